@@ -1,0 +1,86 @@
+"""Roofline analysis: how fast can this operation run on that chip, and what holds it back?
+
+    >>> import rooflib as rl
+    >>> v5e = rl.chip("TPU v5e")
+    >>> layer = rl.matmul(B=64, D=4096, F=16384)
+    >>> rl.bound(layer, v5e).binding
+    'HBM'
+
+Counts are FLOPs and bytes, rates are dense FLOP/s and one-way bytes/s, times are seconds.
+Every size may be a number or a numpy array; arrays broadcast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rooflib.bounds import Bounds, attainable, bound
+from rooflib.collectives import all_gather, all_reduce, reduce_scatter
+from rooflib.critical import (
+    critical_batch,
+    critical_batch_limit,
+    critical_depth,
+    first_whole_above,
+)
+from rooflib.dtypes import DType, dtype
+from rooflib.hardware import Chip, Figure, Link, achieved, chip, chips, figures
+from rooflib.operations import (
+    Operation,
+    dot,
+    elementwise,
+    matmul,
+    matmul_per_example,
+    operation,
+    rms_norm,
+)
+from rooflib.sharding import sharded_matmul
+from rooflib.table import Table
+from rooflib.units import percent, scientific, text
+
+if TYPE_CHECKING:
+    from rooflib import plots
+
+__all__ = [
+    "Bounds",
+    "Chip",
+    "DType",
+    "Figure",
+    "Link",
+    "Operation",
+    "Table",
+    "achieved",
+    "all_gather",
+    "all_reduce",
+    "attainable",
+    "bound",
+    "chip",
+    "chips",
+    "critical_batch",
+    "critical_batch_limit",
+    "critical_depth",
+    "dot",
+    "dtype",
+    "elementwise",
+    "figures",
+    "first_whole_above",
+    "matmul",
+    "matmul_per_example",
+    "operation",
+    "percent",
+    "plots",
+    "reduce_scatter",
+    "rms_norm",
+    "scientific",
+    "sharded_matmul",
+    "text",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Matplotlib takes ten times as long to import as everything else here together,
+    # so plots are loaded when somebody plots.
+    if name == "plots":
+        import importlib
+
+        return importlib.import_module("rooflib.plots")
+    raise AttributeError(f"module 'rooflib' has no attribute {name!r}")

@@ -1,0 +1,30 @@
+"""Collectives on a ring of N chips: the bytes that each chip sends, one way.
+
+Around a ring, every step passes one Nth of the array to the next chip. Reduce-scatter and
+all-gather take N - 1 steps each, and an all-reduce is one after the other. No algorithm sends
+fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+workstations", J. Parallel Distrib. Comput. 69(2), 2009.
+
+`size` is the bytes of the whole array: what each chip holds before a reduction, and after a
+gathering. `N` is the number of chips; with one chip nothing is sent.
+"""
+
+from __future__ import annotations
+
+from rooflib._arguments import Number, Size, non_negative, whole
+
+
+def reduce_scatter(size: Size, N: Size) -> Number:
+    """Bytes each chip sends so that N partial sums become one sum, an Nth of it per chip."""
+    size, N = non_negative("size", size), whole("N", N)
+    return size * (N - 1) / N
+
+
+def all_gather(size: Size, N: Size) -> Number:
+    """Bytes each chip sends so that an array held in N parts is whole on every chip."""
+    return reduce_scatter(size, N)
+
+
+def all_reduce(size: Size, N: Size) -> Number:
+    """Bytes each chip sends so that N partial sums become one sum, whole on every chip."""
+    return 2 * reduce_scatter(size, N)

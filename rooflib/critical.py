@@ -1,0 +1,103 @@
+"""Critical sizes: where an operation turns compute-bound."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rooflib._arguments import Number, Size, positive, whole
+from rooflib.dtypes import DType, dtype
+from rooflib.hardware import Chip, Link
+from rooflib.operations import matmul_types
+
+
+def critical_batch_limit(
+    chip: Chip,
+    x: str | DType = "bf16",
+    w: str | DType | None = None,
+    compute: str | DType | None = None,
+) -> float:
+    """Critical batch of a matmul in the small-B limit, where only the weights cost bytes.
+
+    2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is the
+    value that `critical_batch` approaches from above as D and F grow, and so a lower limit.
+    Source: How To Scale Your Model, "All About Rooflines".
+
+    Returns
+    -------
+    float
+        Rows (tokens) per chip; not rounded.
+    """
+    types = matmul_types(x, w, None, compute)
+    return chip.ridge(types.compute) * types.w.bytes / 2
+
+
+def critical_batch(
+    chip: Chip,
+    D: Size,
+    F: Size,
+    x: str | DType = "bf16",
+    w: str | DType | None = None,
+    out: str | DType | None = None,
+    compute: str | DType | None = None,
+) -> Number:
+    """Exact critical batch of a matmul x[B, D] · w[D, F] → out[B, F] on one chip.
+
+    Setting 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes
+    per element, and solving for B:
+
+        B = R · w · DF ÷ (2DF - R · (x·D + out·F))
+
+    Where the denominator is not positive, activations alone cost more than the chip can feed:
+    no batch is enough, and the answer is infinite.
+
+    Returns
+    -------
+    float or array
+        Rows (tokens) per chip; not rounded; infinite where no batch is enough.
+    """
+    types = matmul_types(x, w, out, compute)
+    D, F = positive("D", D), positive("F", F)
+    ridge = chip.ridge(types.compute)
+    # Divided by DF on both sides, so that large sizes lose no digits.
+    room = 2 - ridge * (types.x.bytes / F + types.out.bytes / D)
+    cost = ridge * types.w.bytes
+    if isinstance(room, np.ndarray):
+        with np.errstate(divide="ignore"):
+            return np.where(room > 0, cost / room, np.inf)
+    return cost / room if room > 0 else math.inf
+
+
+def critical_depth(
+    chip: Chip,
+    link: str | Link,
+    N: Size = 2,
+    split: str = "D",
+    out: str | DType = "bf16",
+    compute: str | DType = "bf16",
+) -> Number:
+    """The D above which a matmul sharded over N chips is bound by compute and not by the link.
+
+    With a replicated result, T_compute = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF
+    bytes (all-reduce), so D > (N - 1) · out · C ÷ W; splitting B or F sends half of that
+    (all-gather), so the threshold is half as high. B and F cancel. C is the dense peak, W the
+    link's bandwidth to one peer, `out` the bytes per element sent.
+    Source: How To Scale Your Model, "All About Rooflines", carried from 2 chips to N.
+
+    Returns
+    -------
+    float or array
+        The contraction dimension of the whole multiplication; not rounded; 0 for one chip.
+    """
+    over = link if isinstance(link, Link) else chip.link(link)
+    passes = {"B": 0.5, "D": 1.0, "F": 0.5}
+    if split not in passes:
+        raise ValueError(f"split must be one of {', '.join(passes)}; got {split!r}")
+    steps = passes[split] * (whole("N", N) - 1)
+    return steps * dtype(out, "out").bytes * chip.peak(compute) / over.to_one_peer
+
+
+def first_whole_above(value: float) -> float:
+    """The first whole number strictly above `value`; infinity stays infinity."""
+    return math.inf if math.isinf(value) else math.floor(value) + 1

@@ -1,0 +1,374 @@
+"""Roofline plots with matplotlib. Every function takes an axis, draws on it and returns it.
+
+Lines carry their labels, so no legend has to be matched by colour; dashes and hatches tell them
+apart in grey. The colours are told apart with every common colour blindness.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.text import Text
+from matplotlib.ticker import EngFormatter, NullLocator
+from matplotlib.transforms import Bbox
+
+from rooflib._arguments import positive
+from rooflib.bounds import Bounds
+from rooflib.units import text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+    from numpy.typing import ArrayLike, NDArray
+
+INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
+SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
+ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
+DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
+HATCHES = ("", "///", "...", "xxx", "\\\\\\")
+
+STYLE: dict[Any, Any] = {
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.titlesize": "medium",
+    "axes.titlelocation": "left",
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "font.size": 10.5,
+    "hatch.linewidth": 0.6,
+    "lines.linewidth": 2.0,
+    # Text stays text: it can be read aloud, searched and styled by the page.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "rooflib",
+}
+
+
+def use_style() -> None:
+    """Adopt the course's style for every figure that follows, as SVG in a notebook."""
+    plt.rcParams.update(STYLE)
+    if "IPython" in sys.modules:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg")  # type: ignore[no-untyped-call]
+
+
+def axes(width: float = 5.4, height: float = 3.6) -> Axes:
+    """Make a figure with one axis in the course's style; sizes in inches.
+
+    The default width keeps labels legible when a phone shrinks the figure to its screen.
+    """
+    with plt.rc_context(STYLE):
+        _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    return ax
+
+
+def roofline(
+    ax: Axes,
+    ceilings: Mapping[str, float],
+    slopes: Mapping[str, float],
+    points: Mapping[str, float | tuple[float, float]] | None = None,
+    regions: Sequence[str] = (),
+    span: tuple[float, float] | None = None,
+) -> Axes:
+    """Draw attainable FLOP/s against arithmetic intensity, both on logarithmic axes.
+
+    Parameters
+    ----------
+    ax
+        The axis to draw on.
+    ceilings
+        Peak FLOP/s by label.
+    slopes
+        Bandwidth in bytes/s by label.
+    points
+        Arithmetic intensity in FLOP/byte by label, drawn on the lowest roof over it; or a pair
+        (intensity, FLOP/s) for one that was measured.
+    regions
+        Labels of the zones between the ridge points of the first ceiling, left to right: one
+        more than there are slopes. Empty for none.
+    span
+        Intensities at the left and right edge; by default, what shows every ridge and point.
+    """
+    points = dict(points or {})
+    peaks = {name: float(positive(f"ceilings[{name!r}]", v)) for name, v in ceilings.items()}
+    widths = {name: float(positive(f"slopes[{name!r}]", v)) for name, v in slopes.items()}
+    if not peaks or not widths:
+        raise ValueError("a roofline needs at least one ceiling and one slope")
+    top, steepest = max(peaks.values()), max(widths.values())
+    spots = {name: _spot(name, at, peaks, widths) for name, at in points.items()}
+    ridges = [peak / width for peak in peaks.values() for width in widths.values()]
+    low, high = span or _span([*ridges, *(x for x, _ in spots.values())])
+
+    floor = min([low * min(widths.values()), *(y / 2 for _, y in spots.values())])
+    ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(floor, top * 2.5))
+    ax.set_xlabel("arithmetic intensity (FLOP/byte)")
+    ax.set_ylabel("attainable FLOP/s")
+    _engineering_ticks(ax)
+    if regions:
+        _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
+    for i, width in enumerate(widths.values()):
+        ends = np.array([low, top / width])
+        ax.plot(ends, ends * width, color=SERIES[i % 5], linestyle=DASHES[i % 5])
+    first = len(widths)
+    for i, (name, peak) in enumerate(peaks.items(), start=first):
+        colour = INK if i == first else SERIES[i % 5]
+        ax.plot(
+            [peak / steepest, high], [peak, peak], color=colour, linestyle=DASHES[(i - first) % 5]
+        )
+        _note(
+            ax, f"{name}: {text(peak, 'FLOP/s')}", (high, peak), (-2, 4), ha="right", color=colour
+        )
+    _label_slopes(ax, widths, low, top)
+    _label_points(ax, spots)
+    return ax
+
+
+def throughput(
+    ax: Axes,
+    x: ArrayLike,
+    curves: Mapping[str, ArrayLike],
+    ceiling: float | None = None,
+    xlabel: str = "B (tokens)",
+    ylabel: str = "attainable FLOP/s",
+    marks: Mapping[str, tuple[float, float]] | None = None,
+) -> Axes:
+    """Draw what is attained against a swept dimension, one labelled line per curve.
+
+    Parameters
+    ----------
+    x
+        Values of the swept dimension, shape [n].
+    curves
+        Values by label, each of shape [n].
+    ceiling
+        The peak, drawn as a thin line.
+    marks
+        Points (x, y) worth marking, by label: a critical batch, for one.
+    """
+    along = np.asarray(x, dtype=float)
+    lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
+    for i, y in enumerate(lines.values()):
+        ax.plot(along, y, color=SERIES[i % 5], linestyle=DASHES[i % 5])
+    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(along[0], along[-1]))
+    highest = max([float(np.max(y)) for y in lines.values()] + [ceiling or 0.0])
+    if ax.get_yscale() == "linear":
+        ax.set_ylim(0, highest * 1.12)
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    if ceiling is not None:
+        ax.axhline(ceiling, color=MUTED, linewidth=1)
+        at = ("axes fraction", "data")
+        label = f"peak: {text(ceiling, 'FLOP/s')}"
+        _note(ax, label, (1, ceiling), (-2, 3), at, ha="right", color=MUTED)
+    for name, (a, b) in (marks or {}).items():
+        ax.plot([a], [b], "o", color=INK, markersize=5, zorder=4)
+        _note(ax, name, (a, b), (0, 6), ha="center")
+    _label_lines(ax, along, lines)
+    return ax
+
+
+def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
+    """Draw the time at each roof as a bar, operation by operation, with both bounds below.
+
+    Parameters
+    ----------
+    bounds
+        `Bounds` of plain numbers, by the label of the operation.
+    """
+    roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
+    y, ticks, names = 0.0, [], []
+    for name, b in bounds.items():
+        at = ("axes fraction", "data")
+        _note(ax, name, (0, y - 0.62), (0, 0), at, fontweight="bold", va="center")
+        for roof, time in b.times.items():
+            i, seconds = roofs.index(roof), float(time)
+            look: dict[str, Any] = {"facecolor": ZONES[(i + 3) % 5], "edgecolor": SERIES[i % 5]}
+            ax.barh(y, seconds, 0.72, hatch=HATCHES[i % 5], linewidth=1.2, **look)
+            _note(ax, text(seconds, "s"), (seconds, y), (5, 0), va="center")
+            ticks.append(y)
+            names.append(roof)
+            y += 1
+        low, high = float(b.lower), float(b.upper)
+        ax.plot([low, high], [y, y], color=INK, linewidth=1.6, marker="|", markersize=11)
+        _note(ax, f"{text(low, 's')} to {text(high, 's')}", (high, y), (5, 0), va="center")
+        ticks.append(y)
+        names.append("bounds")
+        y += 2
+    ax.set_yticks(ticks, names)
+    ax.set_ylim(y - 1.3, -1.1)
+    # Room for the text beside the longest bracket.
+    ax.set_xlim(0, 1.55 * max(float(b.upper) for b in bounds.values()))
+    ax.xaxis.set_major_formatter(EngFormatter(unit="s"))
+    ax.locator_params(axis="x", nbins=4)
+    ax.set_xlabel("time")
+    ax.grid(axis="y", visible=False)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def _note(
+    ax: Axes,
+    label: str,
+    point: tuple[float, float],
+    offset: tuple[float, float] = (0, 0),
+    coordinates: Any = "data",
+    **look: Any,
+) -> Annotation:
+    """Write `label` at `point`, shifted by `offset` in typographic points."""
+    return ax.annotate(
+        label,
+        point,
+        offset,
+        xycoords=coordinates,
+        textcoords="offset points",
+        **{"color": INK, "fontsize": STYLE["font.size"]} | look,
+    )
+
+
+def _spot(
+    name: str,
+    at: float | tuple[float, float],
+    peaks: Mapping[str, float],
+    widths: Mapping[str, float],
+) -> tuple[float, float]:
+    if isinstance(at, tuple):
+        return at
+    x = float(positive(f"points[{name!r}]", at))
+    return x, min(min(peaks.values()), x * min(widths.values()))
+
+
+def _span(shown: Sequence[float]) -> tuple[float, float]:
+    return 10 ** np.floor(np.log10(min(shown) / 2.5)), 10 ** np.ceil(np.log10(max(shown) * 2.5))
+
+
+def _engineering_ticks(ax: Axes) -> None:
+    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.yaxis.set_minor_locator(NullLocator())
+
+
+def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:
+    edges = [ax.get_xlim()[0], *sorted(peak / w for w in widths), ax.get_xlim()[1]]
+    if len(labels) != len(edges) - 1:
+        raise ValueError(
+            f"regions must hold {len(edges) - 1} labels, one more than slopes; got {len(labels)}"
+        )
+    at = ("data", "axes fraction")
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    for i, label in enumerate(labels):
+        ax.axvspan(edges[i], edges[i + 1], color=ZONES[i % 5], zorder=0, linewidth=0)
+        middle = float(np.sqrt(edges[i] * edges[i + 1]))
+        note = _note(ax, label, (middle, 0.03), (0, 0), at, ha="center", va="bottom")
+        left, right = ax.transData.transform([(edges[i], 1), (edges[i + 1], 1)])[:, 0]
+        if Text.get_window_extent(note).width > right - left:
+            # A zone narrower than its label gets a word a line.
+            note.set_text(label.replace(" ", "\n").replace("-", "-\n"))
+
+
+def _label_slopes(ax: Axes, widths: Mapping[str, float], low: float, top: float) -> None:
+    # The angle on screen is only known once the layout is.
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    floor = ax.get_ylim()[0]
+    for i, (name, width) in enumerate(widths.items()):
+        start, stop = max(low, floor / width), top / width
+        x = start * (stop / start) ** 0.55
+        (x0, y0), (x1, y1) = ax.transData.transform([(start, start * width), (stop, stop * width)])
+        _note(
+            ax,
+            f"{name}: {text(width, 'B/s')}",
+            (x, x * width),
+            (-3, 3),
+            rotation=np.degrees(np.arctan2(y1 - y0, x1 - x0)),
+            rotation_mode="anchor",
+            ha="center",
+            color=SERIES[i % 5],
+        )
+
+
+def _label_points(ax: Axes, spots: Mapping[str, tuple[float, float]]) -> None:
+    line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
+    labels = []
+    for name, (x, y) in sorted(spots.items(), key=lambda spot: spot[1], reverse=True):
+        ax.plot([x], [y], "o", color=INK, markersize=6, zorder=4)
+        # Below the roof and to the right there is never a line of the plot itself.
+        labels.append(_note(ax, name, (x, y), (8, -12), va="center", arrowprops=line))
+    _push_apart(ax, labels)
+
+
+def _label_lines(
+    ax: Axes, x: NDArray[np.float64], lines: Mapping[str, NDArray[np.float64]]
+) -> None:
+    """Label each line at its right end or, where lines end together, where they are apart."""
+    ends = np.array([y[-1] for y in lines.values()])
+    gaps = np.diff(np.sort(ends)) / np.ptp(ax.get_ylim())
+    together = gaps.size > 0 and gaps.min() < 0.02
+    heights = np.linspace(0.72, 0.3, len(lines))
+    # Lines that rise first are labelled highest, where nothing lies to their right but lines.
+    order = sorted(lines, key=lambda name: -float(lines[name].sum()))
+    labels: list[Annotation] = []
+    for name in order:
+        y, colour = lines[name], SERIES[list(lines).index(name) % 5]
+        if together:
+            i = int(np.argmax(y >= heights[len(labels)] * y.max()))
+            ax.plot(x[i], y[i], "o", color=colour, markersize=4)
+            thin = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkB": 0}
+            spot = ax.transAxes.inverted().transform(ax.transData.transform((x[i], y[i])))
+            labels.append(
+                ax.annotate(
+                    name,
+                    (x[i], y[i]),
+                    (0.6, spot[1]),
+                    textcoords="axes fraction",
+                    va="center",
+                    color=colour,
+                    fontsize=STYLE["font.size"],
+                    arrowprops=thin,
+                )
+            )
+        else:
+            at = ("axes fraction", "data")
+            labels.append(_note(ax, name, (1, float(y[-1])), (6, 0), at, va="center", color=colour))
+    if not together:
+        _push_apart(ax, labels)
+
+
+def _push_apart(ax: Axes, labels: Sequence[Annotation]) -> None:
+    """Move labels off the right edge, then down in their order until none covers another."""
+    figure = ax.figure
+    figure.draw_without_rendering()  # type: ignore[union-attr]
+    taken: list[Bbox] = []
+    points_per_pixel = 72 / figure.dpi
+    edge = ax.get_window_extent().x1
+    for label in labels:
+        # Only the text counts, not the line from it to its point.
+        box = Text.get_window_extent(label)
+        if box.x0 < edge < box.x1 - 1:
+            # As far down as left, so that the text stays clear of a slope on its left.
+            back = edge - box.x1
+            box = _shift(label, box, back, 0.55 * back, points_per_pixel)
+        for other in taken:
+            if box.overlaps(other):
+                box = _shift(label, box, 0, other.y0 - box.y1 - 1, points_per_pixel)
+        taken.append(box)
+
+
+def _shift(label: Annotation, box: Bbox, right: float, up: float, scale: float) -> Bbox:
+    x, y = label.get_position()
+    label.set_position((x + right * scale, y + up * scale))
+    return box.translated(right, up)

@@ -1,0 +1,53 @@
+"""A small table that shows itself in notebooks and in the book alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length under their headings, cells as text.
+
+    >>> print(Table({"chip": ["A", "B"], "ridge": ["1", "20"]}))
+    chip  ridge
+    A         1
+    B        20
+
+    Raises
+    ------
+    ValueError
+        If there is no column, or the columns differ in length.
+    """
+
+    columns: Mapping[str, Sequence[str]]
+
+    def __post_init__(self) -> None:
+        lengths = {name: len(cells) for name, cells in self.columns.items()}
+        if len(set(lengths.values())) != 1:
+            raise ValueError(f"columns must be of one length; got {lengths}")
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells, row by row, each as text."""
+        return list(zip(*([str(c) for c in cells] for cells in self.columns.values()), strict=True))
+
+    def _repr_markdown_(self) -> str:
+        # The first column names the rows; the others hold figures, which line up on the right.
+        rule = [":--"] + ["--:"] * (len(self.columns) - 1)
+        lines = [tuple(self.columns), tuple(rule), *self.rows]
+        return "\n".join("| " + " | ".join(c.replace("|", r"\|") for c in r) + " |" for r in lines)
+
+    def __str__(self) -> str:
+        table = [tuple(self.columns), *self.rows]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return "\n".join(
+            "  ".join(
+                cell.rjust(width) if i else cell.ljust(width)
+                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        )
+
+    __repr__ = __str__

@@ -1,0 +1,83 @@
+"""Collectives against a ring that is run step by step, and against known costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rooflib as rl
+
+
+def ring_reduce_scatter(held):
+    """Run the ring: returns what each chip holds at the end, and the elements each one sent."""
+    N = len(held)
+    chunks = [np.split(array.copy(), N) for array in held]
+    sent = [0] * N
+    for step in range(N - 1):
+        moving = [(i, (i - step) % N, chunks[i][(i - step) % N].copy()) for i in range(N)]
+        for i, index, chunk in moving:
+            chunks[(i + 1) % N][index] += chunk
+            sent[i] += chunk.size
+    return chunks, sent
+
+
+def ring_all_gather(chunks, sent):
+    N = len(chunks)
+    for step in range(N - 1):
+        moving = [(i, (i + 1 - step) % N) for i in range(N)]
+        copies = [(i, index, chunks[i][index].copy()) for i, index in moving]
+        for i, index, chunk in copies:
+            chunks[(i + 1) % N][index] = chunk
+            sent[i] += chunk.size
+    return [np.concatenate(c) for c in chunks], sent
+
+
+@pytest.mark.parametrize("N", [2, 3, 4, 8])
+def test_bytes_are_those_that_a_ring_sends(N):
+    rng = np.random.default_rng(N)
+    held = [rng.integers(0, 100, 24 * N) for _ in range(N)]
+    size = held[0].size  # one byte an element
+    chunks, sent = ring_reduce_scatter(held)
+    assert sent == [rl.reduce_scatter(size, N)] * N
+    scattered = list(sent)
+    wholes, sent = ring_all_gather(chunks, sent)
+    for whole in wholes:
+        np.testing.assert_array_equal(whole, sum(held))
+    assert sent == [rl.all_reduce(size, N)] * N
+    assert [a - b for a, b in zip(sent, scattered, strict=True)] == [rl.all_gather(size, N)] * N
+
+
+@pytest.mark.parametrize(("N", "share"), [(1, 0), (2, 1), (4, 1.5), (8, 1.75)])
+def test_all_reduce_at_known_sizes(N, share):
+    # 2(N-1)/N, the factor by which NCCL's own tests turn algorithm into bus bandwidth.
+    assert rl.all_reduce(1000, N) == share * 1000
+
+
+@pytest.mark.parametrize(("N", "share"), [(1, 0), (2, 0.5), (4, 0.75), (8, 0.875)])
+def test_gather_and_scatter_at_known_sizes(N, share):
+    assert rl.all_gather(1000, N) == rl.reduce_scatter(1000, N) == share * 1000
+
+
+@pytest.mark.parametrize(
+    ("split", "result", "expected"),
+    [
+        ("D", "replicated", rl.all_reduce),
+        ("D", "sharded", rl.reduce_scatter),
+        ("B", "replicated", rl.all_gather),
+        ("F", "replicated", rl.all_gather),
+    ],
+)
+@pytest.mark.parametrize("N", [2, 4, 8])
+def test_a_sharded_matmul_sends_its_collective(split, result, expected, N):
+    B, D, F = 8, 16, 24
+    op = rl.sharded_matmul(B, D, F, N, split=split, result=result)
+    assert op.sent == {"link": expected(2 * B * F, N)}
+
+
+@pytest.mark.parametrize("split", ["B", "F"])
+def test_a_sharded_result_needs_no_collective(split):
+    assert rl.sharded_matmul(8, 16, 24, 4, split=split, result="sharded").sent == {}
+
+
+def test_one_chip_sends_nothing():
+    assert rl.sharded_matmul(8, 16, 24, 1).sent == {}

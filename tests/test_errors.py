@@ -1,0 +1,85 @@
+"""What somebody reads when an argument is wrong: which one, what came, what is allowed."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import rooflib as rl
+from rooflib import plots
+
+BAD_SIZES = [0, -1, float("nan"), float("inf"), -float("inf"), np.float64(-2.5)]
+
+
+@pytest.mark.parametrize("bad", BAD_SIZES)
+@pytest.mark.parametrize("name", ["B", "D", "F"])
+@pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
+def test_a_bad_size_is_named(make, name, bad):
+    sizes = {"B": 2, "D": 3, "F": 4} | {name: bad}
+    with pytest.raises(ValueError, match=rf"^{name} must be above zero and finite; got"):
+        make(**sizes)
+
+
+@pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf])
+def test_a_bad_entry_of_an_array_is_located(bad):
+    sizes = np.array([[1.0, 2.0], [3.0, bad]])
+    with pytest.raises(ValueError, match=re.escape("D must be above zero and finite; D[1, 1] is")):
+        rl.matmul(2, sizes, 4)
+
+
+@pytest.mark.parametrize("bad", ["64", True, None, [1, "2"], [[1], [2, 3]], 1j, np.array(["a"])])
+def test_a_size_that_is_no_number_is_a_type_error(bad):
+    with pytest.raises(TypeError, match=r"^B must be a number or an array of numbers"):
+        rl.matmul(bad, 3, 4)
+
+
+MESSAGES = [
+    (lambda: rl.chip("H1000"), "chip must be one of", "TPU v5e", "got 'H1000'"),
+    (lambda: rl.chip(3), "chip must be one of", "got 3"),
+    (lambda: rl.dtype("int7"), "dtype must be one of", "int8", "got 'int7'"),
+    (lambda: rl.matmul(1, 2, 3, w="int7"), "w must be one of", "got 'int7'"),
+    (lambda: rl.matmul(1, 2, 3, x="bf16", w="fp16"), "compute must be given for bf16 times fp16"),
+    (lambda: rl.matmul(1, 2, 3, accumulate_from="one"), "accumulate_from must be one of zero, pro"),
+    (lambda: rl.chip("A100 80GB SXM").peak("fp8"), "compute must be", "A100", "bf16", "got 'fp8'"),
+    (lambda: rl.chip("TPU v5e").peak(unit="scalar"), "unit must be one of matrix, vector"),
+    (lambda: rl.chip("TPU v5e").link("NVLink"), "link must be", "ICI", "got 'NVLink'"),
+    (
+        lambda: rl.bound(rl.sharded_matmul(2, 4, 4, 2), rl.chip("TPU v5e")),
+        "link must be given",
+        "ICI",
+    ),
+    (lambda: rl.sharded_matmul(2, 5, 4, 2), "D must be a multiple of N", "got D=5, N=2"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 1.5), "N must be a whole number above zero; got 1.5"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, split="E"), "split must be one of B, D, F; got 'E'"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, result="x"), "result must be one of replicated, shar"),
+    (lambda: rl.critical_depth(rl.chip("TPU v5e"), "ICI", split="E"), "split must be one of"),
+    (lambda: rl.operation(flops=-1), "flops must be zero or above, and finite; got -1"),
+    (lambda: rl.operation(bytes=np.array([1, -1])), "bytes must be zero or above", "bytes[1] is"),
+    (lambda: rl.Chip("mine", {"bf16": -1}, 1, 1), "peaks['bf16'] must be above zero"),
+    (lambda: rl.Chip("mine", {"b16": 1}, 1, 1), "peaks must be one of"),
+    (lambda: rl.Chip("mine", {"bf16": 1}, 0, 1), "bandwidth must be above zero"),
+    (lambda: rl.Link("wire", 0), "bandwidth must be above zero"),
+    (lambda: rl.Link("wire", 1, topology="star"), "topology must be one of torus, switch, host"),
+    (lambda: rl.Table({"a": ["1"], "b": []}), "columns must be of one length", "'b': 0"),
+    (lambda: plots.roofline(plots.axes(), {}, {"HBM": 1}), "at least one ceiling and one slope"),
+    (
+        lambda: plots.roofline(plots.axes(), {"bf16": 9}, {"HBM": 1}, regions=["one"]),
+        "regions must hold 2 labels, one more than slopes; got 1",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", MESSAGES, ids=[case[1] for case in MESSAGES])
+def test_the_message_says_what_came_and_what_is_allowed(case):
+    wrong, *parts = case
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the parts below are the match
+        wrong()
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_an_unknown_public_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'speed'"):
+        rl.speed  # noqa: B018 - the look-up itself is what is tested

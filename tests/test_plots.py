@@ -1,0 +1,181 @@
+"""Figures: what they show, that they say so on the lines, and that no text covers another."""
+
+from __future__ import annotations
+
+import itertools
+
+import matplotlib as mpl
+
+mpl.use("agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+
+import rooflib as rl
+from rooflib import plots
+
+V5E = rl.chip("TPU v5e")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def draw_roofline(ax):
+    return plots.roofline(
+        ax,
+        {"bf16": V5E.peak()},
+        {"HBM": V5E.bandwidth},
+        {"dot product": 0.5, "add": 1 / 6, "RMS norm": 1.0, "B = 64": 63, "B = 512": 450},
+    )
+
+
+def draw_zones(ax):
+    return plots.roofline(
+        ax,
+        {"peak": V5E.peak()},
+        {"slow": V5E.bandwidth / 4, "fast": V5E.bandwidth},
+        {"one": 20, "two": 2000},
+        regions=["bound at both", "bound at slow", "compute-bound"],
+    )
+
+
+def draw_throughput(ax):
+    B = np.arange(1, 513)
+    curves = {
+        f"D = F = {d}": rl.bound(rl.matmul(B, d, d, w="int8"), V5E).attainable
+        for d in (4096, 2048, 1024)
+    }
+    return plots.throughput(ax, B, curves, ceiling=V5E.peak(), marks={"critical": (136, 1.97e14)})
+
+
+def draw_bars(ax):
+    return plots.time_bars(
+        ax,
+        {
+            "one chip": rl.bound(rl.matmul(64, 4096, 16384), V5E),
+            "two chips": rl.bound(rl.sharded_matmul(512, 4096, 4096, 2), V5E, link="ICI"),
+        },
+    )
+
+
+DRAWINGS = [draw_roofline, draw_zones, draw_throughput, draw_bars]
+
+
+def texts(ax):
+    ax.figure.canvas.draw()
+    found = [*ax.texts, ax.xaxis.label, ax.yaxis.label]
+    return [text for text in found if text.get_visible() and text.get_text()]
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_it_draws_on_the_axis_it_is_given_and_returns_it(draw):
+    figure, (left, right) = plt.subplots(1, 2)
+    assert draw(right) is right
+    assert not left.lines
+    assert figure.axes == [left, right]
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+@pytest.mark.parametrize("size", [(5.4, 3.6), (7.0, 4.5)])
+def test_no_text_covers_another_or_leaves_the_figure(draw, size):
+    ax = draw(plots.axes(*size))
+    boxes = [(text.get_text(), Text.get_window_extent(text)) for text in texts(ax)]
+    level = [(name, box) for name, box in boxes if not name.startswith(("HBM", "slow", "fast"))]
+    for (one, a), (two, b) in itertools.combinations(level, 2):
+        assert not a.padded(-1).overlaps(b.padded(-1)), f"{one!r} covers {two!r}"
+    for name, box in boxes:
+        assert box.x0 > -1, name
+        assert box.x1 < ax.figure.bbox.x1 + 1, name
+        assert box.y0 > -1, name
+        assert box.y1 < ax.figure.bbox.y1 + 1, name
+
+
+@pytest.mark.parametrize("draw", DRAWINGS)
+def test_axes_are_labelled(draw):
+    ax = draw(plots.axes())
+    assert ax.get_xlabel()
+    assert draw is draw_bars or ax.get_ylabel()
+
+
+def test_the_roof_is_where_the_formula_puts_it():
+    ax = draw_roofline(plots.axes())
+    slope, ceiling = ax.lines[0], ax.lines[1]
+    x = slope.get_xdata()
+    np.testing.assert_allclose(slope.get_ydata(), rl.attainable(x, V5E))
+    assert x[-1] == pytest.approx(V5E.ridge())
+    assert set(ceiling.get_ydata()) == {V5E.peak()}
+
+
+def test_points_sit_on_the_roof_over_them():
+    ax = draw_roofline(plots.axes())
+    drawn = sorted((float(p.get_xdata()[0]), float(p.get_ydata()[0])) for p in ax.lines[2:])
+    given = sorted([0.5, 1 / 6, 1.0, 63, 450])
+    np.testing.assert_allclose([x for x, _ in drawn], given)
+    np.testing.assert_allclose([y for _, y in drawn], rl.attainable(np.array(given), V5E))
+
+
+def test_a_measured_point_stays_where_it_was_measured():
+    ax = plots.roofline(plots.axes(), {"p": 1e14}, {"b": 1e12}, {"measured": (10, 5e12)})
+    point = ax.lines[-1]
+    assert (point.get_xdata()[0], point.get_ydata()[0]) == (10, 5e12)
+
+
+def test_any_number_of_ceilings_and_slopes():
+    peaks = {kind: V5E.peak(kind) for kind in ("bf16", "int8")}
+    slopes = {"HBM": V5E.bandwidth, "ICI": 4.5e10, "DCN": 3.125e9}
+    ax = plots.roofline(plots.axes(), peaks, slopes)
+    assert len(ax.lines) == 5
+    shown = {text.get_text().split(":")[0] for text in ax.texts}
+    assert shown == {*peaks, *slopes}
+
+
+def test_throughput_shows_its_values():
+    ax = draw_throughput(plots.axes())
+    B = np.arange(1, 513)
+    expected = rl.bound(rl.matmul(B, 1024, 1024, w="int8"), V5E).attainable
+    np.testing.assert_allclose(ax.lines[2].get_ydata(), expected)
+    assert {"D = F = 4096", "D = F = 2048", "D = F = 1024"} <= {t.get_text() for t in ax.texts}
+
+
+def test_lines_that_end_apart_are_labelled_at_their_ends():
+    ax = plots.throughput(plots.axes(), [1, 2, 3], {"low": [1, 2, 3], "high": [10, 20, 30]})
+    at = {text.get_text(): text.xy for text in ax.texts}
+    assert at["low"] == (1, 3)
+    assert at["high"] == (1, 30)
+
+
+def test_bars_are_as_long_as_the_times():
+    b = rl.bound(rl.matmul(64, 4096, 16384), V5E)
+    ax = plots.time_bars(plots.axes(), {"one": b})
+    assert [bar.get_width() for bar in ax.patches] == list(b.times.values())
+    bracket = ax.lines[-1]
+    assert tuple(bracket.get_xdata()) == (b.lower, b.upper)
+
+
+def test_lines_differ_in_more_than_colour():
+    ax = draw_throughput(plots.axes())
+    patterns = {str(line._dash_pattern) for line in ax.lines[:3]}
+    assert len(patterns) == 3
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("colour", [plots.INK, plots.MUTED, *plots.SERIES])
+def test_text_colours_are_legible_on_white(colour):
+    # 4.5 to 1, as the Web Content Accessibility Guidelines ask of text.
+    assert 1.05 / (luminance(colour) + 0.05) >= 4.5
+
+
+def test_plots_leave_matplotlibs_settings_alone():
+    before = dict(mpl.rcParams)
+    draw_roofline(plots.axes())
+    assert dict(mpl.rcParams) == before

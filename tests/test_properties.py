@@ -1,0 +1,162 @@
+"""What must hold for every input: monotone, bounded, never above the roof, scalar equals array."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rooflib as rl
+
+sizes = st.integers(1, 2**17)
+powers = st.integers(0, 14).map(lambda n: 2**n)
+chips = st.sampled_from(rl.chips())
+types = st.sampled_from(["bf16", "int8"])
+rates = st.floats(1e6, 1e18)
+
+
+@st.composite
+def own_chips(draw):
+    peaks = {"bf16": draw(rates), "int8": draw(rates)}
+    link = rl.Link("wire", draw(rates))
+    return rl.Chip("mine", peaks, draw(rates), draw(rates), links=(link,))
+
+
+any_chip = st.one_of(chips.filter(lambda c: "int8" in c.peaks), own_chips())
+
+
+@given(any_chip, sizes, sizes, sizes, types, types)
+def test_both_bounds(chip, B, D, F, x, w):
+    b = rl.bound(rl.matmul(B, D, F, x=x, w=w), chip)
+    assert max(b.times.values()) == b.lower <= b.upper <= 2 * b.lower
+    assert b.upper == pytest.approx(math.fsum(b.times.values()))
+    assert b.times[b.binding] == b.lower
+
+
+@given(any_chip, sizes, sizes, sizes, types, types)
+def test_never_above_the_roof(chip, B, D, F, x, w):
+    op = rl.matmul(B, D, F, x=x, w=w)
+    b = rl.bound(op, chip)
+    assert b.attainable <= chip.peak(op.compute) * (1 + 1e-12)
+    assert b.attainable <= op.intensity * chip.bandwidth * (1 + 1e-12)
+    roof = rl.attainable(op.intensity, chip, op.compute.name)
+    assert b.attainable == pytest.approx(roof, rel=1e-12)
+    assert 0 < b.fraction_of_peak <= 1
+    assert b.idle == pytest.approx(1 - b.fraction_of_peak, abs=1e-15)
+
+
+@given(any_chip, sizes, sizes, sizes, types)
+def test_two_tests_for_compute_bound_agree(chip, B, D, F, x):
+    op = rl.matmul(B, D, F, x=x)
+    distance = op.intensity / chip.ridge(op.compute) - 1
+    if abs(distance) > 1e-9:
+        assert (rl.bound(op, chip).binding == "compute") == (distance > 0)
+
+
+@given(sizes, sizes, sizes, types)
+def test_intensity_rises_with_every_dimension(B, D, F, x):
+    here = rl.matmul(B, D, F, x=x).intensity
+    for grown in [(B + 1, D, F), (B, D + 1, F), (B, D, F + 1)]:
+        assert rl.matmul(*grown, x=x).intensity > here
+
+
+@given(sizes, sizes, sizes)
+def test_intensity_is_symmetric_with_one_type(B, D, F):
+    intensity = rl.matmul(B, D, F).intensity
+    for order in [(D, B, F), (F, D, B), (B, F, D), (D, F, B)]:
+        assert rl.matmul(*order).intensity == pytest.approx(intensity, rel=1e-12)
+
+
+@given(own_chips(), sizes, sizes, sizes)
+def test_a_faster_chip_is_never_slower(chip, B, D, F):
+    op = rl.matmul(B, D, F)
+    faster = rl.Chip("faster", {"bf16": 2 * chip.peak()}, 2 * chip.bandwidth, chip.capacity)
+    assert rl.bound(op, faster).lower == pytest.approx(rl.bound(op, chip).lower / 2)
+    wider = rl.Chip("wider", chip.peaks, 2 * chip.bandwidth, chip.capacity)
+    assert rl.bound(op, wider).lower <= rl.bound(op, chip).lower
+
+
+@given(any_chip, sizes, sizes, types, types)
+def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w):
+    batch = rl.critical_batch(chip, D, F, x=x, w=w)
+    limit = rl.critical_batch_limit(chip, x=x, w=w)
+    if math.isinf(batch):
+        assert rl.bound(rl.matmul(2**60, D, F, x=x, w=w), chip).binding == "HBM"
+        return
+    assert batch >= limit * (1 - 1e-12)
+    # Far out, the closed form is a difference of two nearly equal numbers.
+    if batch < 1e6 * limit:
+        b = rl.bound(rl.matmul(batch, D, F, x=x, w=w), chip)
+        assert b.times["compute"] == pytest.approx(b.times["HBM"], rel=1e-6)
+
+
+@given(own_chips(), powers, powers, powers, st.sampled_from([2, 4, 8]), st.sampled_from("BDF"))
+def test_critical_depth_is_where_compute_and_link_meet(chip, B, D, F, N, split):
+    depth = rl.critical_depth(chip, "wire", N, split=split)
+    op = rl.sharded_matmul(8 * B, 8 * D, 8 * F, N, split=split)
+    b = rl.bound(op, chip, link="wire")
+    assert b.times["compute"] / b.times["wire"] == pytest.approx(8 * D / depth, rel=1e-9)
+
+
+@given(sizes, sizes, sizes, st.sampled_from([1, 2, 4, 8]))
+def test_chips_share_the_flops(B, D, F, N):
+    for split in "BDF":
+        share = rl.sharded_matmul(8 * B, 8 * D, 8 * F, N, split=split)
+        assert share.flops * N == rl.matmul(8 * B, 8 * D, 8 * F).flops
+
+
+@given(st.integers(0, 10**9), st.integers(1, 1024))
+def test_an_all_reduce_is_a_scatter_and_a_gather(size, N):
+    both = rl.reduce_scatter(size, N) + rl.all_gather(size, N)
+    assert rl.all_reduce(size, N) == both < 2 * size or size * (N - 1) == 0
+
+
+@given(any_chip, st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=5), types)
+def test_scalar_equals_array(chip, shapes, w):
+    B, D, F = (np.array(column) for column in zip(*shapes, strict=True))
+    whole = rl.bound(rl.matmul(B, D, F, w=w), chip)
+    batches = rl.critical_batch(chip, D, F, w=w)
+    for i, shape in enumerate(shapes):
+        one = rl.bound(rl.matmul(*shape, w=w), chip)
+        for name in ("lower", "upper", "attainable", "fraction_of_peak", "idle"):
+            assert getattr(whole, name)[i] == pytest.approx(getattr(one, name), rel=1e-12)
+        assert whole.binding[i] == one.binding
+        assert whole.fits[i] == one.fits
+        assert batches[i] == pytest.approx(rl.critical_batch(chip, *shape[1:], w=w), rel=1e-12)
+
+
+def test_dimensions_broadcast():
+    B = np.arange(1, 4).reshape(3, 1, 1)
+    D = np.arange(1, 5).reshape(1, 4, 1)
+    F = np.arange(1, 6).reshape(1, 1, 5)
+    assert rl.matmul(B, D, F).intensity.shape == (3, 4, 5)
+
+
+def test_a_tie_goes_to_compute_and_makes_the_factor_exactly_two():
+    chip = rl.Chip("even", {"bf16": 1e12}, 1e12, 1e12)
+    b = rl.bound(rl.operation(flops=1e9, bytes=1e9), chip)
+    assert b.binding == "compute"
+    assert b.upper == 2 * b.lower
+
+
+def test_three_roofs_may_be_three_times_apart():
+    chip = rl.Chip("even", {"bf16": 1e12}, 1e12, 1e12, links=(rl.Link("wire", 1e12),))
+    b = rl.bound(rl.operation(flops=1e9, bytes=1e9, sent=1e9), chip, link="wire")
+    assert b.upper == 3 * b.lower
+
+
+def test_each_link_has_its_time():
+    links = (rl.Link("near", 1e11), rl.Link("far", 1e10))
+    chip = rl.Chip("two ways out", {"bf16": 1e12}, 1e12, 1e12, links=links)
+    b = rl.bound(rl.operation(flops=1e9, bytes=1e9, sent={"near": 1e9, "far": 5e8}), chip)
+    assert dict(b.times) == {"compute": 1e-3, "HBM": 1e-3, "near": 1e-2, "far": 5e-2}
+    assert b.binding == "far"
+
+
+def test_an_operation_that_does_not_fit():
+    v5e = rl.chip("TPU v5e")
+    assert rl.bound(rl.matmul(1, 65536, 65536), v5e).fits
+    assert not rl.bound(rl.matmul(1, 131072, 131072), v5e).fits
