@@ -79,17 +79,17 @@ def test_a_faster_chip_is_never_slower(chip, B, D, F):
     assert rl.bound(op, wider).lower <= rl.bound(op, chip).lower
 
 
-@given(any_chip, sizes, sizes, types, types)
-def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w):
-    batch = rl.critical_batch(chip, D, F, x=x, w=w)
+@given(any_chip, sizes, sizes, types, types, st.sampled_from(["int8", "bf16", "fp32"]))
+def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
+    batch = rl.critical_batch(chip, D, F, x=x, w=w, out=out)
     limit = rl.critical_batch_limit(chip, x=x, w=w)
     if math.isinf(batch):
-        assert rl.bound(rl.matmul(2**60, D, F, x=x, w=w), chip).binding == "HBM"
+        assert rl.bound(rl.matmul(2**60, D, F, x=x, w=w, out=out), chip).binding == "HBM"
         return
     assert batch >= limit * (1 - 1e-12)
     # Far out, the closed form is a difference of two nearly equal numbers.
     if batch < 1e6 * limit:
-        b = rl.bound(rl.matmul(batch, D, F, x=x, w=w), chip)
+        b = rl.bound(rl.matmul(batch, D, F, x=x, w=w, out=out), chip)
         assert b.times["compute"] == pytest.approx(b.times["HBM"], rel=1e-6)
 
 
@@ -156,7 +156,13 @@ def test_each_link_has_its_time():
     assert b.binding == "far"
 
 
-def test_an_operation_that_does_not_fit():
-    v5e = rl.chip("TPU v5e")
-    assert rl.bound(rl.matmul(1, 65536, 65536), v5e).fits
-    assert not rl.bound(rl.matmul(1, 131072, 131072), v5e).fits
+def test_an_operation_fits_to_the_last_byte():
+    op = rl.operation(bytes=1000)
+    for capacity, fits in [(1000, True), (999, False)]:
+        assert rl.bound(op, rl.Chip("small", {"bf16": 1}, 1, capacity)).fits is fits
+
+
+def test_the_first_whole_number_above():
+    assert rl.first_whole_above(8755.6) == 8756
+    assert rl.first_whole_above(8756.0) == 8757
+    assert rl.first_whole_above(math.inf) == math.inf
