@@ -1,0 +1,34 @@
+# What each target does is written in Python, in site/. `PYTHON=python3.12 make book` picks a Python.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+
+.PHONY: book serve lab test bench lock clean environment
+
+book: environment  ## build the site into _build/html
+	@$(BIN)/python site/build.py
+
+serve: book  ## show the site: PORT=8001 make serve
+	@$(BIN)/python site/serve.py $(PORT)
+
+lab: environment  ## open the chapters as notebooks in JupyterLab
+	@$(BIN)/python site/lab.py $(LAB_ARGS)
+
+test: environment  ## everything that CI runs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+bench: environment  ## time rooflib
+	@$(BIN)/python tests/bench_rooflib.py
+
+lock: environment  ## requirements.in -> requirements.txt; LOCK_ARGS=--upgrade for newer versions
+	@$(BIN)/python site/lock.py $(LOCK_ARGS)
+
+clean:  ## remove what was built, but neither .venv nor my-work
+	@rm -rf _build
+
+environment:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: sudo apt install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) site/environment.py

@@ -1,0 +1,21 @@
+"""What the book adds to Sphinx: values in prose, figures as SVG, pages that need no network.
+
+Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
+"""
+
+from sphinx.application import Sphinx
+
+from . import figures, offline, pages, values
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.add_role("eval", values.ValueRole(), override=True)
+    app.connect("config-inited", pages.read_pages_with_values)
+    app.add_source_parser(pages.PageParser, override=True)
+    # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
+    app.connect("doctree-read", figures.inline_figures, priority=400)
+    app.connect("config-inited", offline.use_own_mathjax)
+    app.connect("builder-inited", offline.copy_mathjax)
+    offline.drop_thebe(app)
+    app.add_css_file("course.css")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,76 @@
+"""Figures that cells draw, put into the page as SVG, so that css can set their colours."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
+ElementTree.register_namespace("", SVG)
+ElementTree.register_namespace("xlink", XLINK)
+COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+REFERENCE = re.compile(r"url\(#([^)]+)\)")
+logger = logging.getLogger(__name__)
+
+
+def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
+    """Replace each image that a cell wrote as SVG by the SVG itself."""
+    found = [
+        image
+        for image in doctree.findall(nodes.image)
+        if image.parent.get("mime_type") == "image/svg+xml"
+    ]
+    for number, image in enumerate(found, start=1):
+        label = image.get("alt", "").strip()
+        if not label:
+            logger.warning(
+                "a figure has no text: set mystnb.image.alt", location=image.parent.parent
+            )
+        _, path = app.env.relfn2path(image["uri"], app.env.docname)
+        svg = themed_svg(Path(path).read_text(encoding="utf-8"), label, f"figure-{number}")
+        image.replace_self(nodes.raw("", svg, format="html"))
+
+
+def themed_svg(source: str, label: str, prefix: str) -> str:
+    """An SVG file's picture as an element of a page.
+
+    Every colour in a style becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
+    the page is dark. Ids get ``prefix``, since two figures may use the same, or go if unused.
+    """
+    svg = ElementTree.fromstring(source)
+    for parent in list(svg.iter()):
+        for child in list(parent):
+            if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
+                parent.remove(child)
+    used = references(svg)
+    for element in svg.iter():
+        name = element.attrib.pop("id", None)
+        if name in used:
+            element.set("id", f"{prefix}-{name}")
+        for key, value in element.attrib.items():
+            if key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
+                value = f"#{prefix}-{value[1:]}"
+            value = REFERENCE.sub(rf"url(#{prefix}-\1)", value)
+            if key == "style":
+                value = COLOUR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
+            element.set(key, value)
+    # What matplotlib's own <style> says, which in a page would hold for every element.
+    svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
+    svg.set("class", "figure")
+    svg.set("role", "img")
+    svg.set("aria-label", label)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def references(svg: ElementTree.Element) -> set[str]:
+    """The ids that something in the picture points to."""
+    used = set()
+    for element in svg.iter():
+        for key, value in element.attrib.items():
+            if key in ("href", f"{{{XLINK}}}href"):
+                used.add(value.removeprefix("#"))
+            used.update(REFERENCE.findall(value))
+    return used

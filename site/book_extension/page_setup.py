@@ -1,0 +1,49 @@
+# First, hidden cell of every page; executed in the page's kernel, so nothing leaks but one name.
+def _page_values_maker():
+    from numbers import Integral
+
+    from IPython import get_ipython
+    from IPython.display import display
+
+    shell = get_ipython()
+    shell.config.InlineBackend.figure_formats = {"svg"}
+    shown = {}
+
+    def as_text(value):
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Integral) and not isinstance(value, bool):
+            return f"{value:,}"
+        raise TypeError(
+            f"the value is {value!r} ({type(value).__name__}): "
+            "only str and int are shown as they are; format it, for example f'{x:.1f}'"
+        )
+
+    def page_values(*expressions):
+        for expression in expressions:
+            try:
+                text = as_text(eval(expression, shell.user_ns))
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                raise RuntimeError(f"{{eval}}`{expression}`: {reason}") from error
+            if shown.setdefault(expression, text) is text:
+                display(
+                    {"application/papermill.record/text/plain": text},
+                    raw=True,
+                    metadata={
+                        "scrapbook": {
+                            "name": expression,
+                            "mime_prefix": "application/papermill.record/",
+                        }
+                    },
+                )
+            elif shown[expression] != text:
+                raise RuntimeError(
+                    f"{{eval}}`{expression}`: was {shown[expression]!r} further up on this page "
+                    f"and is {text!r} here; give one of the two its own name"
+                )
+
+    return page_values
+
+
+_page_values = _page_values_maker()

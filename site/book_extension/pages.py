@@ -1,0 +1,52 @@
+"""Reading pages: every page is a notebook, and what goes wrong names file and line."""
+
+from docutils import nodes
+from myst_nb.core.execute import ExecutionError
+from myst_nb.core.read import is_myst_markdown_notebook
+from myst_nb.sphinx_ import Parser
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import SphinxError
+
+from .prose import expressions
+
+
+class PageError(SphinxError):
+    """A page that cannot be built."""
+
+    category = "Page error"
+
+
+def read_pages_with_values(app: Sphinx, config: Config) -> None:
+    """Have MyST-NB read every page through our reader."""
+    reader_options = {"myst_extensions": sorted(config.myst_enable_extensions)}
+    config.nb_custom_formats = {".md": ["book_extension.values.read_page", reader_options, False]}
+
+
+class PageParser(Parser):
+    """MyST-NB's parser, strict about the header and with errors that say where."""
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        path = self.env.doc2path(self.env.docname, base=False)
+        translated = str(document.current_source).endswith("<translated>")
+        if not translated and not is_myst_markdown_notebook(inputstring):
+            raise PageError(f"{path}:1: the jupytext header is missing or incomplete")
+        try:
+            super().parse(inputstring, document)
+        except ExecutionError as error:
+            raise PageError(where_and_why(str(path), inputstring, error.__cause__)) from error
+
+
+def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
+    """One line that names the place and the exception, then the traceback of the failing cell."""
+    reason = f"{getattr(failure, 'ename', '')}: {getattr(failure, 'evalue', failure)}"
+    for expression, line in expressions(text):
+        if f"{{eval}}`{expression}`" in reason:
+            value = getattr(failure, "evalue", "")
+            return f"{path}:{line + 1}: {value}"
+    details = str(failure)
+    # nbclient prints the failing cell between two rules.
+    parts = details.split("------------------\n")
+    source = parts[1].strip() if len(parts) > 1 else ""
+    line = text.count("\n", 0, text.find(source)) + 1 if source and source in text else 1
+    return f"{path}:{line}: a cell failed: {reason}\n{details}"

@@ -1,0 +1,80 @@
+"""Values in prose: ``{eval}`` roles, evaluated in the page's own notebook.
+
+MyST-NB has an ``eval`` role, but only for a mode of execution without a cache. Here hidden cells
+put into the notebook evaluate the expressions where they stand and record the texts as glue; the
+role then looks its text up. The Markdown itself stays as written.
+"""
+
+from pathlib import Path
+
+import nbformat
+from docutils import nodes
+from myst_nb.core.read import read_myst_markdown_notebook
+from myst_parser.config.main import MdParserConfig
+from nbformat import NotebookNode
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from .prose import expressions, one_line
+
+PAGE_SETUP = (Path(__file__).parent / "page_setup.py").read_text(encoding="utf-8")
+logger = logging.getLogger(__name__)
+
+
+class ValueRole(SphinxRole):
+    """Show the text that the hidden cell recorded for this expression."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        expression = one_line(self.text)
+        document = self.inliner.document
+        if "nb_renderer" in document:
+            # Kept for the fragments of this page that Sphinx parses later, such as translations.
+            glued = document["nb_renderer"].renderer.nb_client.glue_data
+            self.env.temp_data["page_values"] = glued
+        glued = self.env.temp_data.get("page_values", {})
+        if expression not in glued:
+            logger.warning("no value for {eval}`%s`", expression, location=self.get_location())
+            return [nodes.inline(self.rawtext, self.rawtext)], []
+        text = glued[expression]["data"]["text/plain"]
+        return [nodes.inline(self.rawtext, text, classes=["computed"])], []
+
+
+def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
+    """A page's Markdown as a notebook, with a hidden cell wherever values are to be computed.
+
+    The hidden cell stands before a Markdown cell, so that it sees what the reader has seen, but
+    after a code cell whose figure caption has values in it.
+    """
+    config = MdParserConfig(enable_extensions=set(myst_extensions))
+    page = read_myst_markdown_notebook(text, config=config, add_source_map=True)
+    source_map = page.metadata["source_map"]
+    cells, lines = [hidden_cell(PAGE_SETUP)], [0]
+    for cell, line in zip(page.cells, source_map, strict=True):
+        if cell.cell_type == "markdown":
+            add = [values_cell(cell.source), cell]
+        else:
+            add = [cell, values_cell(caption(cell))]
+        add = [cell for cell in add if cell is not None]
+        cells += add
+        lines += [line] * len(add)
+    page.cells, page.metadata["source_map"] = cells, lines
+    return page
+
+
+def caption(cell: NotebookNode) -> str:
+    """The caption of a code cell's figure, or an empty string."""
+    options = cell.metadata.get("mystnb") or {}
+    return str((options.get("figure") or {}).get("caption") or "")
+
+
+def values_cell(markdown: str) -> NotebookNode | None:
+    """The hidden cell that computes a text's values; None if the text has none."""
+    found = list(dict.fromkeys(expression for expression, _ in expressions(markdown)))
+    if not found:
+        return None
+    arguments = "".join(f"    {expression!r},\n" for expression in found)
+    return hidden_cell(f"_page_values(\n{arguments})")
+
+
+def hidden_cell(source: str) -> NotebookNode:
+    return nbformat.v4.new_code_cell(source, metadata={"tags": ["remove-cell"]})

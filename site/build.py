@@ -1,0 +1,84 @@
+"""Build the book: ``python site/build.py [folder]``. Prints the path of index.html at the end."""
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from jupyter_book.sphinx import build_sphinx
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def code_digest(book: Path) -> str:
+    """Hash of what a page's cells compute with: rooflib, its data, and the lock.
+
+    MyST-NB caches executed pages by their own code alone. With this in the cache's path a change
+    of one figure in the catalogue computes every page anew, and a change of prose none.
+    """
+    rooflib = book / "rooflib"
+    files = [p for p in rooflib.rglob("*") if p.suffix in (".py", ".toml")]
+    digest = hashlib.sha256()
+    for path in [*sorted(files), ROOT / "requirements.txt"]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def prepare_kernels(book: Path, profile: Path) -> None:
+    """Let the kernels take this book's rooflib and nothing from the reader's own IPython setup."""
+    paths = [str(book), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.environ["IPYTHONDIR"] = str(profile)
+    settings = profile / "profile_default" / "ipython_kernel_config.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    # A kernel warns at each start that it talks over TCP; it does so on this machine alone.
+    settings.write_text(json.dumps({"IPKernelApp": {"log_level": logging.ERROR}}))
+
+
+def build(book: Path) -> bool:
+    """Build the book in a folder with ``_config.yml`` into ``_build/html``; True if all is well."""
+    output = book / "_build"
+    caches = output / ".jupyter_cache"
+    cache = caches / code_digest(book)
+    if caches.is_dir():
+        for old in set(caches.iterdir()) - {cache}:
+            shutil.rmtree(old)
+    prepare_kernels(book, output / "ipython")
+    status = build_sphinx(
+        book,
+        output / "html",
+        noconfig=True,
+        path_config=book / "_config.yml",
+        confoverrides={
+            "external_toc_path": str(book / "_toc.yml"),
+            "latex_individualpages": False,
+            "nb_execution_cache_path": str(cache),
+            "nitpicky": True,
+        },
+        warningiserror=True,
+        keep_going=True,
+        quiet=True,
+    )
+    if status != 0:
+        # Sphinx warns about a page when it reads it: forget the pages, or a second try looks fine.
+        (output / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
+    return status == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("book", nargs="?", type=Path, default=ROOT)
+    book = parser.parse_args().book.resolve()
+    if not build(book):
+        print("the book was not built: see the messages above", file=sys.stderr)
+        return 1
+    print(book / "_build" / "html" / "index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

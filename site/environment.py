@@ -1,0 +1,84 @@
+"""Make ``.venv`` agree with the lock: create it, install, or do nothing.
+
+Runs before anything is installed and perhaps under an old Python, so it uses the standard
+library alone and a syntax that Python 3.6 can read.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "lock.sha256"
+OLDEST, NEWEST = (3, 11), (3, 13)
+
+
+def lock_digest():
+    """Hash of the files that decide what is installed."""
+    digest = hashlib.sha256()
+    for name in ("requirements.txt", "pyproject.toml"):
+        digest.update((ROOT / name).read_bytes())
+    return digest.hexdigest()
+
+
+def complaint(version, has_venv):
+    """What hinders this Python from making the environment, in one line; "" if nothing does."""
+    if not OLDEST <= tuple(version[:2]) <= NEWEST:
+        return (
+            "Python {}.{} found, {}.{} to {}.{} needed: "
+            "install one and name it, for example `PYTHON=python3.12 make book`"
+        ).format(*version[:2], *OLDEST, *NEWEST)
+    if not has_venv:
+        return "Python's venv module is missing: sudo apt install python3-venv"
+    return ""
+
+
+def has_venv():
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def made_by_another_python():
+    """True if the user named a Python (PYTHON=...) and .venv was made by another version."""
+    if "PYTHON" not in os.environ:
+        return False
+    here = "version = {}.{}.".format(*sys.version_info[:2])
+    return here not in (VENV / "pyvenv.cfg").read_text()
+
+
+def main():
+    ready = STAMP.exists() and STAMP.read_text() == lock_digest()
+    if ready and not made_by_another_python():
+        return 0
+    problem = complaint(sys.version_info, has_venv())
+    if problem:
+        print(problem, file=sys.stderr)
+        return 1
+    if VENV.exists() and (not STAMP.exists() or made_by_another_python()):
+        shutil.rmtree(str(VENV))
+    print("installing requirements.txt into .venv: a few minutes, once", flush=True)
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
+    steps = [
+        [*pip, "-qq", "-r", "requirements.txt"],
+        [*pip, "-qq", "--no-deps", "--no-build-isolation", "-e", "."],
+    ]
+    if not VENV.exists():
+        steps.insert(0, [sys.executable, "-m", "venv", str(VENV)])
+    for step in steps:
+        if subprocess.call(step, cwd=str(ROOT)) != 0:
+            print("could not make .venv: see the message above, then try again", file=sys.stderr)
+            return 1
+    STAMP.write_text(lock_digest())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

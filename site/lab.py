@@ -1,0 +1,43 @@
+"""Open the chapters in JupyterLab: ``python site/lab.py [JupyterLab's options]``.
+
+A reader works on copies in my-work/, made once and never written again.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import jupytext
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "my-work"
+
+
+def copy_chapters(chapters: Path, target: Path) -> tuple[list[str], list[str]]:
+    """Copy each chapter as a notebook; the names of those made, and of those kept as they were."""
+    made, kept = [], []
+    target.mkdir(parents=True, exist_ok=True)
+    for chapter in sorted(chapters.glob("*.md")):
+        notebook = target / f"{chapter.stem}.ipynb"
+        if notebook.exists():
+            kept.append(notebook.name)
+        else:
+            jupytext.write(jupytext.read(chapter), notebook, fmt="ipynb")
+            made.append(notebook.name)
+    return made, kept
+
+
+def main(options: list[str]) -> None:
+    made, kept = copy_chapters(ROOT / "chapters", WORK / "chapters")
+    print(f"my-work/chapters: {len(made)} made, {len(kept)} of yours kept as they were", flush=True)
+    command = [
+        *(sys.executable, "-m", "jupyterlab"),
+        f"--ServerApp.root_dir={WORK}",
+        "--LabApp.default_url=/lab/tree/chapters/introduction.ipynb",
+        *options,
+    ]
+    os.execv(command[0], command)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
