@@ -190,6 +190,22 @@ class Figure:
         share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
         return to_base(self.printed, self.unit) / share
 
+    @property
+    def base_unit(self) -> str:
+        """The unit of `value`: FLOP/s, OP/s, B/s or B."""
+        return "B/s" if self.unit.endswith("bit/s") else self.unit.lstrip("kKMGTPEi")
+
+    @property
+    def as_printed(self) -> str:
+        """The printed figure and what it includes: "900 GB/s, both ways, 18 links"."""
+        number = f"{self.printed:,g}".replace("e+0", "e").replace("e+", "e")
+        included = [
+            "sparse" if self.sparse else "",
+            "both ways" if self.two_way else "",
+            f"{self.links} links" if self.links > 1 else "",
+        ]
+        return ", ".join([f"{number} {self.unit}", *filter(None, included)])
+
 
 @dataclass(frozen=True)
 class Achieved:

@@ -33,9 +33,17 @@ class Table:
         """The cells, row by row, each as text."""
         return list(zip(*([str(c) for c in cells] for cells in self.columns.values()), strict=True))
 
+    @property
+    def _right(self) -> list[bool]:
+        # The first column names the rows; figures line up on the right, words on the left.
+        figures = [
+            all(c[:1] in "0123456789+-−–∞" for c in map(str, column))
+            for column in self.columns.values()
+        ]
+        return [False, *figures[1:]]
+
     def _repr_markdown_(self) -> str:
-        # The first column names the rows; the others hold figures, which line up on the right.
-        rule = [":--"] + ["--:"] * (len(self.columns) - 1)
+        rule = ["--:" if right else ":--" for right in self._right]
         lines = [tuple(self.columns), tuple(rule), *self.rows]
         return "\n".join("| " + " | ".join(c.replace("|", r"\|") for c in r) + " |" for r in lines)
 
@@ -44,8 +52,8 @@ class Table:
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         return "\n".join(
             "  ".join(
-                cell.rjust(width) if i else cell.ljust(width)
-                for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, widths, self._right, strict=True)
             ).rstrip()
             for row in table
         )

@@ -9,6 +9,7 @@ import pytest
 
 import rooflib as rl
 from rooflib.hardware import Figure, Source, sources
+from rooflib.units import FACTORS
 
 # Peaks in FLOP/s (bf16, 8-bit), HBM bytes/s, HBM bytes, link name, bytes/s of one link one way,
 # axes, links per axis, ridge. Worked out by hand from the sheets, not by the code under test.
@@ -109,6 +110,20 @@ def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
 def test_what_a_printed_figure_includes_is_taken_out(included, value):
     source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
     assert Figure("chip", "link", 900, "GB/s", source, **included).value == value
+
+
+def test_a_figure_says_how_it_was_printed_and_in_which_unit_its_value_is():
+    source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
+    nvlink = Figure("chip", "link", 1979, "GB/s", source, two_way=True, links=18)
+    assert (nvlink.as_printed, nvlink.base_unit) == ("1,979 GB/s, both ways, 18 links", "B/s")
+    peak = Figure("chip", "peak int8", 3.125e9, "OP/s", source, sparse=True)
+    assert (peak.as_printed, peak.base_unit) == ("3.125e9 OP/s, sparse", "OP/s")
+
+
+def test_every_unit_has_its_base_unit():
+    source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
+    bases = {Figure("chip", "x", 1, unit, source).base_unit for unit in FACTORS}
+    assert bases == {"FLOP/s", "OP/s", "B", "B/s"}
 
 
 def test_names_are_found_however_they_are_written():
