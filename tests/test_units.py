@@ -83,3 +83,8 @@ def test_a_table_shows_itself():
         "| A | 1 |",
         r"| long \| name | 20 |",
     ]
+
+
+def test_a_table_lines_up_figures_on_the_right_and_words_on_the_left():
+    table = rl.Table({"chip": ["1", "2"], "link": ["ICI", "PCIe"], "GB/s": ["45", "–"]})
+    assert table._repr_markdown_().splitlines()[1] == "| :-- | :-- | --: |"
