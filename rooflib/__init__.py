@@ -38,7 +38,7 @@ from rooflib.table import Table
 from rooflib.units import percent, scientific, text
 
 if TYPE_CHECKING:
-    from rooflib import plots
+    from rooflib import live, plots
 
 __all__ = [
     "Bounds",
@@ -63,6 +63,7 @@ __all__ = [
     "elementwise",
     "figures",
     "first_whole_above",
+    "live",
     "matmul",
     "matmul_per_example",
     "operation",
@@ -77,10 +78,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Matplotlib takes ten times as long to import as everything else here together,
-    # so plots are loaded when somebody plots.
-    if name == "plots":
+    # Matplotlib and Altair take far longer to import than everything else here together,
+    # so each is loaded when somebody draws.
+    if name in ("live", "plots"):
         import importlib
 
-        return importlib.import_module("rooflib.plots")
+        return importlib.import_module(f"rooflib.{name}")
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")

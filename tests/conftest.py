@@ -3,10 +3,13 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
+from site_browser import MISSING, chromium, started
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = """\
@@ -58,3 +61,24 @@ def book(tmp_path: Path) -> Book:
     (tmp_path / "index.md").write_text(HEADER + "\n# A small book\n")
     (tmp_path / "chapters").mkdir()
     return Book(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The folder of the whole site, built once for all tests."""
+    run = Book(ROOT).build()
+    if run.returncode != 0:
+        pytest.fail(f"the book was not built:\n{run.stderr[-2000:]}", pytrace=False)
+    folder = ROOT / "_build" / "html"
+    assert run.stdout.splitlines()[-1] == str(folder / "index.html")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests; a test that needs it fails where the machine has none."""
+    found = chromium()
+    if found is None:
+        pytest.fail(MISSING, pytrace=False)
+    with started(found) as browser:
+        yield browser

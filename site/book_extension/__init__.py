@@ -18,4 +18,5 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("builder-inited", offline.copy_mathjax)
     offline.drop_thebe(app)
     app.add_css_file("course.css")
+    app.setup_extension("live_figures")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

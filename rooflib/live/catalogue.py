@@ -1,0 +1,38 @@
+"""What live figures take from the catalogue, as plain tables, and the steps of their sliders."""
+
+from __future__ import annotations
+
+from rooflib.hardware import Chip, chips
+
+STEPS = (1, 1.5, 2, 3, 4, 5, 7)
+
+
+def with_bf16() -> list[Chip]:
+    """The chips that have a bf16 peak."""
+    return [chip for chip in chips() if "bf16" in chip.peaks]
+
+
+def names() -> list[str]:
+    return [chip.name for chip in with_bf16()]
+
+
+def peaks() -> dict[str, float]:
+    """Dense bf16 FLOP/s by chip."""
+    return {chip.name: chip.peak() for chip in with_bf16()}
+
+
+def bandwidths() -> dict[str, float]:
+    """HBM bytes/s by chip."""
+    return {chip.name: chip.bandwidth for chip in with_bf16()}
+
+
+def decades(first: int, last: int) -> list[float]:
+    """Round numbers from 10**first to 10**last, seven a decade."""
+    numbers = [float(f"{s}e{d}") for d in range(first, last) for s in STEPS]
+    return [*numbers, float(f"1e{last}")]
+
+
+def sizes(first: int, last: int) -> list[float]:
+    """Powers of two from 2**first to 2**last, and half way between each two of them."""
+    steps = [step for e in range(first, last) for step in (2**e, 3 * 2**e // 2)]
+    return [*dict.fromkeys(steps), 2**last]

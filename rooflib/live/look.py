@@ -1,0 +1,110 @@
+"""How live figures look: colours that follow the page's theme, and layers that several share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from rooflib.plots import GRID, INK, MUTED, SERIES
+
+FONT = "system-ui, sans-serif"
+DASHES: tuple[list[float], ...] = ([1, 0], [6, 3], [2, 2])
+
+LAB_STYLE = """
+.live-picture svg { max-width: 100%; height: auto; }
+.live-says { margin: 0.3em 0; line-height: 1.4; }
+div.widget-html-content dl.live-numbers {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(11em, 1fr)); gap: 0.3em 1em;
+  margin: 0;
+}
+.live-numbers dt, .live-numbers dd { float: none; width: auto; margin: 0; padding: 0; }
+.live-numbers dt { font-weight: normal; opacity: 0.8; }
+[data-jp-theme-light="false"] .live-picture {
+  --c-22262b: #e4e7ea; --c-5b6670: #a9b3bc; --c-d3d9de: #3d454d;
+  --c-0b5fa5: #6cb2f0; --c-b5470f: #f0915c; --c-00755a: #4cc39e;
+  --c-f6dfd5: #4a2b1e; --c-f5edcf: #433a17; --c-dcefe6: #1c3d31; --c-dfe9f4: #1d3348;
+}
+"""
+"""For JupyterLab, which knows nothing of the site's style sheets."""
+
+
+def themed(colour: str) -> str:
+    """A colour of the palette as a variable, which the style sheet of a dark page sets anew."""
+    return f"var(--c-{colour.removeprefix('#')}, {colour})"
+
+
+def series(i: int) -> str:
+    return themed(SERIES[i])
+
+
+def finished(layers: list[alt.Chart], height: int = 300) -> alt.LayerChart:
+    """Lay one over the other, as wide as the place it stands in."""
+    axis: dict[str, Any] = {
+        "labelColor": themed(INK),
+        "titleColor": themed(INK),
+        "gridColor": themed(GRID),
+        "domainColor": themed(MUTED),
+        "tickColor": themed(MUTED),
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelFlush": False,
+        "labelOverlap": "greedy",
+        "labelSeparation": 6,
+        "aria": False,
+    }
+    chart: alt.LayerChart = (
+        alt.layer(*layers)
+        .properties(width="container", height=height)
+        .configure(font=FONT, background="transparent", aria=False)
+        .configure_axis(**axis)
+        .configure_view(stroke=None)
+        .configure_text(color=themed(INK), fontSize=12)
+    )
+    return chart
+
+
+def log_axis(
+    title: str, low: float | None = None, high: float | None = None, form: str = ",~r"
+) -> dict[str, Any]:
+    """Keywords of a position channel on a logarithmic scale with a label at every decade or so."""
+    scale: dict[str, Any] = {"type": "log", "nice": False}
+    # Where the data decide, with room for a label above and below them.
+    scale |= {"padding": 18} if low is None else {"domain": [low, high]}
+    # Lines at the powers of ten only: ten a decade would hide what is drawn.
+    power = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
+    lines = {"condition": {"test": power, "value": 1}, "value": 0}
+    axis = alt.Axis(title=title, format=form, tickCount=6, gridOpacity=lines)
+    return {"type": "quantitative", "scale": alt.Scale(**scale), "axis": axis}
+
+
+def sampled(low: float, high: float, points: int, name: str) -> alt.Chart:
+    """Rows with `name` from low to high in even ratios."""
+    rows = alt.sequence(0, points + 1, as_="i")
+    return alt.Chart(rows).transform_calculate(
+        as_=name, calculate=f"{low} * pow({high / low}, datum.i / {points})"
+    )
+
+
+def single(**columns: str) -> alt.Chart:
+    """One row whose columns are expressions."""
+    chart = alt.Chart(alt.InlineData(values=[{}]))
+    for name, expression in columns.items():
+        chart = chart.transform_calculate(as_=name, calculate=expression)
+    return chart
+
+
+def line(rows: alt.Chart, x: alt.X, y: alt.Y, i: int, ink: bool = False) -> alt.Chart:
+    """A line in the colour and dashes of series `i`, or in ink."""
+    colour = themed(INK) if ink else series(i)
+    chart: alt.Chart = rows.mark_line(
+        color=colour, strokeDash=DASHES[i], strokeWidth=2, clip=True
+    ).encode(x=x, y=y)
+    return chart
+
+
+def note(row: alt.Chart, x: alt.X, y: alt.Y, words: str, **look: Any) -> alt.Chart:
+    """A label: `words` is an expression."""
+    chart: alt.Chart = row.mark_text(text=alt.ExprRef(words), clip=True, **look).encode(x=x, y=y)
+    return chart

@@ -1,0 +1,178 @@
+"""What a browser sees of the site's pages: requests, errors, axe, text that sticks out, names."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+MISSING = "no Chromium found: sudo apt install chromium"
+# The last one: whatever is not this machine has no address, so nothing is ever sent there.
+ARGUMENTS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split() + ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+DESK = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+def chromium() -> str | None:
+    """The path of the system's Chromium."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
+@contextmanager
+def started(path: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Traffic:
+    """What a context's pages asked for, and what went wrong; listens from its start."""
+
+    asked: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def listen(self, context: BrowserContext) -> "Traffic":
+        context.on("request", lambda r: self.asked.append(r.url))
+        context.on("requestfailed", lambda r: self.wrong.append(f"{r.url}: {r.failure}"))
+        context.on("response", lambda r: r.status >= 400 and self.wrong.append(f"{r.url}: {r}"))
+        context.on("weberror", lambda e: self.wrong.append(f"{e.page and e.page.url}: {e.error}"))
+        context.on("console", lambda m: m.type == "error" and self.wrong.append(f"console: {m.text}"))
+        return self
+
+    def outside(self, origin: str) -> list[str]:
+        inside = (f"{origin}/", "data:", "blob:")
+        return [url for url in self.asked if not url.startswith(inside)]
+
+
+# Resolves when formulas are set, fonts are there and every live figure follows its controls.
+READY = """async () => {
+  await window.MathJax?.startup?.promise;
+  await document.fonts.ready;
+}"""
+ALIVE = "() => !document.querySelector('figure.live:not([data-state=live])')"
+
+UNFOLD = """() => {
+  document.querySelectorAll("details").forEach((d) => { d.open = true; });
+  document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
+}"""
+
+# Colours and panels may fade in: look when they have arrived.
+SETTLED = """() => Promise.allSettled(
+  document.getAnimations()
+    .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
+    .map((a) => a.finished))"""
+
+# No preload: it fetches style sheets anew, and those they import from a wrong address.
+RUN_AXE = """async () => {
+  const { violations } = await axe.run(document, { preload: false, resultTypes: ["violations"] });
+  return violations.flatMap((rule) => rule.nodes.map((node) =>
+    `${rule.id}: ${node.target.flat().join(" ")}: ${
+      [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ")
+    }`));
+}"""
+
+# Text that is drawn beyond the window or cut off, outside of boxes that scroll.
+STICKING_OUT = """() => {
+  const found = [];
+  const edge = document.documentElement.clientWidth;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  const say = (node, how) => found.push(`${how}: ${node.data.trim().slice(0, 60)}`);
+  text: for (let node; (node = walker.nextNode()); ) {
+    const parent = node.parentElement;
+    if (!node.data.trim() || !parent.checkVisibility({ visibilityProperty: true })) continue;
+    if (parent.closest("mjx-assistive-mml, .visually-hidden, noscript")) continue;
+    range.selectNodeContents(node);
+    const boxes = [...range.getClientRects()].filter((box) => box.width > 1);
+    if (!boxes.length) continue;
+    const left = Math.min(...boxes.map((box) => box.left));
+    const right = Math.max(...boxes.map((box) => box.right));
+    for (let box = parent; box !== document.body; box = box.parentElement) {
+      const overflow = getComputedStyle(box).overflowX;
+      const { left: from, right: to, width } = box.getBoundingClientRect();
+      if (overflow === "visible" || getComputedStyle(box).display === "inline") continue;
+      if (width <= 1) continue text;
+      if (overflow === "auto" || overflow === "scroll") {
+        if (from < -1 || to > edge + 1) say(node, "in a box beyond the window");
+        continue text;
+      }
+      if (left < from - 1 || right > to + 1) {
+        say(node, "cut off");
+        continue text;
+      }
+    }
+    if (left < -1 || right > edge + 1) say(node, "beyond the window");
+  }
+  return [...new Set(found)];
+}"""
+
+SIDEWAYS = "() => document.scrollingElement.scrollWidth - window.innerWidth"
+
+# Maths that stands on the page as its source, or as an error.
+UNSET_MATHS = """() => {
+  const found = [...document.querySelectorAll("mjx-merror, [data-mjx-error]")]
+    .map((e) => `error: ${e.textContent}`);
+  for (const e of document.querySelectorAll(".math")) {
+    if (!e.querySelector("mjx-container")) found.push(`not set: ${e.textContent}`);
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    const code = node.parentElement.closest("pre, code, kbd, script, style, noscript");
+    if (!code && /\\$|\\\\[(\\[]|\\\\(?:frac|text|begin|times)\\b/.test(node.data)) {
+      found.push(`source: ${node.data.trim()}`);
+    }
+  }
+  return found;
+}"""
+
+# A figure is named by its caption, which Chromium relates to it without making it the name.
+BARE_FIGURES = """() => [...document.querySelectorAll("figure")]
+  .filter((f) => !(f.getAttribute("aria-label") ?? "").trim())
+  .filter((f) => !document.getElementById(f.getAttribute("aria-labelledby"))?.textContent.trim())
+  .filter((f) => !f.querySelector("figcaption")?.textContent.trim())
+  .map((f) => `figure ${f.id || f.outerHTML.slice(0, 80)}`)"""
+PICTURES = ("image", "img", "graphics-document", "SvgRoot")
+
+
+def ready(page: Page, address: str) -> None:
+    """Go there and wait until the page is whole."""
+    page.goto(address)
+    page.evaluate(READY)
+    page.wait_for_function(ALIVE)
+
+
+def put_theme(page: Page, theme: str) -> None:
+    """As a reader's system would switch, which the site follows until the reader chooses."""
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function("(t) => document.documentElement.dataset.theme === t", arg=theme)
+    page.evaluate(SETTLED)
+
+
+def axe(page: Page) -> list[str]:
+    """Every node that violates a rule of axe-core, with the rule, the node and the reason."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    return list(page.evaluate(RUN_AXE))
+
+
+def unnamed_pictures(page: Page) -> list[str]:
+    """Pictures without a name in the tree that screen readers get, figures without any text."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    roles = [
+        node["role"]["value"]
+        for node in nodes
+        if not node["ignored"] and not str(node.get("name", {}).get("value", "")).strip()
+    ]
+    bare = page.evaluate(BARE_FIGURES)
+    return [role for role in roles if role in PICTURES] + list(bare)
