@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import handouts
 from jupyter_book.sphinx import build_sphinx
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +48,7 @@ def build(book: Path) -> bool:
     if caches.is_dir():
         for old in set(caches.iterdir()) - {cache}:
             shutil.rmtree(old)
+    handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
     status = build_sphinx(
         book,

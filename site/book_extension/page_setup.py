@@ -1,11 +1,15 @@
 # First, hidden cell of every page; executed in the page's kernel, so nothing leaks but one name.
 def _page_values_maker():
+    import sys
     from numbers import Integral
 
     from IPython import get_ipython
     from IPython.display import display
 
     shell = get_ipython()
+    # A stream is else sent every so often, also in the middle of a line, and MyST-NB would put a
+    # line's end there.
+    sys.stdout.flush_interval = 60
     shell.config.InlineBackend.figure_formats = {"svg"}
     shown = {}
 

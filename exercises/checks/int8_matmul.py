@@ -1,0 +1,150 @@
+"""Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F], and which turns are known."""
+
+from .spec import Exercise, Part, Real, Whole
+from .words import turn
+
+PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
+
+SIZES = (
+    {"B": 64, "D": 4096, "F": 16384},
+    {"B": 500, "D": 1024, "F": 8192},
+    {"B": 24, "D": 8192, "F": 3072},
+)
+CHIPS = (
+    {"peak": PEAK, "bandwidth": BANDWIDTH},
+    {"peak": 1.1e15, "bandwidth": 1.5e12},
+    {"peak": 6.24e14, "bandwidth": 2e12},
+)
+BOTH = tuple(size | chip for size, chip in zip(SIZES, CHIPS, strict=True))
+
+SIZE_RANGES = {
+    "B": Whole(2, 1024),
+    "D": Whole(512, 16384, multiple_of=128),
+    "F": Whole(512, 16384, multiple_of=128),
+}
+# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+CHIP_RANGES = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
+
+
+def moved(B, D, F, out=1):
+    return B * D + D * F + out * B * F
+
+
+def times(B, D, F, peak, bandwidth, flops=2, width=1, out=1):
+    return flops * B * D * F / peak, width * moved(B, D, F, out) / bandwidth
+
+
+def bounds(B, D, F, peak, bandwidth, **counts):
+    pair = times(B, D, F, peak, bandwidth, **counts)
+    return max(pair), sum(pair)
+
+
+EXERCISE = Exercise(
+    name="int8-matmul",
+    title="int8 matmul",
+    parts=(
+        Part(
+            key="bytes-moved",
+            function="bytes_moved",
+            points=3,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            kind="numbers",
+            turns=(
+                turn("output-not-counted", lambda B, D, F: (B * D + D * F, 0)),
+                turn("two-bytes-for-int8", lambda B, D, F: (2 * (B * D + D * F), 2 * B * F)),
+                turn("bits-for-bytes", lambda B, D, F: (8 * (B * D + D * F), 8 * B * F)),
+                turn("swapped", lambda B, D, F: (B * F, B * D + D * F)),
+                turn("weights-not-counted", lambda B, D, F: (B * D, B * F)),
+                turn("weights-for-each-row", lambda B, D, F: (B * D + B * D * F, B * F)),
+            ),
+        ),
+        Part(
+            key="operations",
+            function="operations",
+            points=2,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            turns=(
+                turn("multiply-add-once", lambda B, D, F: B * D * F),
+                turn("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
+                turn("batch-left-out", lambda B, D, F: 2 * D * F),
+                turn("contraction-left-out", lambda B, D, F: 2 * B * F),
+            ),
+        ),
+        Part(
+            key="intensity",
+            function="intensity",
+            points=3,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            turns=(
+                turn("output-not-counted", lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0)),
+                turn("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),
+                turn("limit-for-exact", lambda B, D, F: 2 * B),
+                turn("bits-for-bytes", lambda B, D, F: 2 * B * D * F / (8 * moved(B, D, F))),
+                turn("upside-down", lambda B, D, F: moved(B, D, F) / (2 * B * D * F)),
+            ),
+        ),
+        Part(
+            key="intensity-small-batch",
+            function="intensity_small_batch",
+            points=2,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            turns=(
+                turn("exact-for-limit", lambda B, D, F: 2 * B * D * F / moved(B, D, F)),
+                turn("a-factor-of-two", lambda B, D, F: B),
+                turn("bits-for-bytes", lambda B, D, F: B / 4),
+                turn("large-batch-limit", lambda B, D, F: 2 * D * F / (D + F)),
+            ),
+        ),
+        Part(
+            key="critical-batch",
+            function="critical_batch",
+            points=3,
+            cases=CHIPS,
+            ranges=CHIP_RANGES,
+            tolerance=0.01,
+            turns=(
+                turn("ridge-itself", lambda peak, bandwidth: peak / bandwidth),
+                turn("bits-for-bytes", lambda peak, bandwidth: 4 * peak / bandwidth),
+                turn("upside-down", lambda peak, bandwidth: bandwidth / peak),
+            ),
+        ),
+        Part(
+            key="times",
+            function="times",
+            points=4,
+            cases=BOTH,
+            ranges=SIZE_RANGES | CHIP_RANGES,
+            kind="numbers",
+            turns=(
+                turn("output-not-counted", lambda **case: times(**case, out=0)),
+                turn("multiply-add-once", lambda **case: times(**case, flops=1)),
+                turn("two-bytes-for-int8", lambda **case: times(**case, width=2)),
+                turn("bits-for-bytes", lambda **case: times(**case, width=8)),
+                turn("milliseconds", lambda **case: tuple(1e3 * t for t in times(**case))),
+                turn("swapped", lambda **case: times(**case)[::-1]),
+            ),
+        ),
+        Part(
+            key="bounds",
+            function="bounds",
+            points=3,
+            cases=BOTH,
+            ranges=SIZE_RANGES | CHIP_RANGES,
+            kind="numbers",
+            turns=(
+                turn("swapped", lambda **case: bounds(**case)[::-1]),
+                turn("shorter-of-the-two", lambda **case: (min(times(**case)), sum(times(**case)))),
+                turn("the-two-times", lambda **case: tuple(sorted(times(**case)))),
+                turn("one-time-twice", lambda **case: (max(times(**case)), 2 * max(times(**case)))),
+                turn("output-not-counted", lambda **case: bounds(**case, out=0)),
+                turn("multiply-add-once", lambda **case: bounds(**case, flops=1)),
+                turn("two-bytes-for-int8", lambda **case: bounds(**case, width=2)),
+                turn("milliseconds", lambda **case: tuple(1e3 * t for t in bounds(**case))),
+            ),
+        ),
+    ),
+)
