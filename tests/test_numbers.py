@@ -1,8 +1,10 @@
 """No figure in the book is typed by hand; and the scanner that says so finds those that are."""
 
+import ast
 import tomllib
 
 import pytest
+from book_extension.prose import expressions
 from conftest import HEADER, ROOT
 from stray_numbers import phrase_pattern, readable, stray_numbers, texts
 
@@ -20,6 +22,27 @@ def test_every_figure_comes_from_a_cell(page) -> None:
     strays = stray_numbers(page.read_text(encoding="utf-8"), ALLOWED)
     name = page.relative_to(ROOT)
     assert not strays, "".join(f"\n{name}:{s.line}: {s.figure}" for s in strays)
+
+
+def typed_by_hand(page: str) -> list[str]:
+    """Expressions that compute nothing: a figure in the clothes of a value."""
+    return [
+        expression
+        for expression, _ in expressions(page)
+        if not any(
+            isinstance(node, ast.Name) for node in ast.walk(ast.parse(expression, mode="eval"))
+        )
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_every_value_takes_something_from_a_cell(page) -> None:
+    assert typed_by_hand(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_figure_in_the_clothes_of_a_value_is_found() -> None:
+    page = HEADER + "\n{eval}`f'{240}'`, {eval}`8`, {eval}`ridge`, {eval}`f'{ridge:.1f}'`\n"
+    assert typed_by_hand(page) == ["f'{240}'", "8"]
 
 
 def test_every_allowed_figure_is_used_and_has_a_reason() -> None:
