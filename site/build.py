@@ -7,12 +7,35 @@ import logging
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
-import handouts
-from jupyter_book.sphinx import build_sphinx
-
 ROOT = Path(__file__).resolve().parent.parent
+# What pages are made of, beside the files at the top.
+ROOMS = ("chapters", "exercises", "grading", "rooflib")
+
+
+def state(book: Path) -> dict[str, object]:
+    """Everything that decides what a build makes, and what lies in the output."""
+    html = book / "_build" / "html"
+    rooms = [path for name in ROOMS for path in (book / name).rglob("*")]
+    site = [path for path in (book / "site").rglob("*") if path.is_file()]
+    return {
+        "python": [sys.version, os.environ.get("SOLUTIONS", "")],
+        "pages": digest(book, [*book.iterdir(), *rooms, ROOT / "requirements.txt"]),
+        "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
+        "look": digest(book, [path for path in site if path.suffix != ".py"]),
+        "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
+    }
+
+
+def digest(book: Path, files: Iterable[Path]) -> str:
+    """Hash of files' names and contents."""
+    total = hashlib.sha256()
+    for path in sorted(files):
+        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts):
+            total.update(os.path.relpath(path, book).encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
 
 
 def code_digest(book: Path) -> str:
@@ -43,11 +66,25 @@ def prepare_kernels(book: Path, profile: Path) -> None:
 def build(book: Path) -> bool:
     """Build the book in a folder with ``_config.yml`` into ``_build/html``; True if all is well."""
     output = book / "_build"
+    stamp = output / "built-from.json"
+    built = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
+    now = state(book)
+    if built == now:
+        return True
+    stamp.unlink(missing_ok=True)
+    environment = output / ".doctrees" / "environment.pickle"
+    if built.get("extensions") != now["extensions"]:
+        # Sphinx keeps pages as it has read them, and does not see that its reader has changed.
+        environment.unlink(missing_ok=True)
     caches = output / ".jupyter_cache"
     cache = caches / code_digest(book)
     if caches.is_dir():
         for old in set(caches.iterdir()) - {cache}:
             shutil.rmtree(old)
+    # Here, since loading them takes longer than seeing that nothing has changed.
+    import handouts
+    from jupyter_book.sphinx import build_sphinx
+
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
     status = build_sphinx(
@@ -64,11 +101,15 @@ def build(book: Path) -> bool:
         warningiserror=True,
         keep_going=True,
         quiet=True,
+        # Style sheets and templates belong to every page.
+        force_all=built.get("look") != now["look"],
     )
     if status != 0:
         # Sphinx warns about a page when it reads it: forget the pages, or a second try looks fine.
-        (output / ".doctrees" / "environment.pickle").unlink(missing_ok=True)
-    return status == 0
+        environment.unlink(missing_ok=True)
+        return False
+    stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
+    return True
 
 
 def main() -> int:

@@ -6,15 +6,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Response,
+    sync_playwright,
+)
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 MISSING = "no Chromium found: sudo apt install chromium"
-# The last one: whatever is not this machine has no address, so nothing is ever sent there.
 ARGUMENTS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-).split() + ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # What is not this machine has no address, so nothing is ever sent there.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+)
 DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
@@ -28,7 +42,7 @@ def chromium() -> str | None:
 @contextmanager
 def started(path: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield browser
         browser.close()
 
@@ -41,12 +55,20 @@ class Traffic:
     wrong: list[str] = field(default_factory=list)
 
     def listen(self, context: BrowserContext) -> "Traffic":
-        context.on("request", lambda r: self.asked.append(r.url))
+        context.on("request", lambda request: self.asked.append(request.url))
         context.on("requestfailed", lambda r: self.wrong.append(f"{r.url}: {r.failure}"))
-        context.on("response", lambda r: r.status >= 400 and self.wrong.append(f"{r.url}: {r}"))
-        context.on("weberror", lambda e: self.wrong.append(f"{e.page and e.page.url}: {e.error}"))
-        context.on("console", lambda m: m.type == "error" and self.wrong.append(f"console: {m.text}"))
+        context.on("response", self.look_at_status)
+        context.on("console", self.look_at_line)
+        context.on("weberror", lambda error: self.wrong.append(str(error.error)))
         return self
+
+    def look_at_status(self, response: Response) -> None:
+        if response.status >= 400:
+            self.wrong.append(f"{response.url}: {response.status}")
+
+    def look_at_line(self, line: ConsoleMessage) -> None:
+        if line.type == "error":
+            self.wrong.append(f"console: {line.text}")
 
     def outside(self, origin: str) -> list[str]:
         inside = (f"{origin}/", "data:", "blob:")
@@ -99,7 +121,8 @@ STICKING_OUT = """() => {
     for (let box = parent; box !== document.body; box = box.parentElement) {
       const overflow = getComputedStyle(box).overflowX;
       const { left: from, right: to, width } = box.getBoundingClientRect();
-      if (overflow === "visible" || getComputedStyle(box).display === "inline") continue;
+      const line = getComputedStyle(box).display === "inline" && box.tagName !== "svg";
+      if (overflow === "visible" || line) continue;
       if (width <= 1) continue text;
       if (overflow === "auto" || overflow === "scroll") {
         if (from < -1 || to > edge + 1) say(node, "in a box beyond the window");

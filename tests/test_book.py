@@ -212,12 +212,8 @@ def computed(book: Path) -> dict[str, list[str]]:
     return {p.stem: COMPUTED.findall(p.read_text(encoding="utf-8")) for p in pages}
 
 
-def test_the_book_builds_and_follows_its_catalogue(tmp_path: Path) -> None:
-    whole = Book(ROOT)
-    run = whole.build()
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[-1] == str(ROOT / "_build/html/index.html")
-
+def test_the_book_builds_and_follows_its_catalogue(site: Path, tmp_path: Path) -> None:
+    assert (site / "index.html").is_file()
     changed = Book(tmp_path)
     for name in PAGES:
         if (ROOT / name).is_dir():

@@ -264,15 +264,6 @@ def origin(site: Path) -> Iterator[str]:
         yield server.origin
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = site_browser.chromium()
-    if path is None:
-        pytest.fail(site_browser.MISSING)
-    with site_browser.started(path) as browser:
-        yield browser
-
-
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport=site_browser.DESK)

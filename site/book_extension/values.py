@@ -78,3 +78,8 @@ def values_cell(markdown: str) -> NotebookNode | None:
 
 def hidden_cell(source: str) -> NotebookNode:
     return nbformat.v4.new_code_cell(source, metadata={"tags": ["remove-cell"]})
+
+
+def is_hidden(cell: NotebookNode) -> bool:
+    """Did the reader put this cell into the page?"""
+    return cell.source == PAGE_SETUP or cell.source.startswith("_page_values(")

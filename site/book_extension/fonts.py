@@ -1,0 +1,51 @@
+"""The letters of the site: two families from packages, cut down to what the pages use."""
+
+from importlib.metadata import distribution
+from pathlib import Path
+
+from fontTools import subset
+from sphinx.application import Sphinx
+
+FACES = {
+    "font-source-serif-pro": [
+        f"SourceSerifPro-{weight}" for weight in ("Regular", "It", "Semibold")
+    ],
+    "font-source-sans-pro": [f"SourceSansPro-{weight}" for weight in ("Regular", "Semibold")],
+}
+# Latin, Greek, punctuation, raised and lowered digits, arrows, signs of mathematics.
+RANGES = [
+    (0x20, 0xFF),
+    (0x391, 0x3C9),
+    (0x2010, 0x203A),
+    (0x2044, 0x209C),
+    (0x2190, 0x2193),
+    (0x2200, 0x2265),
+]
+
+
+def write_fonts(app: Sphinx) -> None:
+    """Put each face into the site, unless it is there."""
+    if app.builder.format != "html":
+        return
+    folder = Path(app.outdir) / "_static" / "fonts"
+    folder.mkdir(parents=True, exist_ok=True)
+    for package, faces in FACES.items():
+        for face in faces:
+            target = folder / f"{face}.woff"
+            if not target.exists():
+                cut(font_file(package, face), target)
+
+
+def font_file(package: str, face: str) -> Path:
+    folder = f"{package.replace('-', '_')}/files"
+    return Path(str(distribution(package).locate_file(f"{folder}/{face}.ttf")))
+
+
+def cut(source: Path, target: Path) -> None:
+    """Write the part of a TrueType font that the pages use, compressed."""
+    options = subset.Options(flavor="woff", hinting=False)
+    font = subset.load_font(str(source), options)
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(unicodes=[c for first, last in RANGES for c in range(first, last + 1)])
+    subsetter.subset(font)
+    subset.save_font(font, str(target), options)

@@ -1,0 +1,94 @@
+"""Every address in a folder of pages, and what is wrong with it; read from the files alone."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup, Tag
+
+# What a browser loads by itself, rather than when a reader follows a link.
+LOADED = {"script", "link", "img", "iframe", "source", "video", "audio", "embed", "object", "use"}
+# Such a <link> says where a page belongs; nothing is loaded from there.
+NAMES_ONLY = {"canonical", "alternate", "next", "prev", "index", "search", "author", "license"}
+CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
+
+
+def html_files(site: Path) -> list[Path]:
+    """The site's pages; what lies in _static is parts of a theme."""
+    return sorted(p for p in site.rglob("*.html") if "_static" not in p.relative_to(site).parts)
+
+
+@cache
+def parsed(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    soup = parsed(page)
+    named = {str(a["name"]) for a in soup.find_all("a", attrs={"name": True})}
+    return frozenset(named | {str(tag["id"]) for tag in soup.find_all(id=True)})
+
+
+def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
+    for tag in soup.find_all(True):
+        for attribute in ("href", "src", "xlink:href", "poster", "data", "action"):
+            value = tag.get(attribute)
+            if value is not None and (attribute != "data" or tag.name == "object"):
+                yield tag, str(value)
+        for candidate in str(tag.get("srcset") or "").split(","):
+            if candidate.strip():
+                yield tag, candidate.split()[0]
+
+
+def broken(site: Path) -> list[str]:
+    """One line for each address that leads nowhere, leaves the site unseen, or is not https."""
+    found = []
+    for page in html_files(site):
+        name = page.relative_to(site).as_posix()
+        for tag, address in addresses(parsed(page)):
+            problem = problem_of(site, page, tag, address)
+            if problem:
+                found.append(f"{name}: <{tag.name}> {address}: {problem}")
+    for sheet in sorted(site.rglob("*.css")):
+        for address in CSS_ADDRESS.findall(sheet.read_text(encoding="utf-8")):
+            problem = problem_of_file(site, sheet, address)
+            if problem:
+                found.append(f"{sheet.relative_to(site).as_posix()}: {address}: {problem}")
+    return found
+
+
+def problem_of(site: Path, page: Path, tag: Tag, address: str) -> str:
+    parts = urlsplit(address)
+    loaded = tag.name in LOADED and not set(tag.get("rel") or []) & NAMES_ONLY
+    if parts.scheme == "data":
+        return ""
+    if parts.scheme or parts.netloc:
+        if loaded:
+            return "loaded from elsewhere"
+        return "" if parts.scheme == "https" and parts.netloc else "not https"
+    if parts.path:
+        problem = problem_of_file(site, page, address)
+        if problem:
+            return problem
+        page = page.parent / unquote(parts.path)
+    fragment = unquote(parts.fragment)
+    if fragment and page.suffix == ".html" and fragment not in anchors(page.resolve()):
+        return "no such anchor"
+    return ""
+
+
+def problem_of_file(site: Path, source: Path, address: str) -> str:
+    parts = urlsplit(address)
+    if parts.scheme == "data" or address.startswith("#"):
+        return ""
+    if parts.scheme or parts.netloc:
+        return "loaded from elsewhere"
+    if parts.path.startswith("/"):
+        return "works at the root of a server alone"
+    target = (source.parent / unquote(parts.path)).resolve()
+    if not target.is_relative_to(site.resolve()):
+        return "outside of the site"
+    return "" if target.is_file() else "no such file"

@@ -1,0 +1,98 @@
+"""A quiet server of a folder on this machine, which compresses and counts what it sends."""
+
+import functools
+import gzip
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import BinaryIO, cast
+
+# Fonts in woff2 and pictures in png are compressed already.
+PACKED = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".md", ".txt")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One answer: raw and packed sizes of its body in bytes, zero where the browser's copy held."""
+
+    path: str
+    status: int
+    raw: int
+    packed: int
+
+
+@dataclass
+class Server:
+    """Where the folder is served, and what was sent since ``sent`` was last cleared."""
+
+    folder: Path
+    origin: str = ""
+    sent: list[Sent] = field(default_factory=list)
+
+    def transferred(self) -> int:
+        return sum(answer.packed for answer in self.sent)
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves files compressed, and keeps the connection open."""
+
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, *args: object, record: Server, **kwargs: object) -> None:
+        self.record = record
+        self.status = 0
+        super().__init__(*args, directory=str(record.folder), **kwargs)  # type: ignore[arg-type]
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+    def send_response(self, code: int, message: str | None = None) -> None:
+        self.status = int(code)
+        super().send_response(code, message)
+
+    def send_header(self, keyword: str, value: str) -> None:
+        path = Path(self.translate_path(self.path))
+        if keyword == "Content-Length" and self.status == 200 and path.suffix in PACKED:
+            super().send_header("Content-Encoding", "gzip")
+            value = str(len(packed(path, path.stat().st_mtime_ns)))
+        super().send_header(keyword, value)
+
+    def do_GET(self) -> None:
+        source = self.send_head()
+        path = Path(self.translate_path(self.path))
+        if source is None:
+            self.record.sent.append(Sent(self.path, self.status, 0, 0))
+            return
+        with cast(BinaryIO, source):
+            body = raw = source.read()
+        if path.suffix in PACKED:
+            body = packed(path, path.stat().st_mtime_ns)
+        self.record.sent.append(Sent(self.path, self.status, len(raw), len(body)))
+        # A reader may have gone on to another page.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.wfile.write(body)
+
+
+@functools.cache
+def packed(path: Path, _changed: int) -> bytes:
+    return gzip.compress(path.read_bytes(), compresslevel=6, mtime=0)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """Serve a folder on a free port until the block ends."""
+    record = Server(folder)
+    handler = functools.partial(Handler, record=record)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        record.origin = f"http://127.0.0.1:{server.server_port}"
+        try:
+            yield record
+        finally:
+            server.shutdown()
+            thread.join()

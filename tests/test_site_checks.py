@@ -1,0 +1,241 @@
+"""What holds the site to account finds what is planted in a small page, and nothing else."""
+
+import http.client
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+from site_browser import (
+    PHONE,
+    SIDEWAYS,
+    STICKING_OUT,
+    UNFOLD,
+    UNSET_MATHS,
+    Traffic,
+    axe,
+    put_theme,
+    ready,
+    unnamed_pictures,
+)
+from site_links import broken
+from site_server import Server, serving
+
+GOOD = """<!doctype html>
+<html lang="en" data-theme="light"><head><meta charset="utf-8">
+<title>A page</title><link rel="icon" href="data:,">
+<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body><main><h1 id="top">A page</h1>
+<p><a href="page.html#top">Up</a>,
+<a href="https://example.org/">elsewhere</a>, <code>$x$</code></p>
+<figure><svg role="img" aria-label="A square" width="9" height="9"></svg>
+<figcaption>A square</figcaption></figure>
+<div style="overflow-x: auto" tabindex="0" role="region" aria-label="Wide">
+<p style="width: 900px">A line that scrolls in a box of its own, as far as it may go.</p></div>
+%s</main>
+<script>
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (dark) => {
+  document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+});
+</script></body></html>
+"""
+PALE = "<style>html[data-theme=%s] p { color: #bbb; background: #fff; }</style>"
+WIDE = "<p style='white-space: nowrap'>" + "A long line. " * 20 + "</p>"
+OUTSIDE = "https://example.org/picture.png"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path) as server:
+        yield server
+
+
+Look = Callable[[str], tuple[Page, Traffic]]
+
+
+@pytest.fixture
+def look(browser: Browser, server: Server) -> Iterator[Look]:
+    """Open the page with something planted in it, on a phone."""
+    context = browser.new_context(viewport=PHONE)
+
+    def planted(html: str) -> tuple[Page, Traffic]:
+        (server.folder / "page.html").write_text(GOOD % html, encoding="utf-8")
+        traffic = Traffic().listen(context)
+        page = context.new_page()
+        ready(page, f"{server.origin}/page.html")
+        page.evaluate(UNFOLD)
+        return page, traffic
+
+    yield planted
+    context.close()
+
+
+def test_a_good_page_passes(look: Look, server: Server) -> None:
+    page, traffic = look("")
+    assert traffic.asked == [f"{server.origin}/page.html"]
+    assert traffic.outside(server.origin) == []
+    assert traffic.wrong == []
+    assert page.evaluate(SIDEWAYS) <= 0
+    assert page.evaluate(STICKING_OUT) == []
+    assert page.evaluate(UNSET_MATHS) == []
+    assert unnamed_pictures(page) == []
+    assert axe(page) == []
+    assert broken(server.folder) == []
+
+
+def test_a_request_elsewhere_is_found_and_reaches_no_one(look: Look, server: Server) -> None:
+    _, traffic = look(f"<img alt='A picture' src='{OUTSIDE}'>")
+    assert traffic.outside(server.origin) == [OUTSIDE]
+    assert any("ERR_NAME_NOT_RESOLVED" in line for line in traffic.wrong)
+
+
+@pytest.mark.parametrize(
+    ("html", "message"),
+    [
+        ("<img alt='A picture' src='nowhere.png'>", "nowhere.png"),
+        ("<script>console.error('odd')</script>", "console: odd"),
+        ("<script>throw new Error('broken')</script>", "broken"),
+        ("<script>fetch('https://example.org/data.json').catch(() => 0)</script>", "data.json"),
+    ],
+)
+def test_what_goes_wrong_is_found(look: Look, html: str, message: str) -> None:
+    page, traffic = look(html)
+    page.wait_for_load_state("networkidle")
+    assert any(message in line for line in traffic.wrong)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pale_text_is_found_in_its_theme_alone(look: Look, theme: str) -> None:
+    page, _ = look(PALE % theme)
+    for shown in ("light", "dark", "light"):
+        if shown != page.evaluate("document.documentElement.dataset.theme"):
+            put_theme(page, shown)
+        pale = any(line.startswith("color-contrast") for line in axe(page))
+        assert pale == (shown == theme)
+
+
+def test_a_violation_in_a_folded_panel_is_found(look: Look) -> None:
+    page, _ = look("<details><summary>More</summary><button></button></details>")
+    assert any(line.startswith("button-name") for line in axe(page))
+
+
+def test_a_page_that_scrolls_sideways_is_found(look: Look) -> None:
+    page, _ = look(WIDE)
+    assert page.evaluate(SIDEWAYS) > 0
+    assert [line.split(":")[0] for line in page.evaluate(STICKING_OUT)] == ["beyond the window"]
+
+
+@pytest.mark.parametrize(
+    ("html", "how"),
+    [
+        (f"<div style='overflow: hidden; width: 200px'>{WIDE}</div>", "cut off"),
+        (
+            f"<div style='position: fixed; left: 350px; width: 99px; overflow: auto'>{WIDE}</div>",
+            "in a box beyond the window",
+        ),
+        (
+            "<svg role='img' aria-label='A' width='50'><text y='20'>A long label</text></svg>",
+            "cut off",
+        ),
+    ],
+)
+def test_text_that_sticks_out_is_found_without_a_scroll_bar(
+    look: Look, html: str, how: str
+) -> None:
+    page, _ = look(html)
+    assert [line.split(":")[0] for line in page.evaluate(STICKING_OUT)] == [how]
+
+
+@pytest.mark.parametrize(
+    ("html", "what"),
+    [
+        ("<p>It is $x$.</p>", "source"),
+        (r"<p>It is \(x\).</p>", "source"),
+        ("<p class='math'>x</p>", "not set"),
+        ("<p><mjx-merror>x</mjx-merror></p>", "error"),
+    ],
+)
+def test_maths_that_was_not_set_is_found(look: Look, html: str, what: str) -> None:
+    page, _ = look(html)
+    assert [line.split(":")[0] for line in page.evaluate(UNSET_MATHS)] == [what]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<svg role='img' width='9' height='9'></svg>",
+        "<figure><svg role='img' aria-label='A' width='9' height='9'></svg></figure>",
+        "<canvas role='img'></canvas>",
+    ],
+)
+def test_a_picture_without_a_name_is_found(look: Look, html: str) -> None:
+    page, _ = look(html)
+    assert len(unnamed_pictures(page)) == 1
+
+
+@pytest.mark.parametrize(
+    ("html", "problem"),
+    [
+        ("<a href='nowhere.html'>A</a>", "no such file"),
+        ("<a href='#nowhere'>A</a>", "no such anchor"),
+        ("<a href='page.html#nowhere'>A</a>", "no such anchor"),
+        ("<a href='/page.html'>A</a>", "works at the root of a server alone"),
+        ("<a href='../page.html'>A</a>", "outside of the site"),
+        ("<a href='.'>A</a>", "no such file"),
+        ("<a href='http://example.org/'>A</a>", "not https"),
+        ("<a href='javascript:go()'>A</a>", "not https"),
+        ("<script src='https://example.org/a.js'></script>", "loaded from elsewhere"),
+        ("<script src='//example.org/a.js'></script>", "loaded from elsewhere"),
+        ("<link rel='preconnect' href='https://example.org'>", "loaded from elsewhere"),
+        ("<img srcset='https://example.org/a.png 2x'>", "loaded from elsewhere"),
+        ("<img src='nowhere.png'>", "no such file"),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_found(tmp_path: Path, html: str, problem: str) -> None:
+    (tmp_path / "page.html").write_text(GOOD % html, encoding="utf-8")
+    (line,) = broken(tmp_path)
+    assert line.startswith("page.html: <")
+    assert line.endswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("css", "problem"),
+    [
+        ("@import 'nowhere.css';", "no such file"),
+        ("a { background: url(https://example.org/a.png) }", "loaded from elsewhere"),
+        ('@font-face { src: url("a.woff2") }', "no such file"),
+    ],
+)
+def test_an_address_in_a_style_sheet_is_found(tmp_path: Path, css: str, problem: str) -> None:
+    (tmp_path / "style.css").write_text(css)
+    (line,) = broken(tmp_path)
+    assert line.endswith(problem)
+
+
+def test_the_server_counts_what_it_sends(browser: Browser, server: Server) -> None:
+    (server.folder / "style.css").write_text("p { color: #111; }\n" * 1000)
+    link = "<link rel='stylesheet' href='style.css'>"
+    (server.folder / "page.html").write_text(GOOD % link, encoding="utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{server.origin}/page.html")
+    # It stands in the page as it lies on disk, and came compressed.
+    assert page.evaluate("document.styleSheets[0].cssRules.length") == 1000
+    first = {answer.path: answer for answer in server.sent}
+    assert set(first) == {"/page.html", "/style.css"}
+    assert first["/style.css"].raw == (server.folder / "style.css").stat().st_size
+    assert 0 < first["/style.css"].packed < first["/style.css"].raw / 10
+    assert server.transferred() == sum(answer.packed for answer in first.values())
+
+    # What the browser has already is not counted again.
+    server.sent.clear()
+    page.goto(f"{server.origin}/page.html")
+    assert server.transferred() == 0
+    context.close()
+
+    with_length = http.client.HTTPConnection(urlsplit(server.origin).netloc)
+    with_length.request("GET", "/style.css")
+    answer = with_length.getresponse()
+    assert int(answer.headers["Content-Length"]) == len(answer.read())
+    with_length.close()
