@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from nbgrader.converters import Autograde, GenerateAssignment  # noqa: E402
-from nbgrader.preprocessors import ComputeChecksums, DeduplicateIds, Execute  # noqa: E402
+from nbgrader.preprocessors import ComputeChecksums, Execute  # noqa: E402
 
 from grading import preprocessors as ours  # noqa: E402
 
@@ -20,25 +20,22 @@ def default(converter, name):
     return list(converter.class_traits()[name].default())
 
 
-def before(steps, anchor, *new):
-    """The steps with new ones before the first `anchor`."""
-    place = steps.index(anchor)
-    return [*steps[:place], *new, *steps[place:]]
-
-
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "roofline"
 c.CourseDirectory.source_directory = str(ROOT / "exercises" / "source")
 
-c.GenerateAssignment.preprocessors = before(
-    default(GenerateAssignment, "preprocessors"), ComputeChecksums, ours.EmbedCases
-)
+# Before the gradebook learns what a check cell must look like.
+steps = default(GenerateAssignment, "preprocessors")
+steps.insert(steps.index(ComputeChecksums), ours.EmbedCases)
+c.GenerateAssignment.preprocessors = steps
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
-c.Autograde.sanitize_preprocessors = before(
-    default(Autograde, "sanitize_preprocessors"), DeduplicateIds, ours.Repair
-)
+# First of all, since nbconvert refuses what is no valid notebook after each of the steps.
+c.Autograde.sanitize_preprocessors = [
+    ours.Repair,
+    *default(Autograde, "sanitize_preprocessors"),
+]
 c.Autograde.autograde_preprocessors = [
     ours.Values if step is Execute else step
     for step in default(Autograde, "autograde_preprocessors")

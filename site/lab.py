@@ -1,10 +1,13 @@
-"""Open the chapters in JupyterLab: ``python site/lab.py [JupyterLab's options]``.
+"""Open the chapters and the exercises in JupyterLab: ``python site/lab.py [its options]``.
 
 A reader works on copies in my-work/, made once and never written again.
 """
 
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import jupytext
@@ -27,9 +30,30 @@ def copy_chapters(chapters: Path, target: Path) -> tuple[list[str], list[str]]:
     return made, kept
 
 
+def copy_exercises(exercises: Path, target: Path) -> list[str]:
+    """Copy each exercise, as it is released, into a folder of its own; the names of those made."""
+    missing = [
+        notebook.stem
+        for notebook in sorted(exercises.glob("source/*/*.ipynb"))
+        if not (target / notebook.stem / notebook.name).exists()
+    ]
+    if missing:
+        with tempfile.TemporaryDirectory() as course:
+            release = [sys.executable, "-m", "grading", "release", course]
+            subprocess.run(release, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+            for name in missing:
+                folder = target / name
+                folder.mkdir(parents=True, exist_ok=True)
+                released = Path(course) / "release" / name / f"{name}.ipynb"
+                shutil.copy(released, folder / f"{name}.ipynb")
+    return missing
+
+
 def main(options: list[str]) -> None:
     made, kept = copy_chapters(ROOT / "chapters", WORK / "chapters")
     print(f"my-work/chapters: {len(made)} made, {len(kept)} of yours kept as they were", flush=True)
+    made = copy_exercises(ROOT / "exercises", WORK)
+    print(f"my-work: {len(made)} exercises made, yours kept as they were", flush=True)
     command = [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={WORK}",

@@ -1,0 +1,149 @@
+"""Runs inside the process of a submitted notebook, before the learner's first cell.
+
+`install` makes that process able to keep a copy of itself (a fork) at the moment a check cell is
+reached. The copy waits at a socket until all cells have run; then it is asked. So a function is
+asked in the state in which its check would have seen it; what is asked can't turn up in a later
+cell's output; and a call that never ends, ends the process, or changes what it uses, harms its own
+part alone.
+
+Nothing of nbgrader here, and nothing of the grader: only rooflib and the standard library.
+"""
+
+import ast
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import warnings
+from pathlib import Path
+
+from rooflib.check.compare import same
+from rooflib.check.values import Answer, ask
+
+ANSWER_BYTES = 8_000_000
+ENDS = {"too-late", "died", "too-large"}  # problems after which no more is asked
+AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
+
+
+def snapshot(part, namespace, address):
+    """Keep this process as it is now, for the questions about `part` that come to `address`."""
+    inlet, outlet = os.pipe()
+    if _fork():
+        os.close(outlet)
+        os.read(inlet, 1)  # until the copy stands on its own feet, or is gone
+        os.close(inlet)
+        return
+    try:
+        os.setsid()  # an interrupt or a kill that is meant for the notebook must not end it
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _close_all_files()  # the pipe too, so that the notebook goes on
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
+            channel.connect(address)
+            with channel.makefile("r", encoding="utf-8") as questions:
+                channel.sendall((json.dumps({"part": part}) + "\n").encode())
+                for line in questions:
+                    channel.sendall(_answers(json.loads(line), namespace) + b"\n")
+    finally:
+        os._exit(0)
+
+
+def _answers(question, namespace):
+    """The answers to one question, one for each case, given by a copy of this process.
+
+    Each case has its time. A case that takes longer or ends the copy is the last one asked: its
+    problem stands for the rest.
+    """
+    inlet, outlet = os.pipe()
+    child = _fork()
+    if child == 0:
+        try:
+            os.setsid()
+            os.close(inlet)
+            with os.fdopen(outlet, "wb") as pipe:
+                for answer in _ask(question, namespace):
+                    pipe.write(json.dumps(answer).encode() + b"\n")
+                    pipe.flush()
+        finally:
+            os._exit(0)
+    os.close(outlet)
+    answers, rest = [], b""
+    while len(answers) < len(question["cases"]):
+        calls = 1 if answers else 2  # the first case is asked twice
+        answer, rest = _next(inlet, rest, calls * question["seconds"])
+        answers.append(answer)
+        if answer["problem"] in ENDS:
+            answers += [answer] * (len(question["cases"]) - len(answers))
+    os.close(inlet)
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(child, signal.SIGKILL)  # it had no time to become a group of its own
+    os.waitpid(child, 0)
+    return json.dumps(answers).encode()
+
+
+def _next(inlet, text, seconds):
+    """The next answer that comes out of the pipe in this time, and what came after it."""
+    end = time.monotonic() + seconds
+    while b"\n" not in text:
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([inlet], [], [], left)[0]:
+            return {"value": None, "problem": "too-late"}, b""
+        block = os.read(inlet, 65536)
+        if not block:
+            return {"value": None, "problem": "died"}, b""
+        text += block
+        if len(text) > ANSWER_BYTES:
+            return {"value": None, "problem": "too-large"}, b""
+    line, _, rest = text.partition(b"\n")
+    return json.loads(line), rest
+
+
+def _ask(question, namespace):
+    function, kind = namespace.get(question["function"]), question["kind"]
+    for index, case in enumerate(map(ast.literal_eval, question["cases"])):
+        answer = ask(function, case, kind)
+        if index == 0 and not answer.problem:
+            again = ask(function, case, kind)
+            if again.problem or not same(again.value, answer.value, AGAIN):
+                answer = Answer(problem="changing")
+        # The detail may quote the case, which is not for the learner's eyes.
+        yield {"value": answer.value, "problem": answer.problem}
+
+
+def _fork():
+    with warnings.catch_warnings():
+        # Other threads of the kernel don't exist in the copy, and nothing here needs them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _close_all_files():
+    """Leave the notebook's sockets and outputs to the notebook."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    os.closerange(3, 65536)
+    # What a function prints goes nowhere, for as long as the copy lives.
+    sys.stdin, sys.stdout, sys.stderr = map(Path(os.devnull).open, "rww")
+
+
+def install(address):
+    """Answer "snapshot_request" messages of the kernel's shell channel.
+
+    A message of its own passes by everything that a cell can replace: run_cell, displayhook,
+    transformers of the source or of its syntax tree.
+    """
+    from ipykernel.kernelapp import IPKernelApp
+
+    kernel = IPKernelApp.instance().kernel
+    namespace = kernel.shell.user_ns
+
+    def handle(stream, identities, message):
+        snapshot(message["content"]["part"], namespace, address)
+        kernel.session.send(stream, "snapshot_reply", {}, message, identities)
+
+    kernel.shell_handlers["snapshot_request"] = handle
