@@ -5,7 +5,7 @@ Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 
 from sphinx.application import Sphinx
 
-from . import downloads, figures, fonts, look, offline, pages, preview, values
+from . import downloads, figures, fonts, look, offline, pages, preview, search, values
 
 
 def setup(app: Sphinx) -> dict[str, object]:
@@ -21,6 +21,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
     app.connect("html-page-context", downloads.offer_notebook)
+    app.connect("build-finished", search.keep_terms)
     # After the others have added their files.
     app.connect("html-page-context", look.prepare_page, priority=900)
     # After those of the theme and of other extensions, which have 500.
