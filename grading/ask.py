@@ -110,5 +110,5 @@ class _Channel:
                 self.rest += block
             line, _, self.rest = self.rest.partition(b"\n")
             return json.loads(line)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):  # the last for lists nested without end
             return None
