@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+import handouts
 import pytest
 from conftest import ROOT, Book
 
@@ -220,8 +221,10 @@ def test_the_book_builds_and_follows_its_catalogue(site: Path, tmp_path: Path) -
             shutil.copytree(ROOT / name, tmp_path / name)
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, tmp_path)
-    for name in ("rooflib", "site"):
+    for name in ("rooflib", "site", "grading"):
         shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("requirements.txt", *handouts.BESIDE):
+        shutil.copy(ROOT / name, tmp_path)
     double_bf16_peak(tmp_path / "rooflib" / "hardware.toml", "TPU v5e")
     run = changed.build()
     assert run.returncode == 0, run.stderr

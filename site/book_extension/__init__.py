@@ -5,7 +5,7 @@ Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 
 from sphinx.application import Sphinx
 
-from . import downloads, figures, fonts, look, offline, pages, preview, search, values
+from . import downloads, figures, fonts, look, offline, pages, preview, search, tables, values
 
 
 def setup(app: Sphinx) -> dict[str, object]:
@@ -14,6 +14,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_source_parser(pages.PageParser, override=True)
     # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
     app.connect("doctree-read", figures.inline_figures, priority=400)
+    app.connect("doctree-read", tables.label_cells)
     app.connect("config-inited", offline.use_own_mathjax)
     app.connect("builder-inited", offline.copy_mathjax)
     offline.drop_thebe(app)
