@@ -1,4 +1,0 @@
-# nothing: ends the whole process.
-import os
-
-os._exit(0)
