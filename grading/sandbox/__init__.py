@@ -1,0 +1,16 @@
+"""Where learners' code runs: alone, as nobody, with little to take and nothing to see.
+
+    with sandbox.open() as box:
+        manager = box.kernel_manager()   # for a NotebookClient or a kernel client
+        ...
+        # box.folder on the host is the read-only folder box.inside in there, for sockets
+    # here every process that was started in the box is gone
+
+`require()` says in one line why there can be no sandbox, before anything has been graded. Whoever
+sets GRADING_UNSAFE=1 accepts the risk, and gets the same interface with nothing behind it.
+"""
+
+from .box import Box, Rations, Unsafe, accepted, open, require
+from .nursery import Refused
+
+__all__ = ["Box", "Rations", "Refused", "Unsafe", "accepted", "open", "require"]

@@ -1,0 +1,7 @@
+# either: never ends and swallows interrupts.
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass

@@ -1,0 +1,7 @@
+# points: shows 24 MB of HTML, and scripts that would run in whoever looks at the feedback.
+from IPython.display import HTML, SVG, Javascript, display
+
+display(HTML("<script>document.title = 'REACHED'</script><img src=x onerror=alert(1)>"))
+display(Javascript("document.title = 'REACHED'"))
+display(SVG("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"))
+display(HTML("<p>" * 8_000_000))

@@ -1,0 +1,26 @@
+# points: fills every folder that it may write to, first with bytes and then with names.
+import os
+
+total = 0
+for folder in ("/tmp", "/home/learner", "/dev/shm"):
+    files = []
+    try:
+        for number in range(1000):
+            path = f"{folder}/fill-{number}"
+            files.append(path)
+            with open(path, "wb") as file:
+                for _ in range(16):
+                    total += file.write(bytes(1 << 20))
+    except OSError as error:
+        print(folder, error)
+    for path in files:
+        os.unlink(path)
+    try:
+        for number in range(200_000):
+            with open(f"{folder}/name-{number}", "wb"):
+                pass
+        print("REACHED 200000 files")
+    except OSError as error:
+        print(folder, number, error)
+if total > 300 << 20:
+    print("REACHED", total, "bytes")

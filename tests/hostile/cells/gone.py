@@ -1,0 +1,4 @@
+# nothing: ends the whole process.
+import os
+
+os._exit(0)

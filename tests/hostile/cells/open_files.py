@@ -1,0 +1,10 @@
+# either: opens files until there are no more.
+import os
+
+opened = []
+try:
+    while len(opened) < 5000:
+        opened.append(os.open("/dev/null", os.O_RDONLY))
+    print("REACHED 5000 files")
+except OSError:
+    pass

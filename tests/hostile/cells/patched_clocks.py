@@ -1,0 +1,11 @@
+# points: stops and turns back the clocks that it can see.
+import time
+
+time.time = lambda: 0.0
+time.monotonic = lambda: -1e9
+time.perf_counter = lambda: 0.0
+try:
+    time.clock_settime(time.CLOCK_REALTIME, 0)
+    print("REACHED the clock")
+except OSError:
+    pass

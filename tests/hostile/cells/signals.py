@@ -1,0 +1,21 @@
+# points: sends signals to its parent, to process 1 and to everybody.
+import os
+import signal
+
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for target in (os.getppid(), 1, -1):
+    for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):
+        if target == -1 and number != signal.SIGTERM:
+            continue
+        try:
+            os.kill(target, number)
+        except OSError:
+            pass
+own = {int(thread) for thread in os.listdir("/proc/self/task")}
+for target in range(2, 3000):
+    if target not in own:
+        try:
+            os.kill(target, signal.SIGKILL)
+            print("REACHED process", target)
+        except OSError:
+            pass

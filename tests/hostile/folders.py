@@ -1,0 +1,172 @@
+"""What somebody may put into a folder to hand in, beside the notebook or in its place.
+
+Each function gets the folder, which has a right notebook in it, and the file of that notebook.
+FAIR says what becomes of it: "points" (what is beside the notebook is left aside), "listed" (it
+cannot be graded, and has a row with the reason).
+"""
+
+import json
+import os
+import socket
+
+FAIR = {}
+
+
+def fair(what):
+    def mark(function):
+        FAIR[function.__name__] = what
+        return function
+
+    return mark
+
+
+@fair("points")
+def link_to_the_gradebook(folder, notebook):
+    (folder / "data.db").symlink_to("../../../gradebook.db")
+
+
+@fair("points")
+def link_to_the_machine(folder, notebook):
+    (folder / "all").symlink_to("/")
+
+
+@fair("points")
+def link_to_itself(folder, notebook):
+    (folder / "loop").symlink_to("loop")
+    (folder / "round").symlink_to(".")
+
+
+@fair("listed")
+def notebook_is_a_link_out(folder, notebook):
+    secret = folder.parent.parent.parent / "secret.ipynb"
+    secret.write_bytes(notebook.read_bytes())
+    notebook.unlink()
+    notebook.symlink_to(secret)
+
+
+@fair("listed")
+def notebook_is_a_link_nowhere(folder, notebook):
+    notebook.unlink()
+    notebook.symlink_to("/nowhere/at/all")
+
+
+@fair("listed")
+def notebook_is_a_fifo(folder, notebook):
+    notebook.unlink()
+    os.mkfifo(notebook)
+
+
+@fair("points")
+def fifo_beside(folder, notebook):
+    os.mkfifo(folder / "timestamp.txt")
+
+
+@fair("points")
+def socket_beside(folder, notebook):
+    one = socket.socket(socket.AF_UNIX)
+    here = os.getcwd()
+    os.chdir(folder)  # the name of a socket has to be short
+    try:
+        one.bind("talk.ipynb")
+    finally:
+        os.chdir(here)
+        one.close()
+
+
+@fair("listed")
+def notebook_is_a_folder(folder, notebook):
+    notebook.unlink()
+    notebook.mkdir()
+    (notebook / "inner.ipynb").write_text("{}")
+
+
+@fair("points")
+def odd_names(folder, notebook):
+    for name in (b"a\nb.txt", b"\xff\xfe.txt", b"-rf", b"$(reboot).txt", b"..%2f..%2fgradebook.db"):
+        with open(os.path.join(os.fsencode(folder), name), "wb") as file:
+            file.write(b"x")
+
+
+@fair("points")
+def many_files(folder, notebook):
+    for number in range(5_000):
+        (folder / f"{number}.txt").touch()
+
+
+@fair("points")
+def deep_folders(folder, notebook):
+    for _ in range(100):
+        folder = folder / "deeper"
+        folder.mkdir()
+
+
+@fair("listed")
+def gigabyte_of_notebook(folder, notebook):
+    os.truncate(notebook, 1 << 30)  # holes: it takes no room here, but would in memory
+
+
+@fair("points")
+def gigabyte_beside(folder, notebook):
+    with (folder / "data.bin").open("wb") as file:
+        file.truncate(1 << 30)
+
+
+@fair("listed")
+def nested_lists(folder, notebook):
+    notebook.write_bytes(b"[" * 15_000_000)
+
+
+@fair("listed")
+def nested_in_metadata(folder, notebook):
+    deep = "[" * 50_000 + "]" * 50_000
+    notebook.write_text('{"cells": [], "metadata": {"x": ' + deep + '}, "nbformat": 4}')
+
+
+@fair("listed")
+def gigantic_number(folder, notebook):
+    notebook.write_text('{"cells": [], "metadata": {}, "nbformat": ' + "4" * 1_000_000 + "}")
+
+
+@fair("listed")
+def not_text(folder, notebook):
+    notebook.write_bytes(bytes(range(256)) * 100)
+
+
+@fair("listed")
+def cells_of_other_types(folder, notebook):
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    content["cells"] = [1, None, "x", [], {"cell_type": ["code"]}, {"cell_type": "code"}]
+    notebook.write_text(json.dumps(content))
+
+
+@fair("listed")
+def a_list_of_notebooks(folder, notebook):
+    notebook.write_text(f"[{notebook.read_text(encoding='utf-8')}]")
+
+
+@fair("points")
+def scripts_in_the_text(folder, notebook):
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    text = "<script>document.title='REACHED'</script><img src=x onerror=alert(1)> [x](javascript:1)"
+    cell = {"cell_type": "markdown", "id": "odd", "metadata": {}, "source": text}
+    cell["attachments"] = {"../../x.png": {"image/svg+xml": "<svg onload='alert(1)'/>"}}
+    content["cells"].insert(0, cell)
+    content["metadata"]["title"] = text
+    content["metadata"]["kernelspec"] = {"name": "../../x", "display_name": text, "language": text}
+    notebook.write_text(json.dumps(content))
+
+
+@fair("points")
+def metadata_of_ours(folder, notebook):
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    content["metadata"]["rooflib"] = {"trouble": "", "parts": [{"key": "x", "points": 20}]}
+    for cell in content["cells"]:
+        if "nbgrader" in cell["metadata"]:
+            cell["metadata"]["nbgrader"]["points"] = 1e308
+    notebook.write_text(json.dumps(content))
+
+
+@fair("listed")
+def nobody_may_read_it(folder, notebook):
+    """For an instructor who is not root; root reads it, and grades it."""
+    notebook.chmod(0)

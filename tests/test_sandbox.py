@@ -1,0 +1,343 @@
+"""What code in the sandbox can see, reach and take; and that nothing of it is left afterwards."""
+
+import dataclasses
+import hashlib
+import math
+import os
+import select
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import DeadKernelError
+from nbformat.v4 import new_code_cell, new_notebook
+
+from grading import sandbox
+from grading.sandbox import nursery as nurseries
+from grading.sandbox.nursery import Nursery
+from tests import hostile
+
+ROOT = Path(__file__).resolve().parent.parent
+RATIONS = sandbox.Rations(
+    process_bytes=1 << 30, memory_bytes=1 << 30, scratch_bytes=16 << 20, wall_seconds=60
+)
+SECONDS = 20  # for a cell
+NEVER_ENDS = {"endless_loop", "many_lines", "patched_kernel", "protocol_files", "stack"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of some cells: their texts, how the kernel and the box ended."""
+
+    texts: list[str]
+    died: bool
+    stopped: str
+
+
+def run(*sources, rations=RATIONS, seconds=SECONDS):
+    with sandbox.open(rations) as box:
+        return run_in(box, *sources, seconds=seconds)
+
+
+def run_in(box, *sources, seconds=SECONDS):
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    client = NotebookClient(
+        notebook,
+        km=box.kernel_manager(),
+        allow_errors=True,
+        timeout=seconds,
+        interrupt_on_timeout=True,
+        error_on_timeout={"ename": "TooLate", "evalue": "", "traceback": ["too late"]},
+        iopub_timeout=1,
+    )
+    died = False
+    try:
+        client.execute()
+    except DeadKernelError:
+        died = True
+    box.poll()
+    return Run([text(cell) for cell in notebook.cells], died, box.stopped)
+
+
+def text(cell):
+    return "".join(output.get("text", "") for output in cell.outputs)
+
+
+def descendants():
+    """Processes that this one started, however deep, with their command lines."""
+    parents = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                stat = (process / "stat").read_text()
+            except OSError:
+                continue
+            parents[int(process.name)] = int(stat.rpartition(")")[2].split()[1])
+    found, new = set(), {os.getpid()}
+    while new:
+        new = {pid for pid, parent in parents.items() if parent in new}
+        found |= new
+    return found
+
+
+def state(folder):
+    """Everything about the files in a folder that a writer would change."""
+    return {
+        path: (path.lstat().st_mode, path.lstat().st_mtime_ns, path.is_file() and digest(path))
+        for path in sorted(folder.rglob("*"))
+        if "__pycache__" not in path.parts
+    }
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A course folder on the host with something of each kind that must stay unseen."""
+    folder = tmp_path_factory.mktemp("course")
+    for name in ("gradebook.db", ".grading/seed", "submitted/ada/int8-matmul/hand-in.ipynb"):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("SECRET")
+    return folder
+
+
+def outliving(processes):
+    """Those that don't end within seconds: a process is seen a moment longer than its files."""
+    found = set()
+    for process in processes:
+        try:
+            handle = os.pidfd_open(process)
+        except ProcessLookupError:
+            continue
+        if not select.select([handle], [], [], 5)[0]:
+            found.add(process)
+        os.close(handle)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def warm():
+    """The nursery stays from test to test; it is started before anything is counted."""
+    with sandbox.open():
+        pass
+
+
+@pytest.mark.parametrize("cell", hostile.cells(), ids=lambda cell: cell.name)
+def test_hostile_code_reaches_nothing(cell, course, monkeypatch):
+    monkeypatch.chdir(course)
+    before, running = state(course), descendants()
+    seconds = 1 if cell.name in NEVER_ENDS else SECONDS
+    done = run("answer = 42", cell.source, "print('answer', answer)", seconds=seconds)
+    reached = [line for line in "".join(done.texts).split("\n") if line.startswith("REACHED")]
+    assert not reached, cell.does
+    assert state(course) == before
+    assert not outliving(descendants() - running)
+    if cell.fair == "points" and cell.name not in NEVER_ENDS:
+        assert "answer 42" in done.texts[-1], "what was defined before is there no more"
+    if cell.fair == "nothing":
+        assert "answer 42" not in done.texts[-1]
+
+
+def test_the_next_notebook_does_not_notice():
+    marks = "/tmp/mark", "/home/learner/mark", "/dev/shm/mark"
+    leave = f"import math; math.pi = 3\nfor path in {marks}: open(path, 'w').close()"
+    look = (
+        f"import math, os\nprint(math.pi, [path for path in {marks} if os.path.exists(path)])\n"
+        "print(os.getpid(), len([name for name in os.listdir('/proc') if name.isdigit()]))"
+    )
+    first, second = run(leave, look), run(look)
+    assert first.texts[1].splitlines()[0] == f"3 {list(marks)}"
+    assert second.texts[0].splitlines()[0] == f"{math.pi} []"
+    assert second.texts[0].splitlines()[1] == "2 2", "its keeper and itself, nobody else"
+
+
+def test_two_boxes_at_once_do_not_see_each_other():
+    talk = (
+        "import socket\none = socket.socket(socket.AF_UNIX)\n"
+        "try: one.{}('\\0meeting-point'); one.listen(); print('open')\n"
+        "except OSError as error: print(error)"
+    )
+    with sandbox.open(RATIONS) as first, sandbox.open(RATIONS) as second:
+        assert "open" in run_in(first, talk.format("bind")).texts[0]
+        assert "refused" in run_in(second, talk.format("connect")).texts[0]
+        for box in (first, second):
+            listing = run_in(
+                box, "import os; print(os.listdir('/run/box'), os.listdir('/run/boxes'))"
+            )
+            assert listing.texts[0].endswith("[]\n")
+
+
+def test_code_is_nobody_in_there():
+    look = "print(open('/proc/self/status').read())"
+    lines = run(look).texts[0].splitlines()
+    status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+    users = {int(user) for user in status["Uid"].split()}
+    assert users == ({65534} if os.geteuid() else users - {0})
+    assert len(users) == 1
+    assert status["Groups"].strip() in ("", "65534")
+    for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        assert int(status[name], 16) == 0
+    assert status["NoNewPrivs"] == "1"
+    assert status["Seccomp"] == "2"
+
+
+def test_processes_are_counted_for_each_box():
+    fill = (
+        "import os, time\ncount = 0\ntry:\n    while count < 1000:\n"
+        "        if os.fork() == 0: time.sleep(600)\n        count += 1\n"
+        "except OSError: print(count)"
+    )
+    with sandbox.open(RATIONS) as first, sandbox.open(RATIONS) as second:
+        counts = [int(run_in(box, fill).texts[0]) for box in (first, second)]
+    assert all(RATIONS.processes // 2 < count < RATIONS.processes for count in counts)
+
+
+def test_memory_is_counted_over_all_processes():
+    grow = (
+        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n"
+        "        hoard = os.urandom(1 << 20) * 300; time.sleep(600)\ntime.sleep(60)"
+    )
+    done = run(grow, "print('still')")
+    assert done.stopped == "memory"
+    assert done.died
+    assert "still" not in done.texts[1]
+
+
+def test_memory_that_copies_share_is_counted_once():
+    share = (
+        "import os, time\nhoard = os.urandom(1 << 20) * 300\n"
+        "for _ in range(6):\n    if os.fork() == 0:\n        time.sleep(600)\ntime.sleep(0.5)"
+    )
+    done = run(share, "print('still')")
+    assert (done.stopped, done.texts[1]) == ("", "still\n")
+
+
+def test_time_is_limited_for_the_whole_box():
+    short = dataclasses.replace(RATIONS, wall_seconds=1)
+    done = run("import time; time.sleep(60)", rations=short)
+    assert (done.stopped, done.died) == ("time", True)
+
+
+def test_an_interrupted_cell_leaves_the_notebook_usable():
+    done = run("x = 1", "while True: pass", "print('x', x)", seconds=1)
+    assert done.texts[2] == "x 1\n"
+
+
+def test_closing_ends_everything_at_once():
+    running = descendants()
+    with sandbox.open(RATIONS) as box:
+        assert run_in(
+            box, "import subprocess\nfor _ in range(9): subprocess.Popen(['sleep', '600'])"
+        )
+        started = descendants() - running
+        assert len(started) > 9
+        folder = box.folder
+        assert folder.is_dir()
+    assert not outliving(started)
+    assert not folder.exists()
+
+
+GRADER = """
+import sys
+from grading import sandbox
+box = sandbox.open()
+box.__enter__()
+print(box.folder.parent, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_killed_grader_leaves_no_process():
+    running = descendants()
+    grader = subprocess.Popen(
+        [sys.executable, "-c", GRADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    folder = Path(grader.stdout.readline().decode().strip())
+    started = descendants() - running - {grader.pid}
+    assert len(started) > 3
+    grader.kill()
+    grader.communicate()
+    assert not outliving(started)
+    os.utime(folder, (0, 0))
+    Nursery().close()
+    assert not folder.exists(), "the next grader clears up"
+
+
+ORDINARY = """
+import sys
+sys.path[:0] = [{root!r}]
+from tests import hostile, test_sandbox
+cells = [cell for cell in hostile.cells() if cell.name in {names!r}]
+done = test_sandbox.run("import os; print(os.getuid())", *(cell.source for cell in cells))
+print(done)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="all the other tests run as an ordinary user")
+def test_an_ordinary_user_has_the_same_sandbox():
+    names = {
+        "course_walk",
+        "host_writes",
+        "network",
+        "proc_walk",
+        "setuid",
+        "ptrace",
+        "devices",
+        "hidden_memory",
+    }
+    script = ORDINARY.format(root=str(ROOT), names=names).encode()
+    command = as_ordinary_user(sys.executable, "-B", "-")
+    done = subprocess.run(command, input=script, capture_output=True, cwd="/")
+    assert b"'65534\\n'" in done.stdout, done.stderr.decode()
+    assert b"REACHED" not in done.stdout
+    assert b"died=False" in done.stdout
+
+
+def as_ordinary_user(*command):
+    """The command, run by somebody without rights who can read this Python and this repository."""
+    words = ["bwrap", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--setenv", "HOME", "/nowhere"]
+    words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    for path in dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))):
+        parents = list(reversed(path.parents))
+        private = next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)
+        if private:
+            words += ["--perms", "0755", "--tmpfs", str(private)]
+            for parent in parents[parents.index(private) + 1 :]:
+                words += ["--perms", "0755", "--dir", str(parent)]
+            words += ["--ro-bind", str(path), str(path)]
+    drop = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
+    return [*words, "--", *drop, *command]
+
+
+def test_without_bubblewrap_one_line_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(sandbox.Refused, match=r"apt install bubblewrap.*--unsafe") as refused:
+        sandbox.require()
+    assert "\n" not in str(refused.value)
+    assert isinstance(refused.value, SystemExit), "no except Exception may swallow it"
+
+
+def test_where_bubblewrap_refuses_its_own_words_are_shown(monkeypatch, tmp_path):
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'setting up uid map: Permission denied' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(nurseries, "_current", None)
+    with pytest.raises(sandbox.Refused, match=r"uid map: Permission denied.*--unsafe"):
+        sandbox.require()
+
+
+def test_the_risk_is_accepted_by_name_only(monkeypatch):
+    monkeypatch.setenv("GRADING_UNSAFE", "1")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    sandbox.require()
+    with sandbox.open() as box:
+        assert isinstance(box, sandbox.Unsafe)
+        uid = run_in(box, "import os; print(os.getuid())").texts[0]
+    assert int(uid) == os.getuid()
