@@ -39,12 +39,12 @@ def prepare(book: Path) -> None:
 
 def digest_of(book: Path) -> str:
     """Hash of the files that decide what is released and packed."""
-    kinds = (".py", ".toml", ".ipynb", ".txt")
+    kinds = (".ipynb", *PACKED)
     rooms = [book / name for name in ("exercises", "grading", "rooflib")]
     files = [path for room in rooms for path in room.rglob("*") if path.suffix in kinds]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
     digest = hashlib.sha256()
-    for path in [*sorted(files), book / "requirements.txt"]:
+    for path in [*sorted(files), *(book / name for name in BESIDE)]:
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -58,16 +58,22 @@ def bundle(book: Path, course: Path) -> None:
     rooflib = [
         path
         for path in (book / "rooflib").rglob("*")
-        if path.suffix in (".py", ".toml") or path.name == "py.typed"
+        if path.suffix in PACKED or path.name == "py.typed"
     ]
     for path in [*rooflib, *(book / name for name in BESIDE)]:
         files[f"exercises/{path.relative_to(book)}"] = path
+    # nbgrader reads it in the folder that it is started in.
+    for folder in {str(Path(name).parent) for name in files if name.endswith(".ipynb")}:
+        files[f"{folder}/{NBGRADER.name}"] = book / NBGRADER
+    files[f"exercises/{NBGRADER.name}"] = book / NBGRADER
     with zipfile.ZipFile(course / "exercises.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in sorted(files.items()):
             # A fixed date, so that the same files make the same archive.
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), path.read_bytes(), 8)
 
 
+PACKED = (".py", ".toml", ".txt", ".json", ".js")
+NBGRADER = Path("rooflib/validate/nbgrader_config.py")
 BESIDE = ("pyproject.toml", "requirements.txt", "LICENSE", "README.md")
 
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import jupytext
+from handouts import NBGRADER
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "my-work"
@@ -32,11 +33,8 @@ def copy_chapters(chapters: Path, target: Path) -> tuple[list[str], list[str]]:
 
 def copy_exercises(exercises: Path, target: Path) -> list[str]:
     """Copy each exercise, as it is released, into a folder of its own; the names of those made."""
-    missing = [
-        notebook.stem
-        for notebook in sorted(exercises.glob("source/*/*.ipynb"))
-        if not (target / notebook.stem / notebook.name).exists()
-    ]
+    names = [notebook.stem for notebook in sorted(exercises.glob("source/*/*.ipynb"))]
+    missing = [name for name in names if not (target / name / f"{name}.ipynb").exists()]
     if missing:
         with tempfile.TemporaryDirectory() as course:
             release = [sys.executable, "-m", "grading", "release", course]
@@ -46,7 +44,25 @@ def copy_exercises(exercises: Path, target: Path) -> list[str]:
                 folder.mkdir(parents=True, exist_ok=True)
                 released = Path(course) / "release" / name / f"{name}.ipynb"
                 shutil.copy(released, folder / f"{name}.ipynb")
+    for folder in [target, *(target / name for name in names)]:
+        copy_nbgrader_config(folder)
     return missing
+
+
+def copy_nbgrader_config(folder: Path) -> None:
+    """Let `nbgrader validate` say what the checks compared, where it is started in this folder."""
+    if not (folder / NBGRADER.name).exists():
+        shutil.copy(ROOT / NBGRADER, folder)
+
+
+def command(folder: Path, *options: str) -> list[str]:
+    """What starts JupyterLab on a folder, with the words of our checks in its Validate dialog."""
+    return [
+        *(sys.executable, "-m", "jupyterlab"),
+        f"--ServerApp.root_dir={folder}",
+        f"--LabApp.extra_labextensions_path={ROOT / 'rooflib' / 'validate' / 'labextensions'}",
+        *options,
+    ]
 
 
 def main(options: list[str]) -> None:
@@ -54,13 +70,9 @@ def main(options: list[str]) -> None:
     print(f"my-work/chapters: {len(made)} made, {len(kept)} of yours kept as they were", flush=True)
     made = copy_exercises(ROOT / "exercises", WORK)
     print(f"my-work: {len(made)} exercises made, yours kept as they were", flush=True)
-    command = [
-        *(sys.executable, "-m", "jupyterlab"),
-        f"--ServerApp.root_dir={WORK}",
-        "--LabApp.default_url=/lab/tree/chapters/introduction.ipynb",
-        *options,
-    ]
-    os.execv(command[0], command)
+    start = "--LabApp.default_url=/lab/tree/chapters/introduction.ipynb"
+    jupyterlab = command(WORK, start, *options)
+    os.execv(jupyterlab[0], jupyterlab)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from classroom import Classroom, cell, points
 from submissions import submissions
 
 from grading import exercises
+from rooflib.validate import WORDS
 
 NAMES = exercises.names()
 RIGHT, WRONG = 3, 5  # students who hand in the first right and wrong submissions of the library
@@ -103,6 +104,17 @@ def test_feedback_carries_the_same_sentences(room):
         assert part.sentences[0] in feedback
 
 
+@pytest.fixture
+def learner(tmp_path):
+    """A folder with nothing but what a learner gets."""
+    from lab import copy_nbgrader_config
+
+    copy_nbgrader_config(tmp_path)
+    learner = Classroom(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["nbgrader_config.py"]
+    return learner
+
+
 def validated(room, notebook):
     """What `nbgrader validate` says to a learner about this notebook."""
     path = room.folder / "validate.ipynb"
@@ -126,8 +138,16 @@ def test_validate_says_which_part_of_a_half_done_notebook_is_missing(room):
     assert "still to be written" in said
 
 
-def test_validate_is_content_with_a_finished_notebook(room):
-    assert "Success! Your notebook passes all the tests." in validated(room, room.solved(NAMES[0]))
+def test_validate_says_of_a_finished_notebook_what_was_checked(room, learner):
+    said = validated(learner, room.solved(NAMES[0]))
+    words, *checks = said.split("\n\n")
+    parts = list(points(NAMES[0]))
+    assert words.split() == WORDS.format(checks=len(parts)).split()
+    assert "Success" not in said
+    assert [check.split(":")[0].strip() for check in checks] == parts
+    for check in checks:
+        assert "Checked here: " in check
+        assert "with values that are not shown here" in " ".join(check.split())
 
 
 def test_validate_names_a_wrong_turn(room):
