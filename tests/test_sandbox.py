@@ -1,6 +1,7 @@
 """What code in the sandbox can see, reach and take; and that nothing of it is left afterwards."""
 
 import dataclasses
+import errno
 import hashlib
 import math
 import os
@@ -10,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
@@ -229,6 +231,11 @@ def test_an_interrupted_cell_leaves_the_notebook_usable():
     assert done.texts[2] == "x 1\n"
 
 
+def test_a_notebook_that_used_up_its_files_can_still_speak():
+    greedy = "import os\ntry:\n    while True: os.dup(0)\nexcept OSError: pass"
+    assert run(greedy, "print('still')").texts == ["", "still\n"]
+
+
 def test_closing_ends_everything_at_once():
     running = descendants()
     with sandbox.open(RATIONS) as box:
@@ -274,8 +281,7 @@ import sys
 sys.path[:0] = [{root!r}]
 from tests import hostile, test_sandbox
 cells = [cell for cell in hostile.cells() if cell.name in {names!r}]
-done = test_sandbox.run("import os; print(os.getuid())", *(cell.source for cell in cells))
-print(done)
+print(*test_sandbox.noted("import os; print(os.getuid())", *(cell.source for cell in cells)))
 """
 
 
@@ -297,6 +303,7 @@ def test_an_ordinary_user_has_the_same_sandbox():
     assert b"'65534\\n'" in done.stdout, done.stderr.decode()
     assert b"REACHED" not in done.stdout
     assert b"died=False" in done.stdout
+    assert b"'process_vm_readv (1 time)', 'ptrace (6 times)'" in done.stdout
 
 
 def as_ordinary_user(*command):
@@ -313,6 +320,277 @@ def as_ordinary_user(*command):
             words += ["--ro-bind", str(path), str(path)]
     drop = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
     return [*words, "--", *drop, *command]
+
+
+def noted(*sources):
+    """What came of the cells, and what their box says that it refused."""
+    with sandbox.open(RATIONS) as box:
+        done = run_in(box, *sources)
+    return done, box.refused
+
+
+ORDINARY_CELL = """
+import asyncio, fractions, multiprocessing, os, platform, socket, sqlite3, subprocess, tempfile
+import matplotlib.pyplot as plt
+import numpy as np
+print(platform.platform(), platform.node(), socket.gethostname(), os.path.expanduser("~"))
+with multiprocessing.Pool(2) as pool, tempfile.TemporaryFile(), open("notes.txt", "w") as file:
+    print(pool.map(abs, [-1]), subprocess.run(["ls"], capture_output=True).stdout, file=file)
+sqlite3.connect(":memory:").close()
+asyncio.new_event_loop().close()
+open("../learner/../learner/notes.txt").close()
+plt.loglog([1, 2], label="$x^2$")
+plt.legend()
+plt.savefig("plot.png")
+plt.show()
+%timeit -n1 -r1 np.zeros(3)
+!ls
+1 / 0
+"""
+
+
+SOURCES = sorted((ROOT / "exercises/source").glob("*/*.ipynb"))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+def test_a_right_solution_is_refused_nothing(path):
+    cells = nbformat.read(path, as_version=4).cells
+    done, refused = noted(*(cell.source for cell in cells if cell.cell_type == "code"))
+    assert not done.died
+    assert refused == ()
+
+
+def test_ordinary_things_are_refused_nothing():
+    done, refused = noted(ORDINARY_CELL, "print(open('notes.txt').read())")
+    assert "[1]" in done.texts[1]
+    assert refused == ()
+
+
+CALLS = """
+import ctypes, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+errors = []
+for family in (socket.AF_INET, socket.AF_INET6, socket.AF_INET, socket.AF_NETLINK, 44):
+    try:
+        socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        errors.append(error.errno)
+for call in (lambda: libc.ptrace(16, 1, 0, 0), lambda: libc.unshare(0x10000000)):
+    errors.append(ctypes.get_errno() if call() == -1 else 0)
+clone3 = 435
+libc.syscall(clone3, None, 0)
+errors.append(ctypes.get_errno())
+print(errors)
+print([link for link in map(os.readlink, descriptors()) if "seccomp" in link])
+"""
+DESCRIPTORS = """
+import os
+def descriptors():
+    for name in os.listdir("/proc/self/fd"):
+        if os.path.lexists(path := f"/proc/self/fd/{name}"):
+            yield path
+"""
+
+
+def test_refused_calls_are_named_and_counted():
+    done, refused = noted(DESCRIPTORS, CALLS)
+    errors = [errno.EOPNOTSUPP] * 5 + [errno.EPERM] * 2 + [errno.ENOSYS]
+    assert done.texts[1] == f"{errors}\n[]\n"
+    assert refused == (
+        "ptrace (1 time)",
+        "socket: internet (3 times)",
+        "socket: netlink (1 time)",
+        "socket: other (1 time)",
+        "unshare (1 time)",
+    )
+
+
+FLOOD = """
+import os, signal, socket
+def call():
+    try:
+        socket.socket(socket.AF_INET)
+    except OSError:
+        pass
+for _ in range(20):
+    if (child := os.fork()) == 0:
+        while True:
+            call()
+    call()
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+for _ in range(10_000):
+    call()
+"""
+
+
+def test_a_flood_of_refused_calls_stops_nothing():
+    done, refused = noted(FLOOD, "print('still')")
+    assert done == Run(["", "still\n"], False, "")
+    assert len(refused) == 1
+    assert int(refused[0].removeprefix("socket: internet (").removesuffix(" times)")) > 1000
+
+
+OPENS = r"""
+import os, sqlite3
+names = ["/etc/shadow", "../../gradebook.db", b"/proc/1/mem", "/etc/\x1b[31m\u202e" + "x" * 300]
+for name in names * 3:
+    try:
+        open(name)
+    except OSError:
+        pass
+try:
+    sqlite3.connect("../../../gradebook.db")
+except sqlite3.Error:
+    pass
+os.chdir("/")
+for name in (5, "home/learner/x", "usr/x", "root/x"):
+    try:
+        os.open(name, os.O_RDONLY)
+    except (OSError, TypeError):
+        pass
+"""
+
+
+def test_paths_that_were_opened_outside_are_named():
+    done, refused = noted(OPENS)
+    assert done.texts == [""]
+    assert refused == (
+        "open: ../../../gradebook.db",
+        "open: ../../gradebook.db",
+        "open: /etc/shadow",
+        "open: /etc/\ufffd[31m\ufffd" + "x" * 189,
+        "open: /proc/1/mem",
+        "open: root/x",
+    )
+
+
+MANY = """
+import os, socket
+for number in range(100):
+    try:
+        open(f"/etc/{number}")
+    except OSError:
+        pass
+one = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+one.setblocking(False)
+for number in range(20_000):
+    try:
+        one.sendto(os.urandom(20) * 100, "\\0opened")
+    except OSError:
+        pass
+"""
+
+
+def test_a_flood_of_paths_is_cut():
+    done, refused = noted(MANY, "print('still')")
+    assert done == Run(["", "still\n"], False, "")
+    assert len(refused) <= 20
+    assert all(line.isprintable() and len(line) < 220 for line in refused)
+
+
+SECOND_FILTER = """
+import ctypes, socket, sys
+sys.path[0] = sys.argv[1]
+import seccomp
+libc = ctypes.CDLL(None, use_errno=True)
+no_new_privileges = 38
+assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
+first, second = seccomp.install(libc), seccomp.install(libc)
+try:
+    socket.socket(socket.AF_INET)
+except OSError as error:
+    print(first is None, second is None, error.errno)
+"""
+
+
+GONE = """
+import ctypes, fcntl, os, select, signal, socket, sys
+sys.path[0] = sys.argv[1]
+import seccomp
+libc = ctypes.CDLL(None, use_errno=True)
+no_new_privileges = 38
+def caller():
+    ours, theirs = socket.socketpair()
+    if (child := os.fork()) == 0:
+        assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
+        socket.send_fds(theirs, [b"x"], [seccomp.install(libc)])
+        socket.socket(socket.AF_INET)
+    listener = socket.recv_fds(ours, 1, 1)[1][0]
+    select.select([listener], [], [])
+    return child, listener
+def end():
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+child, listener = caller()
+end()
+print(seccomp.refuse_next(listener))
+def ioctl(descriptor, request, data, real=fcntl.ioctl):
+    if request == seccomp.SEND:
+        end()
+    real(descriptor, request, data)
+fcntl.ioctl = ioctl
+child, listener = caller()
+print(seccomp.refuse_next(listener))
+"""
+
+
+def with_filter(script):
+    command = [sys.executable, "-c", script, str(ROOT / "grading/sandbox/inside")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+
+
+def test_who_has_ended_while_it_waited_is_not_waited_for():
+    done = with_filter(GONE)
+    assert done.stdout == "None\nsocket: internet\n", done.stderr
+
+
+def test_where_there_is_a_listener_already_calls_are_refused_in_silence():
+    done = with_filter(SECOND_FILTER)
+    assert done.stdout == f"False True {errno.EOPNOTSUPP}\n", done.stderr
+
+
+PLACED = """
+import sys
+sys.path[:0] = [{root!r}]
+from pathlib import Path
+from tests import test_sandbox
+assert sys.prefix == {prefix!r}, sys.prefix
+Path(sys.prefix).with_name("SECRET").touch()
+look = '''
+import os, subprocess, sys
+print(sorted(os.listdir(os.path.dirname(sys.prefix))), sorted(os.listdir(sys.prefix)))
+subprocess.run([sys.executable, "-c", "import numpy; print('numpy', file=open('done', 'w'))"])
+print(open("done").read())
+import numpy
+for folder in (sys.prefix + "/bin", sys.prefix + "/lib", os.path.dirname(numpy.__file__)):
+    try:
+        open(folder + "/new", "w")
+        print("REACHED", folder)
+    except OSError:
+        pass
+'''
+print(test_sandbox.run(look))
+"""
+
+
+@pytest.mark.parametrize("top", ["/tmp", "/home/learner", "/dev/shm", "/run"])
+def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
+    prefix = f"{top}/clone/python"
+    paths = list(dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))))
+    words = ["bwrap", "--dev-bind", "/", "/", "--setenv", "HOME", "/nowhere"]
+    hidden = top.removesuffix("/learner")
+    words += ["--tmpfs", hidden]
+    for path in paths:
+        if path.is_relative_to(hidden):
+            words += ["--ro-bind", str(path), str(path)]
+    words += ["--ro-bind", sys.prefix, prefix, "--", f"{prefix}/bin/python3", "-B", "-"]
+    script = PLACED.format(root=str(ROOT), prefix=prefix).encode()
+    done = subprocess.run(words, input=script, capture_output=True, cwd="/")
+    assert b"numpy" in done.stdout, done.stderr.decode()
+    assert b"['python'] ['bin', 'lib', " in done.stdout
+    assert b"SECRET" not in done.stdout
+    assert b"REACHED" not in done.stdout
 
 
 def test_without_bubblewrap_one_line_says_what_to_do(monkeypatch):

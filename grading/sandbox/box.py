@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .nursery import UNSAFE, Refused, nursery, refuse_what_cannot_work
+from .nursery import UNSAFE, Refused, nursery, readable, refuse_what_cannot_work
 
 CHANNELS = ("shell", "iopub", "stdin", "control")
 START_SECONDS = 30
@@ -58,6 +58,7 @@ class Box:
 
     folder: a folder of the host for sockets, seen in the box as `inside`, read-only.
     stopped: "memory" or "time" if the box was stopped for taking too much of it, else "".
+    refused: what the box was refused, complete when it is closed.
     """
 
     inside = "/run/box"
@@ -70,6 +71,7 @@ class Box:
         self.key = secrets.token_hex(16)
         self.stopped = ""
         self.exit = None
+        self.noted = {}
         self.life, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.life.setblocking(False)
         listeners = [listening(self.folder / f"kernel-{port}") for port in range(1, 5)]
@@ -77,6 +79,7 @@ class Box:
             "box": str(number),
             "user": _user(number) if os.geteuid() == 0 else 0,
             "key": self.key,
+            "readable": readable(),
             "rations": asdict(rations),
         }
         keeper.send(request, [theirs.fileno(), *(one.fileno() for one in listeners)])
@@ -129,10 +132,25 @@ class Box:
         if "refused" in said:
             self.close()
             raise Refused(f"the sandbox could not be made: {said['refused']}")
+        self._take(said)
+        return True
+
+    def _take(self, said):
         self.exit = said.get("exit", self.exit)
         if "stopped" in said:
             self.stopped, self.exit = said["stopped"], -int(signal.SIGKILL)
-        return True
+        if "noted" in said:
+            self.noted[said["noted"]] = said["times"]
+
+    @property
+    def refused(self):
+        """Short lines for a report, sorted: refused system calls, and paths opened outside.
+
+        The calls are facts, of which the first 5000 are counted. Where Linux tells of them (5.0),
+        one that is missing was not tried. The paths are what the notebook's own process said,
+        which can keep them back and make them up.
+        """
+        return tuple(sorted(_line(*one) for one in self.noted.items()))
 
     def close(self):
         """End every process of the box, and wait until it has."""
@@ -144,9 +162,16 @@ class Box:
         self.life.setblocking(True)
         with contextlib.suppress(OSError):
             while word := self.life.recv(4096):
-                self.stopped = json.loads(word).get("stopped", self.stopped)
+                self._take(json.loads(word))
         self.life.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _line(name, times):
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+    if name.startswith("open: "):
+        return name
+    return f"{name} ({times} time{'s' if times > 1 else ''})"
 
 
 def listening(path):
@@ -173,6 +198,7 @@ class Unsafe:
     """The same interface with nothing behind it: a stock kernel in an empty folder."""
 
     stopped = ""
+    refused = ()
 
     def __init__(self):
         self._folders = [tempfile.TemporaryDirectory(prefix=name) for name in ("zmq-", "run-")]

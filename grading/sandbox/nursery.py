@@ -184,18 +184,17 @@ def command(boxes, descriptor):
     else:
         words += ["--uid", "65534", "--gid", "65534"]
     words += ["--hostname", "sandbox"]
-    for path in (*readable(), "/home/learner", "/run/box", "/run/boxes", "/run/course/rooflib"):
-        # A mode by itself: as root bubblewrap makes folders that nobody else may enter.
-        for parent in reversed(Path(path).parents[:-1]):
-            words += ["--perms", "0755", "--dir", str(parent)]
-    for path in readable():
-        words += ["--ro-bind", path, path]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for folder in ("/run/boxes", "/run/inside", "/run/course/rooflib", "/run/box"):
+        words += parents(folder)
+    words += ["--dir", "/run/box"]
+    for folder in ("/tmp", "/home/learner"):
+        words += [*parents(folder), "--tmpfs", folder]
+    for path in readable():  # after the folders that they may lie in
+        words += [*parents(path), "--ro-bind", path, path]
     for link in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         if Path(link).is_symlink():
             words += ["--symlink", str(Path(link).readlink()), link]
-    words += ["--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/tmp", "/home/learner", "/run/box"):
-        words += ["--dir" if folder == "/run/box" else "--tmpfs", folder]
     words += ["--ro-bind", str(boxes), "/run/boxes", "--ro-bind", str(INSIDE), "/run/inside"]
     # However it was installed here, in there it is the one that this process uses.
     words += ["--ro-bind", str(Path(rooflib.__file__).parent), "/run/course/rooflib"]
@@ -206,6 +205,12 @@ def command(boxes, descriptor):
         words += ["--setenv", name, value]
     words += ["--", sys.executable, "-I", "-B", "-X", "frozen_modules=on", "/run/inside"]
     return [*words, str(descriptor), *PRELOADED]
+
+
+def parents(path):
+    """Words that make the folders above this path: as root they would be closed to others."""
+    above = reversed(Path(path).parents[:-1])
+    return [word for one in above for word in ("--perms", "0755", "--dir", str(one))]
 
 
 def readable():

@@ -9,6 +9,7 @@ is the end of everything in there; and the kernel.
 
 import array
 import contextlib
+import functools
 import gc
 import importlib
 import json
@@ -24,6 +25,7 @@ from pathlib import Path
 
 import isolate
 import kernel
+import notes
 
 WATCH_SECONDS = 0.05
 PROC = Path("/proc")
@@ -71,22 +73,27 @@ def keeper(request, life, sockets):
     user = request["user"] or os.geteuid()
     group = request["user"] or os.getegid()
     try:
-        isolate.own_folders(request["box"], user, group, rations["scratch_bytes"])
+        scratch = rations["scratch_bytes"]
+        isolate.own_folders(request["box"], user, group, scratch, request["readable"])
         isolate.first_victim()
         isolate.own_identity(user, group)
         isolate.limits(rations)
         isolate.dumpable(False)
         isolate.die_with_parent()
+        # From here on a call that the filter refuses would wait for this process's own answer.
+        refused = notes.Notes(isolate.filter_calls(), functools.partial(_tell, life))
         child = os.fork()
     except OSError as error:
         _tell(life, refused=str(error))
         return
     if child == 0:
         life.close()
+        refused.drop()
         _end(learner, request, sockets)
     for descriptor in sockets:
         os.close(descriptor)
-    _watch(life, child, rations)
+    with contextlib.closing(refused):
+        _watch(life, child, rations, refused)
 
 
 def learner(request, sockets):
@@ -97,10 +104,11 @@ def learner(request, sockets):
     isolate.dumpable(True)
     os.setsid()
     os.nice(5)  # whoever looks after this process comes first
+    notes.watch(request["readable"])
     kernel.run(sockets, request["key"], isolate.BOX)
 
 
-def _watch(life, child, rations):
+def _watch(life, child, rations, refused):
     """Until the grader lets go, time is over, or the sandbox takes more memory than it may."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of signals from inside only handled ones arrive
     wake, woken = socket.socketpair()
@@ -108,10 +116,13 @@ def _watch(life, child, rations):
         end.setblocking(False)
     signal.set_wakeup_fd(woken.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    end = time.monotonic() + rations["wall_seconds"]
+    look = time.monotonic()
+    end = look + rations["wall_seconds"]
     _tell(life, started=True)
     while True:
-        ready = select.select([life, wake], [], [], WATCH_SECONDS)[0]
+        sources = [life, wake, *refused.sources()]
+        ready = select.select(sources, [], [], max(0, look - time.monotonic()))[0]
+        refused.take(ready)
         if wake in ready:
             wake.recv(4096)
         for pid, status in _buried():
@@ -127,6 +138,9 @@ def _watch(life, child, rations):
         if time.monotonic() > end:
             _tell(life, stopped="time")
             return
+        if time.monotonic() < look:
+            continue
+        look = time.monotonic() + WATCH_SECONDS
         if _too_much(rations["memory_bytes"]):
             _tell(life, stopped="memory")
             return

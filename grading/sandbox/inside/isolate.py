@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 import resource
+import stat
 from pathlib import Path
 
 import seccomp
@@ -18,6 +19,7 @@ CAPABILITIES_3 = 0x20080522
 BOXES = "/run/boxes"  # the host's folder of sockets, one folder a sandbox
 BOX = "/run/box"  # the one of this sandbox
 HOME = "/home/learner"
+SCRATCH = ("/tmp", HOME, "/dev/shm")
 INODES = 20_000
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -39,8 +41,11 @@ def own_namespaces():
         Path("/proc/self", name).write_text(line)
 
 
-def own_folders(box, user, group, scratch_bytes):
-    """A /proc of these processes alone, fresh writable folders, and only this box's sockets."""
+def own_folders(box, user, group, scratch_bytes, readable):
+    """A /proc of these processes alone, fresh writable folders, and only this box's sockets.
+
+    What is readable stays so where a fresh folder covers it: Python itself may lie under /tmp.
+    """
     _mount(None, "/", None, PRIVATE | RECURSIVE)
     _mount(f"{BOXES}/{box}", BOX, None, BIND)
     empty = "size=4k,nr_inodes=2,mode=0555"
@@ -48,9 +53,35 @@ def own_folders(box, user, group, scratch_bytes):
     for folder in (BOXES, "/dev/pts"):  # other boxes; terminals, of which a host has a few thousand
         _mount("none", folder, "tmpfs", plain | READ_ONLY, empty)
     mine = f"size={scratch_bytes},nr_inodes={INODES},mode=0700,uid={user},gid={group}"
-    for folder in ("/tmp", HOME, "/dev/shm"):
+    covered = [path for path in map(Path, readable) if any(map(path.is_relative_to, SCRATCH))]
+    sources = [os.open(path, os.O_PATH) for path in covered]
+    for folder in SCRATCH:
         _mount("none", folder, "tmpfs", plain | NO_EXEC, mine)
+    for path, source in zip(covered, sources, strict=True):
+        target = _place(path, stat.S_ISDIR(os.fstat(source).st_mode), user, group)
+        # Recursive, or a user namespace takes it for a look at what the mounts in there hide.
+        _mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}", None, BIND | RECURSIVE)
+        os.close(source)
+        os.close(target)
     _mount("none", "/proc", "proc", plain | NO_EXEC)
+
+
+def _place(path, is_folder, user, group):
+    """A descriptor of an empty folder or file made there by the sandbox's user.
+
+    The fresh folders are closed to all others, and root has no right here to pass over that.
+    """
+    own_user, own_group = os.geteuid(), os.getegid()
+    os.setegid(group)
+    os.seteuid(user)
+    try:
+        (path if is_folder else path.parent).mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch()
+        return os.open(path, os.O_PATH)
+    finally:
+        os.seteuid(own_user)
+        os.setegid(own_group)
 
 
 def own_identity(user, group):
@@ -82,7 +113,11 @@ def limits(rations):
     }.items():
         most = min(most, hard) if (hard := resource.getrlimit(name)[1]) >= 0 else most
         resource.setrlimit(name, (most, most))
-    seccomp.install(libc)
+
+
+def filter_calls():
+    """The listener of the filter of system calls, or None: see seccomp.install."""
+    return seccomp.install(libc)
 
 
 def dumpable(yes):

@@ -1,13 +1,15 @@
 """A stock ipykernel whose sockets were bound outside and are inherited."""
 
+import importlib
 import sys
-import warnings
 
 import zmq
-from ipykernel.kernelapp import IPKernelApp
+from ipykernel import kernelapp
+from ipykernel.iostream import IOPubThread
 from jupyter_client.session import Session
 from traitlets.config import Config
 
+IMPORTED_AT_START = ("ipykernel.ipkernel", "ipykernel.zmqshell", "matplotlib_inline.backend_inline")
 MESSAGE_BYTES = 4_000_000
 CHANNELS = ("shell", "iopub", "stdin", "control")
 
@@ -25,16 +27,21 @@ class Capped(Session):
         return super().serialize({**message, "header": header, "content": note}, ident)
 
 
-class KernelApp(IPKernelApp):
+class Outputs(IOPubThread):
+    """Without an internet socket for what copies of the process print: none is to be had."""
+
+    def __init__(self, socket, pipe=False, session=None):
+        super().__init__(socket, pipe=False, session=session)
+
+
+kernelapp.IOPubThread = Outputs
+
+
+class KernelApp(kernelapp.IPKernelApp):
     def _try_bind_socket(self, socket, port):
         socket.setsockopt(zmq.USE_FD, self.inherited[port])
         socket.bind(f"ipc://{self.ip}-{port}")
         return port
-
-    def init_iopub(self, context):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # no port for the outputs of copies: none is wanted
-            super().init_iopub(context)
 
     def init_heartbeat(self):
         """None: whoever started the sandbox is told when the process ends."""
@@ -48,6 +55,10 @@ class KernelApp(IPKernelApp):
 
 def warm_up():
     """Import and build once what every kernel needs, so that its copies have it already."""
+    # Nobody debugs here; without this, each kernel would import a debugger for 60 ms.
+    sys.modules["debugpy"] = None
+    for module in IMPORTED_AT_START:
+        importlib.import_module(module)
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance(config=_config())
@@ -69,6 +80,8 @@ def run(sockets, key, folder):
     )
     app.inherited = dict(zip(ports.values(), sockets, strict=True))
     app.initialize([])
+    # Its last file, which it would else open at the first output, when there may be none to be had.
+    app.iopub_thread.schedule(lambda: app.iopub_thread.schedule(int))
     app.start()
 
 

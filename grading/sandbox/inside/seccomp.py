@@ -4,10 +4,14 @@ Namespaces hide the host; this closes what they leave open: doors into the kerne
 user namespaces), talk with other processes' memory (ptrace), sockets that no network namespace
 holds back (vsock), and memory that no limit of a process counts (memfd, System V segments, message
 queues, keys).
+
+A refused call is told to whoever holds the filter's listener, and waits for that one's answer.
 """
 
+import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import struct
 
@@ -70,22 +74,31 @@ DENIED = {
     "request_key": (249, 218),
     "keyctl": (250, 219),
 }
-# machine → column above, audit architecture, clone, clone3, socket
+# machine → column above, audit architecture, clone, clone3, socket, seccomp
 MACHINES = {
-    "x86_64": (0, 0xC000003E, 56, 435, 41),
-    "aarch64": (1, 0xC00000B7, 220, 435, 198),
+    "x86_64": (0, 0xC000003E, 56, 435, 41, 317),
+    "aarch64": (1, 0xC00000B7, 220, 435, 198, 277),
 }
 NEW_NAMESPACES = 0x7E020000 | 0x80
 AF_UNIX = 1
+FAMILIES = {2: "internet", 10: "internet", 16: "netlink", 17: "packet", 38: "alg", 40: "vsock"}
 
-ALLOW, KILL = 0x7FFF0000, 0x80000000
+ALLOW, ASK, KILL = 0x7FFF0000, 0x7FC00000, 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_OF, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
 
+SET_FILTER, NEW_LISTENER = 1, 8
+RECEIVE, SEND = 0xC0502100, 0xC0182101  # ioctls of a listener
+CALL, ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
 
-def program(machine):
-    """The filter as the bytes of BPF instructions."""
-    column, architecture, clone, clone3, socket = MACHINES[machine]
+
+def program(machine, asking):
+    """The filter as the bytes of BPF instructions. asking: whether a listener gives the errors."""
+    column, architecture, clone, clone3, socket, _ = MACHINES[machine]
+
+    def refuse(number):
+        return (RETURN, 0, 0, ASK if asking else _error(number))
+
     lines = [
         (LOAD, 0, 0, ARCHITECTURE),
         (EQUAL, 1, 0, architecture),
@@ -93,37 +106,76 @@ def program(machine):
         (LOAD, 0, 0, NUMBER),
     ]
     if machine == "x86_64":  # the same calls under other numbers
-        lines += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, _refuse(errno.ENOSYS))]
+        lines += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, _error(errno.ENOSYS))]
     for numbers in DENIED.values():
-        lines += [(EQUAL, 0, 1, numbers[column]), (RETURN, 0, 0, _refuse(errno.EPERM))]
+        lines += [(EQUAL, 0, 1, numbers[column]), refuse(errno.EPERM)]
     # Its flags lie in memory, out of a filter's sight; the C library falls back to clone.
-    lines += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, _refuse(errno.ENOSYS))]
+    lines += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, _error(errno.ENOSYS))]
     lines += [
         (EQUAL, 0, 4, clone),
         (LOAD, 0, 0, FIRST_ARGUMENT),
         (ANY_OF, 0, 1, NEW_NAMESPACES),
-        (RETURN, 0, 0, _refuse(errno.EPERM)),
+        refuse(errno.EPERM),
         (RETURN, 0, 0, ALLOW),
         (EQUAL, 0, 3, socket),
         (LOAD, 0, 0, FIRST_ARGUMENT),
         (EQUAL, 1, 0, AF_UNIX),
-        (RETURN, 0, 0, _refuse(errno.EOPNOTSUPP)),  # the one that ZeroMQ takes for an answer
+        refuse(errno.EOPNOTSUPP),  # the one that ZeroMQ takes for an answer
         (RETURN, 0, 0, ALLOW),
     ]
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
 
 def install(libc):
-    """Put this process, and all that it starts, under the filter. No way back."""
-    code = program(os.uname().machine)
-    buffer = ctypes.create_string_buffer(code, len(code))
-    head = ctypes.create_string_buffer(
-        struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer)), struct.calcsize("@HP")
-    )
-    set_seccomp, filter_mode = 22, 2
-    if libc.prctl(set_seccomp, filter_mode, head, 0, 0):
-        raise OSError(ctypes.get_errno(), "the filter of system calls")
+    """Put this process, and all that it starts, under the filter. No way back.
+
+    Returns the listener's descriptor; None where the system has no listeners, or has one already:
+    then calls are refused without a word to anybody.
+    """
+    machine = os.uname().machine
+    for asking in (True, False):
+        code = program(machine, asking)
+        buffer = ctypes.create_string_buffer(code, len(code))
+        head = ctypes.create_string_buffer(
+            struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer)), struct.calcsize("@HP")
+        )
+        flags = NEW_LISTENER if asking else 0
+        done = libc.syscall(MACHINES[machine][5], SET_FILTER, ctypes.c_ulong(flags), head)
+        if done >= 0:
+            return done if asking else None
+    raise OSError(ctypes.get_errno(), "the filter of system calls")
 
 
-def _refuse(number):
+def refuse_next(listener):
+    """Refuse the call that waits; a name for it, None if its process is gone.
+
+    To be called only when the listener is readable, or it waits itself.
+    """
+    call = bytearray(CALL.size)
+    try:
+        fcntl.ioctl(listener, RECEIVE, call)
+    except OSError:
+        return None
+    key, _, _, number, _, _, first, *_ = CALL.unpack(call)
+    name, error = _NAMES.get(number, ("call", errno.EPERM))
+    if name == "socket":
+        name = f"socket: {FAMILIES.get(first & 0xFFFFFFFF, 'other')}"
+    with contextlib.suppress(OSError):  # its process may have ended meanwhile
+        fcntl.ioctl(listener, SEND, bytearray(ANSWER.pack(key, 0, -error, 0)))
+    return name
+
+
+def _names():
+    column, _, clone, _, socket, _ = MACHINES.get(os.uname().machine, MACHINES["x86_64"])
+    names = {numbers[column]: (name, errno.EPERM) for name, numbers in DENIED.items()}
+    return names | {
+        clone: ("clone: namespaces", errno.EPERM),
+        socket: ("socket", errno.EOPNOTSUPP),
+    }
+
+
+def _error(number):
     return 0x00050000 | number
+
+
+_NAMES = _names()

@@ -7,5 +7,7 @@ for folder, folders, files in os.walk("/"):
     if "/proc" in folder or "site-packages" in folder or "/usr/" in folder:
         folders.clear()
         continue
+    if folder.startswith("/run/course/rooflib"):
+        files = set(files) - {"nbgrader_config.py"}  # one for learners, which all have
     for name in WANTED & {*folders, *files}:
         print("REACHED", folder, name)
