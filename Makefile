@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 
-.PHONY: book serve lab test bench bench-site lock release grade clean environment
+.PHONY: book serve lab test bench bench-site bench-grade lock release grade clean environment
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -26,14 +26,17 @@ bench: environment  ## time rooflib
 bench-site: environment  ## measure the site beside a stock build of the same pages
 	@$(BIN)/python tests/bench_site.py
 
+bench-grade: environment  ## time the grading of a class beside stock nbgrader: ten minutes
+	@PYTHONPATH=.:tests $(BIN)/python tests/bench_grade.py $(BENCH_ARGS)
+
 lock: environment  ## requirements.in -> requirements.txt; LOCK_ARGS=--upgrade for newer versions
 	@$(BIN)/python site/lock.py $(LOCK_ARGS)
 
 release: environment  ## the exercises without solutions, into _build/course or COURSE=folder
 	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)")
 
-grade: environment  ## grade what was handed in: make grade COURSE=folder
-	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)")
+grade: environment  ## grade what was handed in: make grade COURSE=folder, options in GRADE_ARGS
+	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(GRADE_ARGS)
 
 clean:  ## remove what was built, but neither .venv nor my-work
 	@rm -rf _build

@@ -4,6 +4,7 @@ Sources come from here; submitted/, autograded/, feedback/, release/ and gradebo
 the course folder that nbgrader runs in.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -13,7 +14,9 @@ sys.path.insert(0, str(ROOT))
 from nbgrader.converters import Autograde, GenerateAssignment  # noqa: E402
 from nbgrader.preprocessors import ComputeChecksums, Execute  # noqa: E402
 
+from grading import feedback, guard, sandbox  # noqa: E402
 from grading import preprocessors as ours  # noqa: E402
+from grading.settings import DATABASE, database  # noqa: E402
 
 
 def default(converter, name):
@@ -24,12 +27,18 @@ c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "roofline"
 c.CourseDirectory.source_directory = str(ROOT / "exercises" / "source")
+if os.environ.get(DATABASE):
+    c.CourseDirectory.db_url = database(".")
 
 # Before the gradebook learns what a check cell must look like.
 steps = default(GenerateAssignment, "preprocessors")
 steps.insert(steps.index(ComputeChecksums), ours.EmbedCases)
 c.GenerateAssignment.preprocessors = steps
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
+
+# No sandbox, no grading: this ends the command with the one line that says why.
+c.Autograde.pre_convert_hook = sandbox.require
+guard.install()
 
 # First of all, since nbconvert refuses what is no valid notebook after each of the steps.
 c.Autograde.sanitize_preprocessors = [
@@ -40,3 +49,10 @@ c.Autograde.autograde_preprocessors = [
     ours.Values if step is Execute else step
     for step in default(Autograde, "autograde_preprocessors")
 ]
+
+# Graded notebooks, feedback pages and the formgrader show text and pictures, and nothing that acts.
+c.Autograde.autograde_preprocessors.append(feedback.Clean)
+c.HTMLExporter.preprocessors = [feedback.Clean]
+c.HTMLExporter.filters = feedback.FILTERS
+c.HTMLExporter.extra_template_basedirs = feedback.TEMPLATES
+c.GenerateFeedback.exporter_class = feedback.Page

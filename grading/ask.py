@@ -3,16 +3,18 @@
 import json
 import selectors
 import socket
-import tempfile
 from contextlib import ExitStack
-from pathlib import Path
+from time import monotonic
 
 from rooflib.check.compare import WORDS
 from rooflib.check.data import literal
 from rooflib.check.values import Answer
 
 SLACK = 5.0  # seconds that a copy may take on top of its calls' own time
-LINE_BYTES = 100_000_000
+QUIET = 0.5  # seconds after the last word, in which no more copies are expected
+VISITORS = 64  # who may connect in all
+HELLO_BYTES = 1_000
+LINE_BYTES = 20_000_000
 
 
 class Questions:
@@ -23,12 +25,16 @@ class Questions:
         answers = questions.ask(part, cases, seconds=5)
     """
 
+    def __init__(self, box):
+        self.box = box
+
     def __enter__(self):
         with ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ask-"))
-            self.address = str(Path(folder) / "socket")
+            self.address = f"{self.box.inside}/ask"
             self.listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-            self.listener.bind(self.address)
+            file = self.box.folder / "ask"
+            self.listener.bind(str(file))
+            file.chmod(0o666)
             self.listener.listen(64)
             self.channels = {}
             self.stack = stack.pop_all()
@@ -40,17 +46,31 @@ class Questions:
         self.stack.close()
 
     def collect(self, parts):
-        """Take in the copies that have reported."""
-        with selectors.DefaultSelector() as waiting:
+        """Take in the copies that have reported. Others may connect too, and say nothing."""
+        end, visitors = monotonic() + SLACK, 0
+        with selectors.DefaultSelector() as waiting, ExitStack() as strangers:
             waiting.register(self.listener, selectors.EVENT_READ)
-            while not parts <= self.channels.keys() and waiting.select(timeout=0.5):
-                channel = _Channel(self.listener.accept()[0])
-                hello = channel.line(SLACK)
-                part = hello.get("part") if isinstance(hello, dict) else None
-                if part in parts and part not in self.channels:
-                    self.channels[part] = channel
-                else:
-                    channel.close()
+            while not parts <= self.channels.keys() and (left := end - monotonic()) > 0:
+                ready = waiting.select(min(left, QUIET))
+                if not ready:
+                    return
+                for key, _ in ready:
+                    if key.fileobj is self.listener:
+                        visitors += 1
+                        if visitors == VISITORS:
+                            waiting.unregister(self.listener)
+                        channel = _Channel(self.listener.accept()[0])
+                        strangers.callback(lambda one=channel: self._part_with(one))
+                        waiting.register(channel.connection, selectors.EVENT_READ, channel)
+                    elif key.data.said():
+                        waiting.unregister(key.fileobj)
+                        part = key.data.name()
+                        if part in parts and part not in self.channels:
+                            self.channels[part] = key.data
+
+    def _part_with(self, channel):
+        if channel not in self.channels.values():
+            channel.close()
 
     def ask(self, part, cases, seconds):
         """Answers of the learner's function for these cases; None if its check wasn't reached.
@@ -66,7 +86,7 @@ class Questions:
             "cases": [literal(dict(case)) for case in cases],
             "seconds": seconds,
         }
-        answers = channel.ask(question, len(cases) * (2 * seconds + SLACK))
+        answers = channel.ask(question, (len(cases) + 1) * seconds + SLACK)
         if not isinstance(answers, list) or len(answers) != len(cases):
             return [Answer(problem="died")] * len(cases)
         return [_answer(answer) for answer in answers]
@@ -85,30 +105,51 @@ def _answer(answer):
 class _Channel:
     def __init__(self, connection):
         self.connection = connection
-        self.rest = b""
+        self.rest = bytearray()
 
     def close(self):
         self.connection.close()
 
+    def said(self):
+        """Take in what has come; whether that is a first line, or will never be one."""
+        try:
+            block = self.connection.recv(HELLO_BYTES)
+        except OSError:
+            block = b""
+        self.rest += block
+        return not block or b"\n" in block or len(self.rest) > HELLO_BYTES
+
+    def name(self):
+        """The part that it says it is a copy for, None if it says something else."""
+        hello = self._first() if b"\n" in self.rest else None
+        part = hello.get("part") if isinstance(hello, dict) else None
+        return part if isinstance(part, str) else None
+
     def ask(self, question, seconds):
         """The answer to a question as JSON, None if none comes in this time."""
+        end = monotonic() + seconds
         try:
             self.connection.settimeout(SLACK)
             self.connection.sendall(json.dumps(question).encode() + b"\n")
-        except OSError:
-            return None
-        return self.line(seconds)
-
-    def line(self, seconds):
-        """The next line as JSON, None if none comes."""
-        self.connection.settimeout(seconds)
-        try:
-            while b"\n" not in self.rest and len(self.rest) < LINE_BYTES:
-                block = self.connection.recv(65536)
+            place = 0
+            while (place := self.rest.find(b"\n", place)) < 0:
+                left = end - monotonic()
+                if left <= 0 or len(self.rest) > LINE_BYTES:
+                    return None
+                place = len(self.rest)
+                self.connection.settimeout(left)
+                block = self.connection.recv(1 << 16)
                 if not block:
                     return None
                 self.rest += block
-            line, _, self.rest = self.rest.partition(b"\n")
+        except OSError:
+            return None
+        return self._first()
+
+    def _first(self):
+        """The first line as JSON, None if it is none."""
+        line, _, self.rest = self.rest.partition(b"\n")
+        try:
             return json.loads(line)
-        except (OSError, ValueError, RecursionError):  # the last for lists nested without end
+        except (ValueError, RecursionError):  # the latter for lists nested without end
             return None

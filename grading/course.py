@@ -1,31 +1,42 @@
 """A course folder: release into it, grade what was handed in there, once for each change."""
 
-import json
 import logging
 import os
 import sys
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-import nbformat
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import OperationalError, SAWarning
 from tqdm import tqdm
-from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
-from . import exercises, intake
+from . import exercises, intake, kept, pool, sandbox
+from .ledger import Ledger, time_of
+from .run import LIMITS
 from .seed import FOLDER, course_seed
+from .settings import CONFIG, database, settings
+from .work import Job, Unable, work
 
-CONFIG = exercises.ROOT / "exercises" / "nbgrader_config.py"
 OWN_CONFIG = """\
 # Plain nbgrader commands and the formgrader find the course's settings through this file.
-c = get_config()
-load_subconfig({path!r})
+from pathlib import Path
+
+SETTINGS = Path({path!r})
+
+# nbgrader would go on without settings: submissions would run outside of the sandbox.
+if not SETTINGS.exists():
+    raise SystemExit(f"{{SETTINGS}} is gone; correct its place in {{__file__}}")
+try:
+    c = get_config()
+    load_subconfig(str(SETTINGS))
+except Exception as error:
+    raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
+GAVE_UP = "the grader's own process ended each time that this was graded"
 
 
 class Course:
@@ -33,7 +44,7 @@ class Course:
 
     def __init__(self, folder):
         self.folder = Path(folder).resolve()
-        self.state_file = self.folder / FOLDER / "state.json"
+        self.kept = kept.Kept(self.folder / FOLDER / "graded")
 
     def prepare(self):
         """Make the folder one that nbgrader knows; nothing in it is written over."""
@@ -50,30 +61,104 @@ class Course:
             for name in names or exercises.names():
                 result = api.generate_assignment(name, force=True, create=True)
                 if not result["success"]:
-                    raise RuntimeError(f"{name} could not be released:\n{result.get('log', '')}")
+                    raise Unable(f"{name} could not be released: {_last_line(result)}")
 
-    def grade(self):
-        """Grade what is new or changed. Returns how many submissions that were."""
-        self._release_what_changed()
+    def grade(self, hands=None, unsafe=False, limits=LIMITS):
+        """Grade what is new or changed. Returns how many submissions that were.
+
+        hands: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
+        Unable, with one line for the person who grades; then it can be called again.
+        """
+        try:
+            with kept.alone(self.folder / FOLDER / "lock"):
+                if not unsafe:
+                    sandbox.require()
+                self._release_what_changed()
+                return self._grade(hands or pool.Local(), unsafe, limits)
+        except BlockingIOError:
+            raise Unable(
+                f"{self.folder} is being graded already; wait until that is done"
+            ) from None
+        except OperationalError as error:
+            raise Unable(
+                f"The gradebook could not be used: {error.orig}. If a formgrader or another "
+                "program is at work on it, let it finish; then run this again. No grade is lost."
+            ) from None
+        except OSError as error:
+            what = f" ({error.filename})" if error.filename else ""
+            raise Unable(
+                f"{error.strerror or error}{what}. When that is cured, run this again: it goes on "
+                "where it was."
+            ) from None
+
+    def _grade(self, hands, unsafe, limits):
         state = self.state()
-        todo = [one for one in intake.submissions(self.folder) if not self._done(one, state)]
-        inbox = intake.inbox(self.folder)
-        with self._nbgrader(inbox) as api, tqdm(todo, disable=not todo) as progress:
-            for submission in progress:
-                progress.set_description(f"{submission.student} {submission.exercise}")
-                entry = self._grade_one(api, submission)
-                state.setdefault(submission.student, {})[submission.exercise] = entry
-                self._save(state)
+        submissions = intake.submissions(self.folder)
+        todo = [one for one in submissions if not self._done(one, state)]
+        if not todo:
+            return 0
+        common = {"seed": course_seed(self.folder), "limits": limits, "unsafe": unsafe}
+        with (
+            warnings.catch_warnings(),
+            Ledger(self.folder, settings(self.folder)) as ledger,
+            tqdm(total=len(todo)) as progress,
+        ):
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own business with its database
+            jobs = (self._job(one, ledger, common) for one in todo)
+            for (job, submission, stamp), outcome in pool.done(hands, work, jobs):
+                name, student = job.exercise, job.student
+                again = outcome is None
+                if again:
+                    outcome = self._given_up(job)
+                if ledger.record(student, name, outcome, stamp):
+                    with self._nbgrader() as api:
+                        api.generate_feedback(name, student)
+                remarks = [*submission.remarks, *outcome.remarks]
+                if stamp.strip() and time_of(stamp) is None:
+                    remarks.append("timestamp.txt does not say a time")
+                entry = {
+                    "digest": "" if again else self._digest(name, job.content, stamp, job.reason),
+                    "reason": outcome.reason,
+                    "remarks": remarks,
+                    "parts": outcome.parts,
+                    "seconds": round(outcome.seconds, 3),
+                    "tampering": [*submission.tampering, *outcome.tampering],
+                    "unsafe": unsafe,
+                }
+                self.kept.put(student, name, entry)
+                progress.set_description(f"{student} {name}")
+                progress.update()
         return len(todo)
+
+    def _job(self, submission, ledger, common):
+        """((the work, the submission, content of timestamp.txt), the work)"""
+        name, student = submission.exercise, submission.student
+        content, stamp, reason = submission.read()
+        manual, comments = ledger.given(student, name)
+        released = self.folder / "release" / name / f"{name}.ipynb"
+        job = Job(
+            student=student,
+            exercise=name,
+            content=content,
+            released=released.read_text(encoding="utf-8"),
+            version=exercises.digest(name),
+            reason=reason,
+            manual=manual,
+            comments=comments,
+            **common,
+        )
+        return (job, submission, stamp), job
+
+    def _given_up(self, job):
+        """For work that ended each process that did it."""
+        return work(replace(job, reason=GAVE_UP, content=b""))
 
     def state(self):
         """student → exercise → what came out when it was last graded."""
-        if not self.state_file.exists():
-            return {}
-        return json.loads(self.state_file.read_text(encoding="utf-8"))
+        return self.kept.all()
 
     def gradebook(self):
-        return Gradebook(f"sqlite:///{self.folder / 'gradebook.db'}", "roofline")
+        return Gradebook(database(self.folder), "roofline")
 
     def graded(self, student, name):
         return self.folder / "autograded" / student / name / f"{name}.ipynb"
@@ -81,73 +166,39 @@ class Course:
     def feedback(self, student, name):
         return self.folder / "feedback" / student / name / f"{name}.html"
 
-    def _digest(self, submission):
-        return f"{exercises.digest(submission.exercise)[:16]}-{submission.digest()}"
+    def _digest(self, name, content, stamp, reason):
+        return f"{exercises.digest(name)[:16]}-{intake.digest(content, stamp, reason)}"
 
     def _done(self, submission, state):
         entry = state.get(submission.student, {}).get(submission.exercise)
         place = (submission.student, submission.exercise)
         return (
             entry is not None
-            and entry["digest"] == self._digest(submission)
             and self.graded(*place).exists()
             and self.feedback(*place).exists()
+            and entry["digest"] == self._digest(submission.exercise, *submission.read())
         )
-
-    def _grade_one(self, api, submission):
-        reason = submission.reason
-        intake.lay_out(self.folder, submission)
-        place = (submission.exercise, submission.student)
-        result = api.autograde(*place)
-        if not result["success"] and not reason:
-            reason = _last_line(result)
-            intake.lay_out(self.folder, submission, reason)
-            result = api.autograde(*place)
-        if result["success"]:
-            if reason:
-                self._flag(*place)
-            result = api.generate_feedback(*place)
-        if not result["success"]:
-            raise RuntimeError(f"{submission.student}, {submission.exercise}: {_last_line(result)}")
-        found = nbformat.read(self.graded(*place[::-1]), as_version=4).metadata["rooflib"]
-        return {
-            "digest": self._digest(submission),
-            "reason": reason or found["trouble"].rstrip("."),
-            "remarks": list(submission.remarks),
-            "parts": found["parts"],
-        }
-
-    def _flag(self, name, student):
-        """Mark what could not be graded for a human to look at; its points stay 0."""
-        with self.gradebook() as gradebook:
-            for grade in gradebook.find_submission_notebook(name, name, student).grades:
-                grade.auto_score, grade.needs_manual_grade = 0, True
-            gradebook.db.commit()
 
     def _release_what_changed(self):
         self.prepare()
-        file = self.folder / FOLDER / "released.json"
-        before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         now = {name: exercises.digest(name) for name in exercises.names()}
+        before = kept.read(self.folder / FOLDER / "released.json") or {}
         released = self.folder / "release"
+        with self.gradebook() as gradebook:
+            known = {one.name for one in gradebook.assignments if one.notebooks}
         changed = [
             name
             for name in now
             if before.get(name) != now[name]
+            or name not in known
             or not (released / name / f"{name}.ipynb").exists()
-            or not (self.folder / "gradebook.db").exists()
         ]
         if changed:
             self.release(changed)
-            file.write_text(json.dumps(now), encoding="utf-8")
-
-    def _save(self, state):
-        new = self.state_file.with_suffix(".new")
-        new.write_text(json.dumps(state, indent=1, sort_keys=True), encoding="utf-8")
-        new.replace(self.state_file)
+            kept.write(self.folder / FOLDER / "released.json", now)
 
     @contextmanager
-    def _nbgrader(self, submitted=None):
+    def _nbgrader(self):
         """nbgrader with the course's settings, in the course folder."""
         log = logging.getLogger("traitlets")
         before, log.propagate = log.propagate, False
@@ -156,12 +207,8 @@ class Course:
         # nbgrader calls a tool of its own environment (alembic) by its bare name.
         os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), paths])
         try:
-            config = Config(PyFileConfigLoader(CONFIG.name, path=str(CONFIG.parent)).load_config())
-            config.CourseDirectory.root = str(self.folder)
-            if submitted:
-                config.CourseDirectory.submitted_directory = str(submitted)
+            config = settings(self.folder)
             with warnings.catch_warnings():
-                # nbgrader's own business with its database, of no use to an instructor
                 warnings.simplefilter("ignore", SAWarning)
                 yield NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
         finally:

@@ -1,18 +1,18 @@
-"""What was handed in: found, read, and laid out so that nbgrader can grade all of it."""
+"""What was handed in: found and read, whatever somebody may have put in its place."""
 
-import copy
 import hashlib
-import shutil
+import os
+import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-from nbformat.v4 import new_markdown_cell
-
 from . import exercises
-from .seed import FOLDER
 
 NOTEBOOK_BYTES = 20_000_000
+STAMP_BYTES = 1_000
+NAMES_SHOWN = 10
+MODULES = {*sys.stdlib_module_names, "IPython", "ipykernel", "matplotlib", "numpy", "rooflib"}
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Submission:
     """What one student handed in for one exercise.
 
     `notebook` is None if nothing there can be graded; then `reason` says why. `remarks` are about
-    what was set right without costing points.
+    what was set right without costing points, `tampering` about what is no accident as a rule.
     """
 
     student: str
@@ -29,49 +29,92 @@ class Submission:
     notebook: Path | None = None
     reason: str = ""
     remarks: tuple[str, ...] = ()
+    tampering: tuple[str, ...] = ()
 
-    def digest(self):
-        """Changes when what was handed in changes."""
-        content = self.notebook.read_bytes() if self.notebook else b""
-        time = self.folder / "timestamp.txt"
-        stamp = time.read_bytes() if time.is_file() else b""
-        return hashlib.sha256(repr((self.reason, stamp)).encode() + content).hexdigest()
+    def read(self):
+        """(content of the notebook, of timestamp.txt, why there is no content)."""
+        content, reason = b"", self.reason
+        if self.notebook is not None:
+            content, reason = _read(self.notebook, NOTEBOOK_BYTES)
+        stamp, problem = _read(self.folder / "timestamp.txt", STAMP_BYTES)
+        return content, b"" if problem else stamp, reason
+
+
+def digest(content, stamp, reason):
+    """Changes when what was handed in changes."""
+    return hashlib.sha256(repr((reason, stamp)).encode() + content).hexdigest()
 
 
 def submissions(course):
     """All submissions in the course folder, by student and exercise."""
     known = exercises.names()
-    found = []
-    for student in _folders(course / "submitted"):
-        for folder in _folders(student):
-            if folder.name in known:
-                found.append(_submission(student.name, folder))
-    return found
+    return [
+        _submission(student.name, folder)
+        for student in _folders(course / "submitted")
+        if not _unfit(student)
+        for folder in _folders(student)
+        if folder.name in known and not folder.is_symlink()
+    ]
 
 
 def strangers(course):
     """Folders in submitted/ that belong to no exercise, as lines to show."""
     known = exercises.names()
-    return [
-        f"{student.name}/{folder.name}: not the name of an exercise"
-        for student in _folders(course / "submitted")
-        for folder in _folders(student)
-        if folder.name not in known
-    ]
+    lines = []
+    for student in _folders(course / "submitted"):
+        if problem := _unfit(student):
+            lines.append(f"{shown(student.name)}: {problem}")
+            continue
+        for folder in _folders(student):
+            place = f"{student.name}/{shown(folder.name)}"
+            if folder.name not in known:
+                lines.append(f"{place}: not the name of an exercise")
+            elif folder.is_symlink():
+                lines.append(f"{place}: a link and not a folder")
+    return lines
+
+
+def refuse_odd_files(folder):
+    """Raise a ValueError if nbgrader, which copies the folder, would trip over something in it."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent, name)
+            mode = path.lstat().st_mode
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise ValueError(f"{shown(name)} is neither a file nor a folder; take it out")
+            if path.suffix == ".ipynb" and path.stat().st_size > NOTEBOOK_BYTES:
+                raise ValueError(f"{shown(name)} has more than {NOTEBOOK_BYTES // 10**6} MB")
+
+
+def shown(name):
+    """A name that somebody chose, fit for a line of a report."""
+    text = "".join(one if one.isprintable() else "?" for one in os.fsdecode(name))
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _unfit(student):
+    """Why this folder can't be a student's, "" if it can."""
+    if student.is_symlink():
+        return "a link and not a folder"
+    return "" if student.name == shown(student.name) else "not a name that a student can have"
 
 
 def _folders(parent):
-    if not parent.is_dir():
+    try:
+        paths = sorted(parent.iterdir())
+    except OSError:
         return []
-    return sorted(
-        path for path in parent.iterdir() if path.is_dir() and not path.name.startswith(".")
-    )
+    return [path for path in paths if path.is_dir() and not path.name.startswith(".")]
 
 
 def _submission(student, folder):
     exercise = folder.name
-    files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.is_symlink()]
-    notebooks = [path for path in files if path.suffix == ".ipynb"]
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError as error:
+        return Submission(student, exercise, folder, None, _why(error, "the folder"))
+    files = [path for path in paths if not path.is_dir()]
+    notebooks = [path for path in files if path.suffix == ".ipynb" and _is_file(path)]
     named = [path for path in notebooks if path.stem == exercise]
     alike = [path for path in notebooks if path.stem.startswith(exercise)]
     chosen = next((group[0] for group in (named, alike, notebooks) if len(group) == 1), None)
@@ -81,58 +124,45 @@ def _submission(student, folder):
         reason = several if notebooks else "there is no notebook in the folder"
         return Submission(student, exercise, folder, None, reason)
     if chosen.stem != exercise:
-        remarks.append(f"the notebook was named {chosen.name}")
+        remarks.append(f"the notebook was named {shown(chosen.name)}")
     aside = [path.name for path in files if path not in (chosen, folder / "timestamp.txt")]
     if aside:
-        remarks.append(f"left aside: {', '.join(aside)}")
-    reason = _unreadable(chosen)
-    notebook = None if reason else chosen
-    return Submission(student, exercise, folder, notebook, reason, tuple(remarks))
+        names = ", ".join(map(shown, aside[:NAMES_SHOWN]))
+        more = f" and {len(aside) - NAMES_SHOWN} more" if len(aside) > NAMES_SHOWN else ""
+        remarks.append(f"left aside: {names}{more}")
+    tampering = [
+        f"{path.name} lay beside the notebook and has the name of a module that it uses"
+        for path in paths
+        if path.name.removesuffix(".py") in MODULES and path.suffix in (".py", "")
+    ]
+    return Submission(student, exercise, folder, chosen, "", tuple(remarks), tuple(tampering))
 
 
-def _unreadable(path):
-    """Why this file is no notebook, "" if it is one."""
-    size = path.stat().st_size
-    if size == 0:
-        return "the file is empty"
-    if size > NOTEBOOK_BYTES:
-        return f"the file has more than {NOTEBOOK_BYTES // 10**6} MB"
+def _is_file(path):
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-    except UnicodeDecodeError:
-        return "the file is not text"
-    except Exception as error:  # whatever is wrong with it, it is no notebook
-        kind = "JSON" if "JSON" in type(error).__name__ + str(error) else "a notebook"
-        return f"the file is not {kind}"
-    if not notebook.get("cells"):
-        return "the notebook has no cells"
-    return ""
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
-def lay_out(course, submission, reason=""):
-    """Put the submission, alone and under its right name, where nbgrader takes it from.
-
-    With a reason, or where nothing can be graded, the empty exercise stands in for it and says why.
-    """
-    folder = inbox(course) / submission.student / submission.exercise
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    target = folder / f"{submission.exercise}.ipynb"
-    reason = reason or submission.reason
-    if reason:
-        stand_in = copy.deepcopy(nbformat.read(_released(course, submission.exercise), 4))
-        stand_in.cells.insert(0, new_markdown_cell(f"**Could not be graded**: {reason}."))
-        nbformat.write(stand_in, target)
-    else:
-        shutil.copyfile(submission.notebook, target)
-    time = submission.folder / "timestamp.txt"
-    if time.is_file() and not time.is_symlink():
-        shutil.copyfile(time, folder / time.name)
+def _read(path, most):
+    """(content, why there is none) of a file that may be anything."""
+    try:
+        # Without waiting for whoever would write into a FIFO.
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        return b"", _why(error, "the file")
+    with os.fdopen(file, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return b"", "it is not a file"
+        try:
+            content = stream.read(most + 1)
+        except OSError as error:
+            return b"", _why(error, "the file")
+    if len(content) > most:
+        return b"", f"the file has more than {most / 10**6:g} MB"
+    return content, "" if content else "the file is empty"
 
 
-def inbox(course):
-    return course / FOLDER / "handed-in"
-
-
-def _released(course, exercise):
-    return course / "release" / exercise / f"{exercise}.ipynb"
+def _why(error, what):
+    return f"{what} cannot be read ({os.strerror(error.errno)})"

@@ -1,5 +1,6 @@
 """What hangs this course into nbgrader: three steps in its lists of preprocessors."""
 
+import itertools
 from pathlib import Path
 
 from nbformat.v4 import new_code_cell
@@ -30,8 +31,8 @@ class Repair(NbGraderPreprocessor):
     """Autograde, first: give a submission back what nbgrader needs to find its cells."""
 
     def preprocess(self, nb, resources):
-        for remark in repair(nb, resources["nbgrader"]["assignment"]):
-            self.log.warning(remark)
+        for line in itertools.chain(*repair(nb, resources["nbgrader"]["assignment"])):
+            self.log.warning(line)
         return nb, resources
 
 

@@ -10,6 +10,7 @@ Nothing of nbgrader here, and nothing of the grader: only rooflib and the standa
 """
 
 import ast
+import contextlib
 import json
 import os
 import select
@@ -23,7 +24,7 @@ from pathlib import Path
 from rooflib.check.compare import same
 from rooflib.check.values import Answer, ask
 
-ANSWER_BYTES = 8_000_000
+ANSWER_BYTES = 2_000_000  # a hundred times what a figure takes, the largest answer there is
 ENDS = {"too-late", "died", "too-large"}  # problems after which no more is asked
 AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
 
@@ -31,7 +32,13 @@ AGAIN = 1e-12  # two answers for one case that differ by more than this are two 
 def snapshot(part, namespace, address):
     """Keep this process as it is now, for the questions about `part` that come to `address`."""
     inlet, outlet = os.pipe()
-    if _fork():
+    try:
+        ours = _fork() != 0
+    except OSError:
+        os.close(inlet)
+        os.close(outlet)
+        raise
+    if ours:
         os.close(outlet)
         os.read(inlet, 1)  # until the copy stands on its own feet, or is gone
         os.close(inlet)
@@ -54,7 +61,7 @@ def _answers(question, namespace):
     """The answers to one question, one for each case, given by a copy of this process.
 
     Each case has its time. A case that takes longer or ends the copy is the last one asked: its
-    problem stands for the rest.
+    problem stands for the rest. So does any problem of the first case, which decides the verdict.
     """
     inlet, outlet = os.pipe()
     child = _fork()
@@ -74,7 +81,7 @@ def _answers(question, namespace):
         calls = 1 if answers else 2  # the first case is asked twice
         answer, rest = _next(inlet, rest, calls * question["seconds"])
         answers.append(answer)
-        if answer["problem"] in ENDS:
+        if answer["problem"] in ENDS or answers[0]["problem"]:
             answers += [answer] * (len(question["cases"]) - len(answers))
     os.close(inlet)
     try:
@@ -143,7 +150,10 @@ def install(address):
     namespace = kernel.shell.user_ns
 
     def handle(stream, identities, message):
-        snapshot(message["content"]["part"], namespace, address)
-        kernel.session.send(stream, "snapshot_reply", {}, message, identities)
+        kept = False
+        with contextlib.suppress(OSError):  # no room for one more process or file
+            snapshot(message["content"]["part"], namespace, address)
+            kept = True
+        kernel.session.send(stream, "snapshot_reply", {"kept": kept}, message, identities)
 
     kernel.shell_handlers["snapshot_request"] = handle

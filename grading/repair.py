@@ -13,20 +13,37 @@ from . import exercises
 
 
 def repair(nb, name):
-    """Repair `nb` in place. Returns a remark for each thing that was not as it was released."""
+    """Repair `nb` in place: (remarks, tampering), a line for each thing that was not as released.
+
+    Tampering is what no editor does by itself: the text or the points of a locked cell changed.
+    """
     ours = {_grade_id(cell): cell for cell in exercises.source(name).cells if _grade_id(cell)}
     remarks = list(_name_again(nb, ours, exercises.source(name)))
     remarks += _once(nb, ours)
+    tampering = []
     for grade_id, cell in ours.items():
         mine = next((mine for mine in nb.cells if _grade_id(mine) == grade_id), None)
         if mine is not None:
             if mine.cell_type != cell.cell_type:
                 remarks.append(f"the cell {grade_id} had become a {mine.cell_type} cell")
                 _retype(mine, cell)
+            tampering += _lock_again(mine, cell)
             mine.metadata.nbgrader = copy.deepcopy(cell.metadata.nbgrader)
     remarks += _add_missing(nb, ours, name)
     nb.metadata["kernelspec"] = copy.deepcopy(exercises.source(name).metadata.kernelspec)
-    return remarks
+    return remarks, tampering
+
+
+def _lock_again(mine, ours):
+    """Give a locked cell its text back; a fact for each thing that somebody changed."""
+    marks = ours.metadata.nbgrader
+    if marks.solution:
+        return
+    if mine.source.split() != ours.source.split():
+        yield f"the text of the locked cell {marks.grade_id} was changed"
+    if marks.grade and mine.metadata.nbgrader.get("points", marks.points) != marks.points:
+        yield f"the points of the cell {marks.grade_id} were changed"
+    mine.source = ours.source
 
 
 def _grade_id(cell):

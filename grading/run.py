@@ -1,25 +1,35 @@
 """One submission in, one graded notebook out: plain data both ways, nothing of a gradebook."""
 
+import asyncio
 import contextlib
 import copy
-import tempfile
+import functools
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from queue import Empty
+from time import monotonic
 
-from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
-from nbclient.exceptions import DeadKernelError
+from nbclient.exceptions import CellExecutionComplete, DeadKernelError
 from nbformat.v4 import new_output
-from traitlets.config import Config
 
 from rooflib.check.compare import Verdict, judge
 
-from . import exercises, known
+from . import exercises, known, sandbox
 from .ask import Questions
 
 PROBE = (Path(__file__).parent / "probe.py").read_text(encoding="utf-8")
+ALIVE_SECONDS = 0.2  # between two looks at whether the kernel still runs
+ANSWER_SECONDS = 5  # for an answer that takes a free kernel milliseconds
+PRINTED_SECONDS = 4  # after a cell, for what it printed to arrive
+PRINTED_LATE_SECONDS = 1  # after one that was stopped
 LATE_CELLS = 3  # after so many cells that had to be stopped, the rest is not run
 OUTPUT_CHARACTERS = 1_000_000  # of a cell; what it prints beyond that is dropped
+ENDED = "A cell ended the whole Python process; the cells after it were not run."
+STOPPED = {
+    "memory": "The notebook took more memory than there is for one, and was stopped.",
+    "time": "The notebook took more time than there is for one, and was stopped.",
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,9 @@ class Limits:
 
     cell: float = 30
     call: float = 5
+
+
+LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -41,39 +54,56 @@ class Graded:
     sentences: tuple[str, ...]
 
 
-def grade(nb, name, seed, limits=Limits()):
+def grade(nb, name, seed, limits=LIMITS, unsafe=None):
     """A copy of `nb` that has been run and carries points and sentences in its check cells.
 
-    What was found is also in its metadata, under "rooflib": the parts, and why the notebook could
-    not be run to the end ("" if it was).
+    What was found is also in its metadata, under "rooflib": the parts; why the notebook could not
+    be run to the end ("" if it was); and what the sandbox refused. A notebook whose process ended
+    is run once more: it may not have been its own doing.
     """
-    nb = copy.deepcopy(nb)
+    done, died = _grade(copy.deepcopy(nb), name, seed, limits, unsafe)
+    if died:
+        done, _ = _grade(copy.deepcopy(nb), name, seed, limits, unsafe)
+    return done
+
+
+def _grade(nb, name, seed, limits, unsafe):
     parts = exercises.load(name).parts
-    with Questions() as questions:
-        trouble = run(nb, questions.address, limits)
+    with sandbox.open(unsafe=unsafe) as box, Questions(box) as questions:
+        trouble = run(nb, box, questions.address, limits)
         questions.collect({part.key for part in parts})
         graded = judge_parts(name, questions, seed, limits, trouble)
+    trouble = STOPPED.get(box.stopped, trouble)
+    died = trouble == ENDED or any(part.turn == "died" for part in graded.values())
     for cell in nb.cells:
         if exercises.is_check(cell):
             write(cell, graded[cell.metadata.nbgrader.grade_id])
     nb.metadata["rooflib"] = {
         "trouble": trouble,
         "parts": [asdict(part) for part in graded.values()],
+        "refused": list(box.refused),
     }
-    return nb
+    return nb, died
+
+
+@functools.cache
+def cases(name, key, seed):
+    """The hidden cases of a part: the same for a whole class."""
+    (part,) = (part for part in exercises.load(name).parts if part.key == key)
+    return known.hidden(name, part, seed)
 
 
 def judge_parts(name, questions, seed, limits, trouble=""):
     """Ask for each part's values and judge them: key → Graded."""
     graded = {}
     for part in exercises.load(name).parts:
-        cases = known.hidden(name, part, seed)
-        answers = questions.ask(part, cases.inputs, limits.call)
+        hidden = cases(name, part.key, seed)
+        answers = questions.ask(part, hidden.inputs, limits.call)
         if answers is None:
             why = trouble or "The notebook did not get as far as this check."
-            verdict = Verdict(0, len(cases.inputs), "not-reached", (why,))
+            verdict = Verdict(0, len(hidden.inputs), "not-reached", (why,))
         else:
-            verdict = _judged(answers, cases, part)
+            verdict = _judged(answers, hidden, part)
         points = part.points if verdict.passed else 0
         graded[part.key] = Graded(part.key, points, part.points, verdict.turn, verdict.sentences)
     return graded
@@ -101,7 +131,7 @@ def write(cell, part):
     cell.execution_count = 1
 
 
-def run(nb, address, limits):
+def run(nb, box, address, limits):
     """Run all cells but the checks, of which each leaves a copy of the process at `address`.
 
     Returns why it did not come to the end, "" if it did. The notebook is alone in an empty folder:
@@ -112,35 +142,27 @@ def run(nb, address, limits):
         "display_name": "Python 3",
         "language": "python",
     }
-    with (
-        tempfile.TemporaryDirectory(prefix="run-") as folder,
-        tempfile.TemporaryDirectory(prefix="zmq-") as sockets,
-    ):
-        client = _Client(
-            nb,
-            address,
-            timeout=limits.cell,
-            kernel_name="python3",
-            kernel_manager_class=AsyncKernelManager,
-            allow_errors=True,
-            interrupt_on_timeout=True,
-            error_on_timeout={
-                "ename": "TooLate",
-                "evalue": "",
-                "traceback": [f"This cell ran for more than {limits.cell:g} s and was stopped."],
-            },
-            shutdown_kernel="immediate",
-            resources={"metadata": {"path": folder}},
-            config=Config(KernelManager={"transport": "ipc", "ip": f"{sockets}/kernel"}),
-        )
-        try:
-            client.execute()
-        except _Stuck as stuck:
-            return f"{stuck}; the cells after {stuck.them} were not run."
-        except (DeadKernelError, RuntimeError) as error:
-            if isinstance(error, DeadKernelError) or "kernel" in str(error).lower():
-                return "A cell ended the whole Python process; the cells after it were not run."
-            raise
+    client = _Client(
+        nb,
+        address,
+        timeout=limits.cell,
+        km=box.kernel_manager(),
+        allow_errors=True,
+        interrupt_on_timeout=True,
+        error_on_timeout={
+            "ename": "TooLate",
+            "evalue": "",
+            "traceback": [f"This cell ran for more than {limits.cell:g} s and was stopped."],
+        },
+    )
+    try:
+        client.execute()
+    except _Stuck as stuck:
+        return f"{stuck}; the cells after {stuck.them} were not run."
+    except (DeadKernelError, RuntimeError) as error:
+        if isinstance(error, DeadKernelError) or "kernel" in str(error).lower():
+            return ENDED
+        raise
     return ""
 
 
@@ -171,27 +193,65 @@ class _Client(NotebookClient):
         return client
 
     async def async_execute_cell(self, cell, cell_index, *arguments, **options):
-        if not exercises.is_check(cell):
-            await super().async_execute_cell(cell, cell_index, *arguments, **options)
-            if any(output.get("ename") == "TooLate" for output in cell.get("outputs", [])):
-                self.late += 1
-                if self.late == LATE_CELLS:
-                    raise _Stuck(f"{LATE_CELLS} cells ran for too long", "them")
-                await self._answers("kernel_info_request", {})
+        if exercises.is_check(cell):
+            about = {"part": cell.metadata.nbgrader.grade_id}
+            if not (await self._answers("snapshot_request", about)).get("kept", True):
+                raise _Stuck("A cell used up the processes or files that a notebook may have")
             return cell
-        await self._answers("snapshot_request", {"part": cell.metadata.nbgrader.grade_id})
+        self.iopub_timeout = PRINTED_SECONDS
+        running = asyncio.ensure_future(
+            super().async_execute_cell(cell, cell_index, *arguments, **options)
+        )
+        # A kernel that sends replies without end would keep nbclient from looking at the clock.
+        longest = self.timeout + PRINTED_SECONDS + ANSWER_SECONDS
+        done, _ = await asyncio.wait({running}, timeout=longest)
+        if not done:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            raise _Stuck("A cell could not be stopped")
+        await running
+        if any(output.get("ename") == "TooLate" for output in cell.get("outputs", [])):
+            self.late += 1
+            if self.late == LATE_CELLS:
+                raise _Stuck(f"{LATE_CELLS} cells ran for too long", "them")
+            await self._answers("kernel_info_request", {})
         return cell
 
     async def _answers(self, kind, content):
-        """Send a message to the kernel and wait until it is answered."""
+        """Send a message to the kernel, and return what it answers."""
         message = self.kc.session.msg(kind, content)
         self.kc.shell_channel.send(message)
-        before, self.timeout = self.timeout, 5
-        try:
-            if await self.async_wait_for_reply(message["header"]["msg_id"]) is None:
-                raise _Stuck("A cell could not be stopped")
-        finally:
-            self.timeout = before
+        end = monotonic() + min(ANSWER_SECONDS, 2 * self.timeout)
+        while monotonic() < end:
+            try:
+                reply = await self.kc.shell_channel.get_msg(timeout=ALIVE_SECONDS)
+            except Empty:
+                await self._async_check_alive()
+                continue
+            if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
+                return reply["content"]
+        raise _Stuck("A cell could not be stopped")
+
+    async def _async_handle_timeout(self, timeout, cell=None):
+        self.iopub_timeout = PRINTED_LATE_SECONDS
+        return await super()._async_handle_timeout(timeout, cell)
+
+    async def _async_poll_kernel_alive(self):
+        """nbclient's own looks only once a second."""
+        while await self.kc.is_alive():
+            await asyncio.sleep(ALIVE_SECONDS)
+        self.task_poll_for_reply.cancel()
+
+    async def _async_poll_output_msg(self, parent_msg_id, cell, cell_index):
+        """nbclient's own would let nobody else run while messages keep coming."""
+        while True:
+            message = await self.kc.iopub_channel.get_msg(timeout=None)
+            if message["parent_header"].get("msg_id") == parent_msg_id:
+                try:
+                    self.process_message(message, cell, cell_index)
+                except CellExecutionComplete:
+                    return
+            await asyncio.sleep(0)
 
     async def _check_raise_for_error(self, cell, cell_index, exec_reply):
         """A timeout leaves no output by itself, unlike every other error."""

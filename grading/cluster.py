@@ -1,0 +1,29 @@
+"""Workers for a Dask scheduler, on any machine that has this repository and its environment."""
+
+import asyncio
+import contextlib
+
+from distributed import Nanny
+
+
+def serve(address, workers):
+    """Work for the scheduler at this address until it closes or this process is ended."""
+    try:
+        asyncio.run(_serve(address, workers))
+    except (OSError, TimeoutError, ValueError) as error:
+        raise SystemExit(f"no Dask scheduler at {address}: {error}") from None
+
+
+async def _serve(address, workers):
+    async with contextlib.AsyncExitStack() as stack:
+        hands = [
+            # One notebook at a time each: a sandbox has its own limits, and the rest is small.
+            await stack.enter_async_context(
+                Nanny(
+                    address, nthreads=1, memory_limit=None, dashboard_address=None, death_timeout=30
+                )
+            )
+            for _ in range(workers)
+        ]
+        print(f"{workers} working for {address}", flush=True)
+        await asyncio.gather(*(hand.finished() for hand in hands))

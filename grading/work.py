@@ -1,0 +1,173 @@
+"""The unit of work: one submission in, one graded notebook out. Plain data both ways.
+
+Needs no course folder and no gradebook, so it may be done in any process on any machine that has
+the same exercises.
+"""
+
+import time
+from dataclasses import dataclass, field
+
+import nbformat
+from nbconvert.preprocessors import ClearOutputPreprocessor
+from nbformat.v4 import new_markdown_cell
+from nbformat.validator import normalize
+from nbgrader.preprocessors import LimitOutput
+from nbgrader.utils import compute_checksum
+
+from . import exercises, feedback, sandbox
+from .page import page
+from .repair import repair
+from .run import LIMITS, Graded, Limits, grade, write
+
+NO_RESPONSE = "No response."  # nbgrader's words
+WORDS_OF_NOT_GRADED = "This could not be graded."
+
+
+class Unable(Exception):
+    """Nothing can be graded here; the text is one line that says why."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A notebook as it was handed in, and all that its grading depends on.
+
+    content: bytes of the file. reason: why it can't be graded, if that is known already.
+    released: text of the released notebook, which stands in for what can't be graded. manual,
+    comments: what the instructor gave before, by the key of the cell: (points or None if those that
+    come out count, extra points), words.
+    version: digest of exercises and grading, which must be the same where the work is done.
+    """
+
+    student: str
+    exercise: str
+    content: bytes
+    released: str
+    seed: str
+    version: str
+    reason: str = ""
+    limits: Limits = LIMITS
+    unsafe: bool = False
+    manual: dict[str, tuple[float | None, float]] = field(default_factory=dict)
+    comments: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """notebook, feedback: texts of the graded notebook and of its page. comments: key of a solution
+    cell → what nbgrader remarks on it. parts: `run.Graded` as dictionaries. reason: why it was not
+    graded, or not to its end. seconds: how long it took."""
+
+    notebook: str
+    feedback: str
+    comments: dict[str, str]
+    parts: list[dict]
+    reason: str
+    remarks: list[str]
+    tampering: list[str]
+    seconds: float
+
+
+def work(job):
+    start = time.monotonic()
+    if job.version != exercises.digest(job.exercise):
+        raise Unable(
+            f"A worker has another version of the exercise {job.exercise}, or of the grading, than "
+            "the grader. Bring them to the same state and run it again."
+        )
+    nb, reason, remarks, tampering = None, job.reason, [], []
+    if not reason:
+        nb, reason = read(job.content)
+    if nb is not None:
+        try:
+            remarks, tampering = repair(nb, job.exercise)
+            nbformat.validate(nb)
+        except Exception:  # it may be anything that JSON can say
+            nb, reason = None, "the file is not a notebook"
+    if nb is not None:
+        nb = _run(nb, job)
+    if nb is None:
+        nb = stand_in(job.released, job.exercise, reason)
+    found = nb.metadata["rooflib"]
+    comments = dict.fromkeys(untouched(nb, job.released), NO_RESPONSE)
+    feedback.clean(nb)
+    return Outcome(
+        notebook=nbformat.writes(nb),
+        feedback=page(
+            nb, job.exercise, job.student, _shown(found["parts"], job), comments | job.comments
+        ),
+        comments=comments,
+        parts=found["parts"],
+        reason=reason or found["trouble"].rstrip("."),
+        remarks=remarks,
+        tampering=[*tampering, *found["refused"]],
+        seconds=time.monotonic() - start,
+    )
+
+
+def untouched(nb, released):
+    """Keys of the solution cells that are as they were released."""
+    before = {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.get("checksum")
+        for cell in nbformat.reads(released, as_version=4).cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+    return [
+        cell.metadata.nbgrader.grade_id
+        for cell in nb.cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+        and before.get(cell.metadata.nbgrader.grade_id) == compute_checksum(cell)
+    ]
+
+
+def _shown(parts, job):
+    """The parts with the points that count."""
+    shown = []
+    for part in parts:
+        manual, extra = job.manual.get(part["key"], (None, 0))
+        points = part["points"] if manual is None else manual
+        shown.append(part | {"points": points + extra})
+    return shown
+
+
+def _run(nb, job):
+    nb, _ = ClearOutputPreprocessor().preprocess(nb, {})
+    for attempt in (1, 2):
+        try:
+            nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe)
+            break
+        except sandbox.Refused as refused:  # SystemExit, which would end a worker
+            if attempt == 2:
+                raise Unable(str(refused)) from None
+    nb, _ = LimitOutput().preprocess(nb, {})
+    return nb
+
+
+def read(content):
+    """(notebook, why this is none) of a file's bytes."""
+    try:
+        _, nb = normalize(nbformat.reads(content.decode(), as_version=4))
+    except UnicodeDecodeError:
+        return None, "the file is not text"
+    except Exception as error:  # whatever is wrong with it, it is no notebook
+        kind = "JSON" if "JSON" in type(error).__name__ + str(error) else "a notebook"
+        return None, f"the file is not {kind}"
+    return (nb, "") if nb.get("cells") else (None, "the notebook has no cells")
+
+
+def stand_in(released, exercise, reason):
+    """The released notebook with no points in it, and on top why that is so."""
+    nb = nbformat.reads(released, as_version=4)
+    nb.cells.insert(0, new_markdown_cell(f"**Could not be graded**: {reason}.", id="not-graded"))
+    parts = {
+        part.key: Graded(part.key, 0, part.points, "not-graded", (WORDS_OF_NOT_GRADED,))
+        for part in exercises.load(exercise).parts
+    }
+    for cell in nb.cells:
+        if exercises.is_check(cell):
+            write(cell, parts[cell.metadata.nbgrader.grade_id])
+    nb.metadata["rooflib"] = {
+        "trouble": "",
+        "parts": [vars(part) | {"sentences": list(part.sentences)} for part in parts.values()],
+        "refused": [],
+    }
+    return nb
