@@ -82,6 +82,8 @@ class Page(HTMLExporter):
         resources = self._init_resources(resources)
         chosen = WidgetsDataTypeFilter(notebook_metadata={}, parent=self, resources=resources)
         self.register_filter("filter_data_type", chosen)
+        # nbconvert's own takes n² steps for n brackets, and nobody here writes such addresses.
+        self.register_filter("strip_files_prefix", lambda text: text)
         return TemplateExporter.from_notebook_node(self, shortened(nb), resources, **options)
 
 
