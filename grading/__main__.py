@@ -31,7 +31,7 @@ def release(options):
 
 def grade(options):
     from . import report, sandbox
-    from .course import Course
+    from .course import Course, in_one_line
     from .work import Unable
 
     course = Course(options.course)
@@ -40,7 +40,9 @@ def grade(options):
     hands = pool.Cluster(options.cluster) if options.cluster else options.hands
     count = course.grade(hands, unsafe=options.unsafe or sandbox.accepted())
     print(f"{count} graded; what had not changed was left as it was")
-    print(*report.write(course), f"grades: {course.folder / 'grades.csv'}", sep="\n")
+    with in_one_line():
+        lines = report.write(course)
+    print(*lines, f"grades: {course.folder / 'grades.csv'}", sep="\n")
 
 
 def worker(options):

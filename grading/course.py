@@ -1,5 +1,6 @@
 """A course folder: release into it, grade what was handed in there, once for each change."""
 
+import contextlib
 import logging
 import os
 import sys
@@ -8,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import OperationalError, SAWarning
+from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm
 
 from . import exercises, intake, kept, pool, sandbox
@@ -61,7 +62,10 @@ class Course:
             for name in names or exercises.names():
                 result = api.generate_assignment(name, force=True, create=True)
                 if not result["success"]:
-                    raise Unable(f"{name} could not be released: {_last_line(result)}")
+                    raise Unable(
+                        f"{name} could not be released: {_last_line(result)}. When that is cured, "
+                        "run this again."
+                    )
 
     def grade(self, hands=None, unsafe=False, limits=LIMITS):
         """Grade what is new or changed. Returns how many submissions that were.
@@ -69,27 +73,22 @@ class Course:
         hands: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
         Unable, with one line for the person who grades; then it can be called again.
         """
-        try:
-            with kept.alone(self.folder / FOLDER / "lock"):
-                if not unsafe:
-                    sandbox.require()
-                self._release_what_changed()
-                return self._grade(hands or pool.Local(), unsafe, limits)
-        except BlockingIOError:
-            raise Unable(
-                f"{self.folder} is being graded already; wait until that is done"
-            ) from None
-        except OperationalError as error:
-            raise Unable(
-                f"The gradebook could not be used: {error.orig}. If a formgrader or another "
-                "program is at work on it, let it finish; then run this again. No grade is lost."
-            ) from None
-        except OSError as error:
-            what = f" ({error.filename})" if error.filename else ""
-            raise Unable(
-                f"{error.strerror or error}{what}. When that is cured, run this again: it goes on "
-                "where it was."
-            ) from None
+        with in_one_line(), self._alone():
+            if not unsafe:
+                sandbox.require()
+            self._release_what_changed()
+            return self._grade(hands or pool.Local(), unsafe, limits)
+
+    @contextmanager
+    def _alone(self):
+        with contextlib.ExitStack() as held:
+            try:
+                held.enter_context(kept.alone(self.folder / FOLDER / "lock"))
+            except BlockingIOError:
+                raise Unable(
+                    f"{self.folder} is being graded already; wait until that is done"
+                ) from None
+            yield
 
     def _grade(self, hands, unsafe, limits):
         state = self.state()
@@ -184,7 +183,7 @@ class Course:
         now = {name: exercises.digest(name) for name in exercises.names()}
         before = kept.read(self.folder / FOLDER / "released.json") or {}
         released = self.folder / "release"
-        with self.gradebook() as gradebook:
+        with self._nbgrader(), self.gradebook() as gradebook:  # which may be made only now
             known = {one.name for one in gradebook.assignments if one.notebooks}
         changed = [
             name
@@ -217,8 +216,32 @@ class Course:
             log.propagate = before
 
 
+@contextmanager
+def in_one_line():
+    """Make Unable of what a machine may have against being graded on, and can be cured."""
+    log = logging.getLogger("tornado.application")  # to which nbgrader's gradebook shows tracebacks
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    except (OperationalError, InterfaceError, InvalidEntry) as error:
+        said = " ".join(str(getattr(error, "orig", error)).split())  # a server says several lines
+        said = said.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
+        raise Unable(
+            f"The gradebook could not be used: {said}. If a formgrader or another program is at "
+            "work on it, let it finish; then run this again. No grade is lost."
+        ) from None
+    except OSError as error:
+        what = f" ({error.filename})" if error.filename else ""
+        raise Unable(
+            f"{error.strerror or error}{what}. When that is cured, run this again: it goes on "
+            "where it was."
+        ) from None
+    finally:
+        log.disabled = before
+
+
 def _last_line(result):
     """What nbgrader says last about a failure, without paths."""
     lines = [line for line in result.get("log", "").splitlines() if "Error" in line]
     text = lines[-1] if lines else "nbgrader could not convert it"
-    return text.split("] ")[-1].strip().rstrip(".")
+    return text.split("] ")[-1].split("Error) ")[-1].strip().rstrip(".")

@@ -35,9 +35,10 @@ def source(name):
 
 
 def digest(name):
-    """Changes when anything that decides about grades changes."""
-    files = [SOURCE / name / f"{name}.ipynb", *CHECKS.glob("*.py")]
-    files += [*Path(__file__).parent.glob("*.py"), *(ROOT / "rooflib" / "check").glob("*.py")]
+    """Changes when anything that decides about grades, or their pages, changes."""
+    own = Path(__file__).parent
+    files = [SOURCE / name / f"{name}.ipynb", *CHECKS.glob("*.py"), *own.rglob("*.py")]
+    files += [*(ROOT / "rooflib" / "check").glob("*.py"), *own.glob("templates/*/*")]
     return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()
 
 

@@ -1,7 +1,8 @@
-"""What stands before plain `nbgrader autograde` and the formgrader, where nbgrader has no place for
-it: a look at the folder that it is about to copy."""
+"""What plain `nbgrader autograde` and the formgrader lack, where nbgrader has no place for it: care
+with the folder that is handed in."""
 
 import functools
+import shutil
 from pathlib import Path
 
 from nbgrader.converters import Autograde
@@ -10,20 +11,35 @@ from .intake import refuse_odd_files
 
 
 def install():
-    """Make Autograde pass over a folder with links, FIFOs or the like, and name it in its log.
+    """Change what Autograde does with a submitted folder, once in this process.
 
-    nbgrader would copy what a link points to, and wait for ever at a FIFO. Of its methods
-    `init_destination` is the first that is called for each submission; an error in it is that
-    submission's alone.
+    nbgrader copies all of it: it would copy what a link points to, wait for ever at a FIFO, and lay
+    out pages of a learner's where the formgrader shows them in the instructor's name. An error in
+    `init_destination`, which comes first, is that submission's alone.
     """
-    plain = Autograde.init_destination
-    if hasattr(plain, "__wrapped__"):
-        return
+    if not hasattr(Autograde.init_destination, "__wrapped__"):
+        Autograde.init_destination = _looked_at(Autograde.init_destination)
+        Autograde.init_assignment = _cleared(Autograde.init_assignment)
 
+
+def _looked_at(plain):
     @functools.wraps(plain)
     def init_destination(self, assignment_id, student_id):
-        folder = Path(self.coursedir.root, self._format_source(assignment_id, student_id))
-        refuse_odd_files(folder)
+        refuse_odd_files(Path(self.coursedir.root, self._format_source(assignment_id, student_id)))
         return plain(self, assignment_id, student_id)
 
-    Autograde.init_destination = init_destination
+    return init_destination
+
+
+def _cleared(plain):
+    @functools.wraps(plain)
+    def init_assignment(self, assignment_id, student_id):
+        plain(self, assignment_id, student_id)
+        copied = Path(self.coursedir.root, self._format_dest(assignment_id, student_id))
+        for path in copied.glob("*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != "timestamp.txt":
+                path.unlink()
+
+    return init_assignment

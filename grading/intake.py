@@ -62,7 +62,7 @@ def strangers(course):
     known = exercises.names()
     lines = []
     for student in _folders(course / "submitted"):
-        if problem := _unfit(student):
+        if problem := _unfit(student) or _closed(student):
             lines.append(f"{shown(student.name)}: {problem}")
             continue
         for folder in _folders(student):
@@ -96,24 +96,36 @@ def _unfit(student):
     """Why this folder can't be a student's, "" if it can."""
     if student.is_symlink():
         return "a link and not a folder"
-    return "" if student.name == shown(student.name) else "not a name that a student can have"
+    # Pages that list students don't all take care of what HTML would be.
+    odd = student.name != shown(student.name) or set(student.name) & set('<>"')
+    return "not a name that a student can have" if odd else ""
+
+
+def _closed(folder):
+    """Why what is in this folder can't be seen, "" if it can."""
+    try:
+        for path in folder.iterdir():
+            path.lstat()
+    except OSError as error:
+        return _why(error, "the folder")
+    return ""
 
 
 def _folders(parent):
     try:
-        paths = sorted(parent.iterdir())
+        paths = [path for path in sorted(parent.iterdir()) if path.is_dir()]
     except OSError:
         return []
-    return [path for path in paths if path.is_dir() and not path.name.startswith(".")]
+    return [path for path in paths if not path.name.startswith(".")]
 
 
 def _submission(student, folder):
     exercise = folder.name
     try:
         paths = sorted(folder.iterdir())
+        files = [path for path in paths if not path.is_dir()]
     except OSError as error:
         return Submission(student, exercise, folder, None, _why(error, "the folder"))
-    files = [path for path in paths if not path.is_dir()]
     notebooks = [path for path in files if path.suffix == ".ipynb" and _is_file(path)]
     named = [path for path in notebooks if path.stem == exercise]
     alike = [path for path in notebooks if path.stem.startswith(exercise)]

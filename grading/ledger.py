@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 from nbgrader import utils
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 
 from .kept import replace
@@ -22,6 +22,8 @@ class Ledger:
         self.folder = Path(folder)
         self.config = config
         self.gradebook = Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id)
+        # What an exercise consists of stays as it is for a run, and need not be read each time.
+        self.gradebook.db().expire_on_commit = False
 
     def __enter__(self):
         return self
@@ -36,12 +38,25 @@ class Ledger:
         except MissingEntry:
             return {}, {}
         points = {
-            grade.name: (grade.manual_score, grade.extra_credit or 0)
-            for grade in notebook.grades
+            name: (grade.manual_score, grade.extra_credit or 0)
+            for grade, name in self._named(Grade, notebook)
             if grade.manual_score is not None or grade.extra_credit
         }
-        comments = {one.name: one.manual_comment for one in notebook.comments if one.manual_comment}
+        comments = {
+            name: comment.manual_comment
+            for comment, name in self._named(Comment, notebook)
+            if comment.manual_comment
+        }
         return points, comments
+
+    def _named(self, kind, notebook):
+        """(grade or comment, key of its cell) of a submitted notebook, as the gradebook has it now.
+
+        One question for all, where nbgrader's properties ask for each.
+        """
+        query = self.gradebook.db.query(kind, BaseCell.name)
+        query = query.join(BaseCell, BaseCell.id == kind.cell_id)
+        return query.filter(kind.notebook_id == notebook.id).populate_existing()
 
     def record(self, student, exercise, outcome, stamp):
         """Write all that came out. Killed within, it has written a part; then write it again.
@@ -64,14 +79,14 @@ class Ledger:
         book.update_or_create_student(student)
         submission = book.update_or_create_submission(exercise, student)
         submission.timestamp = time_of(stamp)
-        notebook = book.find_submission_notebook(exercise, exercise, student)
+        (notebook,) = submission.notebooks
         points = {part["key"]: part["points"] for part in outcome.parts}
         failed = all(part["turn"] == "not-graded" for part in outcome.parts)
-        for grade in notebook.grades:
-            grade.auto_score = points[grade.name]
+        for grade, name in self._named(Grade, notebook):
+            grade.auto_score = points[name]
             grade.needs_manual_grade = failed or grade.manual_score is not None
-        for comment in notebook.comments:
-            comment.auto_comment = outcome.comments.get(comment.name)
+        for comment, name in self._named(Comment, notebook):
+            comment.auto_comment = outcome.comments.get(name)
         book.db.commit()
         if submission.total_seconds_late > 0 or notebook.late_submission_penalty:
             self._penalty(student, exercise)

@@ -4,17 +4,15 @@ Both through `concurrent.futures`. What is done comes back in the order in which
 hand that is killed takes nothing with it: its work is done again.
 """
 
-import collections
 import contextlib
 import multiprocessing
-import multiprocessing.connection
 import multiprocessing.forkserver
 import os
 import pickle
-import threading
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+from urllib.parse import urlsplit
 
-from .work import Unable
+from .workers import Workers
 
 ANSWER_SECONDS = 10  # in which a scheduler must answer
 WORKERS_SECONDS = 30  # in which a scheduler must have its first worker
@@ -31,7 +29,7 @@ class Local:
 
     def __init__(self, workers=None):
         self.workers = workers or len(os.sched_getaffinity(0)) + 1
-        self.window = self.workers + 1
+        self.window = 2 * self.workers
         # Workers are copies of a process that has imported everything; it starts here and now.
         self.context = multiprocessing.get_context("forkserver")
         self.context.set_forkserver_preload(["grading.work"])
@@ -39,13 +37,11 @@ class Local:
 
     @contextlib.contextmanager
     def executor(self):
-        pool = ProcessPoolExecutor(
-            self.workers, mp_context=self.context, initializer=_end_with_parent
-        )
+        workers = Workers(self.workers, self.context)
         try:
-            yield pool
+            yield workers
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            workers.shutdown(wait=True, cancel_futures=True)
 
 
 class Cluster:
@@ -56,7 +52,11 @@ class Cluster:
     def __init__(self, address, seconds=WORKERS_SECONDS):
         from distributed import Client, KilledWorker
 
+        from .work import Unable
+
         self.broken = KilledWorker
+        if not _complete(address):
+            raise Unable(f"--cluster {address}: not a scheduler's address, as tcp://HOST:PORT is")
         try:
             self.client = Client(address, timeout=f"{ANSWER_SECONDS}s", set_as_default=False)
         except (OSError, ValueError) as error:
@@ -73,6 +73,14 @@ class Cluster:
     @contextlib.contextmanager
     def executor(self):
         yield _Sealed(self.client.get_executor(pure=False))
+
+
+def _complete(address):
+    parts = urlsplit(address)
+    try:
+        return parts.scheme in ("tcp", "tls") and parts.hostname and parts.port
+    except ValueError:  # the port is no number
+        return False
 
 
 class _Sealed:
@@ -95,45 +103,21 @@ def done(hands, function, jobs):
     """(name, function(job)) for each (name, job), in the order in which they get ready.
 
     The result is None for a job that ended its process again and again. `jobs` is gone through as
-    there is room. Jobs that were under way when a process ended are done again one by one, so that
-    what ends a process is known and the others don't suffer from it.
+    there is room.
     """
-    jobs, suspects, tries = iter(jobs), collections.deque(), collections.Counter()
-    while True:
-        lost = []
-        with hands.executor() as executor:
-            running = {}
-            while not lost:
-                if suspects:
-                    if not running:
-                        named = suspects.popleft()
-                        running[executor.submit(function, named[1])] = named
+    jobs, running = iter(jobs), {}
+    with hands.executor() as executor:
+        while True:
+            while len(running) < hands.window and (named := next(jobs, None)) is not None:
+                running[executor.submit(function, named[1])] = named, 1
+            if not running:
+                return
+            ready, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in ready:
+                named, tries = running.pop(future)
+                if not isinstance(future.exception(), hands.broken):
+                    yield named[0], future.result()
+                elif tries < TRIES:
+                    running[executor.submit(function, named[1])] = named, tries + 1
                 else:
-                    while len(running) < hands.window and (named := next(jobs, None)) is not None:
-                        running[executor.submit(function, named[1])] = named
-                if not running:
-                    return
-                ready, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in ready:
-                    named = running.pop(future)
-                    if isinstance(future.exception(), hands.broken):
-                        lost.append(named)
-                    else:
-                        yield named[0], future.result()
-            lost += running.values()
-        for named in lost:
-            tries[id(named)] += 1
-            if tries[id(named)] < TRIES:
-                suspects.append(named)
-            else:
-                yield named[0], None
-
-
-def _end_with_parent():
-    """Otherwise a worker would wait for ever for work from a grader that was killed."""
-    threading.Thread(target=_watch_parent, daemon=True).start()
-
-
-def _watch_parent():
-    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])
-    os._exit(1)
+                    yield named[0], None

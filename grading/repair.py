@@ -7,6 +7,7 @@ that they define.
 
 import ast
 import copy
+import functools
 import re
 
 from . import exercises
@@ -79,10 +80,11 @@ def _by_content(cell, ours):
     return None
 
 
+@functools.lru_cache(maxsize=100)
 def _functions(source):
     try:
         body = ast.parse(source).body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two for deep nesting
         return re.findall(r"^def\s+(\w+)", source, flags=re.MULTILINE)
     return [node.name for node in body if isinstance(node, ast.FunctionDef)]
 

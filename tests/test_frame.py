@@ -17,7 +17,7 @@ def read(name: str) -> str:
 
 
 TARGETS = set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
-CHOSEN = re.findall(r"^([\w-]+)(?:==\S+)?$", read("requirements.in"), re.MULTILINE)
+CHOSEN = re.findall(r"^([\w-]+)(?:\[\w+\])?(?:==\S+)?$", read("requirements.in"), re.MULTILINE)
 
 
 def test_readme_names_every_target_and_no_other() -> None:

@@ -1,12 +1,8 @@
 """A class, end to end, with nbgrader's own commands and nothing else."""
 
-import csv
-import functools
-
 import nbformat
 import pytest
-from classroom import Classroom, cell, points
-from submissions import submissions
+from classroom import Classroom, done, endtoend, points
 
 from grading import exercises
 from rooflib.validate import WORDS
@@ -15,55 +11,13 @@ NAMES = exercises.names()
 RIGHT, WRONG = 3, 5  # students who hand in the first right and wrong submissions of the library
 
 
-@functools.cache
-def library(name, kind):
-    return [one for one in submissions(name) if one.name.startswith(kind)]
-
-
-def half_done(room, name):
-    """The first half of the parts is solved, the rest is as it was released."""
-    nb, solved = room.released(name), room.solved(name)
-    parts = list(points(name))
-    for part in parts[: len(parts) // 2]:
-        cell(nb, f"{part}-solution").source = cell(solved, f"{part}-solution").source
-    return nb, parts[len(parts) // 2 :]
-
-
-def broken(room, name):
-    """All solved, but the last part's cell can't be read by Python."""
-    nb = room.solved(name)
-    last = list(points(name))[-1]
-    one = cell(nb, f"{last}-solution")
-    one.source = one.source.replace("):", ")", 1)
-    return nb, [last]
-
-
-def the_class(room):
-    """(student, exercise, notebook, parts without points)"""
-    for name in NAMES:
-        yield "anna", name, room.solved(name), []
-        for index in range(RIGHT):
-            yield f"right-{index}", name, room.solved(name, library(name, "right")[index].name), []
-        for index in range(WRONG):
-            wrong = library(name, "wrong")[index]
-            yield f"wrong-{index}", name, room.solved(name, wrong.name), list(wrong.expected)
-        yield "half", name, *half_done(room, name)
-        yield "untouched", name, room.released(name), list(points(name))
-        yield "syntax", name, *broken(room, name)
-
-
 @pytest.fixture(scope="module")
 def room(tmp_path_factory):
     room = Classroom(tmp_path_factory.mktemp("course"))
     room.course.prepare()
-    room.expected = {}
     for name in NAMES:
         done(room.nbgrader("generate_assignment", name))
-    for student, name, notebook, lost in the_class(room):
-        room.hand_in(student, name, notebook)
-        room.expected[student, name] = sum(
-            worth for part, worth in points(name).items() if part not in lost
-        )
+    room.expected = endtoend.hand_in_all(room, NAMES, RIGHT, WRONG)
     for name in NAMES:
         done(room.nbgrader("autograde", name))
         done(room.nbgrader("generate_feedback", name))
@@ -71,16 +25,8 @@ def room(tmp_path_factory):
     return room
 
 
-def done(command):
-    assert command.returncode == 0, command.stderr[-4000:]
-
-
 def test_every_student_gets_the_expected_points_in_every_exercise(room):
-    with (room.folder / "exported.csv").open(newline="") as file:
-        got = {
-            (row["student_id"], row["assignment"]): float(row["score"])
-            for row in csv.DictReader(file)
-        }
+    got = endtoend.exported(room)
     assert got == room.expected
     assert len({student for student, _ in got}) == RIGHT + WRONG + 4
 
@@ -88,20 +34,11 @@ def test_every_student_gets_the_expected_points_in_every_exercise(room):
 def test_a_graded_notebook_says_what_the_wrong_turn_was(room):
     for name in NAMES:
         for index in range(WRONG):
-            graded = room.graded(f"wrong-{index}", name)
-            for part in graded.metadata.rooflib.parts:
-                text = cell(graded, part.key).outputs[0].text
-                assert f"{part.key}: {part.points:g} of {part.of:g} points." in text
-                assert all(sentence in text for sentence in part.sentences)
+            endtoend.says_what_the_wrong_turn_was(room, f"wrong-{index}", name)
 
 
 def test_feedback_carries_the_same_sentences(room):
-    graded = room.graded("wrong-0", NAMES[0])
-    feedback = room.course.feedback("wrong-0", NAMES[0]).read_text(encoding="utf-8")
-    lost = [part for part in graded.metadata.rooflib.parts if part.points < part.of]
-    assert lost
-    for part in lost:
-        assert part.sentences[0] in feedback
+    endtoend.feedback_carries_the_same_sentences(room, "wrong-0", NAMES[0])
 
 
 @pytest.fixture
@@ -132,7 +69,7 @@ def test_validate_says_what_is_still_to_be_written(room):
 
 
 def test_validate_says_which_part_of_a_half_done_notebook_is_missing(room):
-    notebook, lost = half_done(room, NAMES[0])
+    notebook, lost = endtoend.half_done(room, NAMES[0])
     said = validated(room, notebook)
     assert f"VALIDATION FAILED ON {len(lost)} CELL(S)" in said
     assert "still to be written" in said

@@ -32,7 +32,11 @@ def rooms(tmp_path_factory):
         "printed": with_first(ours.solved(NAME), "print('x\\n' * 5000)\n1 / 0"),
     }.items():
         ours.hand_in(student, NAME, notebook)
-    (ours.folder_of("right", NAME) / "timestamp.txt").write_bytes(LATE)
+    beside = ours.folder_of("right", NAME)
+    (beside / "timestamp.txt").write_bytes(LATE)
+    (beside / "page.html").write_text("<script>alert(1)</script>")
+    (beside / "deeper").mkdir()
+    (beside / "deeper" / "numpy.py").write_text("1")
     shutil.copytree(ours.folder, folder / "plain")
     plain = Classroom(folder / "plain")
     assert ours.course.grade() == 6
@@ -79,6 +83,12 @@ def test_the_graded_notebooks_agree(rooms):
             assert mine.source == theirs.source
             assert mine.get("outputs") == theirs.get("outputs")
         assert one.metadata.rooflib == other.metadata.rooflib
+
+
+def test_nothing_else_is_laid_out(rooms):
+    for room in rooms:
+        files = (room.folder / "autograded" / "right" / NAME).rglob("*")
+        assert sorted(path.name for path in files) == [f"{NAME}.ipynb", "timestamp.txt"]
 
 
 def test_the_feedback_pages_agree(rooms):

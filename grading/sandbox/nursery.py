@@ -1,6 +1,5 @@
 """The warm process inside bubblewrap that sandboxed notebooks are copies of: its outside."""
 
-import atexit
 import contextlib
 import fcntl
 import itertools
@@ -14,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import rooflib
@@ -66,7 +66,8 @@ class Nursery:
         self.lock_file = lock(self.folder)
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the nursery
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        atexit.register(self.close)
+        # Not atexit, of which the workers of a pool take no notice.
+        self.at_exit = Finalize(None, self.close, exitpriority=0)
         started = threading.Event()
         # A thread of its own: "die with parent" means the thread that started the process.
         self.thread = threading.Thread(target=self._keep, args=(theirs, started), daemon=True)
@@ -111,7 +112,7 @@ class Nursery:
             socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
 
     def close(self):
-        atexit.unregister(self.close)
+        self.at_exit.cancel()
         if os.getpid() != self.pid:
             return  # a copy of the process that it belongs to
         self.control.close()  # at which the nursery ends
