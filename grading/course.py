@@ -106,8 +106,7 @@ class Course:
             jobs = (self._job(one, ledger, common) for one in todo)
             for (job, submission, stamp), outcome in pool.done(hands, work, jobs):
                 name, student = job.exercise, job.student
-                again = outcome is None
-                if again:
+                if outcome is None:
                     outcome = self._given_up(job)
                 if ledger.record(student, name, outcome, stamp):
                     with self._nbgrader() as api:
@@ -116,7 +115,9 @@ class Course:
                 if stamp.strip() and time_of(stamp) is None:
                     remarks.append("timestamp.txt does not say a time")
                 entry = {
-                    "digest": "" if again else self._digest(name, job.content, stamp, job.reason),
+                    "digest": ""
+                    if outcome.again
+                    else self._digest(name, job.content, stamp, job.reason),
                     "reason": outcome.reason,
                     "remarks": remarks,
                     "parts": outcome.parts,
@@ -150,7 +151,7 @@ class Course:
 
     def _given_up(self, job):
         """For work that ended each process that did it."""
-        return work(replace(job, reason=GAVE_UP, content=b""))
+        return replace(work(replace(job, reason=GAVE_UP, content=b"")), again=True)
 
     def state(self):
         """student → exercise → what came out when it was last graded."""

@@ -5,7 +5,7 @@ the same exercises.
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import nbformat
 from nbconvert.preprocessors import ClearOutputPreprocessor
@@ -55,7 +55,8 @@ class Job:
 class Outcome:
     """notebook, feedback: texts of the graded notebook and of its page. comments: key of a solution
     cell → what nbgrader remarks on it. parts: `run.Graded` as dictionaries. reason: why it was not
-    graded, or not to its end. seconds: how long it took."""
+    graded, or not to its end. seconds: how long it took. again: whether this should be done again
+    by the next run, since what went wrong was no fault of the notebook's."""
 
     notebook: str
     feedback: str
@@ -65,6 +66,7 @@ class Outcome:
     remarks: list[str]
     tampering: list[str]
     seconds: float
+    again: bool = False
 
 
 def work(job):
@@ -74,6 +76,17 @@ def work(job):
             f"A worker has another version of the exercise {job.exercise}, or of the grading, than "
             "the grader. Bring them to the same state and run it again."
         )
+    try:
+        return _worked(job, start)
+    except Unable:
+        raise
+    except Exception as error:  # a fault of ours, for which the class must not wait
+        kind = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        failed = replace(job, reason=f"the grading itself failed ({kind})")
+        return replace(_worked(failed, start), again=True)
+
+
+def _worked(job, start):
     nb, reason, remarks, tampering = None, job.reason, [], []
     if not reason:
         nb, reason = read(job.content)

@@ -6,7 +6,9 @@ import nbformat
 import pytest
 from classroom import Classroom, cell, code, points, with_first
 
+from grading import exercises
 from grading.course import CONFIG, Course
+from grading.work import Job, work
 
 NAME = "int8-weights"
 LATE = b"2026-03-02 10:00:00 UTC"
@@ -131,3 +133,19 @@ def test_without_the_settings_of_the_course_nbgrader_does_nothing(tmp_path, brok
     assert done.returncode != 0
     assert str(other) in done.stderr.splitlines()[-1]
     assert not (room.folder / "autograded").exists()
+
+
+def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch):
+    notebook = rooms[0].released(NAME)
+    released = nbformat.writes(notebook)
+    job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
+
+    def failing(*_):
+        raise KeyError("what nobody thought of")
+
+    monkeypatch.setattr("grading.work.grade", failing)
+    outcome = work(job)
+    assert outcome.again
+    assert outcome.reason == "the grading itself failed (KeyError: 'what nobody thought of')"
+    assert {part["turn"] for part in outcome.parts} == {"not-graded"}
+    assert "what nobody thought of" in outcome.feedback

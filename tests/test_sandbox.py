@@ -28,7 +28,8 @@ RATIONS = sandbox.Rations(
 )
 SECONDS = 20  # for a cell
 NEVER_ENDS = {"endless_loop", "many_lines", "patched_kernel", "protocol_files", "stack"}
-NEVER_ENDS |= {"closed_output", "flood_of_outputs", "flood_of_replies", "plain_loop"}
+NEVER_ENDS |= {"closed_output", "flood_of_outputs", "flood_of_replies", "many_displays"}
+NEVER_ENDS |= {"plain_loop"}
 
 
 @dataclass(frozen=True)

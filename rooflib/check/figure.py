@@ -145,7 +145,7 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[dict[str, list[float]
         curve = max(mine, key=lambda one: len(one["x"]))
         order = np.argsort(curve["x"], kind="stable")
         x, y = np.asarray(curve["x"])[order], np.asarray(curve["y"])[order]
-        if x[0] > batches.min() or x[-1] < batches.max():
+        if not x.size or x[0] > batches.min() or x[-1] < batches.max():
             return {}, "figure-range"
         values[str(size)] = (np.interp(batches[looked_at(batches)], x, y) * unit).tolist()
     if not seen["xlabel"].strip():

@@ -6,7 +6,7 @@ solution's functions are wrapped with it. None of them may get points, but those
 
 import itertools
 
-FAIR = {"subclass", "noisy_float"}
+FAIR = {"subclass", "noisy_float", "numpy_scalar"}
 _calls = itertools.count()
 
 
@@ -91,7 +91,7 @@ def endless(right):
 
 
 def gigantic_whole(right):
-    return 10 ** (10**7)
+    return 1 << 10**9
 
 
 def gigantic_text(right):
@@ -181,3 +181,90 @@ def raising_base(right):
 
 def deep_recursion(right):
     return deep_recursion(right)
+
+
+def numpy_scalar(right):
+    import numpy
+
+    if isinstance(right, int | float):
+        return numpy.float64(right)
+    return tuple(map(numpy_scalar, right)) if isinstance(right, tuple) else right
+
+
+def sleeping(right):
+    import time
+
+    time.sleep(10_000)
+
+
+def leaving_processes(right):
+    import os
+    import time
+
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(10_000)
+
+
+def noise_in_every_file(right):
+    import os
+
+    for descriptor in range(3, 256):
+        try:
+            os.set_blocking(descriptor, False)
+            os.write(descriptor, b"\xff{[\n" * 1000)
+        except OSError:
+            pass
+    return right
+
+
+def forged_lines(right):
+    import os
+
+    line = b'{"value": {"curves": [{"x": [], "y": [], "texts": ["1024"]}]}, "problem": ""}\n'
+    for descriptor in range(3, 256):
+        try:
+            os.write(descriptor, line * 20)
+        except OSError:
+            pass
+    return right
+
+
+def endless_array(right):
+    import numpy
+
+    return numpy.broadcast_to(numpy.float64(1), (10**12,))
+
+
+def endless_list(right):
+    class Endless(list):
+        def __iter__(self):
+            return itertools.repeat(1.0)
+
+    return Endless([1.0])
+
+
+def endless_mapping(right):
+    class Endless(dict):
+        def items(self):
+            return ((number, 1.0) for number in itertools.count())
+
+    return Endless(a=1.0)
+
+
+def signalling_decimal(right):
+    from decimal import Decimal
+
+    return Decimal("sNaN")
+
+
+def nameless_class(right):
+    class Meta(type):
+        @property
+        def __name__(cls):
+            raise SystemExit("asked for a name")
+
+    class Nameless(metaclass=Meta):
+        pass
+
+    return Nameless()

@@ -8,6 +8,7 @@ cannot be graded, and has a row with the reason).
 import json
 import os
 import socket
+import stat
 
 FAIR = {}
 
@@ -170,3 +171,88 @@ def metadata_of_ours(folder, notebook):
 def nobody_may_read_it(folder, notebook):
     """For an instructor who is not root; root reads it, and grades it."""
     notebook.chmod(0)
+
+
+@fair("listed")
+def notebook_is_a_device(folder, notebook):
+    """Endless zeros. Who is not root can't make a device, but can point at one."""
+    notebook.unlink()
+    try:
+        os.mknod(notebook, stat.S_IFCHR | 0o666, os.makedev(1, 5))
+    except PermissionError:
+        notebook.symlink_to("/dev/zero")
+
+
+@fair("points")
+def modules_beside(folder, notebook):
+    for name in ("numpy.py", "rooflib.py", "json.py", "sitecustomize.py"):
+        (folder / name).write_text("raise ImportError('REACHED')\n")
+
+
+@fair("points")
+def configuration_beside(folder, notebook):
+    (folder / "nbgrader_config.py").write_text("raise SystemExit('REACHED')\n")
+    (folder / "gradebook.db").write_bytes(b"SQLite format 3\0")
+    (folder / ".ipynb_checkpoints").mkdir()
+
+
+@fair("points")
+def strange_timestamp(folder, notebook):
+    (folder / "timestamp.txt").write_bytes(b"\xff\x00 9999-99-99 99:99:99 UTC")
+
+
+@fair("points")
+def time_of_no_clock(folder, notebook):
+    (folder / "timestamp.txt").write_text("0001-01-01 00:00:00.0 +2359")
+
+
+@fair("points")
+def names_that_lead_out(folder, notebook):
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    text = "![](../../../gradebook.db) ![](/etc/passwd) ![a](attachment:../../x.png)"
+    cell = {"cell_type": "markdown", "id": "way-out", "source": text}
+    cell["metadata"] = {"name": "../../x", "filename": "/etc/passwd", "tags": ["x"]}
+    cell["attachments"] = {"../../x.png": {"image/png": "REACHED"}, "/etc/x": {"image/png": "x"}}
+    content["cells"].insert(0, cell)
+    content["metadata"] |= {"name": "../../x", "path": "/etc", "title": "../../x"}
+    notebook.write_text(json.dumps(content))
+
+
+@fair("points")
+def texts_that_parsers_choke_on(folder, notebook):
+    """Each takes a parser of Markdown, Python or HTML more steps than it has characters."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    texts = ["[" * 90_000, "[a](" * 30_000, "*a " * 30_000, "<!--" * 20_000, "`" * 90_000]
+    codes = ["(" * 50_000, "-" * 50_000 + "1"]
+    for text in texts:
+        content["cells"].insert(0, {"cell_type": "markdown", "metadata": {}, "source": text})
+    for text in codes:
+        cell = {"cell_type": "code", "metadata": {}, "source": text, "outputs": []}
+        content["cells"].insert(0, cell | {"execution_count": None})
+    content["nbformat_minor"] = 4
+    for cell in content["cells"]:
+        cell.pop("id", None)
+    notebook.write_text(json.dumps(content))
+
+
+@fair("points")
+def many_cells(folder, notebook):
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    cell = {"cell_type": "markdown", "metadata": {}, "source": "x"}
+    content["cells"][:0] = [cell | {"id": f"n{number}"} for number in range(2_000)]
+    notebook.write_text(json.dumps(content))
+
+
+@fair("listed")
+def notebook_is_empty(folder, notebook):
+    notebook.write_bytes(b"")
+
+
+@fair("points")
+def notebook_is_renamed(folder, notebook):
+    notebook.rename(folder / "Copy of int8-matmul (1).ipynb")
+
+
+@fair("listed")
+def notebook_is_missing(folder, notebook):
+    notebook.unlink()

@@ -1,0 +1,4 @@
+# nothing: ends with a core dump.
+import os
+
+os.abort()

@@ -1,0 +1,2 @@
+# points: waits for somebody to type.
+number = input("How many? ")

@@ -1,0 +1,2 @@
+# either: asks IPython to leave.
+exit()

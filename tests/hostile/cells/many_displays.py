@@ -1,0 +1,5 @@
+# points: shows fifty thousand things one by one.
+from IPython.display import Markdown, display
+
+for number in range(50_000):
+    display(Markdown(f"<b>{number}</b>"))

@@ -1,0 +1,25 @@
+# points: talks to whoever has a socket here, by path and by name, and listens in a grader's place.
+import os
+import socket
+from pathlib import Path
+
+for folder in ("/run/boxes", "/run/inside", "/tmp"):
+    for path in Path(folder).rglob("*"):
+        if path.is_socket():
+            print("REACHED", path)
+for line in Path("/proc/net/unix").read_text().splitlines()[1:]:
+    name = line.split()[-1]
+    if name.startswith("@") and name != "@opened":
+        print("REACHED", name)
+for path in ("/run/box/ask", "/run/box/kernel-9", "/run/boxes/new"):
+    try:
+        socket.socket(socket.AF_UNIX).bind(path)
+        print("REACHED", path)
+    except OSError:
+        pass
+for path in Path("/run/box").glob("*"):
+    try:
+        os.rename(path, "/run/box/moved")
+        print("REACHED", path)
+    except OSError:
+        pass

@@ -1,0 +1,6 @@
+# points: prints halves of characters and characters that no page may hold.
+from IPython.display import HTML, display
+
+print("\ud800\udfff \x00\x01\x0b\ufffe")
+display(HTML("\ud800 \x00"))
+display({"text/plain": "\udc80", "text/latex": "\\input{/etc/passwd}"}, raw=True)
