@@ -3,7 +3,7 @@
 import json
 import selectors
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from time import monotonic
 
 from rooflib.check.compare import WORDS
@@ -11,10 +11,12 @@ from rooflib.check.data import literal
 from rooflib.check.values import Answer
 
 SLACK = 5.0  # seconds that a copy may take on top of its calls' own time
+ALMOST = 0.95  # of its time, after which the end of a copy was the end of its time
 QUIET = 0.5  # seconds after the last word, in which no more copies are expected
 VISITORS = 64  # who may connect in all
 HELLO_BYTES = 1_000
-LINE_BYTES = 20_000_000
+ANSWER_BYTES = 2_000_000  # a hundred times what a figure takes, the largest answer there is
+ENDS = {"too-late", "died", "too-large"}  # problems after which no more is asked
 
 
 class Questions:
@@ -86,10 +88,15 @@ class Questions:
             "cases": [literal(dict(case)) for case in cases],
             "seconds": seconds,
         }
-        answers = channel.ask(question, (len(cases) + 1) * seconds + SLACK)
-        if not isinstance(answers, list) or len(answers) != len(cases):
-            return [Answer(problem="died")] * len(cases)
-        return [_answer(answer) for answer in answers]
+        end = monotonic() + (len(cases) + 1) * seconds + SLACK
+        channel.send(question)
+        answers = []
+        while len(answers) < len(cases):
+            answers.append(channel.answer(seconds, end))
+            # What ended the copy, and any problem of the first case, which decides the verdict.
+            if answers[-1].problem in ENDS or answers[0].problem:
+                answers += answers[-1:] * (len(cases) - len(answers))
+        return answers
 
 
 def _answer(answer):
@@ -125,26 +132,34 @@ class _Channel:
         part = hello.get("part") if isinstance(hello, dict) else None
         return part if isinstance(part, str) else None
 
-    def ask(self, question, seconds):
-        """The answer to a question as JSON, None if none comes in this time."""
-        end = monotonic() + seconds
-        try:
+    def send(self, question):
+        """Send it; if nobody takes it, nobody will answer."""
+        with suppress(OSError):
             self.connection.settimeout(SLACK)
             self.connection.sendall(json.dumps(question).encode() + b"\n")
-            place = 0
-            while (place := self.rest.find(b"\n", place)) < 0:
-                left = end - monotonic()
-                if left <= 0 or len(self.rest) > LINE_BYTES:
-                    return None
-                place = len(self.rest)
-                self.connection.settimeout(left)
+
+    def answer(self, seconds, end):
+        """The next answer, not beyond `end`. A copy ends itself if a call takes longer than this.
+
+        For the first case it is called twice.
+        """
+        start = monotonic()
+        end = min(end, start + 2 * seconds + SLACK)
+        place = 0
+        while (place := self.rest.find(b"\n", place)) < 0:
+            if len(self.rest) > ANSWER_BYTES:
+                return Answer(problem="too-large")
+            place = len(self.rest)
+            self.connection.settimeout(max(end - monotonic(), 0.001))
+            try:
                 block = self.connection.recv(1 << 16)
-                if not block:
-                    return None
-                self.rest += block
-        except OSError:
-            return None
-        return self._first()
+            except OSError:
+                block = b""
+            if not block:
+                in_time = monotonic() - start < seconds * ALMOST
+                return Answer(problem="died" if in_time else "too-late")
+            self.rest += block
+        return _answer(self._first())
 
     def _first(self):
         """The first line as JSON, None if it is none."""

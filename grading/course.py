@@ -75,7 +75,11 @@ class Course:
         """
         with in_one_line(), self._alone():
             if not unsafe:
-                sandbox.require()
+                try:
+                    # Whether the system allows one, the first that is needed will show.
+                    sandbox.refuse_what_cannot_work()
+                except sandbox.Refused as refused:
+                    raise Unable(str(refused)) from None
             self._release_what_changed()
             return self._grade(hands or pool.Local(), unsafe, limits)
 

@@ -32,7 +32,7 @@ class Local:
         self.window = 2 * self.workers
         # Workers are copies of a process that has imported everything; it starts here and now.
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload(["grading.work"])
+        self.context.set_forkserver_preload(["grading.ready"])
         multiprocessing.forkserver.ensure_running()
 
     @contextlib.contextmanager

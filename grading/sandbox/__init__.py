@@ -6,11 +6,21 @@
         # box.folder on the host is the read-only folder box.inside in there, for sockets
     # here every process that was started in the box is gone
 
-`require()` says in one line why there can be no sandbox, before anything has been graded. Whoever
-sets GRADING_UNSAFE=1 accepts the risk, and gets the same interface with nothing behind it.
+`require()` says in one line why there can be no sandbox, before anything has been graded;
+`refuse_what_cannot_work()` does it at once for what needs no trial. Whoever sets GRADING_UNSAFE=1
+accepts the risk, and gets the same interface with nothing behind it.
 """
 
 from .box import Box, Rations, Unsafe, accepted, open, require
-from .nursery import Refused
+from .nursery import Refused, refuse_what_cannot_work
 
-__all__ = ["Box", "Rations", "Refused", "Unsafe", "accepted", "open", "require"]
+__all__ = [
+    "Box",
+    "Rations",
+    "Refused",
+    "Unsafe",
+    "accepted",
+    "open",
+    "refuse_what_cannot_work",
+    "require",
+]

@@ -6,7 +6,7 @@ solution's functions are wrapped with it. None of them may get points, but those
 
 import itertools
 
-FAIR = {"subclass", "noisy_float", "numpy_scalar"}
+FAIR = {"subclass", "noisy_float", "numpy_scalar", "killing"}  # the last kills a kernel that is done
 _calls = itertools.count()
 
 

@@ -9,7 +9,17 @@ from ipykernel.iostream import IOPubThread
 from jupyter_client.session import Session
 from traitlets.config import Config
 
-IMPORTED_AT_START = ("ipykernel.ipkernel", "ipykernel.zmqshell", "matplotlib_inline.backend_inline")
+IMPORTED_AT_START = (
+    "faulthandler",
+    "tornado.platform.asyncio",
+    "tornado.queues",
+    "IPython.core.debugger",
+    "IPython.extensions.storemagic",
+    "ipykernel.debugger",
+    "ipykernel.ipkernel",
+    "ipykernel.zmqshell",
+    "matplotlib_inline.backend_inline",
+)
 MESSAGE_BYTES = 4_000_000
 CHANNELS = ("shell", "iopub", "stdin", "control")
 
