@@ -619,5 +619,9 @@ def test_the_risk_is_accepted_by_name_only(monkeypatch):
     sandbox.require()
     with sandbox.open() as box:
         assert isinstance(box, sandbox.Unsafe)
-        uid = run_in(box, "import os; print(os.getuid())").texts[0]
-    assert int(uid) == os.getuid()
+        uid, pid = map(
+            int, run_in(box, "import os; print(os.getuid(), os.getpid())").texts[0].split()
+        )
+        assert Path("/proc", str(pid)).exists()
+    assert uid == os.getuid()
+    assert not Path("/proc", str(pid)).exists()

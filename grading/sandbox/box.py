@@ -204,6 +204,7 @@ class Unsafe:
         self._folders = [tempfile.TemporaryDirectory(prefix=name) for name in ("zmq-", "run-")]
         self.folder = Path(self._folders[0].name)
         self.inside = str(self.folder)
+        self._managers = []
 
     def __enter__(self):
         return self
@@ -214,11 +215,15 @@ class Unsafe:
     def kernel_manager(self):
         from .kernel import stock
 
-        return stock(self.folder / "kernel", self._folders[1].name)
+        self._managers.append(stock(self.folder / "kernel", self._folders[1].name))
+        return self._managers[-1]
 
     def poll(self):
         """Nothing to hear: the kernel's manager knows its process."""
 
     def close(self):
+        """End the kernel. What it started lives on: that is a part of the risk."""
+        for manager in self._managers:
+            manager.end()
         for folder in self._folders:
             folder.cleanup()

@@ -152,6 +152,12 @@ class Stock(AsyncKernelManager):
     async def start_kernel(self, **options):
         await super().start_kernel(**{**options, "cwd": self.folder})
 
+    def end(self):
+        process = getattr(self.provisioner, "process", None)
+        if process is not None:
+            process.kill()
+            process.wait()
+
 
 def _disconnect(client):
     client.stop_channels()

@@ -6,7 +6,8 @@ solution's functions are wrapped with it. None of them may get points, but those
 
 import itertools
 
-FAIR = {"subclass", "noisy_float", "numpy_scalar", "killing"}  # the last kills a kernel that is done
+# What "killing" ends is the kernel, which is done by then.
+FAIR = {"subclass", "noisy_float", "numpy_scalar", "killing"}
 _calls = itertools.count()
 
 
