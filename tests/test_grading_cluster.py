@@ -16,7 +16,6 @@ from submissions import submissions
 
 from grading import exercises, pool
 from grading.__main__ import main
-from grading.cluster import serve
 from grading.course import Course
 from grading.work import Unable
 
@@ -122,9 +121,11 @@ def test_an_address_that_is_none_is_said_in_one_line(address, there):
 
 
 def test_a_worker_without_a_scheduler_says_so_in_one_line():
-    with pytest.raises(SystemExit, match="no Dask scheduler at nonsense") as ended:
-        serve("nonsense", 1)
-    assert "\n" not in ended.value.code
+    command = [sys.executable, "-m", "grading", "worker", "nonsense", "--workers", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("no Dask scheduler at nonsense")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_scheduler_without_workers_is_said_in_one_line(scheduler):
