@@ -32,9 +32,15 @@ class Capped(Session):
         size = sum(map(len, frames))
         if size <= MESSAGE_BYTES:
             return frames
-        note = {"name": "stderr", "text": f"[{size / 1e6:.0f} MB of output were left out]\n"}
-        header = {**message["header"], "msg_type": "stream"}
-        return super().serialize({**message, "header": header, "content": note}, ident)
+        said = f"{size / 1e6:.0f} MB were left out"
+        kind, content = message["header"]["msg_type"], {"name": "stderr", "text": f"[{said}]\n"}
+        if kind == "execute_reply":  # which is waited for, and says no more than the outputs do
+            known = {key: message["content"].get(key) for key in ("status", "execution_count")}
+            content = {**known, "ename": "TooLarge", "evalue": said, "traceback": [said]}
+        else:
+            kind = "stream"
+        header = {**message["header"], "msg_type": kind}
+        return super().serialize({**message, "header": header, "content": content}, ident)
 
 
 class Outputs(IOPubThread):
