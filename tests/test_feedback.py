@@ -340,7 +340,8 @@ def test_in_the_formgrader_nothing_of_a_submission_runs(room, formgrader, browse
     tab.wait_for_load_state("networkidle")
     assert tab.evaluate("document.documentElement.dataset.ran") is None
     assert traffic.outside(address) == []
-    assert traffic.wrong == []
+    # The icon of the login page, which was left before it had come, is no part of this one.
+    assert [one for one in traffic.wrong if "/favicon.ico" not in one] == []
     # It works as it should: scores and comments have come from the gradebook.
     (part, *_) = exercises.load(NAME).parts
     assert tab.locator(f"input#{part.key}").get_attribute("placeholder") == "2"
