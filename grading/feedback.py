@@ -38,6 +38,9 @@ ALL_TEXT = 1_000_000  # of all outputs of a notebook
 ALL_PICTURES = 10_000_000  # bytes of all outputs of a notebook
 PIXELS = 25_000_000  # of one picture: a small file can hold more than a browser can bear
 MARKUP = 4_000  # characters: longer texts are shown as they are, since parsers can take n² steps
+# The cell that releasing adds, and nothing else.
+PUBLISHED = re.compile(r'''from rooflib\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
+LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')  # nbgrader calls all parts alike
 CELLS = 200  # on a page; those that are graded come on top
 PICTURES = ("image/png", "image/jpeg")
 ALT = "Figure drawn by this cell"
@@ -84,15 +87,22 @@ class Page(HTMLExporter):
         self.register_filter("filter_data_type", chosen)
         # nbconvert's own takes n² steps for n brackets, and nobody here writes such addresses.
         self.register_filter("strip_files_prefix", lambda text: text)
-        return TemplateExporter.from_notebook_node(self, shortened(nb), resources, **options)
+        page, resources = TemplateExporter.from_notebook_node(
+            self, shortened(nb), resources, **options
+        )
+        return LINK.sub(r"\1\2</a>", page), resources
 
 
 def shortened(nb):
-    """The same notebook, or the first cells and all those that are graded if there are too many."""
+    """The notebook without its published cases, which nobody reads.
+
+    Of very many cells, the first and all those that are graded.
+    """
+    cells = [cell for cell in nb.cells if not PUBLISHED.fullmatch(cell.source)]
     shown = [
-        cell for index, cell in enumerate(nb.cells) if index < CELLS or "nbgrader" in cell.metadata
+        cell for index, cell in enumerate(cells) if index < CELLS or "nbgrader" in cell.metadata
     ]
-    left_out = len(nb.cells) - len(shown)
+    left_out = len(cells) - len(shown)
     if left_out:
         words = f"{left_out} cells of this notebook are not shown here."
         shown.insert(0, type(nb)(cell_type="markdown", metadata=type(nb)(), source=words))
