@@ -21,13 +21,13 @@ test: environment  ## everything that CI runs
 	$(BIN)/pytest
 
 bench: environment  ## time rooflib
-	@$(BIN)/python tests/bench_rooflib.py
+	@$(BIN)/python tests/bench/bench_rooflib.py
 
 bench-site: environment  ## measure the site beside a stock build of the same pages
-	@$(BIN)/python tests/bench_site.py
+	@PYTHONPATH=tests/support $(BIN)/python tests/bench/bench_site.py
 
 bench-grade: environment  ## time the grading of a class beside stock nbgrader: ten minutes
-	@PYTHONPATH=.:tests $(BIN)/python tests/bench_grade.py $(BENCH_ARGS)
+	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
 
 lock: environment  ## requirements.in -> requirements.txt; LOCK_ARGS=--upgrade for newer versions
 	@$(BIN)/python site/lock.py $(LOCK_ARGS)

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from . import pool
+from grading.parallel import pool
 
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 
@@ -13,7 +13,7 @@ def main(arguments=None):
     options = parser().parse_args(arguments)
     if options.command == "grade" and not options.cluster:
         options.hands = pool.Local(options.workers)  # while it gets ready, this process imports
-    from .work import Unable
+    from grading.work import Unable
 
     try:
         options.run(options)
@@ -22,7 +22,7 @@ def main(arguments=None):
 
 
 def release(options):
-    from .course import Course
+    from grading.course import Course
 
     course = Course(options.course)
     course.release()
@@ -30,9 +30,10 @@ def release(options):
 
 
 def grade(options):
-    from . import report, sandbox
-    from .course import Course, in_one_line
-    from .work import Unable
+    from grading import sandbox
+    from grading.course import Course, in_one_line
+    from grading.reports import overview as report
+    from grading.work import Unable
 
     course = Course(options.course)
     if not (course.folder / "submitted").is_dir():
@@ -46,7 +47,7 @@ def grade(options):
 
 
 def worker(options):
-    from .cluster import serve
+    from grading.parallel.dask_worker import serve
 
     serve(options.address, options.workers or len(os.sched_getaffinity(0)))
 

@@ -15,12 +15,16 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm
 
-from . import exercises, intake, kept, pool, sandbox
-from .ledger import Ledger, time_of
-from .run import LIMITS
-from .seed import FOLDER, course_seed
-from .settings import CONFIG, database, settings
-from .work import Job, Unable, work
+from grading import sandbox
+from grading.execution.notebook import TIME_LIMITS
+from grading.intake import submissions
+from grading.nbgrader_setup.settings import CONFIG, database, settings
+from grading.parallel import pool
+from grading.records import results
+from grading.records.gradebook_writer import GradebookWriter, time_of
+from grading.records.seed import FOLDER, course_seed
+from grading.release import exercises
+from grading.work import Job, Unable, work
 
 OWN_CONFIG = """\
 # Plain nbgrader commands and the formgrader find the course's settings through this file.
@@ -45,7 +49,7 @@ class Course:
 
     def __init__(self, folder):
         self.folder = Path(folder).resolve()
-        self.kept = kept.Kept(self.folder / FOLDER / "graded")
+        self.results = results.Results(self.folder / FOLDER / "graded")
 
     def prepare(self):
         """Make the folder one that nbgrader knows; nothing in it is written over."""
@@ -67,7 +71,7 @@ class Course:
                         "run this again."
                     )
 
-    def grade(self, hands=None, unsafe=False, limits=LIMITS):
+    def grade(self, hands=None, unsafe=False, limits=TIME_LIMITS):
         """Grade what is new or changed. Returns how many submissions that were.
 
         hands: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
@@ -87,7 +91,7 @@ class Course:
     def _alone(self):
         with contextlib.ExitStack() as held:
             try:
-                held.enter_context(kept.alone(self.folder / FOLDER / "lock"))
+                held.enter_context(results.alone(self.folder / FOLDER / "lock"))
             except BlockingIOError:
                 raise Unable(
                     f"{self.folder} is being graded already; wait until that is done"
@@ -96,23 +100,23 @@ class Course:
 
     def _grade(self, hands, unsafe, limits):
         state = self.state()
-        submissions = intake.submissions(self.folder)
-        todo = [one for one in submissions if not self._done(one, state)]
+        found = submissions.submissions(self.folder)
+        todo = [one for one in found if not self._done(one, state)]
         if not todo:
             return 0
         common = {"seed": course_seed(self.folder), "limits": limits, "unsafe": unsafe}
         with (
             warnings.catch_warnings(),
-            Ledger(self.folder, settings(self.folder)) as ledger,
+            GradebookWriter(self.folder, settings(self.folder)) as writer,
             tqdm(total=len(todo)) as progress,
         ):
             warnings.simplefilter("ignore", SAWarning)  # nbgrader's own business with its database
-            jobs = (self._job(one, ledger, common) for one in todo)
+            jobs = (self._job(one, writer, common) for one in todo)
             for (job, submission, stamp), outcome in pool.done(hands, work, jobs):
                 name, student = job.exercise, job.student
                 if outcome is None:
                     outcome = self._given_up(job)
-                if ledger.record(student, name, outcome, stamp):
+                if writer.record(student, name, outcome, stamp):
                     with self._nbgrader() as api:
                         api.generate_feedback(name, student)
                 remarks = [*submission.remarks, *outcome.remarks]
@@ -129,16 +133,16 @@ class Course:
                     "tampering": [*submission.tampering, *outcome.tampering],
                     "unsafe": unsafe,
                 }
-                self.kept.put(student, name, entry)
+                self.results.put(student, name, entry)
                 progress.set_description(f"{student} {name}")
                 progress.update()
         return len(todo)
 
-    def _job(self, submission, ledger, common):
+    def _job(self, submission, writer, common):
         """((the work, the submission, content of timestamp.txt), the work)"""
         name, student = submission.exercise, submission.student
         content, stamp, reason = submission.read()
-        manual, comments = ledger.given(student, name)
+        manual, comments = writer.given(student, name)
         released = self.folder / "release" / name / f"{name}.ipynb"
         job = Job(
             student=student,
@@ -159,7 +163,7 @@ class Course:
 
     def state(self):
         """student → exercise → what came out when it was last graded."""
-        return self.kept.all()
+        return self.results.all()
 
     def gradebook(self):
         return Gradebook(database(self.folder), "roofline")
@@ -171,7 +175,7 @@ class Course:
         return self.folder / "feedback" / student / name / f"{name}.html"
 
     def _digest(self, name, content, stamp, reason):
-        return f"{exercises.digest(name)[:16]}-{intake.digest(content, stamp, reason)}"
+        return f"{exercises.digest(name)[:16]}-{submissions.digest(content, stamp, reason)}"
 
     def _done(self, submission, state):
         entry = state.get(submission.student, {}).get(submission.exercise)
@@ -186,7 +190,7 @@ class Course:
     def _release_what_changed(self):
         self.prepare()
         now = {name: exercises.digest(name) for name in exercises.names()}
-        before = kept.read(self.folder / FOLDER / "released.json") or {}
+        before = results.read(self.folder / FOLDER / "released.json") or {}
         released = self.folder / "release"
         with self._nbgrader(), self.gradebook() as gradebook:  # which may be made only now
             known = {one.name for one in gradebook.assignments if one.notebooks}
@@ -199,7 +203,7 @@ class Course:
         ]
         if changed:
             self.release(changed)
-            kept.write(self.folder / FOLDER / "released.json", now)
+            results.write(self.folder / FOLDER / "released.json", now)
 
     @contextmanager
     def _nbgrader(self):

@@ -14,10 +14,14 @@ from nbformat.validator import normalize
 from nbgrader.preprocessors import LimitOutput
 from nbgrader.utils import compute_checksum
 
-from . import exercises, feedback, sandbox
-from .page import page
-from .repair import repair
-from .run import LIMITS, Graded, Limits, grade, write
+from grading import sandbox
+from grading.execution.notebook import TIME_LIMITS, TimeLimits
+from grading.grade_notebook import grade
+from grading.intake.repair import repair
+from grading.judging.verdicts import Graded, write
+from grading.release import exercises
+from grading.reports import feedback
+from grading.reports.feedback_page import page
 
 NO_RESPONSE = "No response."  # nbgrader's words
 WORDS_OF_NOT_GRADED = "This could not be graded."
@@ -45,7 +49,7 @@ class Job:
     seed: str
     version: str
     reason: str = ""
-    limits: Limits = LIMITS
+    limits: TimeLimits = TIME_LIMITS
     unsafe: bool = False
     manual: dict[str, tuple[float | None, float]] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)

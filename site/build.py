@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What pages are made of, beside the files at the top.
-ROOMS = ("chapters", "exercises", "grading", "rooflib")
+ROOMS = ("chapters", "exercises", "grading", "kit", "rooflib")
 
 
 def state(book: Path) -> dict[str, object]:
@@ -39,13 +39,13 @@ def digest(book: Path, files: Iterable[Path]) -> str:
 
 
 def code_digest(book: Path) -> str:
-    """Hash of what a page's cells compute with: rooflib, its data, and the lock.
+    """Hash of what a page's cells compute with: rooflib, its data, the kit, and the lock.
 
     MyST-NB caches executed pages by their own code alone. With this in the cache's path a change
     of one figure in the catalogue computes every page anew, and a change of prose none.
     """
-    rooflib = book / "rooflib"
-    files = [p for p in rooflib.rglob("*") if p.suffix in (".py", ".toml")]
+    rooms = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
+    files = [path for path in rooms if path.suffix in (".py", ".toml")]
     digest = hashlib.sha256()
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -53,8 +53,8 @@ def code_digest(book: Path) -> str:
 
 
 def prepare_kernels(book: Path, profile: Path) -> None:
-    """Let the kernels take this book's rooflib and nothing from the reader's own IPython setup."""
-    paths = [str(book), os.environ.get("PYTHONPATH", "")]
+    """Let the kernels take this book's packages, and nothing from the reader's IPython setup."""
+    paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ["IPYTHONDIR"] = str(profile)
     settings = profile / "profile_default" / "ipython_kernel_config.json"

@@ -20,7 +20,7 @@ OLDEST, NEWEST = (3, 11), (3, 13)
 def lock_digest():
     """Hash of the files that decide what is installed."""
     digest = hashlib.sha256()
-    for name in ("requirements.txt", "pyproject.toml"):
+    for name in ("requirements.txt", "pyproject.toml", "kit/pyproject.toml"):
         digest.update((ROOT / name).read_bytes())
     return digest.hexdigest()
 
@@ -68,7 +68,7 @@ def main():
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
     steps = [
         [*pip, "-qq", "-r", "requirements.txt"],
-        [*pip, "-qq", "--no-deps", "--no-build-isolation", "-e", "."],
+        [*pip, "-qq", "--no-deps", "--no-build-isolation", "-e", ".", "-e", "kit"],
     ]
     if not VENV.exists():
         steps.insert(0, [sys.executable, "-m", "venv", str(VENV)])

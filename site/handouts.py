@@ -19,8 +19,8 @@ SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 def prepare(book: Path) -> None:
     """Make what the pages of a book with exercises take from ``_build``; nothing if unchanged."""
-    source = book / "exercises" / "source"
-    if not source.is_dir():
+    notebooks = sorted((book / "exercises").glob("*/*.ipynb"))
+    if not notebooks:
         return
     course, solutions = book / "_build" / "course", book / "_build" / "solutions"
     digest, stamp = digest_of(book), course / "made-from"
@@ -30,7 +30,7 @@ def prepare(book: Path) -> None:
         bundle(book, course)
         stamp.write_text(digest)
     solutions.mkdir(parents=True, exist_ok=True)
-    for notebook in sorted(source.glob("*/*.ipynb")):
+    for notebook in notebooks:
         text = worked(notebook) if os.environ.get("SOLUTIONS") else ""
         page = solutions / f"{notebook.stem}.md"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
@@ -40,7 +40,7 @@ def prepare(book: Path) -> None:
 def digest_of(book: Path) -> str:
     """Hash of the files that decide what is released and packed."""
     kinds = (".ipynb", *PACKED)
-    rooms = [book / name for name in ("exercises", "grading", "rooflib")]
+    rooms = [book / name for name in ("exercises", "grading", "kit", "rooflib")]
     files = [path for room in rooms for path in room.rglob("*") if path.suffix in kinds]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
     digest = hashlib.sha256()
@@ -55,17 +55,18 @@ def bundle(book: Path, course: Path) -> None:
         f"exercises/{path.parent.name}/{path.name}": path
         for path in (course / "release").glob("*/*.ipynb")
     }
-    rooflib = [
+    packages = [
         path
-        for path in (book / "rooflib").rglob("*")
+        for room in ("rooflib", "kit")
+        for path in (book / room).rglob("*")
         if path.suffix in PACKED or path.name == "py.typed"
     ]
-    for path in [*rooflib, *(book / name for name in BESIDE)]:
+    for path in [*packages, *(book / name for name in BESIDE)]:
         files[f"exercises/{path.relative_to(book)}"] = path
     # nbgrader reads it in the folder that it is started in.
     for folder in {str(Path(name).parent) for name in files if name.endswith(".ipynb")}:
-        files[f"{folder}/{NBGRADER.name}"] = book / NBGRADER
-    files[f"exercises/{NBGRADER.name}"] = book / NBGRADER
+        files[f"{folder}/nbgrader_config.py"] = book / NBGRADER
+    files["exercises/nbgrader_config.py"] = book / NBGRADER
     with zipfile.ZipFile(course / "exercises.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in sorted(files.items()):
             # A fixed date, so that the same files make the same archive.
@@ -73,7 +74,7 @@ def bundle(book: Path, course: Path) -> None:
 
 
 PACKED = (".py", ".toml", ".txt", ".json", ".js")
-NBGRADER = Path("rooflib/validate/nbgrader_config.py")
+NBGRADER = Path("kit/roofkit/validate/learner_config.py")
 BESIDE = ("pyproject.toml", "requirements.txt", "LICENSE", "README.md")
 
 

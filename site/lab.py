@@ -33,7 +33,7 @@ def copy_chapters(chapters: Path, target: Path) -> tuple[list[str], list[str]]:
 
 def copy_exercises(exercises: Path, target: Path) -> list[str]:
     """Copy each exercise, as it is released, into a folder of its own; the names of those made."""
-    names = [notebook.stem for notebook in sorted(exercises.glob("source/*/*.ipynb"))]
+    names = [notebook.stem for notebook in sorted(exercises.glob("*/*.ipynb"))]
     missing = [name for name in names if not (target / name / f"{name}.ipynb").exists()]
     if missing:
         with tempfile.TemporaryDirectory() as course:
@@ -51,8 +51,8 @@ def copy_exercises(exercises: Path, target: Path) -> list[str]:
 
 def copy_nbgrader_config(folder: Path) -> None:
     """Let `nbgrader validate` say what the checks compared, where it is started in this folder."""
-    if not (folder / NBGRADER.name).exists():
-        shutil.copy(ROOT / NBGRADER, folder)
+    if not (folder / "nbgrader_config.py").exists():
+        shutil.copy(ROOT / NBGRADER, folder / "nbgrader_config.py")
 
 
 def command(folder: Path, *options: str) -> list[str]:
@@ -60,7 +60,7 @@ def command(folder: Path, *options: str) -> list[str]:
     return [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.extra_labextensions_path={ROOT / 'rooflib' / 'validate' / 'labextensions'}",
+        f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
         *options,
     ]
 

@@ -1,51 +1,13 @@
-"""What several test files share: the repository's root and small books to build and break."""
+"""Fixtures that several test files share: small books, the built site, a browser."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from repository import HEADER, ROOT, Book
 from site_browser import MISSING, chromium, started
-
-ROOT = Path(__file__).resolve().parent.parent
-HEADER = """\
----
-jupytext:
-  text_representation:
-    extension: .md
-    format_name: myst
-    format_version: 0.13
-kernelspec:
-  display_name: Python 3
-  language: python
-  name: python3
----
-"""
-
-
-@dataclass(frozen=True)
-class Book:
-    """A book of one page beside the title page, in a folder of its own."""
-
-    folder: Path
-
-    @property
-    def page(self) -> Path:
-        return self.folder / "chapters" / "page.md"
-
-    def write(self, text: str) -> None:
-        self.page.write_text(HEADER + text, encoding="utf-8")
-
-    def build(self) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(ROOT / "site" / "build.py"), str(self.folder)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    def html(self) -> str:
-        return (self.folder / "_build/html/chapters/page.html").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -55,6 +17,7 @@ def book(tmp_path: Path) -> Book:
     shutil.copy(ROOT / "references.bib", tmp_path)
     (tmp_path / "site").symlink_to(ROOT / "site")
     shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
+    (tmp_path / "kit").symlink_to(ROOT / "kit")
     (tmp_path / "_toc.yml").write_text(
         "format: jb-book\nroot: index\nchapters:\n  - file: chapters/page\n"
     )

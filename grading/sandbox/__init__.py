@@ -1,4 +1,4 @@
-"""Where learners' code runs: alone, as nobody, with little to take and nothing to see.
+"""Where learners' code runs: isolated, without privileges, within limits.
 
     with sandbox.open() as box:
         manager = box.kernel_manager()   # for a NotebookClient or a kernel client
@@ -11,13 +11,13 @@
 accepts the risk, and gets the same interface with nothing behind it.
 """
 
-from .box import Box, Rations, Unsafe, accepted, open, require
-from .nursery import Refused, refuse_what_cannot_work
+from .box import Box, SandboxLimits, Unsafe, accepted, open, require
+from .fork_server import Refused, refuse_what_cannot_work
 
 __all__ = [
     "Box",
-    "Rations",
     "Refused",
+    "SandboxLimits",
     "Unsafe",
     "accepted",
     "open",

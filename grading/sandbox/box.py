@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .nursery import UNSAFE, Refused, nursery, readable, refuse_what_cannot_work
+from .fork_server import UNSAFE, Refused, fork_server, readable, refuse_what_cannot_work
 
 CHANNELS = ("shell", "iopub", "stdin", "control")
 START_SECONDS = 30
@@ -22,7 +22,7 @@ MEGABYTE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Rations:
+class SandboxLimits:
     """What a sandbox may take. Bytes and seconds."""
 
     process_bytes: int = 3072 * MEGABYTE  # address space of each process
@@ -40,16 +40,16 @@ def accepted():
     return os.environ.get(UNSAFE, "") not in ("", "0")
 
 
-def open(rations=Rations(), unsafe=None):
+def open(limits=SandboxLimits(), unsafe=None):
     """A new box; one without isolation if the risk was accepted by name."""
-    return Unsafe() if (accepted() if unsafe is None else unsafe) else Box(rations)
+    return Unsafe() if (accepted() if unsafe is None else unsafe) else Box(limits)
 
 
 def require(**_):
     """Raise Refused, whose text is one line, if there can be no sandbox here and must be one."""
     if not accepted():
         refuse_what_cannot_work()
-        with Box(Rations()):
+        with Box(SandboxLimits()):
             pass
 
 
@@ -63,10 +63,10 @@ class Box:
 
     inside = "/run/box"
 
-    def __init__(self, rations):
-        keeper = nursery()
-        number = next(keeper.numbers)
-        self.folder = keeper.folder / str(number)
+    def __init__(self, limits):
+        server = fork_server()
+        number = next(server.numbers)
+        self.folder = server.folder / str(number)
         self.folder.mkdir(mode=0o755)
         self.key = secrets.token_hex(16)
         self.stopped = ""
@@ -80,9 +80,9 @@ class Box:
             "user": _user(number) if os.geteuid() == 0 else 0,
             "key": self.key,
             "readable": readable(),
-            "rations": asdict(rations),
+            "limits": asdict(limits),
         }
-        keeper.send(request, [theirs.fileno(), *(one.fileno() for one in listeners)])
+        server.send(request, [theirs.fileno(), *(one.fileno() for one in listeners)])
         for one in (theirs, *listeners):
             one.close()
         self.clean_up = contextlib.ExitStack()
@@ -102,7 +102,7 @@ class Box:
 
     def kernel_manager(self):
         """The manager of the kernel that runs in the box."""
-        from .kernel import manager
+        from .kernel_connection import manager
 
         return manager(self)
 
@@ -213,7 +213,7 @@ class Unsafe:
         self.close()
 
     def kernel_manager(self):
-        from .kernel import stock
+        from .kernel_connection import stock
 
         self._managers.append(stock(self.folder / "kernel", self._folders[1].name))
         return self._managers[-1]

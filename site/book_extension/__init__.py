@@ -5,7 +5,7 @@ Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 
 from sphinx.application import Sphinx
 
-from . import downloads, figures, fonts, look, offline, pages, preview, search, tables, values
+from . import downloads, figures, fonts, offline, pages, preview, search, tables, theme, values
 
 
 def setup(app: Sphinx) -> dict[str, object]:
@@ -18,13 +18,13 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("config-inited", offline.use_own_mathjax)
     app.connect("builder-inited", offline.copy_mathjax)
     offline.drop_thebe(app)
-    app.connect("config-inited", look.use_templates)
+    app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
     app.connect("html-page-context", downloads.offer_notebook)
     app.connect("build-finished", search.keep_terms)
     # After the others have added their files.
-    app.connect("html-page-context", look.prepare_page, priority=900)
+    app.connect("html-page-context", theme.prepare_page, priority=900)
     # After those of the theme and of other extensions, which have 500.
     app.add_css_file("course.css", priority=900)
     app.add_js_file("course.js", loading_method="defer")

@@ -6,7 +6,7 @@ import vl_convert
 from sphinx.application import Sphinx
 
 from .fonts import FACES, font_file
-from .look import SITE
+from .theme import SITE
 
 
 def write_preview(app: Sphinx) -> None:

@@ -1,6 +1,6 @@
 """Live figures in pages: a bundle of Vega made at build, loaded when a figure comes near.
 
-A cell's output brings everything that is the figure's own (rooflib.live). This adds what every
+A cell's output brings everything that is the figure's own (roofkit.live). This adds what every
 page with such a figure shares: a style sheet, a loader, and the bundle.
 """
 
@@ -20,7 +20,7 @@ MARK = '<figure class="live"'
 
 def setup(app: Sphinx) -> dict[str, object]:
     # The kernels inherit it: a page shows figures as HTML, and no widget is made.
-    os.environ["ROOFLIB_LIVE"] = "page"
+    os.environ["ROOFKIT_LIVE"] = "page"
     app.connect("builder-inited", write_bundle)
     app.connect("html-page-context", add_to_page)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,8 @@
-"""The nursery: a warm process inside bubblewrap, of which each sandboxed notebook is a copy.
+"""The zygote: a warm process inside bubblewrap that forks for each sandboxed notebook.
 
-It runs no learner's code itself. For each sandbox it makes a copy of itself, which steps into
-namespaces of its own and becomes two: a keeper, first process of the new pid namespace, whose end
-is the end of everything in there; and the kernel.
+It runs no learner's code itself. For each sandbox it forks a process, which enters namespaces of
+its own and forks twice more: init, the first process of the new pid namespace, whose end ends
+everything in there; and the kernel.
 
     python -I inside <file descriptor of the grader's socket> <modules to import ahead>
 """
@@ -24,17 +24,17 @@ import traceback
 from pathlib import Path
 
 import isolate
-import kernel
-import notes
+import kernel_app
+import refusals
 
 WATCH_SECONDS = 0.05
 PROC = Path("/proc")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def nursery(grader):
+def serve(grader):
     """Make a sandbox for each request until the grader is gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the copies need no burial
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children are reaped by the kernel
     grader.send(b"ready")
     while True:
         request, descriptors = _receive(grader)
@@ -61,27 +61,27 @@ def sandbox(request, descriptors, others):
         _tell(life, refused=str(error))
         return
     if child == 0:
-        _end(keeper, request, life, sockets)
+        _end(init, request, life, sockets)
     for descriptor in sockets:
         os.close(descriptor)
     os.waitpid(child, 0)  # comes back when the last process of the sandbox is gone
 
 
-def keeper(request, life, sockets):
-    """First process of the sandbox: starts the kernel, watches, buries; ends with everything."""
-    rations = request["rations"]
+def init(request, life, sockets):
+    """First process of the sandbox: starts the kernel, watches, reaps; its end ends everything."""
+    limits = request["limits"]
     user = request["user"] or os.geteuid()
     group = request["user"] or os.getegid()
     try:
-        scratch = rations["scratch_bytes"]
+        scratch = limits["scratch_bytes"]
         isolate.own_folders(request["box"], user, group, scratch, request["readable"])
         isolate.first_victim()
         isolate.own_identity(user, group)
-        isolate.limits(rations)
+        isolate.set_limits(limits)
         isolate.dumpable(False)
         isolate.die_with_parent()
         # From here on a call that the filter refuses would wait for this process's own answer.
-        refused = notes.Notes(isolate.filter_calls(), functools.partial(_tell, life))
+        refused = refusals.Refusals(isolate.filter_calls(), functools.partial(_tell, life))
         child = os.fork()
     except OSError as error:
         _tell(life, refused=str(error))
@@ -93,7 +93,7 @@ def keeper(request, life, sockets):
     for descriptor in sockets:
         os.close(descriptor)
     with contextlib.closing(refused):
-        _watch(life, child, rations, refused)
+        _watch(life, child, limits, refused)
 
 
 def learner(request, sockets):
@@ -104,11 +104,11 @@ def learner(request, sockets):
     isolate.dumpable(True)
     os.setsid()
     os.nice(5)  # whoever looks after this process comes first
-    notes.watch(request["readable"])
-    kernel.run(sockets, request["key"], isolate.BOX)
+    refusals.watch(request["readable"])
+    kernel_app.run(sockets, request["key"], isolate.BOX)
 
 
-def _watch(life, child, rations, refused):
+def _watch(life, child, limits, refused):
     """Until the grader lets go, time is over, or the sandbox takes more memory than it may."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of signals from inside only handled ones arrive
     wake, woken = socket.socketpair()
@@ -117,7 +117,7 @@ def _watch(life, child, rations, refused):
     signal.set_wakeup_fd(woken.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
     look = time.monotonic()
-    end = look + rations["wall_seconds"]
+    end = look + limits["wall_seconds"]
     _tell(life, started=True)
     while True:
         sources = [life, wake, *refused.sources()]
@@ -125,7 +125,7 @@ def _watch(life, child, rations, refused):
         refused.take(ready)
         if wake in ready:
             wake.recv(4096)
-        for pid, status in _buried():
+        for pid, status in _reaped():
             if pid == child:
                 child = None
                 _tell(life, exit=os.waitstatus_to_exitcode(status))
@@ -141,12 +141,12 @@ def _watch(life, child, rations, refused):
         if time.monotonic() < look:
             continue
         look = time.monotonic() + WATCH_SECONDS
-        if _too_much(rations["memory_bytes"]):
+        if _too_much(limits["memory_bytes"]):
             _tell(life, stopped="memory")
             return
 
 
-def _buried():
+def _reaped():
     """All children that have ended, orphans of the notebook's among them."""
     while True:
         try:
@@ -217,12 +217,12 @@ def main():
     sys.path[0] = "/run/course"  # in the place of this file's folder
     for module in sys.argv[2:]:
         importlib.import_module(module)
-    kernel.warm_up()
+    kernel_app.warm_up()
     if threading.active_count() > 1 or len(list((PROC / "self/task").iterdir())) > 1:
         raise RuntimeError(f"a copy would lack these threads: {threading.enumerate()}")
     gc.collect()
     gc.freeze()  # pages that nobody writes stay shared
-    nursery(grader)
+    serve(grader)
 
 
 main()

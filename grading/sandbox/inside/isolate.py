@@ -1,4 +1,4 @@
-"""From a process of the nursery to one that is alone: namespaces, folders, identity, limits."""
+"""From a forked process to an isolated one: namespaces, folders, identity, limits."""
 
 import ctypes
 import errno
@@ -26,7 +26,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def own_namespaces():
-    """Leave the nursery's namespaces; the next child is the first process of the new ones."""
+    """Leave the fork server's namespaces; the next child is the first process of the new ones."""
     flags = NEW_MOUNTS | NEW_IPC | NEW_PIDS | NEW_NETWORK
     if os.geteuid() == 0:
         _do("unshare", flags)
@@ -99,14 +99,14 @@ def own_identity(user, group):
     os.chdir(HOME)
 
 
-def limits(rations):
+def set_limits(limits):
     """The limits of each process; the kernel counts `processes` over the whole sandbox."""
     for name, most in {
-        resource.RLIMIT_AS: rations["process_bytes"],
-        resource.RLIMIT_CPU: rations["cpu_seconds"],
-        resource.RLIMIT_NPROC: rations["processes"],
-        resource.RLIMIT_FSIZE: rations["file_bytes"],
-        resource.RLIMIT_NOFILE: rations["open_files"],
+        resource.RLIMIT_AS: limits["process_bytes"],
+        resource.RLIMIT_CPU: limits["cpu_seconds"],
+        resource.RLIMIT_NPROC: limits["processes"],
+        resource.RLIMIT_FSIZE: limits["file_bytes"],
+        resource.RLIMIT_NOFILE: limits["open_files"],
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 0,

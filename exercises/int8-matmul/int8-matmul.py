@@ -1,0 +1,154 @@
+"""Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F]; known misconceptions."""
+
+from grading.schema.misconceptions import wrong
+from grading.schema.parts import Exercise, Part, Real, Whole
+
+PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
+
+SIZES = (
+    {"B": 64, "D": 4096, "F": 16384},
+    {"B": 500, "D": 1024, "F": 8192},
+    {"B": 24, "D": 8192, "F": 3072},
+)
+CHIPS = (
+    {"peak": PEAK, "bandwidth": BANDWIDTH},
+    {"peak": 1.1e15, "bandwidth": 1.5e12},
+    {"peak": 6.24e14, "bandwidth": 2e12},
+)
+BOTH = tuple(size | chip for size, chip in zip(SIZES, CHIPS, strict=True))
+
+SIZE_RANGES = {
+    "B": Whole(2, 1024),
+    "D": Whole(512, 16384, multiple_of=128),
+    "F": Whole(512, 16384, multiple_of=128),
+}
+# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+CHIP_RANGES = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
+
+
+def moved(B, D, F, out=1):
+    return B * D + D * F + out * B * F
+
+
+def times(B, D, F, peak, bandwidth, flops=2, width=1, out=1):
+    return flops * B * D * F / peak, width * moved(B, D, F, out) / bandwidth
+
+
+def bounds(B, D, F, peak, bandwidth, **counts):
+    pair = times(B, D, F, peak, bandwidth, **counts)
+    return max(pair), sum(pair)
+
+
+EXERCISE = Exercise(
+    name="int8-matmul",
+    title="int8 matmul",
+    parts=(
+        Part(
+            key="bytes-moved",
+            function="bytes_moved",
+            points=3,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            kind="numbers",
+            misconceptions=(
+                wrong("output-not-counted", lambda B, D, F: (B * D + D * F, 0)),
+                wrong("two-bytes-for-int8", lambda B, D, F: (2 * (B * D + D * F), 2 * B * F)),
+                wrong("bits-for-bytes", lambda B, D, F: (8 * (B * D + D * F), 8 * B * F)),
+                wrong("swapped", lambda B, D, F: (B * F, B * D + D * F)),
+                wrong("weights-not-counted", lambda B, D, F: (B * D, B * F)),
+                wrong("weights-for-each-row", lambda B, D, F: (B * D + B * D * F, B * F)),
+            ),
+        ),
+        Part(
+            key="operations",
+            function="operations",
+            points=2,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("multiply-add-once", lambda B, D, F: B * D * F),
+                wrong("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
+                wrong("batch-left-out", lambda B, D, F: 2 * D * F),
+                wrong("contraction-left-out", lambda B, D, F: 2 * B * F),
+            ),
+        ),
+        Part(
+            key="intensity",
+            function="intensity",
+            points=3,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("output-not-counted", lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0)),
+                wrong("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),
+                wrong("limit-for-exact", lambda B, D, F: 2 * B),
+                wrong("bits-for-bytes", lambda B, D, F: 2 * B * D * F / (8 * moved(B, D, F))),
+                wrong("upside-down", lambda B, D, F: moved(B, D, F) / (2 * B * D * F)),
+            ),
+        ),
+        Part(
+            key="intensity-small-batch",
+            function="intensity_small_batch",
+            points=2,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("exact-for-limit", lambda B, D, F: 2 * B * D * F / moved(B, D, F)),
+                wrong("a-factor-of-two", lambda B, D, F: B),
+                wrong("bits-for-bytes", lambda B, D, F: B / 4),
+                wrong("large-batch-limit", lambda B, D, F: 2 * D * F / (D + F)),
+            ),
+        ),
+        Part(
+            key="critical-batch",
+            function="critical_batch",
+            points=3,
+            cases=CHIPS,
+            ranges=CHIP_RANGES,
+            tolerance=0.01,
+            misconceptions=(
+                wrong("ridge-itself", lambda peak, bandwidth: peak / bandwidth),
+                wrong("bits-for-bytes", lambda peak, bandwidth: 4 * peak / bandwidth),
+                wrong("upside-down", lambda peak, bandwidth: bandwidth / peak),
+            ),
+        ),
+        Part(
+            key="times",
+            function="times",
+            points=4,
+            cases=BOTH,
+            ranges=SIZE_RANGES | CHIP_RANGES,
+            kind="numbers",
+            misconceptions=(
+                wrong("output-not-counted", lambda **case: times(**case, out=0)),
+                wrong("multiply-add-once", lambda **case: times(**case, flops=1)),
+                wrong("two-bytes-for-int8", lambda **case: times(**case, width=2)),
+                wrong("bits-for-bytes", lambda **case: times(**case, width=8)),
+                wrong("milliseconds", lambda **case: tuple(1e3 * t for t in times(**case))),
+                wrong("swapped", lambda **case: times(**case)[::-1]),
+            ),
+        ),
+        Part(
+            key="bounds",
+            function="bounds",
+            points=3,
+            cases=BOTH,
+            ranges=SIZE_RANGES | CHIP_RANGES,
+            kind="numbers",
+            misconceptions=(
+                wrong("swapped", lambda **case: bounds(**case)[::-1]),
+                wrong(
+                    "shorter-of-the-two", lambda **case: (min(times(**case)), sum(times(**case)))
+                ),
+                wrong("the-two-times", lambda **case: tuple(sorted(times(**case)))),
+                wrong(
+                    "one-time-twice", lambda **case: (max(times(**case)), 2 * max(times(**case)))
+                ),
+                wrong("output-not-counted", lambda **case: bounds(**case, out=0)),
+                wrong("multiply-add-once", lambda **case: bounds(**case, flops=1)),
+                wrong("two-bytes-for-int8", lambda **case: bounds(**case, width=2)),
+                wrong("milliseconds", lambda **case: tuple(1e3 * t for t in bounds(**case))),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,147 @@
+"""Exercise 2: what is asked of bf16[B, D] · int8[D, F] → bf16[B, F]; known misconceptions."""
+
+import math
+
+from grading.schema.misconceptions import wrong
+from grading.schema.parts import Exercise, Part, Real, Whole
+
+PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
+
+SIZES = (
+    {"B": 64, "D": 4096, "F": 16384},
+    {"B": 500, "D": 1024, "F": 8192},
+    {"B": 24, "D": 8192, "F": 3072},
+)
+CHIPS = (
+    {"peak": PEAK, "bandwidth": BANDWIDTH},
+    {"peak": 9e14, "bandwidth": 1.6e12},
+    {"peak": 4.6e14, "bandwidth": 2e12},
+)
+GIVEN = CHIPS[0]
+
+SIZE_RANGES = {
+    "B": Whole(32, 2048),
+    "D": Whole(512, 16384, multiple_of=128),
+    "F": Whole(512, 16384, multiple_of=128),
+}
+# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+CHIP_RANGES = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
+
+# For questions with a ceiling: about as many hidden cases above it as below.
+BOTH_BOUNDS = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
+
+
+def moved(B, D, F, x=2, w=1, out=2):
+    return x * B * D + w * D * F + out * B * F
+
+
+def intensity(B, D, F, flops=2, **widths):
+    return flops * B * D * F / moved(B, D, F, **widths)
+
+
+def critical(D, F, peak, bandwidth, flops=2, x=2, w=1, out=2, infinite=True):
+    ridge = peak / bandwidth
+    room = flops - ridge * (x / F + out / D)
+    return ridge * w / room if room > 0 or not infinite else math.inf
+
+
+def lower(B, D, F, peak, bandwidth, speed=1, **widths):
+    return max(2 * B * D * F / (speed * peak), moved(B, D, F, **widths) / bandwidth)
+
+
+def upper(B, D, F, peak, bandwidth, **widths):
+    return 2 * B * D * F / peak + moved(B, D, F, **widths) / bandwidth
+
+
+EXERCISE = Exercise(
+    name="int8-weights",
+    title="int8 weights, bf16 activations",
+    parts=(
+        Part(
+            key="intensity",
+            function="intensity",
+            points=4,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("bf16-weights", lambda **case: intensity(**case, w=2)),
+                wrong("all-in-int8", lambda **case: intensity(**case, x=1, out=1)),
+                wrong("input-in-int8", lambda **case: intensity(**case, x=1)),
+                wrong("output-in-int8", lambda **case: intensity(**case, out=1)),
+                wrong("output-not-counted", lambda **case: intensity(**case, out=0)),
+                wrong("multiply-add-once", lambda **case: intensity(**case, flops=1)),
+                wrong("limit-for-exact", lambda B, D, F: 2 * B),
+                wrong("upside-down", lambda **case: 1 / intensity(**case)),
+            ),
+        ),
+        Part(
+            key="critical-batch-limit",
+            function="critical_batch_limit",
+            points=4,
+            cases=CHIPS,
+            ranges=CHIP_RANGES,
+            tolerance=0.01,
+            misconceptions=(
+                wrong("ridge-itself", lambda peak, bandwidth: peak / bandwidth),
+                wrong("gained-twice", lambda peak, bandwidth: peak / bandwidth / 4),
+                wrong("bits-for-bytes", lambda peak, bandwidth: 4 * peak / bandwidth),
+                wrong("upside-down", lambda peak, bandwidth: bandwidth / peak),
+            ),
+        ),
+        Part(
+            key="critical-batch",
+            function="critical_batch",
+            points=7,
+            cases=(
+                {"D": 4096, "F": 4096, **GIVEN},
+                {"D": 1024, "F": 2048, **CHIPS[2]},
+                {"D": 8192, "F": 3072, **CHIPS[1]},
+                {"D": 256, "F": 512, **GIVEN},  # no batch is enough
+            ),
+            # From 128 on, so that among the hidden sizes some are too small for any batch.
+            ranges={
+                "D": Whole(128, 8192, power_of_two=True),
+                "F": Whole(128, 8192, multiple_of=128),
+            }
+            | CHIP_RANGES,
+            tolerance=0.01,
+            misconceptions=(
+                wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),
+                wrong("no-infinity", lambda **case: critical(**case, infinite=False)),
+                wrong("bf16-weights", lambda **case: critical(**case, w=2)),
+                wrong("all-in-int8", lambda **case: critical(**case, x=1, out=1)),
+                wrong("output-not-counted", lambda **case: critical(**case, out=0)),
+                wrong("multiply-add-once", lambda **case: critical(**case, flops=1)),
+            ),
+        ),
+        Part(
+            key="speedup",
+            function="speedup",
+            points=5,
+            cases=(
+                {"B": 8, "D": 4096, "F": 16384, **GIVEN},
+                {"B": 170, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, then by compute
+                {"B": 2000, "D": 4096, "F": 8192, **GIVEN},
+                {"B": 64, "D": 1024, "F": 512, **CHIPS[1]},
+            ),
+            ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
+            misconceptions=(
+                wrong("always-two", lambda **case: 2),
+                wrong(
+                    "no-ceiling",
+                    lambda B, D, F, peak, bandwidth: moved(B, D, F, w=2) / moved(B, D, F),
+                ),
+                wrong("no-overlap", lambda **case: upper(**case, w=2) / upper(**case)),
+                wrong(
+                    "int8-arithmetic", lambda **case: lower(**case, w=2) / lower(**case, speed=2)
+                ),
+                wrong("all-in-int8", lambda **case: lower(**case, w=2) / lower(**case, x=1, out=1)),
+                wrong(
+                    "output-not-counted",
+                    lambda **case: lower(**case, w=2, out=0) / lower(**case, out=0),
+                ),
+                wrong("upside-down", lambda **case: lower(**case) / lower(**case, w=2)),
+            ),
+        ),
+    ),
+)

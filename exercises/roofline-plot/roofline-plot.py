@@ -1,0 +1,171 @@
+"""Exercise 3: what is asked of the curves of attainable FLOP/s, and the known misconceptions.
+
+The setting is that of exercise 2. What they share is written in both, so that a folder is whole.
+"""
+
+import math
+
+from grading.schema.misconceptions import wrong
+from grading.schema.parts import Choice, Exercise, Part, Real, Whole
+
+PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
+
+SIZES = (
+    {"B": 64, "D": 4096, "F": 16384},
+    {"B": 500, "D": 1024, "F": 8192},
+    {"B": 24, "D": 8192, "F": 3072},
+)
+CHIPS = (
+    {"peak": PEAK, "bandwidth": BANDWIDTH},
+    {"peak": 9e14, "bandwidth": 1.6e12},
+    {"peak": 4.6e14, "bandwidth": 2e12},
+)
+GIVEN = CHIPS[0]
+
+SIZE_RANGES = {
+    "B": Whole(32, 2048),
+    "D": Whole(512, 16384, multiple_of=128),
+    "F": Whole(512, 16384, multiple_of=128),
+}
+# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+CHIP_RANGES = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
+
+# For questions with a ceiling: about as many hidden cases above it as below.
+BOTH_BOUNDS = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
+
+
+def moved(B, D, F, x=2, w=1, out=2):
+    return x * B * D + w * D * F + out * B * F
+
+
+def critical(D, F, peak, bandwidth, flops=2, x=2, w=1, out=2, infinite=True):
+    ridge = peak / bandwidth
+    room = flops - ridge * (x / F + out / D)
+    return ridge * w / room if room > 0 or not infinite else math.inf
+
+
+def attainable(B, D, F, peak, bandwidth, flops=2, overlap=max, **widths):
+    count = flops * B * D * F
+    return count / overlap((count / peak, moved(B, D, F, **widths) / bandwidth))
+
+
+def no_ceiling(B, D, F, peak, bandwidth):
+    return 2 * B * D * F / moved(B, D, F) * bandwidth
+
+
+def small_batch(B, D, F, peak, bandwidth):
+    return min(peak, 2 * B * bandwidth)
+
+
+def at_peak(B, D, F, peak, bandwidth):
+    return peak
+
+
+def both(small, large, peak, bandwidth):
+    return tuple(critical(side, side, peak, bandwidth) for side in (small, large))
+
+
+def curves(height, **counts):
+    """The figure whose curves have this height: size → values at the batches, in FLOP/s."""
+    return lambda sizes, batches, peak, bandwidth: {
+        size: [height(B, size, size, peak, bandwidth, **counts) for B in batches] for size in sizes
+    }
+
+
+EXERCISE = Exercise(
+    name="roofline-plot",
+    title="roofline plot",
+    parts=(
+        Part(
+            key="attainable",
+            function="attainable",
+            points=6,
+            cases=(
+                {**SIZES[0], **GIVEN},
+                {"B": 160, "D": 4096, "F": 4096, **GIVEN},
+                {"B": 160, "D": 1024, "F": 1024, **GIVEN},
+                {**SIZES[2], **CHIPS[2]},
+            ),
+            ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
+            misconceptions=(
+                wrong("no-ceiling", no_ceiling),
+                wrong("always-at-peak", at_peak),
+                wrong("no-overlap", lambda **case: attainable(**case, overlap=sum)),
+                wrong("limit-for-exact", small_batch),
+                wrong("bf16-weights", lambda **case: attainable(**case, w=2)),
+                wrong("all-in-int8", lambda **case: attainable(**case, x=1, out=1)),
+                wrong("output-not-counted", lambda **case: attainable(**case, out=0)),
+                wrong("multiply-add-once", lambda **case: attainable(**case, flops=1)),
+            ),
+        ),
+        Part(
+            key="ceiling-batch",
+            function="ceiling_batch",
+            points=4,
+            cases=(
+                {"D": 4096, "F": 4096, **GIVEN},
+                {"D": 1024, "F": 1024, **GIVEN},
+                {"D": 8192, "F": 3072, **CHIPS[1]},
+                {"D": 256, "F": 256, **GIVEN},  # never
+            ),
+            # From 128 on, so that among the hidden sizes some never reach the ceiling.
+            ranges={
+                "D": Whole(128, 8192, power_of_two=True),
+                "F": Whole(128, 8192, multiple_of=128),
+            }
+            | CHIP_RANGES,
+            tolerance=0.01,
+            misconceptions=(
+                wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),
+                wrong("no-infinity", lambda **case: critical(**case, infinite=False)),
+                wrong("bf16-weights", lambda **case: critical(**case, w=2)),
+                wrong("all-in-int8", lambda **case: critical(**case, x=1, out=1)),
+                wrong("output-not-counted", lambda **case: critical(**case, out=0)),
+            ),
+        ),
+        Part(
+            key="delay",
+            function="delay",
+            points=3,
+            cases=(
+                {"small": 1024, "large": 4096, **GIVEN},
+                {"small": 768, "large": 8192, **CHIPS[2]},
+            ),
+            # Ridge points below 256, so that the small matrix gets there too.
+            ranges={
+                "small": Whole(640, 2048, multiple_of=128),
+                "large": Whole(3072, 16384, multiple_of=128),
+                "peak": Real(1.6e14, 2e14),
+                "bandwidth": Real(8e11, 9.9e11),
+            },
+            tolerance=0.01,
+            misconceptions=(
+                wrong("ratio-of-sides", lambda small, large, **chip: large / small),
+                wrong("no-delay", lambda **case: 1),
+                wrong("twice", lambda **case: 2),
+                wrong("upside-down", lambda **case: both(**case)[1] / both(**case)[0]),
+                wrong("difference", lambda **case: both(**case)[0] - both(**case)[1]),
+            ),
+        ),
+        Part(
+            key="figure",
+            function="plot_throughput",
+            points=7,
+            cases=({"sizes": [4096, 1024], "batches": list(range(1, 513)), **GIVEN},),
+            ranges={
+                "sizes": Choice([8192, 2048], [4096, 768], [6144, 512, 1536], [1280, 5120]),
+                "batches": Choice(list(range(1, 401)), list(range(8, 1025, 8))),
+            }
+            | CHIP_RANGES,
+            kind="figure",
+            tolerance=0.01,
+            misconceptions=(
+                wrong("no-ceiling", curves(no_ceiling)),
+                wrong("no-overlap", curves(attainable, overlap=sum)),
+                wrong("limit-for-exact", curves(small_batch)),
+                wrong("bf16-weights", curves(attainable, w=2)),
+                wrong("multiply-add-once", curves(attainable, flops=1)),
+            ),
+        ),
+    ),
+)

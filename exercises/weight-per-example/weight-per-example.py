@@ -1,0 +1,145 @@
+"""Exercise 4: what is asked of int8[B, D] · int8[B, D, F] → int8[B, F]; known misconceptions."""
+
+import rooflib as rl
+from grading.schema.misconceptions import wrong
+from grading.schema.parts import Choice, Exercise, Pairs, Part, Real, Whole
+
+SIZES = (
+    {"B": 16, "D": 4096, "F": 16384},
+    {"B": 500, "D": 1024, "F": 8192},
+    {"B": 24, "D": 8192, "F": 3072},
+)
+SIZE_RANGES = {
+    "B": Whole(3, 1024),
+    "D": Whole(256, 16384, multiple_of=128),
+    "F": Whole(256, 16384, multiple_of=128),
+}
+WIDTHS = Choice(0.5, 1, 2, 4)
+
+CATALOGUE = {
+    chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
+    for chip in rl.chips()
+}
+# Invented: small peaks beside a wide memory, on both sides of every limit.
+INVENTED = {
+    "Acorn": (3e11, 4e11),
+    "Birch": (6e11, 4e11),
+    "Cedar": (1.2e12, 4e11),
+    "Dogwood": (2.8e12, 4e11),
+    "Elm": (4e13, 4e11),
+}
+
+
+def moved(B, D, F, w=1, out=1):
+    return B * D + w * D * F * B + out * B * F
+
+
+def shared(B, D, F):
+    return B * D + D * F + B * F
+
+
+def below(chips, limit):
+    return [name for name, (peak, bandwidth) in chips.items() if peak / bandwidth < limit]
+
+
+def above(chips, limit):
+    return [name for name, (peak, bandwidth) in chips.items() if peak / bandwidth > limit]
+
+
+EXERCISE = Exercise(
+    name="weight-per-example",
+    title="a weight matrix per batch element",
+    parts=(
+        Part(
+            key="operations",
+            function="operations",
+            points=3,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("multiply-add-once", lambda B, D, F: B * D * F),
+                wrong("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
+                wrong("batch-left-out", lambda B, D, F: 2 * D * F),
+                wrong("batch-twice", lambda B, D, F: 2 * B * B * D * F),
+                wrong("contraction-left-out", lambda B, D, F: 2 * B * F),
+            ),
+        ),
+        Part(
+            key="bytes-moved",
+            function="bytes_moved",
+            points=5,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("one-matrix-for-all", shared),
+                wrong("output-not-counted", lambda **case: moved(**case, out=0)),
+                wrong("weights-not-counted", lambda **case: moved(**case, w=0)),
+                wrong("activations-not-counted", lambda B, D, F: B * D * F),
+                wrong("two-bytes-for-int8", lambda **case: 2 * moved(**case)),
+                wrong("bits-for-bytes", lambda **case: 8 * moved(**case)),
+            ),
+        ),
+        Part(
+            key="intensity",
+            function="intensity",
+            points=4,
+            cases=SIZES,
+            ranges=SIZE_RANGES,
+            misconceptions=(
+                wrong("one-matrix-for-all", lambda B, D, F: 2 * B * D * F / shared(B, D, F)),
+                wrong("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),
+                wrong("large-limit-for-exact", lambda B, D, F: 2),
+                wrong("output-not-counted", lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0)),
+                wrong("bits-for-bytes", lambda B, D, F: 2 * B * D * F / (8 * moved(B, D, F))),
+                wrong("upside-down", lambda B, D, F: moved(B, D, F) / (2 * B * D * F)),
+            ),
+        ),
+        Part(
+            key="intensity-limit",
+            function="intensity_limit",
+            points=3,
+            cases=(
+                {"B": 16, "bytes_per_element": 1},
+                {"B": 64, "bytes_per_element": 2},
+                {"B": 8, "bytes_per_element": 0.5},
+            ),
+            ranges={"B": Whole(2, 1024), "bytes_per_element": WIDTHS},
+            misconceptions=(
+                wrong("shared-weights", lambda B, bytes_per_element: 2 * B / bytes_per_element),
+                wrong("multiply-add-once", lambda B, bytes_per_element: 1 / bytes_per_element),
+                wrong("width-left-out", lambda B, bytes_per_element: 2),
+                wrong("width-upside-down", lambda B, bytes_per_element: 2 * bytes_per_element),
+                wrong("bits-for-bytes", lambda B, bytes_per_element: 2 / (8 * bytes_per_element)),
+            ),
+        ),
+        Part(
+            key="compute-bound-chips",
+            function="compute_bound_chips",
+            points=5,
+            cases=(
+                {"chips": CATALOGUE, "bytes_per_element": 1},
+                {"chips": INVENTED, "bytes_per_element": 1},
+                {"chips": INVENTED, "bytes_per_element": 0.5},
+                {"chips": INVENTED, "bytes_per_element": 2},
+            ),
+            ranges={
+                "chips": Pairs(8, Real(1e11, 4e12), Real(2e11, 8e11)),
+                "bytes_per_element": WIDTHS,
+            },
+            kind="names",
+            misconceptions=(
+                wrong(
+                    "the-others",
+                    lambda chips, bytes_per_element: above(chips, 2 / bytes_per_element),
+                ),
+                wrong("all-chips", lambda chips, bytes_per_element: list(chips)),
+                wrong("no-chips", lambda chips, bytes_per_element: []),
+                wrong(
+                    "multiply-add-once",
+                    lambda chips, bytes_per_element: below(chips, 1 / bytes_per_element),
+                ),
+                wrong("width-left-out", lambda chips, bytes_per_element: below(chips, 2)),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""Where the exercises are, what they ask, and what their reference solutions answer.
+
+One exercise is one folder, exercises/<name>/, with three files of that name: the notebook with the
+reference solution (.ipynb), the page of the book (.md), and the parts (.py).
+"""
+
+import functools
+import hashlib
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+import roofkit.check
+import rooflib
+from grading.schema.parts import Case, Exercise, Part
+from roofkit.check.answers import Plain, ask
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "exercises"
+
+
+def names() -> list[str]:
+    """The exercises in the order of the course: by the number in their title."""
+    return sorted(
+        (folder.name for folder in FOLDER.iterdir() if _file(folder.name, ".ipynb").exists()),
+        key=lambda name: (source(name).cells[0].source.splitlines()[0], name),
+    )
+
+
+@functools.cache
+def load(name: str) -> Exercise:
+    """What is asked: `EXERCISE` of exercises/<name>/<name>.py."""
+    path = _file(name, ".py")
+    spec = importlib.util.spec_from_file_location(f"exercise_{name.replace('-', '_')}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    exercise: Exercise = module.EXERCISE
+    return exercise
+
+
+@functools.cache
+def source(name: str) -> NotebookNode:
+    """The source notebook, with the reference solution. Not to be changed."""
+    return nbformat.read(_file(name, ".ipynb"), as_version=4)
+
+
+def digest(name: str) -> str:
+    """Changes when anything that decides about grades, or their pages, changes."""
+    total = hashlib.sha256()
+    for path in sorted(_decisive(name)):
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def _decisive(name: str) -> Iterator[Path]:
+    """The files that decide: the exercise, what judges it, and what its cases are computed with."""
+    yield from (_file(name, ".ipynb"), _file(name, ".py"))
+    grading, check = Path(__file__).parents[1], Path(roofkit.check.__file__).parent
+    yield from (*grading.rglob("*.py"), *grading.glob("reports/templates/*/*"))
+    yield from check.glob("*.py")
+    # The published cases take figures from the catalogue.
+    subject = Path(rooflib.__file__).parent
+    yield from (*subject.glob("*.py"), *subject.glob("*.toml"))
+
+
+def is_check(cell: NotebookNode) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+@functools.cache
+def _solutions(name: str) -> dict[str, Any]:
+    """What the source notebook defines: it is ours, so it may run here."""
+    namespace: dict[str, Any] = {"__name__": "reference"}
+    for cell in source(name).cells:
+        if cell.cell_type == "code" and not is_check(cell):
+            exec(compile(cell.source, f"{name}.ipynb", "exec"), namespace)
+    return namespace
+
+
+def expected(name: str, part: Part, case: Case) -> Plain:
+    """What the reference solution answers, as plain data."""
+    answer = ask(_solutions(name)[part.function], case, part.kind)
+    if answer.problem:
+        raise ValueError(f"{name}, {part.key}: the reference {answer.problem}: {answer.detail}")
+    return answer.value
+
+
+def _file(name: str, suffix: str) -> Path:
+    return FOLDER / name / f"{name}{suffix}"

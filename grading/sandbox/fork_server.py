@@ -1,0 +1,237 @@
+"""The warm process inside bubblewrap that sandboxed notebooks are copies of: its outside."""
+
+import contextlib
+import fcntl
+import itertools
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from multiprocessing.util import Finalize
+from pathlib import Path
+
+import roofkit
+import rooflib
+
+from .inside.seccomp import MACHINES
+
+INSIDE = Path(__file__).parent / "inside"
+PRELOADED = ("numpy", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
+NEW_SECONDS = 60
+PREFIX = "grading-sockets-"
+READY_SECONDS = 60
+CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
+ENVIRONMENT = {
+    "HOME": "/home/learner",
+    "USER": "learner",
+    "LOGNAME": "learner",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "IPYTHONDIR": "/tmp/ipython",
+    "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",
+    "MPLCONFIGDIR": "/tmp/matplotlib",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    # One notebook, one core: others are graded at the same time.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
+UNSAFE = "GRADING_UNSAFE"
+ACCEPT = (
+    "To grade all the same, with every submission free to read and change what you can, "
+    f"accept the risk by name: --unsafe, or {UNSAFE}=1 with plain nbgrader."
+)
+
+
+class Refused(SystemExit):
+    """There is no sandbox here. Ends the command with its one line, as nothing may be graded."""
+
+
+class ForkServer:
+    """A running fork server. Its process ends with this one's, however that ends."""
+
+    def __init__(self):
+        refuse_what_cannot_work()
+        self.pid = os.getpid()
+        self.lock = threading.Lock()
+        self.numbers = itertools.count(1)
+        clear_up()
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.lock_file = lock(self.folder)
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - kept open while the server runs
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # Not atexit, of which the workers of a pool take no notice.
+        self.at_exit = Finalize(None, self.close, exitpriority=0)
+        started = threading.Event()
+        # A thread of its own: "die with parent" means the thread that started the process.
+        self.thread = threading.Thread(target=self._keep, args=(theirs, started), daemon=True)
+        self.thread.start()
+        started.wait()
+        self.control.settimeout(READY_SECONDS)
+        try:
+            ready = self.control.recv(16) == b"ready"
+        except OSError:
+            ready = False
+        if not ready:
+            self.close()
+            raise Refused(self.complaint())
+
+    def _keep(self, theirs, started):
+        try:
+            self.process = subprocess.Popen(
+                command(self.folder, theirs.fileno()),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self.errors,
+                env={},
+            )
+        finally:
+            theirs.close()
+            started.set()
+        self.process.wait()
+
+    def complaint(self):
+        """One line from what bubblewrap said."""
+        self.errors.seek(0)
+        lines = self.errors.read().decode(errors="replace").strip().splitlines() or ["no word"]
+        return (
+            f"bubblewrap could not make a sandbox: {lines[-1]}. "
+            f"It needs user namespaces, which containers and some systems forbid "
+            f"(see `sysctl kernel.apparmor_restrict_unprivileged_userns`). {ACCEPT}"
+        )
+
+    def send(self, request, descriptors):
+        with self.lock:
+            socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
+
+    def close(self):
+        self.at_exit.cancel()
+        if os.getpid() != self.pid:
+            return  # a copy of the process that it belongs to
+        self.control.close()  # which ends the server
+        self.thread.join()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self.lock_file)
+
+
+def lock(folder):
+    """A descriptor that keeps the folder, None if somebody else has it: ends with its process."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def clear_up():
+    """Remove the folders of graders that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):
+            status = folder.lstat()
+            if status.st_uid != os.geteuid() or time.time() - status.st_mtime < NEW_SECONDS:
+                continue  # a new one may not be locked yet
+            if (descriptor := lock(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(descriptor)
+
+
+_current = None
+_lock = threading.Lock()
+
+
+def fork_server():
+    """The fork server of this process, started at first use and again if it has gone."""
+    global _current
+    with _lock:
+        if _current is None or _current.pid != os.getpid() or not _current.thread.is_alive():
+            if _current is not None:
+                _current.close()
+            _current = ForkServer()
+        return _current
+
+
+def refuse_what_cannot_work():
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        raise Refused(f"There is no sandbox for {sys.platform} on {platform.machine()}. {ACCEPT}")
+    if shutil.which("bwrap") is None:
+        raise Refused(
+            "bubblewrap, in which submissions are run, is missing: "
+            f"sudo apt install bubblewrap. {ACCEPT}"
+        )
+    release = platform.release()
+    if os.geteuid() != 0 and tuple(map(int, release.split("-")[0].split(".")[:2])) < (5, 14):
+        raise Refused(f"Linux {release} counts processes per user; 5.14 is needed. {ACCEPT}")
+
+
+def command(boxes, descriptor):
+    """bubblewrap's command line: what the fork server, and so a sandbox, sees of the host."""
+    words = [shutil.which("bwrap"), "--unshare-all", "--die-with-parent", "--new-session"]
+    if os.geteuid() == 0:
+        # Real root makes namespaces without a user namespace, in which nobody would still be root.
+        words = [word for word in words if word != "--unshare-all"]
+        words += [f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try")]
+        words += ["--cap-drop", "ALL"]
+        for capability in CAPABILITIES:
+            words += ["--cap-add", f"CAP_{capability}"]
+    else:
+        words += ["--uid", "65534", "--gid", "65534"]
+    words += ["--hostname", "sandbox"]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in (rooflib, roofkit)}
+    for folder in ("/run/boxes", "/run/inside", *packages, "/run/box"):
+        words += parents(folder)
+    words += ["--dir", "/run/box"]
+    for folder in ("/tmp", "/home/learner"):
+        words += [*parents(folder), "--tmpfs", folder]
+    for path in readable():  # after the folders that they may lie in
+        words += [*parents(path), "--ro-bind", path, path]
+    for link in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
+        if Path(link).is_symlink():
+            words += ["--symlink", str(Path(link).readlink()), link]
+    words += ["--ro-bind", str(boxes), "/run/boxes", "--ro-bind", str(INSIDE), "/run/inside"]
+    # However they were installed here, in there they are the ones that this process uses.
+    for target, folder in packages.items():
+        words += ["--ro-bind", folder, target]
+    words += font_cache()
+    words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--clearenv"]
+    path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"
+    for name, value in {**ENVIRONMENT, "PATH": path}.items():
+        words += ["--setenv", name, value]
+    words += ["--", sys.executable, "-I", "-B", "-X", "frozen_modules=on", "/run/inside"]
+    return [*words, str(descriptor), *PRELOADED]
+
+
+def parents(path):
+    """Words that make the folders above this path: as root they would be closed to others."""
+    above = reversed(Path(path).parents[:-1])
+    return [word for one in above for word in ("--perms", "0755", "--dir", str(one))]
+
+
+def readable():
+    """The host's folders and files that are seen read-only: the system and Python."""
+    paths = ["/usr", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime"]
+    paths += [link for link in ("/bin", "/lib", "/lib64") if not Path(link).is_symlink()]
+    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.exec_prefix)):
+        # Not the whole: somebody may have made a virtual environment around the course folder.
+        if not Path(prefix).is_relative_to("/usr"):
+            paths += [f"{prefix}/{name}" for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
+    return [path for path in paths if Path(path).exists() and not Path(path).is_symlink()]
+
+
+def font_cache():
+    """matplotlib's list of fonts, which takes a second to make."""
+    from matplotlib import font_manager, get_cachedir
+
+    name = f"fontlist-v{font_manager.FontManager.__version__}.json"
+    file = Path(get_cachedir()) / name
+    return ["--ro-bind", str(file), f"/tmp/matplotlib/{name}"] if file.exists() else []

@@ -1,0 +1,257 @@
+"""What a learner is told about each known misconception, and where to read; never the answer.
+
+The same misconception occurs in several exercises, so its message stands here once, under its key.
+"""
+
+from collections.abc import Callable
+
+from grading.schema.parts import Misconception
+
+# Chapters, each read under one of its headings.
+TIME = "“Where does the time go?”"
+INTENSITY = "“Arithmetic intensity”"
+PLOTS = "“Roofline plots”"
+MATMUL = "“Matrix multiplication”"
+CATALOGUE = "“The hardware catalogue”"
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    # counting operations
+    "multiply-add-once": (
+        "A multiply-add is counted as one operation; it is a multiplication and an addition.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "one-addition-less": (
+        "The first product of each sum is not added here. The question starts from an empty "
+        "accumulator, as a matrix unit does, so every product is also added.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "batch-left-out": (
+        "This is the work for a single row of the batch.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "batch-twice": (
+        "Every row is multiplied by every row's matrix here; row b meets matrix b only.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "contraction-left-out": (
+        "Each output element is counted as one multiply-add, but it is a sum of products over the "
+        "contraction dimension.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "a-factor-of-two": (
+        "A factor of two is missing: either a multiply-add is counted as one operation, or int8 "
+        "elements as two bytes each.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    # counting bytes
+    "output-not-counted": (
+        "The output is not counted: what has been computed must also be written back.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "activations-not-counted": (
+        "Only the weights are counted; the exact count includes the input and the output.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "weights-not-counted": (
+        "The weights are not counted: they too are loaded from HBM.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "weights-for-each-row": (
+        "The weights are loaded again for each row of the batch; here all rows share them.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "one-matrix-for-all": (
+        "The batch is left out of the weights: they are counted as one matrix that all rows share.",
+        "the question: the shape of the weights",
+    ),
+    "two-bytes-for-int8": (
+        "Elements in int8 are counted as two bytes each, as if they were bf16.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "bf16-weights": (
+        "The weights are counted as bf16; in this question they are stored in int8.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "all-in-int8": (
+        "All three operands are counted as int8; only the weights are.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "input-in-int8": (
+        "The input is counted as int8; only the weights are.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "output-in-int8": (
+        "The output is counted as int8; only the weights are.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "bits-for-bytes": (
+        "Bits are taken for bytes.",
+        f"{CATALOGUE}, “Common misreadings”",
+    ),
+    "swapped": (
+        "The two values of the pair are the right ones in the wrong order.",
+        "the docstring of the function: what it returns",
+    ),
+    # intensity and critical batch
+    "upside-down": (
+        "The ratio is upside down.",
+        f"{INTENSITY}, “What a byte brings”",
+    ),
+    "limit-for-exact": (
+        "This is the limit for a small batch; the question asks for the exact value, in which the "
+        "activations count too.",
+        f"{MATMUL}, “The intensity, exactly and for small B”",
+    ),
+    "large-limit-for-exact": (
+        "This is the limit for large matrices; the question asks for the exact value.",
+        f"{MATMUL}, “The intensity, exactly and for small B”",
+    ),
+    "exact-for-limit": (
+        "This is the exact value; the question asks for what it comes close to.",
+        f"{MATMUL}, “The intensity, exactly and for small B”",
+    ),
+    "large-batch-limit": (
+        "This is what a very large batch comes close to; the question is about a small one.",
+        f"{MATMUL}, “The intensity, exactly and for small B”",
+    ),
+    "ridge-itself": (
+        "This is the chip's critical intensity. How the intensity depends on the batch is missing: "
+        "look at the number of bytes that a weight takes.",
+        f"{MATMUL}, “The critical batch”",
+    ),
+    "gained-twice": (
+        "The gain from int8 weights is counted twice: the arithmetic stays in bf16.",
+        f"{MATMUL}, “The critical batch”",
+    ),
+    "shared-weights": (
+        "This grows with the batch, as it does when all rows share one matrix.",
+        "the question: the shape of the weights",
+    ),
+    "width-left-out": (
+        "The width of an element is left out: fewer bytes for each element change the ratio.",
+        f"{INTENSITY}, “What a byte brings”",
+    ),
+    "width-upside-down": (
+        "Wider elements make it larger here; but wider elements are more bytes to move.",
+        f"{INTENSITY}, “What a byte brings”",
+    ),
+    "no-infinity": (
+        "For some sizes this gives a negative number, or fails: there no batch is enough, and the "
+        "question says what to return then.",
+        f"{MATMUL}, “The exact critical batch as D and F shrink”",
+    ),
+    "int8-arithmetic": (
+        "The arithmetic is taken to run at twice the peak; it stays in bf16, only the storage of "
+        "the weights changes.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "always-two": (
+        "This is the best that can happen, whatever the sizes; the question asks for the value at "
+        "the given ones.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "no-ceiling": (
+        "Traffic alone decides here; above the critical batch the arithmetic takes longer.",
+        f"{PLOTS}, “How to read one”",
+    ),
+    "always-at-peak": (
+        "This is the ceiling at every batch; below the critical batch the traffic takes longer.",
+        f"{PLOTS}, “How to read one”",
+    ),
+    "no-overlap": (
+        "The two times are added; with perfect overlap the longer one decides.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "one-time-twice": (
+        "Twice the lower bound is only a limit for the upper one: take the sum of the two times.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "the-two-times": (
+        "These are the two times themselves, in order; the upper bound is not the longer of them.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "shorter-of-the-two": (
+        "The lower bound is the shorter of the two times here; both have to be over.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "milliseconds": (
+        "The unit is off by a power of ten: the question asks for seconds.",
+        f"{TIME}, “Time to compute”",
+    ),
+    "ratio-of-sides": (
+        "This compares the sides of the matrices; the question asks for their batches.",
+        f"{MATMUL}, “The exact critical batch as D and F shrink”",
+    ),
+    "no-delay": (
+        "In the small-batch limit both sizes have the same batch; use the exact one.",
+        f"{MATMUL}, “The exact critical batch as D and F shrink”",
+    ),
+    "twice": (
+        "This is twice, whatever the sizes; the question asks for the value at the given ones.",
+        f"{MATMUL}, “The exact critical batch as D and F shrink”",
+    ),
+    "difference": (
+        "This is the difference of the two batches; the question asks how many times as large.",
+        "the question",
+    ),
+    # chips and data sheets
+    "the-others": (
+        "These are the chips on which it can't be: the comparison is the wrong way round.",
+        f"{INTENSITY}, “The chip has such a number too”",
+    ),
+    "all-chips": (
+        "All chips are named, as if a large enough batch always helped.",
+        f"{INTENSITY}, “The chip has such a number too”",
+    ),
+    "no-chips": (
+        "No chip is ever named; for some of the chips handed in the intensity is enough.",
+        f"{INTENSITY}, “The chip has such a number too”",
+    ),
+    "sparse-for-dense": (
+        "A peak with structured sparsity is taken as it is printed; a dense matrix has no zeros "
+        "to skip.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
+    "always-halved": (
+        "Every peak is halved, also one that is printed as dense.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
+    "doubled": (
+        "The peak of the sheet is doubled; sparsity is in the printed figure already.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
+    "prefix-ignored": (
+        "The prefix of the unit is ignored: the figure is taken as it is printed.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
+    "one-prefix-for-all": (
+        "One prefix is used for every figure; the sheet prints several.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
+    "binary-prefix": (
+        "The prefix is taken as a power of two; here prefixes are powers of ten.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
+    "both-ways": (
+        "Both directions of a link are counted; the question asks for one way.",
+        f"{CATALOGUE}, “Links: one way, per link and in total”",
+    ),
+    "int8-weights": (
+        "This is the critical batch with weights of one byte; here everything is bf16.",
+        f"{MATMUL}, “The critical batch”",
+    ),
+    "sequences-for-tokens": (
+        "Sequences are taken for tokens: each token of a sequence is a row of the matmul.",
+        f"{MATMUL}, “Tokens, not sequences, and per replica”",
+    ),
+    "length-alone": (
+        "The tokens of one sequence are compared; a replica has several sequences.",
+        f"{MATMUL}, “Tokens, not sequences, and per replica”",
+    ),
+}
+
+
+def wrong(key: str, answer: Callable[..., object]) -> Misconception:
+    """The misconception of this name, with what it gives in the part at hand."""
+    says, read = MESSAGES[key]
+    return Misconception(key=key, says=says, read=read, answer=answer)

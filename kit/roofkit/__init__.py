@@ -1,0 +1,7 @@
+"""What a learner's notebook and a page of the book use beside `rooflib`.
+
+`roofkit.check` compares a learner's functions with published cases, `roofkit.live` holds the
+figures that move, and `roofkit.validate` the messages of nbgrader's Validate.
+"""
+
+__version__ = "0.1.0"

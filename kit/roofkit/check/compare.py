@@ -1,0 +1,159 @@
+"""From answers to a verdict: which are right, and which known misconception explains the others."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .answers import Answer, Plain
+from .plot_reading import reading
+
+
+@dataclass(frozen=True)
+class MisconceptionValues:
+    """A misconception as values: what it gives for each case, None where it gives nothing."""
+
+    key: str
+    says: str
+    read: str
+    values: Sequence[Plain]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How many of `total` answers are right, and sentences about the others.
+
+    `cause` is the key of the misconception that explains them, or of the problem they share.
+    """
+
+    right: int
+    total: int
+    cause: str = ""
+    sentences: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.right == self.total
+
+
+def judge(
+    answers: Sequence[Answer],
+    expected: Sequence[Plain],
+    misconceptions: Sequence[MisconceptionValues],
+    tolerance: float,
+    cases: Sequence[Mapping[str, Any]],
+    own_eyes: bool = False,
+) -> Verdict:
+    """Compare each answer with what is expected for its case.
+
+    `own_eyes`: the sentences may quote what the learner's function was given and said.
+    """
+    seen = [_read(answer, case) for answer, case in zip(answers, cases, strict=True)]
+    right = [
+        not answer.problem and same(answer.value, value, tolerance)
+        for answer, value in zip(seen, expected, strict=True)
+    ]
+    total = len(right)
+    if all(right):
+        return Verdict(total, total)
+    one = recognise(seen, right, misconceptions, tolerance)
+    if one:
+        words: tuple[str, ...] = (one.says, f"Read: {one.read}.")
+        return Verdict(sum(right), total, one.key, words)
+    wrong = [index for index, is_right in enumerate(right) if not is_right]
+    first = seen[wrong[0]]
+    problem = first.problem or misshapen(first.value, expected[wrong[0]])
+    if not problem:
+        some = "some of them are right" if any(right) else "none of them is right"
+        return Verdict(sum(right), total, "", (f"The values are not as expected: {some}.",))
+    sentence = PROBLEMS[problem]
+    if own_eyes and first.detail:
+        sentence = sentence.removesuffix(".") + f": {first.detail}."
+    return Verdict(sum(right), total, problem, (sentence,))
+
+
+def recognise(
+    answers: Sequence[Answer],
+    right: Sequence[bool],
+    misconceptions: Sequence[MisconceptionValues],
+    tolerance: float,
+) -> MisconceptionValues | None:
+    """The misconception with the same values: in every case, or at least in every wrong one."""
+    strict, loose = None, None
+    for one in misconceptions:
+        hits = [
+            not answer.problem and value is not None and same(answer.value, value, tolerance)
+            for answer, value in zip(answers, one.values, strict=True)
+        ]
+        if all(hits):
+            strict = strict or one
+        elif all(hit or fine for hit, fine in zip(hits, right, strict=True)):
+            loose = loose or one
+    return strict or loose
+
+
+def same(value: Plain, expected: Plain, tolerance: float) -> bool:
+    """Equal in shape and, up to the relative tolerance, in every number."""
+    if isinstance(expected, dict):
+        return (
+            isinstance(value, dict)
+            and value.keys() == expected.keys()
+            and all(same(value[key], expected[key], tolerance) for key in expected)
+        )
+    if isinstance(expected, list):
+        return (
+            isinstance(value, list)
+            and len(value) == len(expected)
+            and all(same(*pair, tolerance) for pair in zip(value, expected, strict=True))
+        )
+    if isinstance(expected, str) or isinstance(value, str | list | dict):
+        return type(value) is type(expected) and bool(value == expected)
+    return math.isclose(value, expected, rel_tol=tolerance, abs_tol=0.0)
+
+
+def misshapen(value: Plain, expected: Plain) -> str:
+    """The problem with the shape of the value, "" if it has the expected one."""
+    if isinstance(expected, dict) or isinstance(value, dict):
+        fits = isinstance(value, dict) and isinstance(expected, dict)
+        return "" if fits and value.keys() == expected.keys() else "wrong-keys"
+    if isinstance(expected, list) and not any(isinstance(one, str) for one in expected):
+        fits = isinstance(value, list) and len(value) == len(expected)
+        return "" if fits or any(isinstance(one, str) for one in value) else "wrong-length"
+    return ""
+
+
+def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:
+    """A figure's facts as a reader takes them; every other answer as it is."""
+    if answer.problem or not (isinstance(answer.value, dict) and "curves" in answer.value):
+        return answer
+    values, problem = reading(answer.value, case)
+    return Answer(value=values, problem=problem)
+
+
+PROBLEMS = {
+    "not-a-function": "There is no function of this name",
+    "arguments": "The function can't be called with the names of the arguments in the question",
+    "unwritten": "The function is still to be written.",
+    "raised": "The function stopped with an error",
+    "nothing": "The function returned nothing (None): is a `return` missing?",
+    "not-a-number": "The function did not return a single number",
+    "not-numbers": "The function did not return a tuple, list or dictionary of numbers",
+    "not-names": "The function did not return a list of names",
+    "nan": "The function returned nan, which is not a number.",
+    "too-large": "The function returned a number too large to be meant.",
+    "wrong-length": "The function returned the wrong number of values: see the question.",
+    "wrong-keys": "The function did not return one value for each of the names asked for.",
+    "too-late": "The function did not come back in time.",
+    "died": "The function ended the whole Python process.",
+    "changing": "The function gave two different values for one and the same case.",
+    "figure-empty": "There is no curve on the axis that was handed in: draw on `ax`.",
+    "figure-curve": "Not every size can be told from the legend or the texts beside the curves.",
+    "figure-legend": (
+        "There is no telling which curve is which: a legend, or a text beside each curve, "
+        "must name its size."
+    ),
+    "figure-range": "A curve does not go through all the batches.",
+    "figure-xlabel": "The horizontal axis has no label.",
+    "figure-ylabel": "The vertical axis has no label.",
+    "figure-unit": "The label of the vertical axis does not name the unit.",
+}

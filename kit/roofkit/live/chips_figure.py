@@ -1,0 +1,118 @@
+"""Chips: a matmul split over N of them; which roof binds, and where the threshold lies."""
+
+from __future__ import annotations
+
+import altair as alt
+
+from roofkit.live.expressions import inlined
+from roofkit.live.live_figure import Choice, LiveFigure, Number, Slider
+from roofkit.live.options import sizes, with_bf16
+from roofkit.live.theme import finished, line, log_axis, note, sampled, series, single, themed
+from rooflib.plots import INK, MUTED
+
+FORMULAS = {
+    "peak": "peaks[over]",
+    "bandwidth": "bandwidths[over]",
+    "to_one_peer": "links[over]",
+    "b": "B / [1, N][1 * (split == 'B')]",
+    "d": "D / [1, N][1 * (split == 'D')]",
+    "f": "F / [1, N][1 * (split == 'F')]",
+    "passes": "[1, 2][1 * (split == 'D')]",
+    "flops": "2 * b * d * f",
+    "bytes": "2 * (b * d + d * f + b * f)",
+    "sent": "passes * (N - 1) / N * 2 * B * F",
+    "t_math": "flops / peak",
+    "t_comms": "bytes / bandwidth",
+    "t_link": "sent / to_one_peer",
+    "lower": "max(t_math, t_comms, t_link)",
+    "upper": "t_math + t_comms + t_link",
+    "binding": "['compute', 'HBM', 'the link'][indexof([t_math, t_comms, t_link], lower)]",
+    "busy": "t_math / lower",
+    "threshold": "passes * (N - 1) * peak / to_one_peer",
+}
+LOW, HIGH = 2**9, 2**17
+
+
+def chips() -> LiveFigure:
+    """A matmul in bf16 over N chips, its result whole on each: three roofs and the threshold.
+
+    Controls: N, D, split, over (a chip and its link), B, F.
+    """
+    links = {
+        f"{chip.name}, {link.name}": (chip, link) for chip in with_bf16() for link in chip.links
+    }
+    return LiveFigure(
+        name="chips",
+        title="Move the number of chips and D: when does the link stop binding?",
+        controls=[
+            Slider("N", "N (chips)", [2**e for e in range(1, 9)], 2),
+            Slider("D", "D", sizes(9, 17), 4096),
+            Choice("split", "split dimension", ["B", "D", "F"], "D"),
+            Choice("over", "chip and link", list(links), "TPU v5e, ICI"),
+            Slider("B", "B (tokens)", sizes(9, 17), 4096),
+            Slider("F", "F", sizes(9, 17), 16384),
+        ],
+        given={
+            "peaks": {name: chip.peak() for name, (chip, _) in links.items()},
+            "bandwidths": {name: chip.bandwidth for name, (chip, _) in links.items()},
+            "links": {name: link.to_one_peer for name, (_, link) in links.items()},
+        },
+        formulas=FORMULAS,
+        numbers=[
+            Number("t_math", "T_math", "s"),
+            Number("t_comms", "T_HBM", "s"),
+            Number("t_link", "T_link", "s"),
+            Number("lower", "lower bound", "s"),
+            Number("upper", "upper bound", "s"),
+            Number("busy", "of peak", "%"),
+            Number("threshold", "threshold of D"),
+        ],
+        says=(
+            "Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} "
+            "and sends for {t_link}: {binding} binds. The whole takes between {lower} and "
+            "{upper}. Split along {split} over {over}, compute outlasts the link above "
+            "D = {threshold}; here D is {D}."
+        ),
+        draw=draw,
+    )
+
+
+def draw(figure: LiveFigure) -> alt.LayerChart:
+    x = alt.X("D", **log_axis("D", LOW, HIGH, form="~s"))
+    y = alt.Y("y", **log_axis("time (s)", form="~s"))
+    layers = [
+        single(D="D").mark_rule(color=themed(MUTED), strokeDash=[2, 3]).encode(x=x),
+    ]
+    # So far apart that no two labels meet.
+    places = [
+        ("t_math", "compute", 2**15, "right"),
+        ("t_comms", "HBM", 2**13, "right"),
+        ("t_link", "link", LOW, "left"),
+    ]
+    for i, (name, label, at, align) in enumerate(places):
+        along = inlined(name, figure.formulas, D="datum.D")
+        curve = sampled(LOW, HIGH, 32, "D").transform_calculate(as_="y", calculate=along)
+        label_at = single(D=f"{at}").transform_calculate(as_="y", calculate=along)
+        dx = 6 if align == "left" else -12
+        look = {"align": align, "dx": dx, "dy": -10, "color": series(i)}
+        layers += [
+            line(curve, x, y, i),
+            note(label_at, x, y, f"'{label}'", **look),
+            single(D="D", y=name)
+            .mark_point(filled=True, size=70, color=series(i), opacity=1)
+            .encode(x=x, y=y),
+        ]
+    crossing = single(D="threshold", y="t_link")
+    layers += [
+        crossing.mark_point(size=120, color=themed(INK), strokeWidth=2, clip=True).encode(x=x, y=y),
+        note(
+            crossing,
+            x,
+            y,
+            "'D = ' + threshold_text",
+            dy=16,
+            dx=alt.ExprRef("threshold < 3e4 ? 8 : -8"),
+            align=alt.ExprRef("threshold < 3e4 ? 'left' : 'right'"),
+        ),
+    ]
+    return finished(layers)

@@ -1,5 +1,0 @@
-"""nbgrader reads this where it is started: `nbgrader validate` says what the checks compared."""
-
-from rooflib import validate
-
-validate.install()

@@ -1,0 +1,55 @@
+"""Every chapter runs from top to bottom as a notebook, as JupyterLab would run it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import lab
+import nbformat
+import pytest
+from repository import HEADER, ROOT
+
+CHAPTERS = sorted((ROOT / "chapters").glob("*.md"))
+
+
+def run_notebooks(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run every notebook below a folder; a cell that raises fails."""
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "--nbval-current-env"]
+    return subprocess.run([*command, str(folder)], cwd=folder, capture_output=True, text=True)
+
+
+def test_every_chapter_runs_as_a_notebook(tmp_path: Path) -> None:
+    made, _ = lab.copy_chapters(ROOT / "chapters", tmp_path)
+    assert made == [f"{chapter.stem}.ipynb" for chapter in CHAPTERS]
+    run = run_notebooks(tmp_path)
+    assert run.returncode == 0, run.stdout
+
+
+def test_a_broken_chapter_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(HEADER + "\n```{code-cell} ipython3\n1 / 0\n```\n")
+    lab.copy_chapters(tmp_path, tmp_path / "notebooks")
+    run = run_notebooks(tmp_path / "notebooks")
+    assert run.returncode == 1
+    assert "ZeroDivisionError" in run.stdout
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda p: p.stem)
+def test_no_cell_is_lost_on_the_way(chapter: Path) -> None:
+    text = chapter.read_text(encoding="utf-8")
+    cells = jupytext.reads(text, fmt="md:myst").cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert len(code) == sum(line.startswith("```{code-cell}") for line in text.splitlines())
+
+
+def test_a_readers_copy_is_never_overwritten(tmp_path: Path) -> None:
+    chapters, work = tmp_path / "chapters", tmp_path / "work"
+    chapters.mkdir()
+    (chapters / "one.md").write_text(HEADER + "\n# One\n")
+    assert lab.copy_chapters(chapters, work) == (["one.ipynb"], [])
+    nbformat.read(work / "one.ipynb", as_version=4)
+
+    (work / "one.ipynb").write_text("mine")
+    (chapters / "two.md").write_text(HEADER + "\n# Two\n")
+    assert lab.copy_chapters(chapters, work) == (["two.ipynb"], ["one.ipynb"])
+    assert (work / "one.ipynb").read_text() == "mine"

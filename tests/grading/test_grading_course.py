@@ -1,0 +1,220 @@
+"""A course folder with everything that goes wrong when people hand in.
+
+The class is graded to the end; a right solution keeps its points; what can't be graded is listed by
+name, with the reason, and has a row.
+"""
+
+import copy
+import csv
+import json
+import shutil
+
+import nbformat
+import pytest
+from classroom import Classroom, cell, code, with_first
+from classroom.accidents import FULL, OLD, RIGHT, changed
+from classroom.leaks import given_out, hidden_texts, leaks, solution_lines
+
+from grading.__main__ import main
+from grading.records.seed import course_seed
+from grading.release import exercises
+from grading.release.cases import hidden
+from grading.reports import overview as report
+
+NAME = "int8-matmul"
+
+
+OTHER = (
+    "renamed",
+    "missing",
+    "empty-file",
+    "no-json",
+    "json-but-no-notebook",
+    "no-cells",
+    "shadow",
+)
+UNGRADED = {
+    "missing": "there is no notebook in the folder",
+    "empty-file": "the file is empty",
+    "no-json": "the file is not JSON",
+    "json-but-no-notebook": "the file is not a notebook",
+    "no-cells": "the notebook has no cells",
+}
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    room = Classroom(tmp_path_factory.mktemp("course"))
+    room.course.release([NAME])
+    right = room.solved(NAME)
+    for student, (change, _) in RIGHT.items():
+        room.hand_in(student, NAME, change(copy.deepcopy(right)))
+    path = room.hand_in("renamed", NAME, right)
+    path.rename(path.with_name(f"{NAME} (1).ipynb"))
+    room.folder_of("missing", NAME)
+    (room.folder_of("empty-file", NAME) / f"{NAME}.ipynb").write_text("")
+    (room.folder_of("no-json", NAME) / f"{NAME}.ipynb").write_text("<html>login</html>")
+    (room.folder_of("json-but-no-notebook", NAME) / f"{NAME}.ipynb").write_text('{"a": 1}')
+    room.hand_in("no-cells", NAME, nbformat.v4.new_notebook())
+    path = room.hand_in("shadow", NAME, with_first(right, "import numpy\nnumpy.float64"))
+    for module in ("numpy.py", "rooflib.py"):
+        (path.parent / module).write_text("raise ImportError('shadow')\n")
+    for student, version in OLD.items():
+        old = nbformat.convert(copy.deepcopy(right), version)
+        if version == 4:
+            old.nbformat_minor = 0
+            for one in old.cells:
+                one.pop("id", None)
+        path = room.folder_of(student, NAME) / f"{NAME}.ipynb"
+        path.write_text(json.dumps(old))
+    leaker = "seen = []\n\n\n" + cell(right, "bytes-moved-solution").source.replace(
+        "    return", "    seen.append((B, D, F))\n    print(B, D, F)\n    return"
+    )
+    leaker = changed(copy.deepcopy(right), "bytes-moved-solution", source=leaker)
+    leaker.cells.append(code("print(seen)"))
+    room.hand_in("leaker", NAME, leaker)
+    room.hand_in("untouched", NAME, room.released(NAME))
+    (room.folder / "submitted" / "as-it-is" / "Int8 Matmul").mkdir()
+    main(["grade", str(room.folder)])
+    return room
+
+
+@pytest.fixture
+def grades(room):
+    with (room.folder / "grades.csv").open(newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file) if row["assignment"] == NAME}
+
+
+@pytest.mark.parametrize("student", RIGHT)
+def test_a_notebook_that_came_otherwise_gets_fair_points(grades, student):
+    assert float(grades[student]["score"]) == RIGHT[student][1]
+
+
+@pytest.mark.parametrize("student", ["renamed", "shadow", "leaker", *OLD])
+def test_a_file_that_came_otherwise_keeps_its_points(grades, student):
+    assert float(grades[student]["score"]) == FULL
+
+
+@pytest.mark.parametrize("student", UNGRADED)
+def test_what_can_not_be_graded_is_listed_with_the_reason_and_has_a_row(room, grades, student):
+    assert (grades[student]["score"], grades[student]["note"]) == ("0", UNGRADED[student])
+    assert [f"{student}/{NAME}", UNGRADED[student]] in listed(room)
+    with room.course.gradebook() as gradebook:
+        assert gradebook.find_submission(NAME, student).needs_manual_grade
+    feedback = room.course.feedback(student, NAME).read_text()
+    assert UNGRADED[student] in feedback
+
+
+def listed(room):
+    with (room.folder / "not-graded.csv").open(newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_what_did_not_run_to_its_end_is_listed_too(room):
+    ended = "A cell ended the whole Python process; the cells after it were not run"
+    assert [f"process-ended/{NAME}", ended] in listed(room)
+
+
+def test_a_folder_with_a_name_of_its_own_is_listed(room):
+    assert ["as-it-is/Int8 Matmul", "not the name of an exercise"] in listed(room)
+
+
+def test_nobody_is_missing(room, grades):
+    handed_in = {path.name for path in (room.folder / "submitted").iterdir()}
+    assert set(grades) == handed_in
+    assert len(handed_in) == len(RIGHT) + len(OTHER) + len(OLD) + 2
+
+
+def test_the_other_exercises_were_not_handed_in(room):
+    rows = report.grades(room.course, room.course.state())
+    assert {row[4] for row in rows if row[1] != NAME} == {"not handed in"}
+
+
+def test_set_right_without_a_word_in_the_points_but_remarked(room):
+    state = room.course.state()
+    assert state["renamed"][NAME]["remarks"] == [f"the notebook was named {NAME} (1).ipynb"]
+    assert state["shadow"][NAME]["remarks"] == ["left aside: numpy.py, rooflib.py"]
+
+
+def snapshot(room):
+    files = [path for path in room.folder.rglob("*") if path.is_file()]
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
+REWRITTEN = {
+    "grades.csv",
+    "parts.csv",
+    "misconceptions.csv",
+    "misconceptions.svg",
+    "not-graded.csv",
+    "times.csv",
+    "tampering.csv",
+    "report.html",
+}
+
+
+def test_grading_again_changes_nothing(room, capsys):
+    before = snapshot(room)
+    main(["grade", str(room.folder)])
+    after = snapshot(room)
+    assert "0 graded" in capsys.readouterr().out
+    assert after.keys() == before.keys()
+    for path in before:
+        if path.name in REWRITTEN:
+            assert after[path][1] == before[path][1], path
+        else:
+            assert after[path] == before[path], path
+
+
+def test_only_what_changed_is_graded_again(room, capsys):
+    others = {
+        path: content
+        for path, content in snapshot(room).items()
+        if "autograded" in path.parts and "untouched" not in path.parts
+    }
+    room.hand_in("untouched", NAME, room.solved(NAME))
+    main(["grade", str(room.folder)])
+    assert "1 graded" in capsys.readouterr().out
+    now = snapshot(room)
+    assert {path: now[path] for path in others} == others
+    rows = {
+        row[0]: row[2] for row in report.grades(room.course, room.course.state()) if row[1] == NAME
+    }
+    assert rows["untouched"] == "20"
+
+
+# --- what must not be found in what learners get -------------------------------------------------
+
+
+def test_no_solution_is_given_out(room):
+    files = list(given_out(room, *UNGRADED))
+    assert len(files) == len(exercises.names()) + 2 * len(UNGRADED)
+    assert leaks(files, solution_lines()) == []
+
+
+def test_no_hidden_case_is_given_out(room):
+    files = list(given_out(room, *(path.name for path in (room.folder / "autograded").iterdir())))
+    assert len(files) > 40
+    assert leaks(files, hidden_texts(room)) == []
+
+
+def test_a_leak_would_be_found(room, tmp_path):
+    released = tmp_path / "leak.ipynb"
+    shutil.copy(room.folder / "release" / NAME / f"{NAME}.ipynb", released)
+    nb = nbformat.read(released, as_version=4)
+    nb.cells.append(code(cell(exercises.source(NAME), "times-solution").source))
+    nbformat.write(nb, released)
+    assert leaks([released], solution_lines())
+    case = hidden(NAME, exercises.load(NAME).parts[0], course_seed(room.folder)).inputs[0]
+    for text in (repr([tuple(case.values())]), str(dict(case)), " ".join(map(str, case.values()))):
+        nb = nbformat.v4.new_notebook(cells=[code("seen")])
+        nb.cells[0].outputs = [nbformat.v4.new_output("stream", text=text)]
+        nbformat.write(nb, released)
+        assert leaks([released], hidden_texts(room)), text
+
+
+def test_the_secret_of_the_course_is_the_instructors_own(room):
+    file = room.folder / ".grading" / "seed"
+    assert file.stat().st_mode & 0o077 == 0
+    assert len(course_seed(room.folder)) == 32
+    assert leaks(given_out(room, "leaker"), [course_seed(room.folder)]) == []

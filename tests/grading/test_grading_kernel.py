@@ -1,0 +1,151 @@
+"""What a cell does to its kernel: a right solution keeps its points, a cheat gets none."""
+
+import pytest
+from classroom import code, functions, points, with_first
+from submissions import Submission, hand_in, submissions
+
+from grading.execution.notebook import TimeLimits
+from grading.grade_notebook import grade
+from grading.release import exercises
+
+NAME = "int8-matmul"
+FULL = sum(points(NAME).values())
+QUICK = TimeLimits(cell=2, call=5)
+
+
+def notebook(submission=""):
+    """Exercise 1 with the functions of a file in tests/support/submissions, or right."""
+    found = [one for one in submissions(NAME) if one.name == submission]
+    mine = found[0] if found else Submission(NAME, "reference", "", {})
+    source = exercises.source(NAME)
+    return hand_in(mine, source, source, functions(NAME))
+
+
+def total(graded):
+    return sum(part["points"] for part in graded.metadata.rooflib.parts)
+
+
+CHEATS = {
+    "displayhook": "import sys\nsys.displayhook = lambda value: print(20.0)",
+    "displayhook called": "import sys\nsys.displayhook(3)\nsys.displayhook('ok')",
+    "syntax tree": """
+import ast
+class NoAssert(ast.NodeTransformer):
+    def visit_Assert(self, node):
+        return ast.Pass()
+    def visit_Expr(self, node):
+        return ast.Expr(ast.Constant(20.0))
+get_ipython().ast_transformers.append(NoAssert())
+""",
+    "run_cell": """
+shell = get_ipython()
+old = shell.run_cell
+shell.run_cell = lambda *words, **options: old("20.0", **options)
+""",
+    "check replaced": """
+import roofkit.check
+roofkit.check.check = lambda *words: 20.0
+roofkit.check.compare.same = lambda *words: True
+roofkit.check.compare.judge = lambda *words: None
+""",
+    "warnings are errors": "import warnings\nwarnings.simplefilter('error')",
+    "stderr": "import sys\nprint('careful', file=sys.stderr)",
+    "stdout replaced": "import io, sys\nsys.stdout = io.StringIO()",
+    "input transformer": "get_ipython().input_transformers_cleanup.append(lambda lines: ['20.0'])",
+}
+# What makes a notebook of the learner's own do something else at its next cell costs points there.
+BREAKS_ITSELF = {"run_cell", "input transformer"}
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_a_cheat_changes_nothing_about_the_points(cheat):
+    wrong, right = notebook("wrong_output_not_counted"), notebook()
+    assert total(grade(with_first(wrong, CHEATS[cheat]), NAME, "seed", QUICK)) <= 7
+    if cheat not in BREAKS_ITSELF:
+        assert total(grade(with_first(right, CHEATS[cheat]), NAME, "seed", QUICK)) == FULL
+
+
+def test_a_cell_that_never_ends_is_stopped_and_the_next_ones_run():
+    graded = grade(with_first(notebook(), "while True:\n    pass"), NAME, "seed", QUICK)
+    assert total(graded) == FULL
+    assert graded.cells[0].outputs[-1].traceback == [
+        "This cell ran for more than 2 s and was stopped."
+    ]
+
+
+def test_a_notebook_that_hangs_again_and_again_is_left():
+    book = notebook()
+    for _ in range(4):
+        book = with_first(book, "while True:\n    pass")
+    trouble = grade(book, NAME, "seed", TimeLimits(cell=1)).metadata.rooflib.trouble
+    assert trouble == "3 cells ran for too long; the cells after them were not run."
+
+
+def after_two_parts(source):
+    """A right notebook with a cell behind the second check."""
+    book = notebook()
+    (place,) = (
+        index
+        for index, cell in enumerate(book.cells)
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations"
+    )
+    book.cells.insert(place + 1, code(source))
+    return grade(book, NAME, "seed", QUICK)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (
+            "while True:\n    try:\n        while True: sum(range(99))\n"
+            "    except BaseException: pass",
+            "A cell could not be stopped; the cells after it were not run.",
+        ),
+        ("import os\nos._exit(0)", "A cell ended the whole Python process"),
+    ],
+    ids=["swallows interrupts", "os._exit"],
+)
+def test_parts_before_the_end_of_a_kernel_keep_their_points(source, reason):
+    graded = after_two_parts(source)
+    assert graded.metadata.rooflib.trouble.startswith(reason)
+    assert total(graded) == 5
+    last = graded.metadata.rooflib.parts[-1]
+    assert (last.points, last.cause, last.sentences[0]) == (
+        0,
+        "not-reached",
+        graded.metadata.rooflib.trouble,
+    )
+
+
+def test_leaving_by_sys_exit_or_asking_for_input_ends_that_cell_alone():
+    for source in ("import sys\nsys.exit()", "input('?')"):
+        graded = after_two_parts(source)
+        assert graded.metadata.rooflib.trouble == ""
+        assert total(graded) == FULL
+
+
+def test_what_a_cell_prints_is_cut():
+    graded = grade(with_first(notebook(), "print('x' * 30_000_000)"), NAME, "seed", QUICK)
+    assert total(graded) == FULL
+    assert len(str(graded.cells[0].outputs)) < 2_000_000
+
+
+def test_modules_beside_the_notebook_are_not_there(tmp_path, monkeypatch):
+    for name in ("numpy.py", "rooflib.py", "json.py"):
+        (tmp_path / name).write_text("raise ImportError('shadow')\n")
+    monkeypatch.chdir(tmp_path)
+    assert total(grade(with_first(notebook(), "import numpy"), NAME, "seed", QUICK)) == FULL
+
+
+def test_the_verdict_is_what_nbgrader_reads():
+    from nbgrader.utils import determine_grade
+
+    graded = grade(notebook("wrong_output_not_counted"), NAME, "seed", QUICK)
+    got = {
+        cell.metadata.nbgrader.grade_id: determine_grade(cell)
+        for cell in graded.cells
+        if exercises.is_check(cell)
+    }
+    assert got["bytes-moved"] == (0, 3)
+    assert got["operations"] == (2, 2)
+    assert sum(score for score, _ in got.values()) == total(graded) == 7

@@ -1,0 +1,101 @@
+"""The gradebook in PostgreSQL: the same class, the same commands, the same grades as in a file."""
+
+import shutil
+
+import pytest
+from classroom import Classroom, done, dump, endtoend, postgres
+
+from grading.__main__ import main
+from grading.nbgrader_setup.settings import DATABASE, database
+from grading.release import exercises
+
+NAME = exercises.names()[0]
+SIZE = {"right": 1, "wrong": 2}
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A test that needs it fails where the machine has none."""
+    found = postgres.binaries()
+    if found is None:
+        pytest.fail(postgres.MISSING, pytrace=False)
+    with postgres.server(found) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def in_a_file(tmp_path_factory):
+    """The class, graded with SQLite."""
+    room = Classroom(tmp_path_factory.mktemp("file"))
+    main(["release", str(room.folder)])
+    room.expected = endtoend.hand_in_all(room, [NAME], **SIZE)
+    main(["grade", str(room.folder)])
+    return room
+
+
+@pytest.fixture(scope="module")
+def address(server):
+    return f"postgresql://postgres@/gradebook?host={server}"
+
+
+@pytest.fixture(scope="module")
+def room(in_a_file, address, tmp_path_factory):
+    """The same class, graded with PostgreSQL; then one by plain nbgrader, and its other commands.
+
+    `room.rows` is what stood in the gradebook before those.
+    """
+    room = Classroom(tmp_path_factory.mktemp("server"))
+    room.course.prepare()
+    for name in (".grading/seed", "submitted"):  # the same hidden cases, the same hand-ins
+        copy = shutil.copytree if name == "submitted" else shutil.copy
+        copy(in_a_file.folder / name, room.folder / name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(DATABASE, address)
+        main(["release", str(room.folder)])
+        main(["grade", str(room.folder)])
+        room.rows = dump.gradebook(database(room.folder))
+        done(room.nbgrader("autograde", NAME, "--student=half", "--force"))
+        done(room.nbgrader("generate_feedback", NAME, "--force"))
+        done(room.nbgrader("export", "--to", "exported.csv"))
+    return room
+
+
+def test_no_gradebook_is_left_in_the_folder(room):
+    assert list(room.folder.glob("*.db*")) == []
+
+
+def test_every_student_gets_the_expected_points(room, in_a_file):
+    got = endtoend.exported(room)
+    assert {place: points for place, points in got.items() if points} == {
+        place: points for place, points in in_a_file.expected.items() if points
+    }
+    assert got.keys() >= in_a_file.expected.keys()
+    assert len(in_a_file.expected) == sum(SIZE.values()) + 4
+
+
+def test_the_rows_equal_those_of_a_file(room, in_a_file):
+    assert room.rows == dump.gradebook(database(in_a_file.folder))
+
+
+def test_a_graded_notebook_says_what_the_wrong_turn_was(room):
+    for student in ("wrong-0", "wrong-1", "half"):
+        endtoend.says_what_the_wrong_turn_was(room, student, NAME)
+
+
+def test_feedback_carries_the_same_sentences(room):
+    for student in ("wrong-0", "half"):
+        endtoend.feedback_carries_the_same_sentences(room, student, NAME)
+
+
+def test_grading_again_finds_nothing_to_do(room, address, monkeypatch, capsys):
+    monkeypatch.setenv(DATABASE, address)
+    main(["grade", str(room.folder)])
+    assert capsys.readouterr().out.startswith("0 graded")
+
+
+def test_a_server_that_does_not_answer_is_said_in_one_line(in_a_file, tmp_path, monkeypatch):
+    monkeypatch.setenv(DATABASE, f"postgresql://postgres@/gradebook?host={tmp_path}")
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", str(in_a_file.folder)])
+    assert "gradebook could not be used" in ended.value.code
+    assert "\n" not in ended.value.code

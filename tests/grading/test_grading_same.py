@@ -1,0 +1,151 @@
+"""`make grade` and plain nbgrader come to the same: gradebook, graded notebook, feedback page."""
+
+import shutil
+
+import nbformat
+import pytest
+from classroom import Classroom, cell, code, points, with_first
+
+from grading.course import CONFIG, Course
+from grading.release import exercises
+from grading.work import Job, work
+
+NAME = "int8-weights"
+LATE = b"2026-03-02 10:00:00 UTC"
+
+
+def edited(notebook):
+    cell(notebook, next(iter(points(NAME)))).source = "check('x', print)"
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def rooms(tmp_path_factory):
+    """(graded by `make grade`'s code, graded by nbgrader's commands)"""
+    folder = tmp_path_factory.mktemp("courses")
+    ours = Classroom(folder / "ours")
+    ours.course.release([NAME])
+    for student, notebook in {
+        "right": ours.solved(NAME),
+        "wrong": ours.solved(NAME, "wrong_output_not_counted"),
+        "untouched": ours.released(NAME),
+        "edited": edited(ours.solved(NAME)),
+        "ended": with_first(ours.solved(NAME), "import os\nos._exit(0)"),
+        "printed": with_first(ours.solved(NAME), "print('x\\n' * 5000)\n1 / 0"),
+    }.items():
+        ours.hand_in(student, NAME, notebook)
+    beside = ours.folder_of("right", NAME)
+    (beside / "timestamp.txt").write_bytes(LATE)
+    (beside / "page.html").write_text("<script>alert(1)</script>")
+    (beside / "deeper").mkdir()
+    (beside / "deeper" / "numpy.py").write_text("1")
+    shutil.copytree(ours.folder, folder / "plain")
+    plain = Classroom(folder / "plain")
+    assert ours.course.grade() == 6
+    for command in ("autograde", "generate_feedback"):
+        done = plain.nbgrader(command, NAME)
+        assert done.returncode == 0, done.stderr[-2000:]
+    return ours, plain
+
+
+def gradebook(course: Course):
+    """What the gradebook knows of each student, as plain values."""
+    with course.gradebook() as book:
+        for submission in book.find_assignment(NAME).submissions:
+            (notebook,) = submission.notebooks
+            yield (
+                submission.student.id,
+                submission.score,
+                submission.timestamp,
+                notebook.late_submission_penalty,
+                sorted(
+                    (one.name, one.auto_score, one.manual_score, one.needs_manual_grade)
+                    for one in notebook.grades
+                ),
+                sorted((one.name, one.auto_comment, one.comment) for one in notebook.comments),
+            )
+
+
+def test_the_gradebooks_agree(rooms):
+    ours, plain = (sorted(gradebook(room.course)) for room in rooms)
+    assert len(ours) == 6
+    assert ours == plain
+
+
+def students(room):
+    return sorted(path.name for path in (room.folder / "autograded").iterdir())
+
+
+def test_the_graded_notebooks_agree(rooms):
+    ours, plain = rooms
+    assert students(ours) == students(plain)
+    for student in students(ours):
+        one, other = ours.graded(student, NAME), plain.graded(student, NAME)
+        for mine, theirs in zip(one.cells, other.cells, strict=True):
+            assert mine.source == theirs.source
+            assert mine.get("outputs") == theirs.get("outputs")
+        assert one.metadata.rooflib == other.metadata.rooflib
+
+
+def test_nothing_else_is_laid_out(rooms):
+    for room in rooms:
+        files = (room.folder / "autograded" / "right" / NAME).rglob("*")
+        assert sorted(path.name for path in files) == [f"{NAME}.ipynb", "timestamp.txt"]
+
+
+def test_the_feedback_pages_agree(rooms):
+    for student in students(rooms[0]):
+        pages = [room.course.feedback(student, NAME).read_text() for room in rooms]
+        assert pages[0] == pages[1], student
+
+
+def test_points_and_words_of_the_instructor_survive_another_grading(rooms):
+    ours, _ = rooms
+    first = next(iter(points(NAME)))
+    with ours.course.gradebook() as book:
+        book.find_grade(first, NAME, NAME, "wrong").manual_score = 1.5
+        book.find_comment(f"{first}-solution", NAME, NAME, "wrong").manual_comment = "Look again."
+        book.db.commit()
+    notebook = nbformat.read(ours.folder_of("wrong", NAME) / f"{NAME}.ipynb", as_version=4)
+    ours.hand_in("wrong", NAME, with_first(notebook, "1"))
+    assert ours.course.grade() == 1
+    with ours.course.gradebook() as book:
+        grade = book.find_grade(first, NAME, NAME, "wrong")
+        assert (grade.manual_score, grade.needs_manual_grade) == (1.5, True)
+    page = ours.course.feedback("wrong", NAME).read_text()
+    assert "Look again." in page
+    again = ours.nbgrader("generate_feedback", NAME, "--force", "--student", "wrong")
+    assert again.returncode == 0, again.stderr[-2000:]
+    assert ours.course.feedback("wrong", NAME).read_text() == page
+
+
+@pytest.mark.parametrize("broken", ["", "import nowhere"])
+def test_without_the_settings_of_the_course_nbgrader_does_nothing(tmp_path, broken):
+    room = Classroom(tmp_path)
+    room.course.prepare()
+    room.hand_in("ada", NAME, nbformat.v4.new_notebook(cells=[code("1")]))
+    own = room.folder / "nbgrader_config.py"
+    other = tmp_path / "settings.py"
+    if broken:
+        other.write_text(broken)
+    own.write_text(own.read_text().replace(str(CONFIG), str(other)))
+    done = room.nbgrader("autograde", NAME)
+    assert done.returncode != 0
+    assert str(other) in done.stderr.splitlines()[-1]
+    assert not (room.folder / "autograded").exists()
+
+
+def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch):
+    notebook = rooms[0].released(NAME)
+    released = nbformat.writes(notebook)
+    job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
+
+    def failing(*_):
+        raise KeyError("what nobody thought of")
+
+    monkeypatch.setattr("grading.work.grade", failing)
+    outcome = work(job)
+    assert outcome.again
+    assert outcome.reason == "the grading itself failed (KeyError: 'what nobody thought of')"
+    assert {part["cause"] for part in outcome.parts} == {"not-graded"}
+    assert "what nobody thought of" in outcome.feedback

@@ -1,0 +1,178 @@
+"""Values taken out of a submission: what its functions do to their process does not matter.
+
+No kernel here: the notebook runs in a fork of the test, the rest is as in grading.
+"""
+
+import pytest
+from classroom import code, points, with_first
+from classroom.plain import grade
+from submissions import Submission, hand_in, submissions
+
+from grading.judging.verdicts import _judged
+from grading.release import exercises
+from grading.release.cases import hidden
+from roofkit.check.answers import Answer
+
+NAME = "int8-matmul"
+FUNCTIONS = {part.key: part.function for part in exercises.load(NAME).parts}
+FULL = points(NAME)
+LIBRARY = [
+    pytest.param(one, id=f"{one.exercise}/{one.name}")
+    for name in exercises.names()
+    for one in submissions(name)
+]
+
+
+def notebook(*sources):
+    """The reference notebook of exercise 1 with other functions in its first cells."""
+    book = hand_in(
+        Submission(NAME, "reference", "", {}),
+        exercises.source(NAME),
+        exercises.source(NAME),
+        FUNCTIONS,
+    )
+    for part, source in zip(("bytes-moved", "operations"), sources, strict=False):
+        for cell in book.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{part}-solution":
+                cell.source = source
+    return book
+
+
+def got(book, seconds=5):
+    """Points of each part, and what was named where there are none."""
+    graded = grade(book, NAME, seconds)
+    return {
+        key: part.points if part.points == part.of else part.cause for key, part in graded.items()
+    }
+
+
+def first(source, seconds=5):
+    """What the first part gets for this source, and that the parts after it don't suffer."""
+    # Part 3 and 6 call bytes_moved; they get what they were handed by a right one further down.
+    book = notebook(source)
+    for cell in book.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations-solution":
+            cell.source += "\n\n\ndef bytes_moved(B, D, F):\n    return B * D + D * F, B * F\n"
+    outcome = got(book, seconds)
+    others = {key: value for key, value in outcome.items() if key != "bytes-moved"}
+    assert others == {key: value for key, value in FULL.items() if key != "bytes-moved"}
+    return outcome["bytes-moved"]
+
+
+@pytest.mark.parametrize("submission", LIBRARY)
+def test_the_library_gets_its_points_through_the_probe(submission):
+    name = submission.exercise
+    functions = {part.key: part.function for part in exercises.load(name).parts}
+    book = hand_in(submission, exercises.source(name), exercises.source(name), functions)
+    lost = {key: part.cause or None for key, part in grade(book, name).items() if not part.points}
+    assert lost == submission.expected
+
+
+RIGHT = "return B * D + D * F, B * F"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"print('hello ' * 1000)\n    {RIGHT}",
+        f"import warnings\n    warnings.warn('careful')\n    {RIGHT}",
+        f"import sys\n    sys.stderr.write('x')\n    {RIGHT}",
+        f"import numpy as np\n    B, D, F = np.int64([B, D, F])\n    {RIGHT}",
+        f"import os\n    os.environ.clear()\n    os.chdir('/')\n    {RIGHT}",
+        f"global calls\n    calls = globals().get('calls', 0) + 1\n    {RIGHT}",
+    ],
+    ids=[
+        "prints",
+        "warns",
+        "stderr",
+        "numpy scalars",
+        "clears the environment",
+        "counts its calls",
+    ],
+)
+def test_a_right_function_keeps_its_points(body):
+    assert first(f"def bytes_moved(B, D, F):\n    {body}\n") == FULL["bytes-moved"]
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("def bytes_moved(B, D, F):\n    while True:\n        pass\n", "too-late"),
+        (
+            "def bytes_moved(B, D, F):\n    while True:\n        try:\n"
+            "            while True: pass\n        except BaseException:\n            pass\n",
+            "too-late",
+        ),
+        ("import os\ndef bytes_moved(B, D, F):\n    os._exit(0)\n", "died"),
+        ("import os\ndef bytes_moved(B, D, F):\n    os.kill(os.getpid(), 9)\n", "died"),
+        ("def bytes_moved(B, D, F):\n    raise SystemExit\n", "raised"),
+        ("def bytes_moved(B, D, F):\n    return input()\n", "raised"),
+        ("def bytes_moved(B, D, F)\n    return 1, 2\n", "not-a-function"),
+        ("bytes_moved = 3\n", "not-a-function"),
+        ("", "not-a-function"),
+        ("import random\ndef bytes_moved(B, D, F):\n    return random.random(), 1\n", "changing"),
+        ("def bytes_moved(B, D, F):\n    return (x for x in (1, 2))\n", "not-numbers"),
+        ("def bytes_moved(B, D, F):\n    return 1, 10 ** 100000\n", "too-large"),
+        ("def bytes_moved(B, D, F):\n    return [1.0] * 2_000_000\n", "too-large"),
+        ("def bytes_moved(B, D, F):\n    return float('nan'), 1\n", "nan"),
+        (
+            "class Same(float):\n    __eq__ = lambda a, b: True\n    __sub__ = lambda a, b: 0\n"
+            "def bytes_moved(B, D, F):\n    return Same(1), Same(2)\n",
+            "",
+        ),
+        (  # the published cases by heart
+            "KNOWN = {64: (67371008, 1048576), 500: (8900608, 4096000), 24: (25362432, 73728)}\n"
+            "def bytes_moved(B, D, F):\n    return KNOWN[B]\n",
+            "raised",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
+)
+def test_a_wrong_function_gets_nothing_and_the_others_do_not_suffer(source, problem):
+    assert first(source, seconds=1 if problem == "too-late" else 30) == problem
+
+
+def test_a_function_is_asked_as_it_was_at_its_check():
+    book = notebook()
+    book.cells.append(code("operations = operations(1, 2, 3)\nbytes_moved = None"))
+    assert got(book) == FULL
+
+
+def test_what_a_call_changes_is_unknown_to_the_next_part():
+    source = "def bytes_moved(B, D, F):\n    global critical_batch\n    critical_batch = 0\n    "
+    source += RIGHT
+    assert got(notebook(source)) == FULL
+
+
+def test_what_was_asked_is_unknown_to_later_cells(tmp_path):
+    source = "seen = []\ndef bytes_moved(B, D, F):\n    seen.append((B, D, F))\n    " + RIGHT
+    book = notebook(source)
+    book.cells.append(code(f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(seen))"))
+    assert got(book) == FULL
+    assert (tmp_path / "seen").read_text() == "[]"
+
+
+@pytest.mark.parametrize("value", [None, [None, 1], {"curves": 1}, "text", [[1], {}], True])
+def test_answers_that_the_probe_never_sends_get_nothing(value):
+    part = exercises.load(NAME).parts[0]
+    cases = hidden(NAME, part, "seed")
+    verdict = _judged([Answer(value=value)] * len(cases.inputs), cases, part)
+    assert not verdict.passed
+
+
+def test_no_sentence_quotes_what_was_asked():
+    source = "def bytes_moved(B, D, F):\n    raise ValueError(f'{B} {D} {F}')\n"
+    sentences = grade(notebook(source), NAME)["bytes-moved"].sentences
+    assert sentences == ("The function stopped with an error",)
+
+
+def test_a_cell_that_fails_costs_what_is_in_it():
+    assert got(with_first(notebook(), "1 / 0")) == FULL
+
+
+def test_the_seed_decides_about_the_hidden_cases():
+    part = exercises.load(NAME).parts[0]
+    one, same, other = (hidden(NAME, part, seed).inputs for seed in ("1", "1", "2"))
+    assert one == same
+    assert one != other
+    assert not [case for case in one if case in part.cases]

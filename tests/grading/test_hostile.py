@@ -1,0 +1,570 @@
+"""A class in which some mean harm, graded by one call: the others come out as if they were alone.
+
+Each student hands in one notebook of exercise 1. "cell-…": a hostile cell before a right
+solution; "cheat-…": the same before a wrong one; "answer-…": strange return values; "folder-…":
+strange things in the folder; "mistake-…": what happens to honest notebooks on their way. KNOWN
+names the students that stand for what is known to break a grader.
+"""
+
+import copy
+import hashlib
+import inspect
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import hostile
+import matplotlib
+import nbformat
+import pytest
+from classroom import Classroom, cell, functions, points, with_first
+from classroom.accidents import OLD, RIGHT
+from classroom.leaks import hidden_texts, leaks, solution_lines
+from classroom.processes import descendants, outliving
+from hostile import answers, folders
+from nbgrader.api import Gradebook
+
+from grading.course import Course
+from grading.execution.notebook import TimeLimits
+from grading.parallel import pool
+from grading.release import exercises
+
+NAME = "int8-matmul"
+FULL = sum(points(NAME).values())
+TIME_LIMITS = TimeLimits(cell=3, call=1)
+WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
+HALF = ("bytes-moved", "operations")
+HONEST = {
+    "right": FULL,
+    "wrong-turn": WRONG_POINTS,
+    "empty": 0.0,
+    "half-done": sum(points(NAME)[key] for key in HALF),
+}
+CHEATS = (
+    "displayhook",
+    "forged_answers",
+    "forged_messages",
+    "patched_kernel",
+    "profiler",
+    "replaced_run_cell",
+    "syntax_tree",
+)
+CELLS = {f"cell-{one.name}": one for one in hostile.cells()}
+ANSWERS = {
+    f"answer-{name}": name
+    for name, made in vars(answers).items()
+    if inspect.isfunction(made) and made.__module__ == answers.__name__
+}
+FOLDERS = {f"folder-{name}": name for name in folders.FAIR}
+MISTAKES = {f"mistake-{name}": name for name in (*RIGHT, *OLD)}
+NOTEBOOK_BYTES = PAGE_BYTES = 2_000_000
+MUCH = 100_000_000  # bytes: of larger files the size and the times are looked at
+
+# What is known to break a grader of notebooks → students of this class who do it.
+KNOWN = {
+    "a cell duplicated by accident": ("mistake-check-twice", "mistake-solution-twice"),
+    "SQL on the gradebook": ("cell-sql",),
+    "numpy scalars": ("answer-numpy_scalar",),
+    "a hook, a syntax tree, run_cell": tuple(
+        f"{kind}-{name}"
+        for kind in ("cell", "cheat")
+        for name in ("displayhook", "syntax_tree", "replaced_run_cell")
+    ),
+    "visible answers by heart": ("by-heart",),
+    "warnings": ("cell-warns", "mistake-warns"),
+    "an endless loop": ("cell-plain_loop", "cell-endless_loop"),
+    "os._exit": ("cell-gone", "answer-dying", "mistake-process-ended"),
+    "ten million lines": ("cell-many_lines",),
+    "a line of 200 MB, 24 MB of HTML": ("cell-long_line", "cell-fat_html"),
+    "4 GB": ("cell-allocation", "cell-many_allocations", "cell-hidden_memory"),
+    "syntax error, input, sys.exit": (
+        "cell-syntax_error",
+        "cell-asks_for_input",
+        "cell-leaves",
+        "answer-raising_exit",
+    ),
+    "a deleted test cell": ("mistake-check-deleted",),
+    "edited tests, points, cell types": (
+        "mistake-check-edited",
+        "mistake-points-edited",
+        "mistake-check-retyped",
+        "mistake-solution-retyped",
+        "folder-modules_beside",
+    ),
+    "not JSON, empty, renamed, missing": (
+        "folder-not_text",
+        "folder-a_list_of_notebooks",
+        "folder-notebook_is_a_folder",
+        "folder-notebook_is_empty",
+        "folder-notebook_is_renamed",
+        "folder-notebook_is_missing",
+    ),
+    "metadata stripped": (
+        "mistake-metadata-stripped",
+        "mistake-metadata-but-no-ids-stripped",
+    ),
+    "older formats": tuple(f"mistake-{name}" for name in OLD),
+    "a numpy.py beside": ("folder-modules_beside", "cell-namesake"),
+    "the hidden tests": ("cell-hidden_tests", "cell-course_walk"),
+    "host files, sockets, daemons": ("cell-host_writes", "cell-network", "cell-daemon"),
+    "bombs": ("cell-fork_bomb", "cell-thread_bomb"),
+    "links, FIFOs, devices": (
+        "folder-link_to_the_gradebook",
+        "folder-link_to_the_machine",
+        "folder-link_to_itself",
+        "folder-notebook_is_a_link_out",
+        "folder-notebook_is_a_fifo",
+        "folder-fifo_beside",
+        "folder-socket_beside",
+        "folder-notebook_is_a_device",
+    ),
+    "names that lead out": (
+        "folder-odd_names",
+        "folder-names_that_lead_out",
+        "cell-output_names",
+    ),
+    "a gigabyte": ("folder-gigabyte_of_notebook", "folder-gigabyte_beside"),
+    "nested lists": (
+        "folder-nested_lists",
+        "folder-nested_in_metadata",
+        "cell-deep_output",
+        "answer-deep_container",
+    ),
+    "ANSI, HTML, script": ("cell-ansi", "cell-fat_html", "folder-scripts_in_the_text"),
+    "the kernel's files and messages": (
+        "cell-protocol_files",
+        "cell-closed_files",
+        "cell-forged_messages",
+        "cell-flood_of_replies",
+        "cell-flood_of_outputs",
+        "cell-patched_kernel",
+    ),
+    "pickles": ("cell-pickles", "answer-trap_for_pickles"),
+    "/proc, signals, ptrace, setuid": (
+        "cell-proc_walk",
+        "cell-signals",
+        "answer-killing",
+        "cell-ptrace",
+        "cell-setuid",
+    ),
+    "a full disk": ("cell-full_disk",),
+    "patched clocks": ("cell-patched_clocks", "folder-time_of_no_clock"),
+    "lazy, self-comparing, changing": (
+        "answer-equal_to_all",
+        "answer-float_on_demand",
+        "answer-generator",
+        "answer-changing",
+    ),
+    "gigantic answers": (
+        "answer-gigantic_whole",
+        "answer-gigantic_text",
+        "answer-gigantic_list",
+        "answer-endless_array",
+    ),
+    "nan and inf": ("answer-not_a_number", "answer-infinite", "answer-minus_infinite"),
+}
+
+
+@dataclass
+class Graded:
+    """The class after the one call, and what was there before and after it."""
+
+    room: Classroom
+    count: int
+    before: dict[str, object]
+    after: dict[str, object]
+    left: set[int]
+
+    def __post_init__(self) -> None:
+        self.state = {name: own[NAME] for name, own in self.room.course.state().items()}
+
+    def points(self, student: str) -> float:
+        return sum(part["points"] for part in self.state[student]["parts"])
+
+
+def wrapped(room: Classroom, name: str) -> nbformat.NotebookNode:
+    """A right notebook whose functions return what this function of answers.py makes of it."""
+    notebook = with_first(room.solved(NAME), inspect.getsource(answers))
+    for key, function in functions(NAME).items():
+        cell(notebook, f"{key}-solution").source += (
+            f"\n\n\nright_{function} = {function}\n\n\n"
+            f"def {function}(*a, **k):\n    return {name}(right_{function}(*a, **k))\n"
+        )
+    return notebook
+
+
+def by_heart(room: Classroom) -> nbformat.NotebookNode:
+    """A notebook that knows the published cases and nothing else."""
+    notebook = room.released(NAME)
+    for part in exercises.load(NAME).parts:
+        known = [(dict(case), exercises.expected(NAME, part, case)) for case in part.cases]
+        source = f"def {part.function}(**case):\n    return dict_of({known!r})[repr(case)]\n"
+        source += "\n\ndef dict_of(pairs):\n    return {repr(case): value for case, value in pairs}"
+        cell(notebook, f"{part.key}-solution").source = source
+    return notebook
+
+
+def honest(room: Classroom) -> None:
+    room.hand_in("right", NAME, room.solved(NAME))
+    room.hand_in("wrong-turn", NAME, room.solved(NAME, WRONG))
+    room.hand_in("empty", NAME, room.released(NAME))
+    half, right = room.released(NAME), room.solved(NAME)
+    for key in HALF:
+        cell(half, f"{key}-solution").source = cell(right, f"{key}-solution").source
+    room.hand_in("half-done", NAME, half)
+
+
+def harmful(room: Classroom) -> None:
+    right, wrong = room.solved(NAME), room.solved(NAME, WRONG)
+    for student, one in CELLS.items():
+        room.hand_in(student, NAME, with_first(right, one.source))
+        if one.name in CHEATS:
+            room.hand_in(f"cheat-{one.name}", NAME, with_first(wrong, one.source))
+    for student, name in ANSWERS.items():
+        room.hand_in(student, NAME, wrapped(room, name))
+    for student, name in FOLDERS.items():
+        notebook = room.hand_in(student, NAME, right)
+        getattr(folders, name)(notebook.parent, notebook)
+    for name, (change, _) in RIGHT.items():
+        room.hand_in(f"mistake-{name}", NAME, change(copy.deepcopy(right)))
+    for name, version in OLD.items():
+        path = room.folder_of(f"mistake-{name}", NAME) / f"{NAME}.ipynb"
+        path.write_text(json.dumps(nbformat.convert(copy.deepcopy(right), version)))
+    room.hand_in("by-heart", NAME, by_heart(room))
+
+
+def snapshot(*places: Path) -> dict[str, object]:
+    """Everything about these files and folders that somebody could have changed."""
+    found: dict[str, object] = {"environment": dict(os.environ), "cwd": str(Path.cwd())}
+    for place in places:
+        found[str(place)] = state(place)
+        for parent, inner, files in os.walk(place):
+            found |= {str(path): state(path) for path in (Path(parent, name) for name in inner)}
+            found |= {str(path): state(path) for path in (Path(parent, name) for name in files)}
+    return found
+
+
+def state(path: Path) -> tuple[object, ...]:
+    status, content = path.lstat(), ""
+    if stat.S_ISREG(status.st_mode) and status.st_size < MUCH:
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+    elif stat.S_ISLNK(status.st_mode):
+        content = str(path.readlink())
+    return status.st_mode, status.st_uid, status.st_size, status.st_mtime_ns, content
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course folder from which the others are copied: releasing takes seconds."""
+    folder = tmp_path_factory.mktemp("released")
+    Course(folder).grade(pool.Local())  # nobody has handed in yet
+    return folder
+
+
+def classroom(released: Path, folder: Path) -> Classroom:
+    shutil.copytree(released, folder)
+    room = Classroom(folder)
+    honest(room)
+    return room
+
+
+@pytest.fixture(scope="module")
+def alone(released: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+    """The honest students, graded without the others."""
+    room = classroom(released, tmp_path_factory.mktemp("alone") / "course")
+    assert room.course.grade(pool.Local(), limits=TIME_LIMITS) == len(HONEST)
+    return room
+
+
+@pytest.fixture(scope="module")
+def graded(
+    released: Path, alone: Classroom, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Graded]:
+    """All of them, graded beside a folder with secrets, from a home and with a /tmp of its own."""
+    top = tmp_path_factory.mktemp("host")
+    room = classroom(released, top / "course")
+    harmful(room)
+    home, scratch = top / "home", top / "tmp"
+    for name in ("secrets/key", "home/.ssh/id", "home/.ipython/profile_default/startup/0.py"):
+        file = top / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("SECRET = 'REACHED a secret of the host'\n")
+    scratch.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())  # its list of fonts takes a second
+        patch.setenv("HOME", str(home))
+        patch.setenv("TMPDIR", str(scratch))
+        patch.setattr(tempfile, "tempdir", None)
+        patch.setenv("SECRET_OF_THE_GRADER", "SECRET")
+        watched = [top / "secrets", home, room.folder / "submitted", room.folder / "release"]
+        watched += [room.folder / ".grading" / "seed", room.folder / "nbgrader_config.py"]
+        before, running = snapshot(*watched), descendants(os.getpid())
+        count = room.course.grade(pool.Local(), limits=TIME_LIMITS)
+        yield Graded(
+            room, count, before, snapshot(*watched), outliving(descendants(os.getpid()) - running)
+        )
+
+
+def test_everybody_is_graded_by_the_one_call(graded: Graded) -> None:
+    handed_in = {path.name for path in (graded.room.folder / "submitted").iterdir()}
+    assert graded.count == len(handed_in)
+    assert set(graded.state) == handed_in
+    for name in handed_in:
+        assert graded.room.course.graded(name, NAME).exists()
+        assert graded.room.course.feedback(name, NAME).exists()
+
+
+@pytest.mark.parametrize("student", HONEST)
+def test_who_is_honest_gets_the_points(graded: Graded, student: str) -> None:
+    assert (graded.points(student), graded.state[student]["reason"]) == (HONEST[student], "")
+    assert graded.state[student]["tampering"] == []
+
+
+@pytest.mark.parametrize("student", MISTAKES)
+def test_a_mistake_costs_what_it_costs_elsewhere(graded: Graded, student: str) -> None:
+    expected = RIGHT[MISTAKES[student]][1] if MISTAKES[student] in RIGHT else FULL
+    assert graded.points(student) == expected
+
+
+@pytest.mark.parametrize("student", CELLS)
+def test_a_hostile_cell_has_the_fair_outcome_and_reaches_nothing(
+    graded: Graded, student: str
+) -> None:
+    one, entry = CELLS[student], graded.state[student]
+    if one.fair == "points":
+        assert (graded.points(student), entry["reason"]) == (FULL, ""), one.does
+    if one.fair == "nothing":
+        assert graded.points(student) == 0, one.does
+    lost = [part for part in entry["parts"] if part["points"] < part["of"]]
+    assert all(part["sentences"] for part in lost), "no word about why"
+    assert reached(graded, student) == [], one.does
+
+
+def reached(graded: Graded, student: str) -> list[str]:
+    """Lines in the graded notebook's outputs that say that something was got at."""
+    texts = [
+        output.get("text", "") + output.get("data", {}).get("text/plain", "")
+        for one in graded.room.graded(student, NAME).cells
+        for output in one.get("outputs", [])
+    ]
+    return [line for text in texts for line in text.split("\n") if line.startswith("REACHED")]
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_earns_nothing(graded: Graded, name: str) -> None:
+    assert graded.points(f"cheat-{name}") <= WRONG_POINTS
+
+
+def test_the_published_answers_by_heart_earn_nothing(graded: Graded) -> None:
+    assert graded.points("by-heart") == 0
+
+
+@pytest.mark.parametrize("student", ANSWERS)
+def test_a_strange_answer_has_the_fair_outcome(graded: Graded, student: str) -> None:
+    fair = FULL if ANSWERS[student] in answers.FAIR else 0
+    assert (graded.points(student), graded.state[student]["reason"]) == (fair, "")
+    assert reached(graded, student) == []
+
+
+@pytest.mark.parametrize("student", FOLDERS)
+def test_a_strange_folder_has_the_fair_outcome(graded: Graded, student: str) -> None:
+    name = FOLDERS[student]
+    readable = name == "nobody_may_read_it" and os.geteuid() == 0
+    with graded.room.course.gradebook() as gradebook:
+        submission = gradebook.find_submission(NAME, student)
+        row = (submission.score, submission.needs_manual_grade)
+    if folders.FAIR[name] == "points" or readable:
+        assert (row, graded.state[student]["reason"]) == ((FULL, False), "")
+    else:
+        assert row == (0, True)
+        assert graded.state[student]["reason"], "nobody is told why"
+        assert graded.state[student]["reason"] in page(graded, student).read_text()
+    assert reached(graded, student) == []
+
+
+def test_what_lies_beside_is_told_apart_from_mistakes(graded: Graded) -> None:
+    told = graded.state["folder-modules_beside"]["tampering"]
+    assert {"json.py", "numpy.py", "rooflib.py"} <= {line.split()[0] for line in told}
+    for student in ("cell-network", "cell-ptrace"):
+        assert graded.state[student]["tampering"], "what the sandbox refused is not told"
+
+
+def test_nothing_outside_has_changed(graded: Graded) -> None:
+    assert graded.after == graded.before
+
+
+def test_nothing_is_left_running_or_lying_about(graded: Graded) -> None:
+    assert graded.left == set()
+    left = {path.name for path in Path(os.environ["TMPDIR"]).iterdir()}
+    assert {name for name in left if not name.startswith(("grading-sockets-", "pymp-"))} == set()
+
+
+def rows(gradebook: Gradebook) -> list[object]:
+    """All that the gradebook says about the course, and about its honest students."""
+    found: list[object] = []
+    for assignment in gradebook.assignments:
+        found.append((assignment.name, assignment.duedate, assignment.max_score))
+        for notebook in assignment.notebooks:
+            for one in (*notebook.grade_cells, *notebook.solution_cells):
+                found.append((notebook.name, one.name, getattr(one, "max_score", 0)))
+            for one in notebook.source_cells:
+                found.append((one.name, one.source, one.checksum, one.locked))
+    for student in HONEST:
+        found.append((student, gradebook.find_student(student).score))
+        submission = gradebook.find_submission(NAME, student)
+        found.append((submission.timestamp, submission.score, submission.needs_manual_grade))
+        for notebook in submission.notebooks:
+            for one in notebook.grades:
+                found.append((one.name, one.auto_score, one.manual_score, one.extra_credit))
+            for one in notebook.comments:
+                found.append((one.name, one.auto_comment, one.manual_comment))
+    return sorted(found, key=repr)
+
+
+def test_the_gradebook_says_what_it_would_without_them(graded: Graded, alone: Classroom) -> None:
+    with graded.room.course.gradebook() as ours, alone.course.gradebook() as theirs:
+        assert rows(ours) == rows(theirs)
+        assert {one.id for one in ours.students} == set(graded.state)
+
+
+def page(graded: Graded, student: str) -> Path:
+    return Path(graded.room.course.feedback(student, NAME))
+
+
+class Acting(HTMLParser):
+    """Collects what on a page would act, or fetch something from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[object] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        if tag in ("script", "iframe", "object", "embed", "base", "form"):
+            self.found.append(tag)
+        for name, value in attributes:
+            text = re.sub(r"[\s\x00]", "", value or "").lower()
+            fetches = name in ("src", "srcset", "data", "poster", "background") or tag == "link"
+            outside = not text.startswith(("#", "data:image/png;", "data:image/jpeg;"))
+            if name.startswith("on") or text.startswith(("javascript:", "vbscript:")):
+                self.found.append((tag, name, text[:80]))
+            if fetches and name != "rel" and text and outside:
+                self.found.append((tag, name, text[:80]))
+            if name == "style" and "url(" in text:
+                self.found.append((tag, name, text[:80]))
+
+
+def test_no_page_acts(graded: Graded) -> None:
+    acting = {}
+    for student in graded.state:
+        parser = Acting()
+        parser.feed(page(graded, student).read_text(encoding="utf-8"))
+        if parser.found:
+            acting[student] = parser.found[:3]
+    assert acting == {}
+
+
+def test_what_is_kept_is_small(graded: Graded) -> None:
+    sizes = {
+        (student, path.suffix): path.stat().st_size
+        for student in graded.state
+        for path in (graded.room.course.graded(student, NAME), page(graded, student))
+    }
+    most = {".ipynb": NOTEBOOK_BYTES, ".html": PAGE_BYTES}
+    assert {place: size for place, size in sizes.items() if size > most[place[1]]} == {}
+
+
+def test_nothing_hidden_is_given_out(graded: Graded) -> None:
+    course = graded.room.course
+    files = [course.graded(student, NAME) for student in graded.state]
+    files += [page(graded, student) for student in graded.state]
+    files += (graded.room.folder / "release").rglob("*.ipynb")
+    assert leaks(files, hidden_texts(graded.room)) == []
+    ungraded = [name for name, fair in folders.FAIR.items() if fair == "listed"]
+    ungraded.remove("nobody_may_read_it")
+    files = [course.graded(f"folder-{name}", NAME) for name in ungraded]
+    files += [course.feedback(f"folder-{name}", NAME) for name in ungraded]
+    assert leaks(files, solution_lines()) == []
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_what_is_known_to_break_graders_has_its_student(graded: Graded, known: str) -> None:
+    assert set(KNOWN[known]) <= set(graded.state)
+
+
+def test_there_is_more_than_what_was_known(graded: Graded) -> None:
+    known = {student for students in KNOWN.values() for student in students}
+    assert len({*CELLS, *ANSWERS, *FOLDERS} - known) > 20
+
+
+# --- nbgrader's own command ----------------------------------------------------------------------
+
+WORST_CELLS = ("fork_bomb", "course_walk", "network", "gone", "sql")
+WORST_FOLDERS = (
+    "notebook_is_a_fifo",
+    "fifo_beside",
+    "link_to_the_gradebook",
+    "link_to_the_machine",
+    "gigabyte_of_notebook",
+    "nested_lists",
+)
+
+
+@pytest.fixture(scope="module")
+def by_nbgrader(
+    released: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Classroom, str, set[int]]:
+    """The worst of them by plain `nbgrader autograde`, and what it said."""
+    room = classroom(released, tmp_path_factory.mktemp("plain") / "course")
+    right = room.solved(NAME)
+    for name in WORST_CELLS:
+        room.hand_in(f"cell-{name}", NAME, with_first(right, CELLS[f"cell-{name}"].source))
+    for name in WORST_FOLDERS:
+        notebook = room.hand_in(f"folder-{name}", NAME, right)
+        getattr(folders, name)(notebook.parent, notebook)
+    before, running = snapshot(room.folder / "release"), descendants(os.getpid())
+    done = room.nbgrader("autograde", NAME, "--Values.cell_seconds=3", "--Values.call_seconds=1")
+    assert snapshot(room.folder / "release") == before
+    return room, done.stderr, outliving(descendants(os.getpid()) - running)
+
+
+def score(room: Classroom, student: str) -> float:
+    with room.course.gradebook() as gradebook:
+        return float(gradebook.find_submission(NAME, student).score)
+
+
+def test_plain_nbgrader_grades_the_class_around_them(
+    by_nbgrader: tuple[Classroom, str, set[int]],
+) -> None:
+    room, said, left = by_nbgrader
+    assert {student: score(room, student) for student in HONEST} == HONEST, said[-2000:]
+    assert left == set()
+
+
+@pytest.mark.parametrize("name", ["course_walk", "network", "sql"])
+def test_plain_nbgrader_lets_nothing_out_of_the_sandbox(
+    by_nbgrader: tuple[Classroom, str, set[int]], name: str
+) -> None:
+    room, _, _ = by_nbgrader
+    assert score(room, f"cell-{name}") == FULL
+    outputs = json.dumps(room.graded(f"cell-{name}", NAME).cells[0].outputs)
+    assert "REACHED" not in outputs
+
+
+@pytest.mark.parametrize("name", WORST_FOLDERS)
+def test_plain_nbgrader_passes_over_an_odd_folder_and_says_so(
+    by_nbgrader: tuple[Classroom, str, set[int]], name: str
+) -> None:
+    room, said, _ = by_nbgrader
+    assert f"folder-{name}" in said
+    assert not room.course.graded(f"folder-{name}", NAME).exists()
+    with room.course.gradebook() as gradebook:
+        given = {one.student.id: one.score for one in gradebook.assignment_submissions(NAME)}
+    assert given.get(f"folder-{name}", 0) == 0

@@ -1,0 +1,258 @@
+"""The report of a made-up class: what it says, and what hostile names can't make of it."""
+
+import csv
+import io
+
+import pytest
+from bs4 import BeautifulSoup
+from classroom import Classroom, points
+from playwright.sync_api import Browser
+from site_browser import DESK, PHONE, SIDEWAYS, STICKING_OUT, Traffic, axe
+
+from grading.release import exercises
+from grading.reports import overview as report
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+NAME = "int8-matmul"
+PARTS = list(points(NAME))
+SCRIPT = "<script>document.documentElement.dataset.ran = 1</script>"
+FORMULA = '=HYPERLINK("http://elsewhere.example","x")'
+STUDENTS = {
+    "anna": {},
+    FORMULA: {"misconceptions": {PARTS[0]: "output-not-counted"}, "seconds": 2.5},
+    SCRIPT: {
+        "misconceptions": {PARTS[0]: "output-not-counted", PARTS[1]: ""},
+        "seconds": 31.25,
+        "reason": f"a reason {SCRIPT}",
+        "tampering": ["the text of the locked cell times was changed", f"asked for {SCRIPT}"],
+        "remarks": [f"the notebook was named {SCRIPT}.ipynb"],
+    },
+    "late": {"penalty": 3},
+    "by-hand": {"misconceptions": {PARTS[0]: "swapped"}, "manual": 1},
+    "-minus": {"old": True},
+}
+
+
+def name(student):
+    """As a folder can be called."""
+    return student.replace("/", "_")
+
+
+def entry(about):
+    turns = about.get("misconceptions", {})
+    parts = [
+        {
+            "key": key,
+            "points": 0 if key in turns else worth,
+            "of": worth,
+            "cause": turns.get(key, ""),
+            "sentences": [],
+        }
+        for key, worth in points(NAME).items()
+    ]
+    made = {"digest": "1", "reason": about.get("reason", ""), "parts": parts, "remarks": []}
+    if about.get("old"):
+        return made
+    return made | {
+        "remarks": about.get("remarks", []),
+        "tampering": about.get("tampering", []),
+        "seconds": about.get("seconds", 1.0),
+        "unsafe": about.get("unsafe", False),
+    }
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    room = Classroom(tmp_path_factory.mktemp("courses") / f"class & {SCRIPT.split('/')[0]}")
+    room.course.release([NAME])
+    with room.course.gradebook() as gradebook:
+        for student, about in STUDENTS.items():
+            made = entry(about)
+            room.course.kept.put(name(student), NAME, made)
+            gradebook.update_or_create_student(name(student))
+            submission = gradebook.update_or_create_submission(NAME, name(student))
+            (notebook,) = submission.notebooks
+            notebook.late_submission_penalty = about.get("penalty")
+            for grade in notebook.grades:
+                (part,) = (part for part in made["parts"] if part["key"] == grade.name)
+                grade.auto_score = part["points"]
+                if grade.name == PARTS[0] and "manual" in about:
+                    grade.manual_score = about["manual"]
+        gradebook.db.commit()
+    (room.folder / "submitted" / "anna" / "Another: Name").mkdir(parents=True)
+    room.said = report.write(room.course)
+    return room
+
+
+def rows(room, name):
+    with (room.folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+@pytest.fixture(scope="module")
+def page(room):
+    text = (room.folder / "report.html").read_text(encoding="utf-8")
+    return BeautifulSoup(text, "html.parser")
+
+
+def of(page, title):
+    """The rows of the table under this heading."""
+    (heading,) = (one for one in page.find_all("h2") if one.get_text() == title)
+    return [
+        [entry.get_text().strip() for entry in row.find_all(["th", "td"])]
+        for row in heading.find_parent("section").select("tbody tr")
+    ]
+
+
+def test_scores_are_those_of_the_gradebook(room):
+    got = {row[0]: row[2:] for row in rows(room, "grades") if row[1] == NAME}
+    lost = sum(points(NAME)[key] for key in PARTS[:2])
+    assert got["anna"] == ["20", "20", ""]
+    assert got["late"] == ["17", "20", "3 points taken off for being late"]
+    assert got["by-hand"][0] == f"{20 - points(NAME)[PARTS[0]] + 1:g}"
+    assert got[name(SCRIPT)][0] == f"{20 - lost:g}"
+    others = [row for row in rows(room, "grades") if row[1] not in (NAME, "assignment")]
+    assert {row[4] for row in others} == {"not handed in"}
+    assert len(others) == 4 * len(STUDENTS)
+
+
+def test_parts_have_their_points_and_turns(room):
+    heads, *lines = rows(room, "parts")
+    assert heads == ["student", "assignment", "part", "points", "of", "cause"]
+    assert len(lines) == len(STUDENTS) * len(PARTS)
+    got = {(row[0], row[2]): row[3:] for row in lines}
+    worth = f"{points(NAME)[PARTS[0]]:g}"
+    assert got["anna", PARTS[0]] == [worth, worth, ""]
+    assert got["by-hand", PARTS[0]] == ["1", worth, "swapped"]
+    assert got[name(SCRIPT), PARTS[1]][2] == "other"
+
+
+def test_what_was_found_is_listed_apart_from_what_was_set_right(room, page):
+    facts = of(page, "Changed notebooks and refused attempts")
+    assert [row[2] for row in facts] == STUDENTS[SCRIPT]["tampering"]
+    assert rows(room, "tampering")[1:] == facts
+    assert [row[2] for row in of(page, "Set right without costing points")] == (
+        STUDENTS[SCRIPT]["remarks"]
+    )
+    assert "2 facts on changed notebooks and refused attempts: tampering.csv" in room.said
+
+
+def test_what_could_not_be_graded_is_there_with_the_reason(room, page):
+    expected = [
+        [f"{name(SCRIPT)}/{NAME}", STUDENTS[SCRIPT]["reason"]],
+        ["anna/Another: Name", "not the name of an exercise"],
+    ]
+    assert of(page, "Not graded, or not to the end") == expected
+    assert rows(room, "not-graded")[1:] == expected
+
+
+def test_times_are_there_slowest_first(room, page):
+    got = of(page, "Time")
+    assert [row[2] for row in got] == ["31.25", "2.5", "1.0", "1.0", "1.0"]
+    assert len(rows(room, "times")) == 1 + len(got)
+    assert "36.8 s of work in all, 1.00 s for" in page.get_text()
+
+
+def test_misconceptions_are_counted(room, page):
+    counted = [row[:4] for row in of(page, "Wrong turns")]
+    assert [NAME, PARTS[0], "output-not-counted", "2"] in counted
+    assert rows(room, "misconceptions")[1:] == counted
+    widths = [float(rect["width"]) for rect in page.select("td.bar rect")]
+    assert widths == [100 * int(row[3]) / 2 for row in counted]
+
+
+def test_the_scores_of_a_part_are_summed_up(page):
+    got = {row[1]: row[2:] for row in of(page, "Parts")}
+    worth = points(NAME)[PARTS[0]]
+    mean = (worth * 3 + 1) / len(STUDENTS)
+    assert got[PARTS[0]] == [f"{worth:g}", "6", "3", f"{mean:.2f}"]
+    assert got[PARTS[-1]][2] == "6"
+
+
+def test_no_cell_of_a_table_is_a_formula(room):
+    for file in room.folder.glob("*.csv"):
+        for row in rows(room, file.stem):
+            for one in row:
+                assert not one.startswith(("=", "+", "-", "@", "\t", "\r")), (file.name, one)
+    students = {row[0] for row in rows(room, "grades")}
+    assert {f"'{name(FORMULA)}", "'-minus"} <= students
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", " =", "\n="])
+def test_a_formula_becomes_text(start):
+    text = f"{start}1+1"
+    ((got, number),) = csv.reader(io.StringIO(report.as_csv((text, -1.5), []), newline=""))
+    assert number == "-1.5"
+    ((), (got,)) = csv.reader(io.StringIO(report.as_csv((), [(text,)]), newline=""))
+    assert got == f"'{text}"
+
+
+def test_writing_it_again_gives_the_same_bytes(room):
+    names = {
+        path.name for path in room.folder.iterdir() if path.suffix in (".csv", ".html", ".svg")
+    }
+    before = {one: (room.folder / one).read_bytes() for one in names}
+    report.write(room.course)
+    assert {one: (room.folder / one).read_bytes() for one in names} == before
+    assert names == {
+        "grades.csv",
+        "parts.csv",
+        "misconceptions.csv",
+        "misconceptions.svg",
+        "not-graded.csv",
+        "times.csv",
+        "tampering.csv",
+        "report.html",
+    }
+
+
+def test_without_a_sandbox_is_said_first(room, page):
+    assert "--unsafe" not in page.get_text()
+    before = room.course.state()["anna"][NAME]
+    room.course.kept.put("anna", NAME, before | {"unsafe": True})
+    try:
+        said = report.write(room.course)
+        text = (room.folder / "report.html").read_text(encoding="utf-8")
+        words = BeautifulSoup(text, "html.parser").header.select_one(".unsafe").get_text()
+        assert words.startswith("--unsafe: 1 of 6 submissions ran without a sandbox")
+        assert "1 submission graded without a sandbox (--unsafe)" in said
+    finally:
+        room.course.kept.put("anna", NAME, before)
+        report.write(room.course)
+
+
+def test_a_course_without_submissions_has_a_report(tmp_path):
+    room = Classroom(tmp_path)
+    room.course.release([NAME])
+    assert report.write(room.course)[-1].endswith("report.html")
+    assert "0 students, 0 submissions." in (tmp_path / "report.html").read_text()
+
+
+def test_an_exercise_that_is_no_more_does_not_stop_it(tmp_path):
+    room = Classroom(tmp_path)
+    room.course.release([NAME])
+    gone = entry({}) | {"parts": [entry({"misconceptions": {PARTS[0]: "x"}})["parts"][0]]}
+    room.course.kept.put("anna", "gone", gone)
+    assert "gone" not in exercises.names()
+    report.write(room.course)
+    assert rows(room, "misconceptions")[1:] == [["gone", PARTS[0], "x", "1"]]
+
+
+@pytest.mark.parametrize("view", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_report_stands_alone_in_a_browser(room, browser: Browser, view, theme):
+    # axe itself is a script, which the page's own policy would not let in.
+    context = browser.new_context(viewport=view, color_scheme=theme, bypass_csp=True)
+    traffic = Traffic().listen(context)
+    tab = context.new_page()
+    address = (room.folder / "report.html").as_uri()
+    tab.goto(address)
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate("document.documentElement.dataset.ran") is None
+    assert traffic.asked == [address]
+    assert traffic.wrong == []
+    assert tab.evaluate("document.scripts.length") == 0
+    assert tab.evaluate(SIDEWAYS) <= 0
+    assert tab.evaluate(STICKING_OUT) == []
+    assert axe(tab) == []
+    context.close()

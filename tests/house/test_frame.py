@@ -1,0 +1,131 @@
+"""README, Makefile, lock and CI agree, and a machine that lacks something is told so in a line."""
+
+import re
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import environment
+import pytest
+from repository import ROOT
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+TARGETS = set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
+CHOSEN = re.findall(r"^([\w-]+)(?:\[\w+\])?(?:==\S+)?$", read("requirements.in"), re.MULTILINE)
+
+
+def test_readme_names_every_target_and_no_other() -> None:
+    named = set(re.findall(r"\bmake ([\w-]+)", read("README.md").split("You need")[1]))
+    named |= set(re.findall(r"^make ([\w-]+)", read("README.md"), re.MULTILINE))
+    assert named - {"python3-venv"} == TARGETS - {"environment"}
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    (row,) = re.findall(r"^\| `(.+)` \| runs everything that CI runs \|$", read("README.md"), re.M)
+    assert read(".ci/run").splitlines()[-1] == f"exec {row}"
+
+
+def test_test_command_runs_every_check() -> None:
+    recipe = read("Makefile").split("\ntest:")[1].split("\n\n")[0]
+    for check in ("ruff check .", "ruff format --check .", "mypy", "pytest"):
+        assert f"$(BIN)/{check}\n" in recipe + "\n"
+
+
+def test_lock_pins_what_was_chosen_and_names_no_place() -> None:
+    lock = read("requirements.txt")
+    pinned = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
+    assert set(CHOSEN) <= set(pinned)
+    for name, version in re.findall(r"^([\w-]+)==(\S+)$", read("requirements.in"), re.MULTILINE):
+        assert pinned[name] == version
+    assert "://" not in lock
+    assert not re.search(r"^\s*-", lock, re.MULTILINE)
+
+
+def test_contributing_says_why_for_each_package() -> None:
+    rows = re.findall(r"^\| ([\w, -]+) \| .+ \|$", read("CONTRIBUTING.md"), re.MULTILINE)
+    assert {name.strip() for row in rows for name in row.split(",")} - {"package"} == set(CHOSEN)
+
+
+def test_no_file_knows_a_machine_or_where_packages_come_from() -> None:
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    # /home/learner is a folder of the sandbox's own world.
+    homes = r"home/(?!learner\b)|(?:root|work|Users|opt)/"
+    machine = re.compile(rf"(?<![\w.:/-])/(?:{homes})\w|index[-_]url\b")
+    for path in (ROOT / name for name in names.split("\0") if name):
+        if path.is_file() and path.suffix not in (".png", ".ico", ".woff2"):
+            found = machine.search(path.read_text(encoding="utf-8"))
+            assert not found, f"{path.name}: {found[0]}"
+
+
+@pytest.mark.parametrize(
+    ("version", "has_venv", "expected"),
+    [
+        ((3, 10), True, "Python 3.10 found, 3.11 to 3.13 needed"),
+        ((3, 14), True, "Python 3.14 found, 3.11 to 3.13 needed"),
+        ((3, 11), False, "apt install python3-venv"),
+    ],
+)
+def test_what_python_lacks_is_said_in_one_line(version, has_venv, expected) -> None:
+    line = environment.complaint(version, has_venv)
+    assert expected in line
+    assert "\n" not in line
+
+
+def test_a_python_that_will_do_is_not_complained_about() -> None:
+    for minor in (11, 12, 13):
+        assert environment.complaint((3, minor), True) == ""
+
+
+def test_a_missing_python_is_said_in_one_line() -> None:
+    command = ["make", "--silent", "environment", "PYTHON=no-such-python"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert run.stderr.splitlines()[0].startswith("no-such-python is missing: sudo apt install")
+
+
+SERVE = [
+    sys.executable,
+    "-c",
+    "import sys, serve, pathlib; sys.exit(serve.serve(*eval(sys.argv[1])))",
+]
+
+
+def served(folder: Path, port: int) -> list[str]:
+    return [*SERVE, f"(pathlib.Path({str(folder)!r}), {port})"]
+
+
+def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = subprocess.run(
+            served(tmp_path, port), cwd=ROOT / "site", capture_output=True, text=True
+        )
+    assert run.returncode == 1
+    assert len(run.stderr.splitlines()) == 1
+    assert f"try PORT={port + 1} make serve" in run.stderr
+
+
+def test_serve_says_where_and_serves(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("the book")
+    with subprocess.Popen(
+        served(tmp_path, 0), cwd=ROOT / "site", stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            address = server.stdout.readline().split()[0]
+            assert address.startswith("http://127.0.0.1:")
+            with urllib.request.urlopen(address, timeout=10) as page:
+                assert page.read() == b"the book"
+        finally:
+            server.terminate()
+
+
+def test_every_colour_of_the_plots_has_one_for_dark_pages() -> None:
+    colours = set(re.findall(r"#([0-9a-f]{6})\b", read("rooflib/plots.py")))
+    assert colours <= set(re.findall(r"--c-([0-9a-f]{6}):", read("site/static/course.css")))

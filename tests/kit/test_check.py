@@ -1,0 +1,372 @@
+"""What a learner reads after a check: plain sentences for everything that a function may do."""
+
+import itertools
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from roofkit.check import CheckFailed, cases
+from roofkit.check import check as check_part
+from roofkit.check.answers import ask
+from roofkit.check.packing import literal, pack
+from roofkit.check.plot_reading import scale
+
+CASES = ({"B": 2, "D": 4}, {"B": 3, "D": 1000})
+DATA = {
+    "function": "area",
+    "kind": "number",
+    "tolerance": 1e-5,
+    "cases": literal(CASES),
+    "expected": [8, 3000],
+    "misconceptions": [
+        {"key": "sum", "says": "The sides are added.", "read": "chapter one", "values": [6, 1003]},
+        {"key": "half", "says": "Half is left out.", "read": "chapter two", "values": [None, 1500]},
+    ],
+    "ranges": {"B": "a whole number from 2 to 9"},
+}
+PAIR = DATA | {"kind": "numbers", "expected": [[8, 2], [3000, 3]], "misconceptions": []}
+NAMES = DATA | {"kind": "names", "expected": [["a", "b"], ["a", "b"]], "misconceptions": []}
+
+
+def check(part: str, function: object, data: dict) -> None:
+    cases(pack({part: data}))
+    check_part(part, function)
+
+
+def words(function: object, data: dict = DATA) -> str:
+    """What the check says about a function that is not right."""
+    with pytest.raises(CheckFailed) as failure:
+        check("part", function, data)
+    return " ".join(str(failure.value).split())
+
+
+def test_a_right_function_is_told_what_was_checked_and_what_was_not(capsys):
+    check("part", lambda B, D: B * D, DATA)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "part: right for 2 published cases." in said
+    assert "B = 2, D = 4" in said
+    assert "Grading asks area with values that are not shown here" in said
+    assert "B: a whole number from 2 to 9" in said
+
+
+@pytest.mark.parametrize(
+    "area",
+    [
+        lambda B, D: np.float32(B * D),
+        lambda B, D: np.array(B * D),
+        lambda B, D: Fraction(B * D, 1),
+        lambda B, D: float(B * D) * (1 + 1e-7),
+        lambda *, D, B: B * D,
+        lambda **sides: math.prod(sides.values()),
+        lambda B, D, extra=1: B * D * extra,
+    ],
+)
+def test_a_value_counts_however_it_is_made(area, capsys):
+    check("part", area, DATA)
+    assert "right" in capsys.readouterr().out
+
+
+def test_a_known_wrong_turn_is_named_with_a_place_to_read_and_without_the_answer():
+    said = words(lambda B, D: B + D)
+    assert "The sides are added." in said
+    assert "Read: chapter one." in said
+    assert "0 of 2" in said
+    assert not re.search(r"\b(8|3000|3,000|1003)\b", said)
+
+
+def test_a_turn_that_explains_only_the_wrong_values_is_named_too():
+    said = words(lambda B, D: B * D if B == 2 else 1500)
+    assert "Half is left out." in said
+    assert "1 of 2" in said
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (None, "There is no function of this name"),
+        (3, "There is no function of this name: an object of type int."),
+        (lambda B: B, "can't be called with the names of the arguments in the question: B, D."),
+        (lambda B, D: None, "returned nothing (None): is a `return` missing?"),
+        (lambda B, D: "8", "did not return a single number: a text."),
+        (lambda B, D: [8], "did not return a single number: a list."),
+        (lambda B, D: np.zeros(3), "did not return a single number: an array of shape (3,)."),
+        (lambda B, D: True, "did not return a single number: True or False."),
+        (lambda B, D: 8j, "did not return a single number: a complex number."),
+        (
+            lambda B, D: (x for x in [8]),
+            "a generator object, which hands out its values one by one",
+        ),
+        (lambda B, D: print, "did not return a single number: a function."),
+        (lambda B, D: math.nan, "returned nan, which is not a number."),
+        (lambda B, D: np.float64("nan"), "returned nan, which is not a number."),
+        (lambda B, D: 10**5000, "returned a number too large to be meant."),
+        (lambda B, D: B / 0, "stopped with an error: ZeroDivisionError: division by zero."),
+        (lambda B, D: math.inf, "The values are not as expected: none of them is right."),
+        (lambda B, D: B * D if B == 2 else 7, "not as expected: some of them are right."),
+    ],
+)
+def test_each_mishap_has_a_sentence_of_its_own(function, sentence):
+    assert sentence in words(function)
+
+
+def test_a_function_that_is_still_to_be_written_is_not_an_error():
+    def area(B, D):
+        raise NotImplementedError
+
+    assert "The function is still to be written." in words(area)
+
+
+def test_leaving_the_process_is_reported_and_not_done():
+    def area(B, D):
+        raise SystemExit("bye")
+
+    assert "stopped with an error: SystemExit: bye." in words(area)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ((8,), "returned the wrong number of values"),
+        (8, "did not return a tuple, list or dictionary of numbers"),
+        ({"a": 8, "b": 2}, "did not return one value for each of the names asked for"),
+        (np.zeros((2, 2)), "an array of shape (2, 2)"),
+        ((8, None), "did not return a single number: an object of type NoneType"),
+        ({8, 2}, "did not return a tuple, list or dictionary of numbers: a set."),
+    ],
+)
+def test_a_pair_must_be_a_pair(value, sentence):
+    assert sentence in words(lambda B, D: value, PAIR)
+
+
+@pytest.mark.parametrize("make", [list, tuple, set, frozenset, np.array, dict.fromkeys])
+def test_names_count_in_any_order_and_container(make, capsys):
+    check("part", lambda B, D: make(["b", "a"]), NAMES)
+    assert "right" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ("a", "did not return a list of names: a text."),
+        ([1], "did not return a list of names: a list in which there is an object of type int."),
+        (filter(None, ["a"]), "a filter object, which hands out its values one by one"),
+        (["a"], "The values are not as expected"),
+    ],
+)
+def test_names_must_be_names(value, sentence):
+    assert sentence in words(lambda B, D: value, NAMES)
+
+
+def test_nothing_that_a_function_does_to_its_arguments_stays():
+    seen = []
+
+    def area(B, D, sides):
+        seen.append(list(sides))
+        sides.append(1)
+        return B * D
+
+    cases = [{"B": 2, "D": 4, "sides": [0]}] * 2
+    data = DATA | {"cases": literal(cases), "expected": [8, 8], "misconceptions": []}
+    check("part", area, data)
+    assert seen == [[0], [0]]
+
+
+def test_an_interrupt_by_the_learner_goes_through():
+    def area(B, D):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check("part", area, DATA)
+
+
+def test_a_jupyter_notebook_shows_the_sentences_and_no_traceback():
+    failure = CheckFailed("first line\nsecond line")
+    assert failure._render_traceback_() == ["first line", "second line"]
+
+
+def test_without_data_the_check_says_where_they_are():
+    with pytest.raises(CheckFailed, match=r"Run the cell of the released notebook .* `cases\(`"):
+        check_part("unheard of", print)
+
+
+@pytest.mark.parametrize("data", ["", "abc", pack(DATA)[:-8], pack(DATA).swapcase()])
+def test_changed_data_are_noticed(data):
+    with pytest.raises(CheckFailed, match="the data of this check were changed"):
+        cases(data)
+
+
+SIZES = {"sizes": [4096, 1024], "batches": list(range(1, 101))}
+FIGURE = DATA | {
+    "kind": "figure",
+    "cases": literal([SIZES]),
+    "misconceptions": [],
+    "tolerance": 0.01,
+}
+
+
+def rate(size, batch):
+    return 1e12 * size / 1024 * np.asarray(batch, dtype=float)
+
+
+def figure_data():
+    from roofkit.check.plot_reading import looked_at
+
+    batches = np.array(SIZES["batches"])[looked_at(SIZES["batches"])]
+    expected = {str(size): rate(size, batches).tolist() for size in SIZES["sizes"]}
+    return FIGURE | {"expected": [expected]}
+
+
+def labelled(ax):
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("attainable (FLOP/s)")
+
+
+def plotted(ax, sizes, batches):
+    for size in sizes:
+        ax.plot(batches, rate(size, batches), label=f"D = F = {size}")
+    ax.legend()
+    labelled(ax)
+
+
+def by_scatter(ax, sizes, batches):
+    for size in sizes:
+        ax.scatter(batches, rate(size, batches), label=f"{size:,} × {size:,}")
+    ax.legend()
+    labelled(ax)
+
+
+def by_legend_of_its_own(ax, sizes, batches):
+    lines = [ax.semilogx(batches, rate(size, batches) / 1e12)[0] for size in sizes]
+    ax.legend(lines, [f"$D = {size}$" for size in sizes])
+    ax.set(xlabel="B", ylabel="TFLOP/s")
+
+
+def by_text(ax, sizes, batches):
+    for size in sizes:
+        ax.loglog(batches, rate(size, batches))
+        ax.text(batches[-1], rate(size, batches)[-1], f"D = {size}")
+    labelled(ax)
+
+
+def by_arrow(ax, sizes, batches):
+    for size in sizes:
+        ax.step(batches, rate(size, batches))
+        ax.annotate(
+            str(size), (batches[50], rate(size, batches)[50]), (30, 30), "data", "offset points"
+        )
+    ax.axhline(1e12, linestyle="--", label="peak")
+    labelled(ax)
+
+
+def by_pyplot(ax, sizes, batches):
+    import matplotlib.pyplot as plt
+
+    for size in sizes:
+        plt.plot(batches, rate(size, batches) / 1e12, label=f"{size // 1024}k")
+    plt.legend(title="D = F")
+    plt.xlabel("tokens")
+    plt.ylabel(r"attainable [$10^{12}$ FLOP/s]")
+
+
+@pytest.mark.parametrize(
+    "draw", [plotted, by_scatter, by_legend_of_its_own, by_text, by_arrow, by_pyplot]
+)
+def test_a_figure_counts_by_what_it_shows(draw, capsys):
+    check("figure", draw, figure_data())
+    assert "figure: right for the published case." in capsys.readouterr().out
+
+
+def changed(**changes):
+    def draw(ax, sizes, batches):
+        plotted(ax, sizes, batches)
+        ax.set(**changes)
+
+    return draw
+
+
+def elsewhere(ax, sizes, batches):
+    import matplotlib.pyplot as plt
+
+    plotted(plt.figure().gca(), sizes, batches)
+
+
+def no_legend(ax, sizes, batches):
+    plotted(ax, sizes, batches)
+    ax.get_legend().remove()
+
+
+def one_size(ax, sizes, batches):
+    plotted(ax, sizes[:1], batches)
+
+
+def half_way(ax, sizes, batches):
+    plotted(ax, sizes, batches[:50])
+
+
+def swapped(ax, sizes, batches):
+    for size, label in zip(sizes, reversed(sizes), strict=True):
+        ax.plot(batches, rate(size, batches), label=str(label))
+    ax.legend()
+    labelled(ax)
+
+
+@pytest.mark.parametrize(
+    ("draw", "sentence"),
+    [
+        (elsewhere, "There is no curve on the axis that was handed in"),
+        (no_legend, "There is no telling which curve is which"),
+        (one_size, "Not every size can be told from the legend"),
+        (half_way, "A curve does not go through all the batches."),
+        (changed(xlabel=""), "The horizontal axis has no label."),
+        (changed(ylabel=" "), "The vertical axis has no label."),
+        (changed(ylabel="throughput"), "does not name the unit."),
+        (changed(ylabel="TFLOP/s"), "The values are not as expected"),
+        (swapped, "The values are not as expected"),
+    ],
+)
+def test_what_a_figure_lacks_is_said(draw, sentence):
+    assert sentence in words(draw, figure_data())
+
+
+@pytest.mark.parametrize(
+    ("label", "factor"),
+    [
+        ("attainable (FLOP/s)", 1),
+        ("TFLOP/s", 1e12),
+        ("throughput in TFLOPs per second", 1e12),
+        ("PFLOPS", 1e15),
+        ("teraFLOP/s", 1e12),
+        (r"$10^{12}$ FLOP/s", 1e12),
+        ("10¹² FLOP/s", 1e12),
+        ("1e12 FLOP/s", 1e12),
+        ("TFLOP/s (10^12 FLOP/s)", 1e12),
+        ("operations per second", 1),
+        (r"$\mathrm{GFLOP/s}$", 1e9),
+    ],
+)
+def test_the_unit_of_an_axis_is_read(label, factor):
+    assert scale(label) == (factor, True)
+
+
+@pytest.mark.parametrize("label", ["", "throughput", "option", "bytes/s"])
+def test_no_unit_is_read_where_there_is_none(label):
+    assert scale(label) == (1, False)
+
+
+def test_a_figure_leaves_no_figure_open():
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    for draw in itertools.repeat(plotted, 3):
+        ask(draw, SIZES, "figure")
+    assert plt.get_fignums() == before
+
+
+def test_no_line_is_cut_off_by_nbgrader_validate():
+    wide = DATA | {"ranges": dict.fromkeys("ABCDEFG", "a whole number from 2 to 9")}
+    with pytest.raises(CheckFailed) as failure:
+        check("part", None, wide)
+    assert max(map(len, str(failure.value).splitlines())) <= 80

@@ -1,0 +1,454 @@
+"""Live figures in a browser: every control moves, and every number shown is rooflib's."""
+
+import dataclasses
+import math
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import site_browser
+import site_server
+from playwright.sync_api import Browser, BrowserContext, Page
+from repository import HEADER, ROOT, Book
+
+import rooflib as rl
+from roofkit import live
+from roofkit.live.live_figure import LiveFigure, Slider
+from roofkit.live.theme import LAB_STYLE
+from rooflib.sharding import sharded_matmul
+
+FIGURES = ("time", "intensity", "roofline", "matmul", "chips")
+SETTINGS = 60
+
+Settings = dict[str, Any]
+
+
+# What rooflib says, from its own functions and not from the figures' formulas.
+
+
+def of_time(flops: float, bytes: float, chip: str) -> Settings:
+    b = rl.bound(rl.operation(flops=flops, bytes=bytes), rl.chip(chip))
+    idle = b.idle if b.binding == "HBM" else 1 - b.times["HBM"] / b.lower
+    return {
+        "t_math": b.times["compute"],
+        "t_comms": b.times["HBM"],
+        "lower": b.lower,
+        "upper": b.upper,
+        "idle": idle,
+        "binding": b.binding,
+    }
+
+
+def of_intensity(N: float, chip: str) -> Settings:
+    at = rl.chip(chip)
+    operations = {
+        "dot": rl.dot(N),
+        "add": rl.elementwise(N, inputs=2),
+        "matmul": rl.matmul(N, N, N),
+    }
+    numbers = {name: op.intensity for name, op in operations.items()}
+    shares = {f"{name}_share": rl.bound(op, at).fraction_of_peak for name, op in operations.items()}
+    side = "right of it" if rl.bound(operations["matmul"], at).binding == "compute" else "left of"
+    enough = 3 * at.ridge()
+    assert math.isclose(rl.matmul(enough, enough, enough).intensity, at.ridge())
+    return numbers | shares | {"ridge": at.ridge(), "enough": enough, "side": side}
+
+
+def of_roofline(intensity: float, second: float, chip: str) -> Settings:
+    own = rl.chip(chip)
+    other = dataclasses.replace(own, bandwidth=second)
+    reached = [rl.attainable(intensity, c) for c in (own, other)]
+    bound = sum(height < own.peak() for height in reached)
+    return {
+        "bandwidth": own.bandwidth,
+        "ridge": own.ridge(),
+        "second_ridge": other.ridge(),
+        "reached": reached[0],
+        "second_reached": reached[1],
+        "share": reached[0] / own.peak(),
+        "second_share": reached[1] / own.peak(),
+        "zone": ("is compute-bound", "bound at the lower bandwidth", "bound at both")[bound],
+    }
+
+
+def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str) -> Settings:
+    at = rl.chip(chip)
+    try:
+        op = rl.matmul(B, D, F, x=x, w=w, out=out)
+        b = rl.bound(op, at)
+    except ValueError as error:
+        return {"problem": "both are equally wide" if "wide" in str(error) else "peak"}
+    return {
+        "flops": op.flops,
+        "bytes": op.bytes,
+        "intensity": op.intensity,
+        "ridge": at.ridge(op.compute),
+        "t_math": b.times["compute"],
+        "t_comms": b.times["HBM"],
+        "lower": b.lower,
+        "upper": b.upper,
+        "share": b.fraction_of_peak,
+        "critical": rl.critical_batch(at, D, F, x=x, w=w, out=out),
+        "limit": rl.critical_batch_limit(at, x=x, w=w),
+        "binding": b.binding,
+        "unit": "OP" if op.compute.name.startswith("int") else "FLOP",
+    }
+
+
+def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> Settings:
+    name, link = over.split(", ")
+    at = rl.chip(name)
+    b = rl.bound(sharded_matmul(B, D, F, N, split=split), at, link)
+    return {
+        "t_math": b.times["compute"],
+        "t_comms": b.times["HBM"],
+        "t_link": b.times[link],
+        "lower": b.lower,
+        "upper": b.upper,
+        "busy": b.fraction_of_peak,
+        "threshold": rl.critical_depth(at, link, N, split=split),
+        "binding": "the link" if b.binding == link else b.binding,
+    }
+
+
+ORACLES = {
+    "time": of_time,
+    "intensity": of_intensity,
+    "roofline": of_roofline,
+    "matmul": of_matmul,
+    "chips": of_chips,
+}
+
+
+def walk(figure: LiveFigure, steps: int) -> Iterator[Settings]:
+    """Settings, so many different ones, a move apart: first every control to both ends."""
+    draw = random.Random(figure.name)
+    at = {control.name: control.start for control in figure.controls}
+    seen = set()
+    ends = [
+        (control, value)
+        for control in figure.controls
+        for value in (control.options[0], control.options[-1], control.start)
+    ]
+    while len(seen) < steps:
+        control, value = ends.pop(0) if ends else (draw.choice(figure.controls), None)
+        value = draw.choice(control.options) if value is None else value
+        at = at | {control.name: value}
+        seen.add(tuple(at.values()))
+        yield at
+
+
+def agree(figure: LiveFigure, settings: Settings, values: Settings, texts: Settings) -> None:
+    """Hold values and texts by name against rooflib's at these settings."""
+    expected = ORACLES[figure.name](**settings)
+    for number in figure.numbers:
+        if "problem" in expected:
+            assert texts[number.name] == "–", settings
+            continue
+        true = float(expected[number.name])
+        assert values[number.name] == pytest.approx(true, rel=1e-12, abs=1e-15), (
+            number.name,
+            settings,
+        )
+        unit = number.unit
+        if unit.startswith("@"):
+            unit = str(expected["unit"])
+        # 3.125 ms may be shown as 3.12 or 3.13 ms: Python and the browser round ties each its way.
+        near = (true * (1 - 1e-9), true, true * (1 + 1e-9))
+        shown = [rl.percent(v) if unit == "%" else rl.text(v, unit) for v in near]
+        assert texts[number.name] in shown, (number.name, settings)
+
+
+def speaks_of(figure: LiveFigure, settings: Settings, says: str) -> None:
+    expected = ORACLES[figure.name](**settings)
+    if "problem" in expected:
+        assert "choose" in says
+        return
+    verdicts = {"binding": f"{expected.get('binding')} binds"}
+    verdicts |= {name: str(expected.get(name)) for name in ("side", "zone")}
+    for name, words in verdicts.items():
+        if name in expected:
+            assert words in says, settings
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_formulas_are_those_of_rooflib(name: str) -> None:
+    figure = getattr(live, name)()
+    for settings in walk(figure, 200):
+        texts = figure.texts(**settings)
+        agree(figure, settings, figure.values(**settings), texts)
+        speaks_of(figure, settings, texts["says"])
+
+
+def test_an_unknown_setting_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^the control must be one of flops, bytes, chip; got"):
+        live.time().values(chips="H100 SXM")
+    with pytest.raises(ValueError, match=r"^split must be one of B, D, F; got 'N'"):
+        live.chips().values(split="N")
+
+
+def test_rooflib_alone_does_not_import_altair() -> None:
+    code = (
+        "import sys, rooflib; assert not {'altair', 'vl_convert', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(live.PAGE, raising=False)
+    figure = live.matmul()
+    bundle = figure._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    *_, picture = figure.widget.children
+    inputs = {widget.description: widget for widget in figure.widget.children[1:-1]}
+    assert list(inputs) == [control.label for control in figure.controls]
+
+    before = picture.value
+    inputs["B (tokens)"].value = 512
+    inputs["chip"].value = "H100 SXM"
+    assert figure.settings["B"] == 512
+    assert figure.settings["chip"] == "H100 SXM"
+    true = of_matmul(**figure.settings)
+    assert figure.values()["t_math"] == true["t_math"]
+    assert rl.text(true["t_math"], "s") in picture.value
+    assert before.count("<svg") == picture.value.count("<svg") == 1
+    drawn = [html[html.index("<svg") : html.index("</svg>")] for html in (before, picture.value)]
+    assert drawn[0] != drawn[1]
+
+
+def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
+    colour = re.compile(r"--c-([0-9a-f]{6}): (#[0-9a-f]{6});")
+    site = dict(colour.findall((ROOT / "site/static/course.css").read_text(encoding="utf-8")))
+    lab = dict(colour.findall(LAB_STYLE))
+    assert lab
+    assert lab.items() <= site.items()
+
+
+# The same in pages: a small book with all five, served to a browser.
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("book")
+    for name in ("_config.yml", "references.bib"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "site").symlink_to(ROOT / "site")
+    shutil.copytree(ROOT / "rooflib", folder / "rooflib")
+    (folder / "kit").symlink_to(ROOT / "kit")
+    (folder / "_toc.yml").write_text(
+        "format: jb-book\nroot: index\nchapters:\n  - file: chapters/page\n"
+    )
+    (folder / "index.md").write_text(HEADER + "\n# A small book\n")
+    (folder / "chapters").mkdir()
+    book = Book(folder)
+    cells = "".join(
+        f"\n```{{code-cell}} ipython3\nfrom roofkit import live\n\nlive.{name}()\n```\n"
+        for name in FIGURES
+    )
+    book.write("\n# Five figures\n" + cells)
+    run = book.build()
+    assert run.returncode == 0, run.stderr
+    return folder / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def origin(site: Path) -> Iterator[str]:
+    with site_server.serving(site) as server:
+        yield server.origin
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=site_browser.DESK)
+    yield context
+    context.close()
+
+
+def opened(context: BrowserContext, origin: str) -> Page:
+    """The page, once all its figures follow their controls."""
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    page.goto(f"{origin}/chapters/page.html")
+    for name in FIGURES:
+        page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, origin: str) -> Page:
+    """One page for the tests that move its figures; each starts where the last one ended."""
+    return opened(browser.new_context(viewport=site_browser.DESK), origin)
+
+
+# Moves controls as a reader's input would, from setting to setting, and reads what is shown once
+# the figure has followed.
+MOVE = """
+async (figure, settings) => {
+  const seen = [];
+  for (const setting of settings) {
+    for (const [name, at] of Object.entries(setting)) {
+      const input = figure.querySelector(`[name="${name}"]`);
+      const key = input.type === "range" ? "value" : "selectedIndex";
+      if (Number(input[key]) === at) continue;
+      input[key] = at;
+      const done = new Promise((go) => figure.addEventListener("followed", go, {once: true}));
+      input.dispatchEvent(new Event("input", {bubbles: true}));
+      await done;
+    }
+    const numbers = [...figure.querySelectorAll("data")];
+    seen.push(Object.fromEntries(numbers.map((n) => [n.dataset.name, [n.value, n.textContent]])));
+  }
+  return seen;
+}
+"""
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_number_shown_is_rooflibs(page: Page, name: str) -> None:
+    figure = getattr(live, name)()
+    element = page.locator(f'figure[data-figure="{name}"]')
+    says = element.locator(".live-says")
+    settings = list(walk(figure, SETTINGS))
+    # In a few parts, since the description waits until the reader pauses.
+    for start in range(0, len(settings), 15):
+        part = settings[start : start + 15]
+        positions = [
+            {c.name: c.options.index(setting[c.name]) for c in figure.controls} for setting in part
+        ]
+        seen = element.evaluate(MOVE, positions)
+        for setting, numbers in zip(part, seen, strict=True):
+            values = {n: float(value or "nan") for n, (value, _) in numbers.items()}
+            texts = {n: text for n, (_, text) in numbers.items()}
+            agree(figure, setting, values, texts)
+        page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
+        expected = figure.texts(**part[-1])
+        words = expected["says"]
+        for number in figure.numbers:
+            words = words.replace(expected[number.name], texts[number.name])
+        assert says.text_content() == words
+        speaks_of(figure, part[-1], words)
+
+
+def test_the_page_asks_no_one_else_and_nothing_fails(
+    context: BrowserContext, origin: str, site: Path
+) -> None:
+    traffic = site_browser.Traffic().listen(context)
+    opened(context, origin)
+    assert traffic.outside(origin) == []
+    # The small book has no icon, which the browser asks for by itself.
+    icon = ("favicon.ico", "console: Failed to load resource")
+    assert [what for what in traffic.wrong if not any(part in what for part in icon)] == []
+    assert any("live-bundle.js" in url for url in traffic.asked)
+
+    html = (site / "chapters/page.html").read_text(encoding="utf-8")
+    assert "html-manager" not in html
+    assert "widget-view" not in html
+    # The bundle waits until the page is there, and pages without a figure never ask for it.
+    assert 'src="../_static/live-bundle.js' not in html
+    assert "live-" not in (site / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_controls_have_names_and_answer_to_keys(page: Page, name: str) -> None:
+    figure = getattr(live, name)()
+    element = page.locator(f'figure[data-figure="{name}"]')
+    position = "(e => Number(e.selectedIndex ?? e.value))(document.activeElement)"
+    element.get_by_label(figure.controls[0].label, exact=True).focus()
+    for control in figure.controls:
+        assert page.evaluate("document.activeElement.name") == control.name
+        role = "slider" if isinstance(control, Slider) else "combobox"
+        named = element.get_by_role(role, name=control.label, exact=True)
+        assert named.evaluate("(e) => e === document.activeElement")
+        at = page.evaluate(position)
+        forward = at + 1 < len(control.options)
+        # A list goes forward downwards, a slider upwards.
+        down = forward is not isinstance(control, Slider)
+        page.keyboard.press("ArrowDown" if down else "ArrowUp")
+        moved = at + 1 if forward else at - 1
+        assert page.evaluate(position) == moved
+        if isinstance(control, Slider):
+            told = page.evaluate("document.activeElement.ariaValueText")
+            assert told == control.texts[moved]
+            assert element.locator(".live-value").get_by_text(told, exact=True).count()
+        page.keyboard.press("Tab")
+    page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
+    assert element.locator(".live-says").get_attribute("aria-live") == "polite"
+
+
+def test_a_finger_moves_a_slider(browser: Browser, origin: str) -> None:
+    context = browser.new_context(viewport=site_browser.PHONE, has_touch=True)
+    page = opened(context, origin)
+    slider = page.locator('figure[data-figure="time"] input[name="flops"]')
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    assert box["height"] >= 24
+    slider.tap(position={"x": box["width"] - 2, "y": box["height"] / 2})
+    page.locator('figure[data-figure="time"][data-state="live"]').wait_for()
+    last = live.time().controls[0].options[-1]
+    assert (
+        live.time().texts(flops=last)["says"]
+        == page.locator('figure[data-figure="time"] .live-says').text_content()
+    )
+    context.close()
+
+
+def test_without_javascript_the_reader_has_picture_and_text(browser: Browser, origin: str) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport=site_browser.PHONE)
+    page = context.new_page()
+    page.goto(f"{origin}/chapters/page.html")
+    for name in FIGURES:
+        element = page.locator(f'figure[data-figure="{name}"]')
+        assert element.locator(".live-picture > svg").is_visible()
+        assert element.locator(".live-says").text_content() == getattr(live, name)().texts()["says"]
+        assert not element.locator("input, select").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize(("width", "narrower"), [(390, 340), (1280, 640)])
+def test_a_figure_is_as_wide_as_its_place(
+    browser: Browser, origin: str, width: int, narrower: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844})
+    page = opened(context, origin)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for name in FIGURES:
+        element = page.locator(f'figure[data-figure="{name}"]')
+        place, picture = (
+            element.locator(part).bounding_box() for part in (".live-picture", ".live-picture svg")
+        )
+        assert place is not None
+        assert picture is not None
+        assert 0.9 * place["width"] <= picture["width"] <= place["width"] + 1
+        sizes = element.locator("svg text").evaluate_all(
+            "texts => texts.map((text) => parseFloat(getComputedStyle(text).fontSize))"
+        )
+        assert min(sizes) >= 11
+    # Where the window shrinks, the pictures shrink along.
+    page.set_viewport_size({"width": narrower, "height": 844})
+    page.wait_for_function(
+        "(before) => document.querySelector('.live-picture svg').getBoundingClientRect().width"
+        " < before",
+        arg=picture["width"],
+    )
+    context.close()
+
+
+def test_colours_follow_the_theme(context: BrowserContext, origin: str) -> None:
+    page = opened(context, origin)
+    ink = """() => [...document.querySelectorAll("figure.live")].map(
+      (f) => getComputedStyle(f.querySelector(".role-axis-label text")).fill)"""
+    seen = {}
+    for theme in ("light", "dark"):
+        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
+        seen[theme] = page.evaluate(ink)
+    assert len(set(seen["light"])) == len(set(seen["dark"])) == 1
+    assert seen["light"] != seen["dark"]

@@ -1,0 +1,304 @@
+"""The whole site in a browser: every page, both themes, at the width of a desk and of a phone.
+
+Each page is opened once a width; the tests then look at what was seen there.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, Page
+from repository import ROOT
+from site_browser import (
+    DESK,
+    PHONE,
+    SETTLED,
+    SIDEWAYS,
+    STICKING_OUT,
+    UNFOLD,
+    UNSET_MATHS,
+    Traffic,
+    axe,
+    put_theme,
+    ready,
+    unnamed_pictures,
+)
+from site_links import broken, html_files, parsed
+from site_server import Server, serving
+
+COLD, WARM = 1_200_000, 150_000  # bytes, compressed
+GENERATED = ("genindex", "search")
+
+
+def listed(contents: Any) -> Iterator[str]:
+    """The pages that a table of contents names, in its order."""
+    if isinstance(contents, list):
+        for part in contents:
+            yield from listed(part)
+    elif isinstance(contents, dict):
+        yield from (contents[key] for key in ("root", "file") if key in contents)
+        for key in ("parts", "chapters", "sections"):
+            yield from listed(contents.get(key, []))
+
+
+WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+PAGES = (*WRITTEN, *GENERATED)
+each_page = pytest.mark.parametrize("name", PAGES)
+
+
+@pytest.fixture(scope="module")
+def server(site: Path) -> Iterator[Server]:
+    with serving(site) as server:
+        yield server
+
+
+@dataclass
+class Seen:
+    """What a page was at one width, with everything unfolded."""
+
+    traffic: Traffic = field(default_factory=Traffic)
+    outside: list[str] = field(default_factory=list)
+    transferred: int = 0
+    # By theme.
+    axe: dict[str, list[str]] = field(default_factory=dict)
+    sideways: int = 0
+    sticking_out: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+    unset_maths: list[str] = field(default_factory=list)
+    maths: int = 0
+    live: int = 0
+
+
+Visits = Callable[[str, str], Seen]
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Browser, server: Server) -> Visits:
+    @functools.cache
+    def seen_at(name: str, width: str) -> Seen:
+        seen = Seen()
+        # At each width the page is loaded in one theme, and seen in the other as well at a desk.
+        first, *more = ("light", "dark") if width == "desk" else ("dark",)
+        context = browser.new_context(
+            viewport=DESK if width == "desk" else PHONE,
+            has_touch=width == "phone",
+            is_mobile=width == "phone",
+            color_scheme=first,
+        )
+        seen.traffic.listen(context)
+        server.sent.clear()
+        page = context.new_page()
+        ready(page, f"{server.origin}/{name}.html")
+        seen.transferred = server.transferred()
+        page.evaluate(UNFOLD)
+        page.evaluate(SETTLED)
+        seen.axe[first] = axe(page)
+        seen.sideways = page.evaluate(SIDEWAYS)
+        seen.sticking_out = page.evaluate(STICKING_OUT)
+        seen.unnamed = unnamed_pictures(page)
+        seen.unset_maths = page.evaluate(UNSET_MATHS)
+        seen.maths = page.locator("mjx-container").count()
+        seen.live = page.locator("figure.live").count()
+        for theme in more:
+            put_theme(page, theme)
+            seen.axe[theme] = axe(page)
+        seen.outside = seen.traffic.outside(server.origin)
+        context.close()
+        return seen
+
+    return seen_at
+
+
+def test_every_page_of_the_site_is_looked_at(site: Path) -> None:
+    built = {p.relative_to(site).with_suffix("").as_posix() for p in html_files(site)}
+    assert built == set(PAGES)
+
+
+def test_every_address_resolves_and_every_outside_one_is_https(site: Path) -> None:
+    assert broken(site) == []
+
+
+@each_page
+@pytest.mark.parametrize("width", ["desk", "phone"])
+def test_nothing_is_asked_elsewhere_and_nothing_fails(visit: Visits, name: str, width: str) -> None:
+    seen = visit(name, width)
+    assert len(seen.traffic.asked) > 1
+    assert seen.outside == []
+    assert seen.traffic.wrong == []
+
+
+@each_page
+@pytest.mark.parametrize(
+    ("width", "theme"), [("desk", "light"), ("desk", "dark"), ("phone", "dark")]
+)
+def test_axe_finds_no_violation(visit: Visits, name: str, width: str, theme: str) -> None:
+    violations = visit(name, width).axe[theme]
+    assert not violations, "\n".join(violations)
+
+
+@each_page
+@pytest.mark.parametrize("width", ["desk", "phone"])
+def test_no_sideways_scroll_and_no_text_sticks_out(visit: Visits, name: str, width: str) -> None:
+    seen = visit(name, width)
+    assert seen.sideways <= 0
+    assert seen.sticking_out == []
+
+
+@each_page
+def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
+    seen = visit(name, "desk")
+    assert seen.unset_maths == []
+    written = parsed(site / f"{name}.html").select(".math")
+    assert seen.maths >= len(written)
+
+
+@each_page
+def test_every_picture_has_a_name(visit: Visits, name: str) -> None:
+    assert visit(name, "desk").unnamed == []
+
+
+@each_page
+def test_a_page_weighs_little(visit: Visits, name: str) -> None:
+    transferred = visit(name, "desk").transferred
+    assert 0 < transferred <= COLD, f"{transferred:,} bytes"
+
+
+def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
+    """Else the tests above would look at nothing."""
+    chapters = [visit(name, "desk") for name in WRITTEN if name.startswith("chapters/")]
+    assert any(seen.maths and seen.live for seen in chapters)
+
+
+def test_a_further_page_weighs_next_to_nothing(browser: Browser, server: Server) -> None:
+    """The first one with formulas and a live figure brings what all of them share."""
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    first = "chapters/time"
+    ready(page, f"{server.origin}/{first}.html")
+    weights = {}
+    for name in PAGES:
+        server.sent.clear()
+        ready(page, f"{server.origin}/{name}.html")
+        weights[name] = server.transferred()
+    context.close()
+    assert {name: n for name, n in weights.items() if n > WARM} == {}
+
+
+# The search box, the switch of themes, the disk.
+
+
+def results_of(page: Page, query: str) -> list[str]:
+    """Type into the search box, which opens by its shortcut, and wait for what it finds."""
+    page.keyboard.press("Control+k")
+    page.keyboard.type(query)
+    page.keyboard.press("Enter")
+    page.locator("#search-results li a").first.wait_for()
+    return [str(link.get_attribute("href")) for link in page.locator("#search-results li a").all()]
+
+
+# Sphinx's own search, without a page load for each query.
+FIND = """(terms) => terms.filter((term) => {
+  const found = Search._performSearch(...Search._parseQuery(term));
+  return !found.some(([page]) => page === "chapters/glossary");
+})"""
+
+
+def test_search_finds_the_terms_of_the_glossary(
+    browser: Browser, server: Server, site: Path
+) -> None:
+    terms = [
+        re.sub(r"[\s#¶]+$", "", dt.get_text(" ", strip=True))
+        for dt in parsed(site / "chapters/glossary.html").select("dl.glossary dt")
+    ]
+    assert len(terms) > 30
+    context = browser.new_context(viewport=DESK)
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/time.html")
+    assert any("glossary.html" in link for link in results_of(page, "ridge point"))
+    assert page.evaluate(FIND, terms) == []
+    assert page.evaluate(FIND, ["xylophone"]) == ["xylophone"]
+    assert traffic.wrong == []
+    assert traffic.outside(server.origin) == []
+    context.close()
+
+
+THEME = "document.documentElement.dataset.theme"
+AT_SWITCH = "document.activeElement.matches('.theme-switch-button')"
+
+
+def test_the_theme_is_switched_by_keyboard_and_stays(browser: Browser, server: Server) -> None:
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/time.html")
+    assert page.evaluate(THEME) == "light"
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate(AT_SWITCH):
+            break
+    assert page.evaluate(AT_SWITCH), "no Tab leads to the switch"
+    # It goes round: as the system has it, light, dark.
+    for _ in range(3):
+        if page.evaluate(THEME) == "dark":
+            break
+        page.keyboard.press("Enter")
+    assert page.evaluate(THEME) == "dark"
+    ready(page, f"{server.origin}/index.html")
+    assert page.evaluate(THEME) == "dark"
+    assert traffic.wrong == []
+    context.close()
+
+
+# Style sheets that did not load, pictures and fonts that failed.
+NOT_THERE = """() => [
+  ...[...document.querySelectorAll("link[rel=stylesheet]")].filter((l) => !l.sheet),
+  ...[...document.images].filter((i) => i.complete && !i.naturalWidth),
+].map((e) => e.outerHTML).concat(
+  [...document.fonts].filter((f) => f.status === "error").map((f) => f.family))"""
+
+
+@each_page
+def test_a_page_opened_from_disk_reads_well(browser: Browser, site: Path, name: str) -> None:
+    context = browser.new_context(viewport=DESK)
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    path = site / f"{name}.html"
+    ready(page, path.as_uri())
+    assert traffic.wrong == []
+    assert traffic.outside("file://") == []
+    assert page.evaluate(NOT_THERE) == []
+    assert page.evaluate(UNSET_MATHS) == []
+    # Laid out by the theme, with the words that the file has.
+    assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
+    main = parsed(path).select_one("main")
+    assert main is not None
+    written = set(main.get_text(" ").split())
+    shown = set(page.locator("main").inner_text().split())
+    assert len(shown & written) > len(shown) / 2
+    title = main.select_one("h1")
+    assert title is not None
+    assert title.get_text().rstrip("#¶") in page.locator("main h1").first.inner_text()
+    context.close()
+
+
+def test_search_from_disk_finds_without_excerpts(browser: Browser, site: Path) -> None:
+    """Sphinx fetches a result's page for an excerpt, which a browser forbids from disk.
+
+    The results are there all the same; that one complaint is all that may be wrong.
+    """
+    context = browser.new_context(viewport=DESK)
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    ready(page, (site / "chapters/time.html").as_uri())
+    assert any("glossary.html" in link for link in results_of(page, "ridge point"))
+    unexpected = [
+        line for line in traffic.wrong if not re.search(r"\.html|Failed to fetch|ERR_FAILED", line)
+    ]
+    assert unexpected == []
+    context.close()

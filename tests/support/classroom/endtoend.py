@@ -1,0 +1,91 @@
+"""A class whose points are known ahead, and what must be true of it once it is graded."""
+
+import csv
+import functools
+from collections.abc import Iterator, Sequence
+
+from nbformat import NotebookNode
+from submissions import Submission, submissions
+
+from classroom import Classroom, cell, points
+
+
+@functools.cache
+def library(name: str, kind: str) -> list[Submission]:
+    return [one for one in submissions(name) if one.name.startswith(kind)]
+
+
+def half_done(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
+    """The first half of the parts is solved, the rest is as it was released."""
+    nb, solved = room.released(name), room.solved(name)
+    parts = list(points(name))
+    for part in parts[: len(parts) // 2]:
+        cell(nb, f"{part}-solution").source = cell(solved, f"{part}-solution").source
+    return nb, parts[len(parts) // 2 :]
+
+
+def broken(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
+    """All solved, but the last part's cell can't be read by Python."""
+    nb = room.solved(name)
+    last = list(points(name))[-1]
+    one = cell(nb, f"{last}-solution")
+    one.source = one.source.replace("):", ")", 1)
+    return nb, [last]
+
+
+def the_class(
+    room: Classroom, names: Sequence[str], right: int, wrong: int
+) -> Iterator[tuple[str, str, NotebookNode, list[str]]]:
+    """(student, exercise, notebook, parts without points)
+
+    right, wrong: students who hand in the first right and wrong submissions of the library.
+    """
+    for name in names:
+        yield "anna", name, room.solved(name), []
+        for index in range(right):
+            yield f"right-{index}", name, room.solved(name, library(name, "right")[index].name), []
+        for index in range(wrong):
+            turn = library(name, "wrong")[index]
+            yield f"wrong-{index}", name, room.solved(name, turn.name), list(turn.expected)
+        yield "half", name, *half_done(room, name)
+        yield "untouched", name, room.released(name), list(points(name))
+        yield "syntax", name, *broken(room, name)
+
+
+def hand_in_all(
+    room: Classroom, names: Sequence[str], right: int, wrong: int
+) -> dict[tuple[str, str], float]:
+    """(student, exercise) → the points that must come out."""
+    expected = {}
+    for student, name, notebook, lost in the_class(room, names, right, wrong):
+        room.hand_in(student, name, notebook)
+        expected[student, name] = sum(
+            worth for part, worth in points(name).items() if part not in lost
+        )
+    return expected
+
+
+def exported(room: Classroom) -> dict[tuple[str, str], float]:
+    """(student, exercise) → points, from what `nbgrader export` wrote."""
+    with (room.folder / "exported.csv").open(newline="") as file:
+        return {
+            (row["student_id"], row["assignment"]): float(row["score"])
+            for row in csv.DictReader(file)
+        }
+
+
+def says_what_the_wrong_turn_was(room: Classroom, student: str, name: str) -> None:
+    graded = room.graded(student, name)
+    for part in graded.metadata.rooflib.parts:
+        text = cell(graded, part.key).outputs[0].text
+        assert f"{part.key}: {part.points:g} of {part.of:g} points." in text
+        assert all(sentence in text for sentence in part.sentences)
+
+
+def feedback_carries_the_same_sentences(room: Classroom, student: str, name: str) -> None:
+    graded = room.graded(student, name)
+    feedback = room.course.feedback(student, name).read_text(encoding="utf-8")
+    lost = [part for part in graded.metadata.rooflib.parts if part.points < part.of]
+    assert lost
+    for part in lost:
+        assert part.sentences[0] in feedback

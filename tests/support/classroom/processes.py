@@ -1,0 +1,112 @@
+"""Processes that others started: found by /proc, killed, and waited for."""
+
+import contextlib
+import ctypes
+import os
+import select
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from repository import ROOT
+
+PR_SET_CHILD_SUBREAPER = 36
+SECONDS = 30  # what doesn't end within so long does not end
+
+
+def parents() -> dict[int, int]:
+    """Process → its parent."""
+    found = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):  # it has just ended
+                stat = (process / "stat").read_text()
+                found[int(process.name)] = int(stat.rpartition(")")[2].split()[1])
+    return found
+
+
+def descendants(process: int, table: dict[int, int] | None = None) -> set[int]:
+    """What it started, however deep."""
+    table = parents() if table is None else table
+    found: set[int] = set()
+    new = {process}
+    while new:
+        new = {pid for pid, parent in table.items() if parent in new}
+        found |= new
+    return found
+
+
+def words(process: int) -> list[str]:
+    """Its command line, [] if it has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().split("\0")
+    except OSError:
+        return []
+
+
+@contextlib.contextmanager
+def adopting() -> Iterator[set[int]]:
+    """What loses its parent meanwhile becomes a child of this process, and so can't be missed.
+
+    Yields the processes that were there before.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+    try:
+        yield descendants(os.getpid())
+    finally:
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def left(before: set[int], seconds: float = SECONDS) -> dict[int, list[str]]:
+    """Those of this process's descendants that came since and do not end by themselves."""
+    while new := descendants(os.getpid()) - before:
+        for process in new:
+            if not ended(process, seconds):
+                return {process: words(process)}
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process, os.WNOHANG)
+    return {}
+
+
+def ended(process: int, seconds: float = SECONDS) -> bool:
+    """Wait until it has ended, or so long."""
+    try:
+        handle = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    finally:
+        os.close(handle)
+
+
+def outliving(processes):
+    """Those that don't end within seconds: a process is seen a moment longer than its files."""
+    found = set()
+    for process in processes:
+        try:
+            handle = os.pidfd_open(process)
+        except ProcessLookupError:
+            continue
+        if not select.select([handle], [], [], 5)[0]:
+            found.add(process)
+        os.close(handle)
+    return found
+
+
+def as_ordinary_user(*command):
+    """The command, run by somebody without rights who can read this Python and this repository."""
+    words = ["bwrap", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--setenv", "HOME", "/nowhere"]
+    words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    for path in dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))):
+        parents = list(reversed(path.parents))
+        private = next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)
+        if private:
+            words += ["--perms", "0755", "--tmpfs", str(private)]
+            for parent in parents[parents.index(private) + 1 :]:
+                words += ["--perms", "0755", "--dir", str(parent)]
+            words += ["--ro-bind", str(path), str(path)]
+    drop = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
+    return [*words, "--", *drop, *command]
