@@ -542,7 +542,7 @@ def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
         if path.is_relative_to(hidden):
             words += ["--ro-bind", str(path), str(path)]
     words += ["--ro-bind", sys.prefix, prefix, "--", f"{prefix}/bin/python3", "-B", "-"]
-    script = PLACED.format(root=str(ROOT), prefix=prefix).encode()
+    script = PLACED.format(paths=PATHS, prefix=prefix).encode()
     done = subprocess.run(words, input=script, capture_output=True, cwd="/")
     assert b"numpy" in done.stdout, done.stderr.decode()
     assert b"['python'] ['bin', 'lib', " in done.stdout
