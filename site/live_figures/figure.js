@@ -33,6 +33,8 @@ async function bringToLife(figure) {
     }
   };
   const shown = (name) => chosen[name] ?? signal(`${name}_text`) ?? signal(name);
+  // What replaces a {name} may have names of its own.
+  const filled = (sentence) => sentence.replace(/\{(\w+)\}/g, (_, name) => filled(shown(name)));
 
   function read(input) {
     const values = controls[input.name];
@@ -61,7 +63,7 @@ async function bringToLife(figure) {
     clearTimeout(timer);
     figure.dataset.state = "moving";
     timer = setTimeout(() => {
-      const words = problem || says.replace(/\{(\w+)\}/g, (_, name) => shown(name));
+      const words = problem || filled(says);
       if (description.textContent !== words) description.textContent = words;
       figure.dataset.state = "live";
     }, PAUSE);

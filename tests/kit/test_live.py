@@ -34,23 +34,22 @@ Settings = dict[str, Any]
 
 def of_time(flops: float, bytes: float, chip: str) -> Settings:
     b = rl.bound(rl.operation(flops=flops, bytes=bytes), rl.chip(chip))
-    idle = b.idle if b.binding == "HBM" else 1 - b.times["HBM"] / b.lower
     return {
         "t_math": b.times["compute"],
         "t_comms": b.times["HBM"],
         "lower": b.lower,
         "upper": b.upper,
-        "idle": idle,
+        "idle": b.idle,
         "binding": b.binding,
     }
 
 
-def of_intensity(N: float, chip: str) -> Settings:
+def of_intensity(n: float, chip: str) -> Settings:
     at = rl.chip(chip)
     operations = {
-        "dot": rl.dot(N),
-        "add": rl.elementwise(N, inputs=2),
-        "matmul": rl.matmul(N, N, N),
+        "dot": rl.dot(n),
+        "add": rl.elementwise(n, inputs=2),
+        "matmul": rl.matmul(n, n, n),
     }
     numbers = {name: op.intensity for name, op in operations.items()}
     shares = {f"{name}_share": rl.bound(op, at).fraction_of_peak for name, op in operations.items()}
@@ -95,6 +94,7 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
         "upper": b.upper,
         "share": b.fraction_of_peak,
         "critical": rl.critical_batch(at, D, F, x=x, w=w, out=out),
+        "first": rl.first_whole_above(rl.critical_batch(at, D, F, x=x, w=w, out=out)),
         "limit": rl.critical_batch_limit(at, x=x, w=w),
         "binding": b.binding,
         "unit": "OP" if op.compute.name.startswith("int") else "FLOP",
@@ -112,7 +112,7 @@ def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> S
         "lower": b.lower,
         "upper": b.upper,
         "busy": b.fraction_of_peak,
-        "threshold": rl.critical_depth(at, link, N, split=split),
+        "first": rl.first_whole_above(rl.critical_depth(at, link, N, split=split)),
         "binding": "the link" if b.binding == link else b.binding,
     }
 

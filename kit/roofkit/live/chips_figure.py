@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from roofkit.live.expressions import inlined
-from roofkit.live.live_figure import Choice, LiveFigure, Number, Slider
+from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
 from roofkit.live.options import sizes, with_bf16
 from roofkit.live.theme import finished, line, log_axis, note, sampled, series, single, themed
 from rooflib.plots import INK, MUTED
@@ -29,6 +29,8 @@ FORMULAS = {
     "binding": "['compute', 'HBM', 'the link'][indexof([t_math, t_comms, t_link], lower)]",
     "busy": "t_math / lower",
     "threshold": "passes * (N - 1) * peak / to_one_peer",
+    "first": "floor(threshold) + 1",
+    "bounds": BETWEEN_BOUNDS,
 }
 LOW, HIGH = 2**9, 2**17
 
@@ -65,13 +67,12 @@ def chips() -> LiveFigure:
             Number("lower", "lower bound", "s"),
             Number("upper", "upper bound", "s"),
             Number("busy", "of peak", "%"),
-            Number("threshold", "threshold of D"),
+            Number("first", "D at least"),
         ],
         says=(
             "Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} "
-            "and sends for {t_link}: {binding} binds. The whole takes between {lower} and "
-            "{upper}. Split along {split} over {over}, compute outlasts the link above "
-            "D = {threshold}; here D is {D}."
+            "and sends for {t_link}: {binding} binds. {bounds} Split along {split} over {over}, "
+            "computing takes longer than the link from D = {first} on; here D is {D}."
         ),
         draw=draw,
     )
@@ -109,7 +110,7 @@ def draw(figure: LiveFigure) -> alt.LayerChart:
             crossing,
             x,
             y,
-            "'D = ' + threshold_text",
+            "'D = ' + first_text",
             dy=16,
             dx=alt.ExprRef("threshold < 3e4 ? 8 : -8"),
             align=alt.ExprRef("threshold < 3e4 ? 'left' : 'right'"),

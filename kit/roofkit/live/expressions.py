@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
-FUNCTIONS: dict[str, Any] = {"max": max, "min": min, "pow": pow, "indexof": list.index}
+FUNCTIONS: dict[str, Any] = {
+    "max": max,
+    "min": min,
+    "pow": pow,
+    "floor": np.floor,
+    "indexof": list.index,
+}
 
 
 def evaluate(formulas: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:

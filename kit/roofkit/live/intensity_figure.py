@@ -1,4 +1,4 @@
-"""Intensity: a dot product, an addition and a matmul of size N beside a chip's ridge."""
+"""Intensity: a dot product, an addition and a matmul of size n beside a chip's ridge."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rooflib.plots import INK, MUTED
 
 FORMULAS = {
     "ridge": "peak[chip] / bandwidth[chip]",
-    "dot": "(2 * N - 1) / (2 * (2 * N + 1))",
-    "add": "N / (2 * 3 * N)",
-    "matmul": "2 * N * N * N / (2 * 3 * N * N)",
+    "dot": "(2 * n - 1) / (2 * (2 * n + 1))",
+    "add": "n / (2 * 3 * n)",
+    "matmul": "2 * n * n * n / (2 * 3 * n * n)",
     "dot_share": "min(1, dot / ridge)",
     "add_share": "min(1, add / ridge)",
     "matmul_share": "min(1, matmul / ridge)",
@@ -22,19 +22,19 @@ FORMULAS = {
     "[1 * (matmul >= ridge)]",
     "enough": "3 * ridge",
 }
-LINES = {"dot": "dot product", "add": "element-wise addition", "matmul": "matmul N × N × N"}
+LINES = {"dot": "dot product", "add": "element-wise addition", "matmul": "matmul n × n × n"}
 
 
 def intensity() -> LiveFigure:
-    """FLOP/byte of three operations in bf16 against their size N, and the chip's ridge.
+    """FLOP/byte of three operations in bf16 against their size n, and the chip's ridge.
 
-    Controls: N, chip.
+    Controls: n, chip.
     """
     return LiveFigure(
         name="intensity",
-        title="Move N: whose intensity grows until it reaches the ridge?",
+        title="Move n: whose intensity grows until it reaches the ridge?",
         controls=[
-            Slider("N", "N (elements a side)", sizes(0, 14), 256),
+            Slider("n", "n (elements a side)", sizes(0, 14), 256),
             Choice("chip", "chip", names(), "TPU v5e"),
         ],
         given={"peak": peaks(), "bandwidth": bandwidths()},
@@ -47,10 +47,10 @@ def intensity() -> LiveFigure:
             Number("dot_share", "of peak, dot product", "%"),
             Number("add_share", "of peak, addition", "%"),
             Number("matmul_share", "of peak, matmul", "%"),
-            Number("enough", "matmul's N at the ridge"),
+            Number("enough", "matmul's n at the ridge"),
         ],
         says=(
-            "At N = {N} the matmul has {matmul}, the dot product {dot} and the addition {add}. "
+            "At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. "
             "The ridge of {chip} is {ridge}: the matmul is {matmul_side}, and reaches "
             "{matmul_share} of the peak. The dot product reaches {dot_share}."
         ),
@@ -60,13 +60,13 @@ def intensity() -> LiveFigure:
 
 def draw(figure: LiveFigure) -> alt.LayerChart:
     low, high = 1, 2**14
-    x = alt.X("N", **log_axis("N", low, high, form="~s"))
+    x = alt.X("n", **log_axis("n", low, high, form="~s"))
     y = alt.Y("y", **log_axis("FLOP/byte", 0.05, 1e4))
     places = {"dot": (high, 9, "right"), "add": (high, 9, "right"), "matmul": (high, 0, "right")}
     layers = [
         single(y="ridge").mark_rule(color=themed(INK), strokeWidth=2).encode(y=y),
         note(
-            single(N=f"{low}", y="ridge"),
+            single(n=f"{low}", y="ridge"),
             x,
             y,
             "'ridge ' + format(ridge, ',.0f')",
@@ -74,17 +74,17 @@ def draw(figure: LiveFigure) -> alt.LayerChart:
             dx=4,
             dy=-8,
         ),
-        single(N="N").mark_rule(color=themed(MUTED), strokeDash=[2, 3]).encode(x=x),
+        single(n="n").mark_rule(color=themed(MUTED), strokeDash=[2, 3]).encode(x=x),
     ]
     for i, (name, label) in enumerate(LINES.items()):
-        along = inlined(name, figure.formulas, N="datum.N")
-        curve = sampled(low, high, 42, "N").transform_calculate(as_="y", calculate=along)
+        along = inlined(name, figure.formulas, n="datum.n")
+        curve = sampled(low, high, 42, "n").transform_calculate(as_="y", calculate=along)
         at, dy, align = places[name]
-        label_at = single(N=f"{at}").transform_calculate(as_="y", calculate=along)
+        label_at = single(n=f"{at}").transform_calculate(as_="y", calculate=along)
         layers += [
             line(curve, x, y, i),
             note(label_at, x, y, f"'{label}'", align=align, dx=-10, dy=dy, color=series(i)),
-            single(N="N", y=name)
+            single(n="n", y=name)
             .mark_point(filled=True, size=70, color=series(i), opacity=1)
             .encode(x=x, y=y),
         ]

@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 PAGE = "ROOFKIT_LIVE"
 """Set this environment variable to "page" and figures show themselves as HTML for a static page."""
 
+BETWEEN_BOUNDS = (
+    "['The whole takes between {lower} and {upper}.',"
+    " 'The two bounds are nearly equal: the whole takes about {lower}.']"
+    "[1 * (upper < 1.01 * lower)]"
+)
+"""The formula of a sentence. From one hundredth on, three digits show that the bounds differ."""
+
 STATIC_WIDTH = 400
 """Pixels: as wide as a picture can be that a phone shrinks to its screen and stays legible."""
 
@@ -95,6 +102,7 @@ class LiveFigure:
         The formulas whose values stand below the picture.
     says
         The description below the picture; {name} stands for a control, a formula or a number.
+        A formula that chooses between sentences may have such names in them.
     draw
         Makes the chart. Its Vega-Lite parameters are the controls, what is given, the formulas,
         and the numbers as text, under their name with "_text" at the end.
@@ -138,7 +146,7 @@ class LiveFigure:
         for control in self.controls:
             at = chosen[control.name]
             words[control.name] = text(at, control.unit) if isinstance(control, Slider) else at
-        return shown | {"says": self.says.format(**words | shown)}
+        return shown | {"says": _filled(self.says, words | shown)}
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -272,6 +280,11 @@ def _unit(number: Number, values: Mapping[str, Any]) -> str:
 
 def _as_text(value: float, unit: str) -> str:
     return percent(value) if unit == "%" else text(value, unit)
+
+
+def _filled(sentence: str, words: Mapping[str, str]) -> str:
+    """The sentence with every {name} replaced, also those in the words that replace one."""
+    return re.sub(r"\{(\w+)\}", lambda name: _filled(words[name[1]], words), sentence)
 
 
 def _label(label: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from roofkit.live.expressions import inlined
-from roofkit.live.live_figure import Choice, LiveFigure, Number, Slider
+from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
 from roofkit.live.options import sizes
 from roofkit.live.theme import finished, log_axis, note, sampled, series, single, themed
 from rooflib.dtypes import DTYPES, dtype, wider
@@ -36,7 +36,12 @@ FORMULAS = {
     "attained": "flops / lower",
     "share": "t_math / lower",
     "critical": "ridge * size[w] / max(0, 2 - ridge * (size[x] / F + size[out] / D))",
+    "first": "floor(critical) + 1",
     "limit": "ridge * size[w] / 2",
+    "bounds": BETWEEN_BOUNDS,
+    # Rounding may leave a number beyond all sense where the exact one is infinite.
+    "enough": "['At this D and F no batch is enough to make it compute-bound.',"
+    " 'From {first} on it is compute-bound.'][1 * (first < 1e9)]",
 }
 LOW, HIGH = 0.5, 1e5
 
@@ -79,12 +84,13 @@ def matmul() -> LiveFigure:
             Number("upper", "upper bound", "s"),
             Number("share", "of peak", "%"),
             Number("critical", "critical batch, exact", "tokens"),
-            Number("limit", "in the limit", "tokens"),
+            Number("first", "compute-bound from", "tokens"),
+            Number("limit", "critical batch, limit", "tokens"),
         ],
         says=(
             "On {chip}, computing in {kind}, the matmul has {intensity} where the ridge is "
-            "{ridge}: {binding} binds. It takes between {lower} and {upper} and reaches {share} "
-            "of the peak. From {critical} on it is compute-bound; for large D and F, from {limit}."
+            "{ridge}: {binding} binds. {bounds} At the lower bound it reaches {share} of the "
+            "peak. {enough} As D and F grow, the critical batch comes down to {limit}."
         ),
         draw=draw,
     )

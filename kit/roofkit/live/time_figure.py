@@ -1,11 +1,11 @@
-"""Time: FLOPs, bytes and a chip; how long each takes, both bounds, and what idles."""
+"""Time: FLOPs, bytes and a chip; how long each takes, both bounds, and the idle fraction."""
 
 from __future__ import annotations
 
 import altair as alt
 
 from roofkit.live.expressions import written
-from roofkit.live.live_figure import Choice, LiveFigure, Number, Slider
+from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
 from roofkit.live.options import bandwidths, decades, names, peaks
 from roofkit.live.theme import finished, series, single, themed
 from rooflib.plots import INK
@@ -16,13 +16,15 @@ FORMULAS = {
     "lower": "max(t_math, t_comms)",
     "upper": "t_math + t_comms",
     "binding": "['compute', 'HBM'][1 * (t_comms > t_math)]",
-    "idler": "['HBM', 'compute'][1 * (t_comms > t_math)]",
-    "idle": "1 - min(t_math, t_comms) / lower",
+    "bounds": BETWEEN_BOUNDS,
+    "idle": "1 - t_math / lower",
+    "waiting": "['At the lower bound the compute units never wait.',"
+    " 'At the lower bound the compute units wait for {idle} of the time.'][1 * (idle > 0)]",
 }
 
 
 def time() -> LiveFigure:
-    """FLOPs and bytes on a chip in bf16: T_math, T_comms, both bounds, and what idles.
+    """FLOPs and bytes on a chip in bf16: T_math, T_comms, both bounds, the idle fraction.
 
     Controls: flops, bytes, chip.
     """
@@ -41,12 +43,11 @@ def time() -> LiveFigure:
             Number("t_comms", "T_comms", "s"),
             Number("lower", "lower bound", "s"),
             Number("upper", "upper bound", "s"),
-            Number("idle", "share idle", "%"),
+            Number("idle", "idle fraction", "%"),
         ],
         says=(
             "On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes "
-            "{t_comms}: {binding} binds. Both take between {lower} and {upper}, and at the "
-            "lower bound {idler} idles {idle} of the time."
+            "{t_comms}: {binding} binds. {bounds} {waiting}"
         ),
         draw=draw,
     )

@@ -1,0 +1,259 @@
+"""What the book's sentences say: thresholds are whole and high enough, and words agree.
+
+Each page is run once, so these tests read the sentences with their values and no build is needed.
+"""
+
+import math
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rendered import ROOT, outputs, sentences
+
+import rooflib as rl
+from roofkit import live
+from roofkit.live.live_figure import LiveFigure
+
+PAGES = sorted(
+    f"{path.parent.name}/{path.stem}"
+    for folder in ("chapters", "exercises")
+    for path in ROOT.glob(f"{folder}/*.md")
+)
+Settings = dict[str, Any]
+
+
+def number(found: re.Match[str] | None) -> int:
+    assert found, "the sentence is gone"
+    return int(found[1].replace(",", ""))
+
+
+def drawn(figure: LiveFigure, settings: int = 300) -> Iterator[Settings]:
+    draw = random.Random(7)
+    for _ in range(settings):
+        yield {control.name: draw.choice(control.options) for control in figure.controls}
+
+
+# Live figures.
+
+
+def test_the_matmul_is_compute_bound_from_the_batch_that_its_sentence_names() -> None:
+    figure, named, none = live.matmul(), 0, 0
+    for at in drawn(figure):
+        says = figure.texts(**at)["says"]
+        if "choose" in says:
+            continue
+        op = {name: at[name] for name in ("D", "F", "x", "w", "out")}
+        chip = rl.chip(at["chip"])
+        if "no batch is enough to make it compute-bound" in says:
+            none += 1
+            assert rl.bound(rl.matmul(B=10**9, **op), chip).binding == "HBM", at
+            continue
+        named += 1
+        first = number(re.search(r"From ([\d,]+)\N{NO-BREAK SPACE}tokens on it is", says))
+        assert rl.bound(rl.matmul(B=first, **op), chip).binding == "compute", at
+        assert first == 1 or rl.bound(rl.matmul(B=first - 1, **op), chip).binding == "HBM", at
+    assert named > 50
+    assert none > 50
+
+
+@pytest.mark.parametrize(
+    ("settings", "first"),
+    [
+        ({"chip": "H100 SXM", "D": 65536, "F": 65536}, 299),
+        ({"chip": "TPU v5e", "w": "int8", "D": 4096, "F": 4096}, 137),
+    ],
+)
+def test_the_first_batch_that_is_enough_is_rounded_up(settings: Settings, first: int) -> None:
+    says = live.matmul().texts(**settings)["says"]
+    assert f"From {first}\N{NO-BREAK SPACE}tokens on it is compute-bound." in says
+
+
+@pytest.mark.parametrize("name", ["time", "matmul", "chips"])
+def test_no_sentence_names_infinity_or_one_number_twice(name: str) -> None:
+    figure = getattr(live, name)()
+    nearly_equal = 0
+    for at in drawn(figure):
+        says = figure.texts(**at)["says"]
+        assert "∞" not in says, at
+        assert not re.search(r"[{}]", says), at
+        between = re.search(r"between (.+?) and (.+?)\.(?: |$)", says)
+        if between:
+            assert between[1] != between[2], at
+        nearly_equal += "nearly equal" in says
+    # A sum of a long time and a far shorter one is met in every one of them.
+    assert nearly_equal > 0
+
+
+def test_bounds_that_are_far_apart_are_both_named() -> None:
+    says = live.time().texts(chip="H100 SXM", flops=1e12, bytes=2e9)["says"]
+    assert "takes between 1.01\N{NO-BREAK SPACE}ms and 1.61\N{NO-BREAK SPACE}ms." in says
+
+
+def test_the_link_keeps_up_from_the_width_that_the_sentence_names() -> None:
+    figure = live.chips()
+    for at in drawn(figure):
+        says = figure.texts(**at)["says"]
+        first = number(re.search(r"from D = ([\d,]+) on", says))
+        values = figure.values(**at)
+        link, math_ = values["t_link"] / at["D"], values["t_math"] / at["D"]
+        # Both times of a width: the link's does not depend on it, the arithmetic's grows with it.
+        assert first * math_ > link * at["D"] >= (first - 1) * math_ * (1 - 1e-12), at
+
+
+def test_the_idle_fraction_of_the_time_figure_is_that_of_the_chapter() -> None:
+    figure = live.time()
+    for at in drawn(figure, 100):
+        work = rl.operation(flops=at["flops"], bytes=at["bytes"])
+        bounds = rl.bound(work, rl.chip(at["chip"]))
+        assert figure.values(**at)["idle"] == pytest.approx(bounds.idle, abs=1e-15), at
+        waits = "the compute units wait for" in figure.texts(**at)["says"]
+        assert waits == (bounds.binding == "HBM"), at
+    assert [n.label for n in figure.numbers if n.name == "idle"] == ["idle fraction"]
+    assert r"\text{idle fraction} = 1 - \frac{T_\text{math}}" in sentences("chapters/time")
+
+
+# Chapters.
+
+
+def test_a_tile_is_large_enough_for_its_chip() -> None:
+    side = number(re.search(r"needs a side of at least ([\d,]+)", sentences("chapters/matmul")))
+    v5e, n = rl.chip("TPU v5e"), 4096
+    of_sides = [2 * n**3 / (2 * (2 * n**3 / t + n**2)) for t in (side - 1, side)]
+    assert of_sides[0] < v5e.ridge() < of_sides[1]
+    assert f"keeping {rl.text(4 * side**2, 'B')} of sums" in sentences("chapters/matmul")
+
+
+def test_a_batch_is_held_against_what_its_own_layer_needs() -> None:
+    page = sentences("chapters/matmul")
+    needs = number(re.search(r"far above the ([\d,]+) that our layer needs", page))
+    assert needs == 260
+    v5e = rl.chip("TPU v5e")
+    bindings = [rl.bound(rl.matmul(b, 4096, 16384), v5e).binding for b in (needs - 1, needs)]
+    assert bindings == ["HBM", "compute"]
+
+
+def enough(tokens: int, width: int) -> bool:
+    return rl.bound(rl.matmul(tokens, width, width), rl.chip("TPU v5e")).binding == "compute"
+
+
+def test_batches_that_a_width_needs_are_whole_and_enough() -> None:
+    page = sentences("chapters/matmul")
+    found = re.search(r"times as much: ([\d,]+) tokens against ([\d,]+)\.", page)
+    assert found
+    shrinks = re.search(r"From ([\d,]+) to ([\d,]+) tokens, and never below ([\d,.]+),", page)
+    assert shrinks
+    for tokens, width in [
+        (found[1], 1024),
+        (found[2], 4096),
+        (shrinks[1], 4096),
+        (shrinks[2], 40960),
+    ]:
+        assert enough(int(tokens), width)
+        assert not enough(int(tokens) - 1, width)
+    assert int(shrinks[3]) == rl.first_whole_above(rl.chip("TPU v5e").ridge())
+
+
+def test_cells_to_play_with_print_sizes_that_are_enough() -> None:
+    h100 = rl.chip("H100 SXM")
+    tokens = number(re.search(r"compute-bound from ([\d,]+) tokens on", outputs("chapters/matmul")))
+    bindings = [rl.bound(rl.matmul(b, 8192, 8192), h100).binding for b in (tokens - 1, tokens)]
+    assert bindings == ["HBM", "compute"]
+    depth = number(re.search(r"^D at least: ([\d,]+)", outputs("chapters/chips"), re.MULTILINE))
+    assert depth == math.floor(7 * 2 * h100.peak() / 450e9) + 1
+
+
+def test_widths_between_chips_are_whole_and_enough() -> None:
+    page = sentences("chapters/chips")
+    h100, v5e = rl.chip("H100 SXM"), rl.chip("TPU v5e")
+    depth = number(re.search(r"No\. D would have to be at least ([\d,]+)\.", page))
+    assert depth - 1 <= 3 * 2 * h100.peak() / 450e9 < depth
+    tokens = number(re.search(r"both chips together need at least ([\d,]+) tokens", page))
+    assert tokens - 1 <= v5e.peak() / 45e9 < tokens
+    both = re.findall(r"ICI.*: D at least ([\d,]+)", outputs("chapters/chips"))
+    one_way, both_ways = (int(each.replace(",", "")) for each in both)
+    assert one_way - 1 <= 7 * 2 * v5e.peak() / 45e9 < one_way
+    assert both_ways - 1 <= 7 * v5e.peak() / 45e9 < both_ways
+    assert "The last row asks for 126,081, where the widest" in page
+
+
+def test_a_reader_gets_no_more_tokens_than_the_memory_gives() -> None:
+    most = number(re.search(r"at most ([\d,]+) tokens per second", sentences("chapters/time")))
+    assert most <= 3.35e12 / 14e9 < most + 1
+
+
+def test_a_dot_product_has_one_speed_on_its_page() -> None:
+    table, printed = (
+        re.search(pattern, outputs("chapters/roofline"), re.MULTILINE)
+        for pattern in (r"^0\.5 +([\d.]+.GFLOP/s)", r"^dot product: ([\d.]+.GFLOP/s)")
+    )
+    assert table
+    assert printed
+    assert table[1] == printed[1] == "409.5\N{NO-BREAK SPACE}GFLOP/s"
+
+
+def test_twice_the_peak_is_twice_the_ridge_point_and_not_twice_as_far_on_log_paper() -> None:
+    page = sentences("chapters/roofline")
+    assert "in fp8 the ridge point lies at 2 times the intensity that it has in bf16" in page
+
+
+# Words that must agree from page to page.
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_time_to_compute_has_one_name(page: str) -> None:
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    assert not re.search(r"T_\\text\{(?!(math|comms|lower)\})|T_compute", text)
+
+
+def test_the_notation_names_every_letter_of_the_cheat_sheet_once() -> None:
+    page = (ROOT / "chapters/glossary.md").read_text(encoding="utf-8")
+    table = page.split("name: tab-notation")[1].split("```")[0]
+    rows = re.findall(r"^\| \$(\S+)\$ \| (.+?) \|", table, re.MULTILINE)
+    letters = [letter for letter, _ in rows]
+    assert len(letters) == len(set(letters))
+    assert set(letters) >= {"B", "D", "F", "N", "n", "C", "W", "R", "I", "T", r"T_\text{math}"}
+    assert not [what for letter, what in rows if " or the " in what and letter in "Nn"]
+    sheet = sentences("chapters/summary").split("(cheat-sheet)=")[1]
+    assert "dot product of `[n]`" in sheet
+    used = set(re.findall(r"T_\\text\{\w+\}", sheet)) | set(re.findall(r"\b[CWRI]\b", sheet))
+    assert used <= set(letters)
+
+
+def test_the_letter_of_a_length_is_not_that_of_the_chips() -> None:
+    for page in ("chapters/intensity", "chapters/roofline", "chapters/time"):
+        maths = re.findall(r"\$\$?(.+?)\$", sentences(page)) + re.findall(
+            r"`([^`]+)`", sentences(page)
+        )
+        assert not [formula for formula in maths if re.search(r"(?<![A-Za-z\\])\d?N\b", formula)]
+    labels = [control.label for control in live.intensity().controls]
+    assert labels[0].startswith("n ")
+
+
+def test_the_bounds_are_two_apart_only_for_two_times() -> None:
+    page = sentences("chapters/summary")
+    assert "never more than a factor of two" not in page
+    assert "With two times," in page
+    assert "with $k$ times, at most a factor of $k$" in page
+
+
+def test_pages_of_a_paper_are_not_counted_in_two_ways() -> None:
+    counts = {
+        page: re.findall(r"\b(?:two|three|four|five|six|seven) pages\b", sentences(page))
+        for page in ("chapters/roofline", "chapters/references")
+    }
+    assert counts == {"chapters/roofline": [], "chapters/references": []}
+
+
+def test_how_close_models_run_to_the_limits_is_said_by_its_source() -> None:
+    page = sentences("chapters/introduction")
+    assert "Models today run close" not in page
+    assert re.search(r"\{cite:t\}`austin2025scaling` report that promising designs", page)
+
+
+def test_a_bandwidth_is_not_said_to_be_the_makers_page_where_that_prints_another() -> None:
+    page = sentences("chapters/intensity")
+    prints = [f.as_printed for f in rl.figures() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
+    assert f"a newer one prints {prints[0]}" in page
+    assert "the maker's page" not in outputs("chapters/matmul")
