@@ -17,9 +17,9 @@ from roofkit import live
 from roofkit.live.live_figure import LiveFigure
 
 PAGES = sorted(
-    f"{path.parent.name}/{path.stem}"
-    for folder in ("chapters", "exercises")
-    for path in ROOT.glob(f"{folder}/*.md")
+    str(path.relative_to(ROOT).with_suffix(""))
+    for places in ("chapters/*.md", "exercises/*/*.md")
+    for path in ROOT.glob(places)
 )
 Settings = dict[str, Any]
 
