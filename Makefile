@@ -1,9 +1,14 @@
-# What each target does is written in Python, in site/. `PYTHON=python3.12 make book` picks a Python.
+# What each target does is written in Python, in site/, grading/ and tests/.
+# `PYTHON=python3.12 make book` picks a Python.
 PYTHON ?= python3
 PORT ?= 8000
+# One more than cores: a test of the site or the grading waits part of its time.
+JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile
 
-.PHONY: book serve lab test bench bench-site bench-grade lock release grade clean environment
+.PHONY: book serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
+	clean environment system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -14,11 +19,20 @@ serve: book  ## show the site: PORT=8001 make serve
 lab: environment  ## open the chapters as notebooks in JupyterLab
 	@$(BIN)/python site/lab.py $(LAB_ARGS)
 
-test: environment  ## everything that CI runs
+check: environment  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest --doctest-modules rooflib tests/rooflib
+
+test: system check  ## everything that CI runs
+	$(PYTEST)
+
+test-all: system check  ## as test, with the whole of the long random series and matrices
+	$(PYTEST) -m "long or not long"
+
+mutants: environment  ## break the code in many places and see that a test notices
+	@$(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
 bench: environment  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py
@@ -44,3 +58,8 @@ clean:  ## remove what was built, but neither .venv nor my-work
 environment:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: sudo apt install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON) site/environment.py
+
+# Before the environment, which needs python3-venv.
+system:
+	@$(PYTHON) tests/system_packages.py
+

@@ -11,7 +11,10 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OPTIONS = ["--universal", "--python-version", "3.11", "--no-header", "--no-annotate"]
+OPTIONS = [
+    *("--universal", "--python-version", "3.11"),
+    *("--generate-hashes", "--no-header", "--no-annotate"),
+]
 
 
 def main(options: list[str]) -> None:

@@ -1,0 +1,80 @@
+"""Install what the tests need from the system, or stop with the one line to type.
+
+    python3 tests/system_packages.py
+
+Runs before anything else of `make test`, so that nothing is missing half-way through. Needs no
+package, and a Python of 3.6 or later.
+"""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+# Debian's and Ubuntu's name of the package → how to tell that it is there.
+NEEDED = {
+    "bubblewrap": lambda: shutil.which("bwrap"),
+    "chromium": lambda: any(map(shutil.which, BROWSERS)),
+    "git": lambda: shutil.which("git"),
+    "postgresql": lambda: glob.glob("/usr/lib/postgresql/*/bin/initdb") or shutil.which("initdb"),
+    "python3-venv": lambda: has_venv(),
+}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def has_venv():
+    """Whether the Python that runs this can make an environment."""
+    try:
+        import ensurepip  # noqa: F401
+        import venv  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def missing():
+    """The packages that are not there, sorted."""
+    return sorted(name for name, found in NEEDED.items() if not found())
+
+
+def as_root():
+    """What stands before a command that only root may run; None if this user may not."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") and subprocess.call(["sudo", "-n", "true"], stderr=-3) == 0:
+        return ["sudo", "-n"]
+    return None
+
+
+def install(packages, prefix):
+    """Whether apt-get has installed them."""
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    steps = (["update", "-qq"], ["install", "-qq", "--yes", "--no-install-recommends", *packages])
+    # sudo passes no environment on.
+    words = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+    return all(
+        subprocess.call([*words, *step], env=environment, stdin=-3, stdout=2) == 0
+        for step in steps
+    )
+
+
+def main():
+    absent = missing()
+    if not absent:
+        return 0
+    line = "sudo apt-get install " + " ".join(absent)
+    prefix = as_root() if shutil.which("apt-get") else None
+    if prefix is None:
+        print("the tests need {}: {}".format(", ".join(absent), line), file=sys.stderr)
+        return 1
+    print("installing {} for the tests".format(", ".join(absent)), flush=True)
+    if not install(absent, prefix) or missing():
+        left = ", ".join(missing() or absent)
+        print("{} could not be installed: {}".format(left, line), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
