@@ -8,7 +8,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile
 
 .PHONY: book serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
-	clean environment system
+	clean lint environment system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -19,16 +19,18 @@ serve: book  ## show the site: PORT=8001 make serve
 lab: environment  ## open the chapters as notebooks in JupyterLab
 	@$(BIN)/python site/lab.py $(LAB_ARGS)
 
-check: environment  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
+lint: environment
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest --doctest-modules rooflib tests/rooflib
 
-test: system check  ## everything that CI runs
+check: lint  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
+	$(BIN)/pytest tests/rooflib
+
+test: system lint  ## everything that CI runs
 	$(PYTEST)
 
-test-all: system check  ## as test, with the whole of the long random series and matrices
+test-all: system lint  ## as test, with the whole of the long random series and matrices
 	$(PYTEST) -m "long or not long"
 
 mutants: environment  ## break the code in many places and see that a test notices
@@ -62,4 +64,3 @@ environment:
 # Before the environment, which needs python3-venv.
 system:
 	@$(PYTHON) tests/system_packages.py
-

@@ -6,21 +6,26 @@ Runs before anything else of `make test`, so that nothing is missing half-way th
 package, and a Python of 3.6 or later.
 """
 
-import glob
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 # Debian's and Ubuntu's name of the package → how to tell that it is there.
 NEEDED = {
     "bubblewrap": lambda: shutil.which("bwrap"),
     "chromium": lambda: any(map(shutil.which, BROWSERS)),
     "git": lambda: shutil.which("git"),
-    "postgresql": lambda: glob.glob("/usr/lib/postgresql/*/bin/initdb") or shutil.which("initdb"),
+    "postgresql": lambda: shutil.which("initdb") or has_postgresql(),
     "python3-venv": lambda: has_venv(),
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def has_postgresql():
+    """Whether a server lies where Debian puts it, outside of the path."""
+    return any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def has_venv():
@@ -54,8 +59,7 @@ def install(packages, prefix):
     # sudo passes no environment on.
     words = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
     return all(
-        subprocess.call([*words, *step], env=environment, stdin=-3, stdout=2) == 0
-        for step in steps
+        subprocess.call([*words, *step], env=environment, stdin=-3, stdout=2) == 0 for step in steps
     )
 
 
@@ -71,7 +75,7 @@ def main():
     print("installing {} for the tests".format(", ".join(absent)), flush=True)
     if not install(absent, prefix) or missing():
         left = ", ".join(missing() or absent)
-        print("{} could not be installed: {}".format(left, line), file=sys.stderr)
+        print(f"{left} could not be installed: {line}", file=sys.stderr)
         return 1
     return 0
 

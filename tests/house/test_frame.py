@@ -23,28 +23,37 @@ CHOSEN = re.findall(r"^([\w-]+)(?:\[\w+\])?(?:==\S+)?$", read("requirements.in")
 def test_readme_names_every_target_and_no_other() -> None:
     named = set(re.findall(r"\bmake ([\w-]+)", read("README.md").split("You need")[1]))
     named |= set(re.findall(r"^make ([\w-]+)", read("README.md"), re.MULTILINE))
-    assert named - {"python3-venv"} == TARGETS - {"environment"}
+    assert named - {"python3-venv"} == TARGETS - {"environment", "lint", "system"}
 
 
-def test_ci_runs_the_test_command_of_the_readme() -> None:
-    (row,) = re.findall(r"^\| `(.+)` \| runs everything that CI runs \|$", read("README.md"), re.M)
-    assert read(".ci/run").splitlines()[-1] == f"exec {row}"
+def commands(target: str) -> list[str]:
+    """What make would run for a target, in order."""
+    command = ["make", "--dry-run", "--always-make", target, "PYTHON=python3"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
 
 
-def test_test_command_runs_every_check() -> None:
-    recipe = read("Makefile").split("\ntest:")[1].split("\n\n")[0]
-    for check in ("ruff check .", "ruff format --check .", "mypy", "pytest"):
-        assert f"$(BIN)/{check}\n" in recipe + "\n"
+def test_the_test_command_looks_for_the_system_first_and_runs_every_check() -> None:
+    ran = [line.replace(".venv/bin/", "") for line in commands("test")]
+    assert ran[0] == "python3 tests/system_packages.py"
+    assert ran[-4:-1] == ["ruff check .", "ruff format --check .", "mypy"]
+    assert re.fullmatch(r"pytest -n \d+ --dist loadfile", ran[-1])
+
+
+def test_ci_runs_the_test_command_and_nothing_else() -> None:
+    assert read(".ci/run").splitlines()[2:] == ['cd "$(dirname "$0")/.." && exec make test']
 
 
 def test_lock_pins_what_was_chosen_and_names_no_place() -> None:
     lock = read("requirements.txt")
     pinned = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
+    # Each package with a hash of each of its files.
+    assert len(pinned) == len(re.findall(r"^\S.* \\\n    --hash=sha256:", lock, re.MULTILINE))
     assert set(CHOSEN) <= set(pinned)
     for name, version in re.findall(r"^([\w-]+)==(\S+)$", read("requirements.in"), re.MULTILINE):
         assert pinned[name] == version
     assert "://" not in lock
-    assert not re.search(r"^\s*-", lock, re.MULTILINE)
+    assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
 
 
 def test_contributing_says_why_for_each_package() -> None:
