@@ -48,7 +48,8 @@ def test_lock_pins_what_was_chosen_and_names_no_place() -> None:
     lock = read("requirements.txt")
     pinned = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
     # Each package with a hash of each of its files.
-    assert len(pinned) == len(re.findall(r"^\S.* \\\n    --hash=sha256:", lock, re.MULTILINE))
+    pins = re.findall(r"^[a-z0-9._-]+==", lock, re.MULTILINE)
+    assert len(pins) == len(re.findall(r"^\S.* \\\n    --hash=sha256:", lock, re.MULTILINE))
     assert set(CHOSEN) <= set(pinned)
     for name, version in re.findall(r"^([\w-]+)==(\S+)$", read("requirements.in"), re.MULTILINE):
         assert pinned[name] == version
@@ -57,8 +58,19 @@ def test_lock_pins_what_was_chosen_and_names_no_place() -> None:
 
 
 def test_contributing_says_why_for_each_package() -> None:
-    rows = re.findall(r"^\| ([\w, -]+) \| .+ \|$", read("CONTRIBUTING.md"), re.MULTILINE)
+    table = read("CONTRIBUTING.md").split("## The lock")[1]
+    rows = re.findall(r"^\| ([\w, -]+) \| .+ \|$", table, re.MULTILINE)
     assert {name.strip() for row in rows for name in row.split(",")} - {"package"} == set(CHOSEN)
+
+
+def test_the_map_of_contributing_names_what_is_there() -> None:
+    page = read("CONTRIBUTING.md")
+    places = re.findall(r"`((?:rooflib|kit|grading|site|tests|chapters|exercises)/[^`<]*)", page)
+    assert len(places) > 12
+    for place in places:
+        assert (ROOT / place).exists(), place
+    rooms = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert set(rooms) == {path.parent.name for path in ROOT.glob("grading/*/__init__.py")}
 
 
 def test_no_file_knows_a_machine_or_where_packages_come_from() -> None:
