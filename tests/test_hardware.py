@@ -8,7 +8,7 @@ import datetime
 import pytest
 
 import rooflib as rl
-from rooflib.hardware import Figure, Source, sources
+from rooflib.catalogue import DataPoint, Source, sources
 from rooflib.units import FACTORS
 
 # Peaks in FLOP/s (bf16, 8-bit), HBM bytes/s, HBM bytes, link name, bytes/s of one link one way,
@@ -71,7 +71,9 @@ def test_nvlink_reaches_one_peer_with_all_its_links_and_ici_with_one():
 
 
 def test_every_figure_has_a_source_and_a_date():
-    used = {figure.source.key for figure in rl.figures()} | {a.source.key for a in rl.achieved()}
+    used = {figure.source.key for figure in rl.data_points()} | {
+        a.source.key for a in rl.achieved()
+    }
     assert used == set(sources())
     for source in sources().values():
         assert source.title
@@ -82,7 +84,7 @@ def test_every_figure_has_a_source_and_a_date():
 
 def test_every_number_of_a_chip_is_a_chosen_figure():
     for chip in rl.chips():
-        chosen = {f.what: f.value for f in rl.figures() if f.chip == chip.name and f.chosen}
+        chosen = {f.what: f.value for f in rl.data_points() if f.chip == chip.name and f.chosen}
         numbers = {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
         numbers |= {f"vector {kind}": peak for kind, peak in chip.vector.items()}
         numbers |= {"bandwidth": chip.bandwidth, "capacity": chip.capacity}
@@ -91,8 +93,8 @@ def test_every_number_of_a_chip_is_a_chosen_figure():
 
 
 def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
-    chosen = {(f.chip, f.what): f.value for f in rl.figures() if f.chosen}
-    others = [f for f in rl.figures() if not f.chosen]
+    chosen = {(f.chip, f.what): f.value for f in rl.data_points() if f.chosen}
+    others = [f for f in rl.data_points() if not f.chosen]
     assert others
     for other in others:
         assert other.value != chosen[other.chip, other.what]
@@ -109,20 +111,20 @@ def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
 )
 def test_what_a_printed_figure_includes_is_taken_out(included, value):
     source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
-    assert Figure("chip", "link", 900, "GB/s", source, **included).value == value
+    assert DataPoint("chip", "link", 900, "GB/s", source, **included).value == value
 
 
 def test_a_figure_says_how_it_was_printed_and_in_which_unit_its_value_is():
     source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
-    nvlink = Figure("chip", "link", 1979, "GB/s", source, two_way=True, links=18)
+    nvlink = DataPoint("chip", "link", 1979, "GB/s", source, two_way=True, links=18)
     assert (nvlink.as_printed, nvlink.base_unit) == ("1,979 GB/s, both ways, 18 links", "B/s")
-    peak = Figure("chip", "peak int8", 3.125e9, "OP/s", source, sparse=True)
+    peak = DataPoint("chip", "peak int8", 3.125e9, "OP/s", source, sparse=True)
     assert (peak.as_printed, peak.base_unit) == ("3.125e9 OP/s, sparse", "OP/s")
 
 
 def test_every_unit_has_its_base_unit():
     source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
-    bases = {Figure("chip", "x", 1, unit, source).base_unit for unit in FACTORS}
+    bases = {DataPoint("chip", "x", 1, unit, source).base_unit for unit in FACTORS}
     assert bases == {"FLOP/s", "OP/s", "B", "B/s"}
 
 

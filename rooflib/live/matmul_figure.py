@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
+from rooflib.catalogue import chips
 from rooflib.dtypes import DTYPES, dtype, wider
-from rooflib.hardware import chips
 from rooflib.live.catalogue import sizes
 from rooflib.live.expressions import inlined
 from rooflib.live.figure import Choice, LiveFigure, Number, Slider
