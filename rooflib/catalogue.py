@@ -107,12 +107,12 @@ def chip(name: str) -> Chip:
     ValueError
         If there is no such chip. The message lists the known ones, and those that may be meant.
     """
-    from difflib import get_close_matches  # only here, to keep `import rooflib` light
-
     known = {_plain(each.name): each for each in chips()}
     wanted = _plain(name) if isinstance(name, str) else ""
     if wanted in known:
         return known[wanted]
+    from difflib import get_close_matches  # only now, to keep `import rooflib` light
+
     within = [plain for plain in known if wanted and wanted in plain]
     meant = [repr(known[each].name) for each in within or get_close_matches(wanted, known)]
     hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
