@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from rooflib._arguments import one_of, positive, whole
 from rooflib.dtypes import DType, dtype
@@ -64,23 +64,19 @@ class Link:
         return self.total if self.topology == "switch" else self.bandwidth
 
 
-class _ReadOnly(Mapping[str, float]):
-    """Figures of a chip by name: read-only, and unlike a mapping proxy it can be pickled."""
+class _ReadOnly(dict[str, float]):
+    """Figures of a chip by name: read-only, and unlike a mapping proxy they can be pickled."""
 
-    def __init__(self, figures: Mapping[str, float]) -> None:
-        self._figures = dict(figures)
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(
+            "the figures of a chip are read-only; dataclasses.replace makes another chip"
+        )
 
-    def __getitem__(self, name: str) -> float:
-        return self._figures[name]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._figures)
-
-    def __len__(self) -> int:
-        return len(self._figures)
-
-    def __repr__(self) -> str:
-        return repr(self._figures)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _ReadOnly, (dict(self),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,15 +130,16 @@ class Chip:
         """Dense peak in FLOP/s for a data type, of the "matrix" or the "vector" units."""
         one_of("unit", unit, ("matrix", "vector"))
         peaks = self.peaks if unit == "matrix" else self.vector
-        own = isinstance(compute, str) and compute in peaks  # a type of one's own, by its name
-        name = str(compute) if own else dtype(compute, "compute").name
-        if name not in peaks:
+        # A type of one's own goes by its name as well, on a chip that has a peak for it.
+        if not (isinstance(compute, str) and compute in peaks):
+            compute = dtype(compute, "compute").name
+        if compute not in peaks:
             known = ", ".join(peaks) or "none"
             raise ValueError(
                 f"compute must be a type that the {unit} units of {self.name} have a peak for: "
-                f"{known}; got {name!r}"
+                f"{known}; got {compute!r}"
             )
-        return peaks[name]
+        return peaks[compute]
 
     def link(self, name: str) -> Link:
         """Look up a link by name."""

@@ -7,6 +7,7 @@ bytes/s and bytes, dense, one way, for one link, so that the conversions are tes
 from __future__ import annotations
 
 import datetime
+import re
 
 import pytest
 
@@ -285,6 +286,8 @@ def test_a_repository_is_named_with_its_commit():
     for source in sources().values():
         if source.publisher in ("Google", "Google DeepMind", "Stas Bekman"):
             assert "Commit " in source.note
+        for commit in re.findall(r"github\.com/[^/]+/[^/]+/blob/(\w{7})", source.note):
+            assert f"commit {commit}" in source.note
 
 
 def test_every_number_of_a_chip_is_a_chosen_figure():
