@@ -35,6 +35,7 @@ def test_ridges_of_the_vector_units_and_of_a_link():
     mine = laptop(vector={"fp32": 2e11}, links=(wire,))
     assert mine.ridge("fp32", "vector") == 2
     assert mine.ridge(link="wire") == mine.ridge(link=wire) == 250
+    assert mine.ridge(link=rl.Link("ring", 1e9, links_per_axis=2, axes=2)) == 1000
 
 
 def test_a_chip_does_not_change_under_its_holders():
