@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rooflib.bounds import Bounds, attainable, bound
+from rooflib.catalogue import DataPoint, achieved, chip, chips, data_points
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
 from rooflib.critical import (
     critical_batch,
@@ -23,7 +24,7 @@ from rooflib.critical import (
     first_whole_above,
 )
 from rooflib.dtypes import DType, dtype
-from rooflib.hardware import Chip, Figure, Link, achieved, chip, chips, figures
+from rooflib.hardware import Chip, Link
 from rooflib.operations import (
     Operation,
     dot,
@@ -44,7 +45,7 @@ __all__ = [
     "Bounds",
     "Chip",
     "DType",
-    "Figure",
+    "DataPoint",
     "Link",
     "Operation",
     "Table",
@@ -58,10 +59,10 @@ __all__ = [
     "critical_batch",
     "critical_batch_limit",
     "critical_depth",
+    "data_points",
     "dot",
     "dtype",
     "elementwise",
-    "figures",
     "first_whole_above",
     "matmul",
     "matmul_per_example",

@@ -1,19 +1,19 @@
-"""Chips: the catalogue in hardware.toml, and `Chip`, to make for a machine of one's own."""
+"""What bounds an operation: `Chip`, and `Link`, a way off the chip."""
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
-from rooflib._arguments import one_of, positive
+from rooflib._arguments import one_of, positive, whole
 from rooflib.dtypes import DType, dtype
-from rooflib.units import to_base
+from rooflib.table import Table
+from rooflib.units import text
 
 TOPOLOGIES = ("torus", "switch", "host")
+ROOFS = ("compute", "HBM", "link")
+"""Names in the results of `bound` and in what an operation sends: no link may have one."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class Link:
     topology
         "torus": each link leads to one neighbour. "switch": every link can carry traffic to any
         one peer. "host": one shared way out, by PCIe or by the host's network card.
+
+    Raises
+    ------
+    ValueError
+        If a figure is not above zero and finite, a count is not whole, or the name is a roof's.
     """
 
     name: str
@@ -40,10 +45,13 @@ class Link:
     topology: str = "torus"
 
     def __post_init__(self) -> None:
-        positive("bandwidth", self.bandwidth)
-        positive("links_per_axis", self.links_per_axis)
-        positive("axes", self.axes)
-        one_of("topology", self.topology, TOPOLOGIES)
+        if self.name in ROOFS:
+            roofs = ", ".join(ROOFS)
+            raise ValueError(f"name of a link must not be a roof's: {roofs}; got {self.name!r}")
+        positive(f"link {self.name!r}: bandwidth", self.bandwidth)
+        whole(f"link {self.name!r}: links_per_axis", self.links_per_axis)
+        whole(f"link {self.name!r}: axes", self.axes)
+        one_of(f"link {self.name!r}: topology", self.topology, TOPOLOGIES)
 
     @property
     def total(self) -> float:
@@ -56,63 +64,82 @@ class Link:
         return self.total if self.topology == "switch" else self.bandwidth
 
 
-@dataclass(frozen=True)
+class _ReadOnly(dict[str, float]):
+    """Figures of a chip by name: read-only, and unlike a mapping proxy they can be pickled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(
+            "the figures of a chip are read-only; dataclasses.replace makes another chip"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _ReadOnly, (dict(self),)
+
+
+@dataclass(frozen=True, repr=False)
 class Chip:
     """What bounds an operation: dense peaks, HBM bandwidth and capacity, links.
 
     Attributes
     ----------
-    name
+    name, maker
         For labels.
-    peaks
-        Dense FLOP/s (operations/s for integer types) of the matrix units by data type.
-    bandwidth
-        HBM (or main memory) bytes/s.
-    capacity
-        HBM (or main memory) bytes.
-    vector
-        Dense FLOP/s of the vector units by data type, where known.
+    peaks, vector
+        Dense FLOP/s (operations/s for integer types) of the matrix and of the vector units, by
+        data type: a name that rooflib knows or, for a type of your own, a `DType`.
+    bandwidth, capacity
+        HBM (or main memory) bytes/s and bytes.
     links
         Ways off the chip.
-    maker
-        Who makes it.
+    on_chip
+        Bytes of each memory on the chip by its name ("VMEM", "L2"), where known.
 
     Raises
     ------
     ValueError
-        If a figure is not above zero and finite, or a data type is unknown.
+        If a figure is not above zero and finite, a data type is unknown, or a name comes twice.
     """
 
     name: str
-    peaks: Mapping[str, float] = field(hash=False)
+    peaks: Mapping[Any, float] = field(hash=False)
     bandwidth: float
     capacity: float
-    vector: Mapping[str, float] = field(default_factory=dict, hash=False)
+    vector: Mapping[Any, float] = field(default_factory=dict, hash=False)
     links: tuple[Link, ...] = ()
     maker: str = ""
+    on_chip: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         positive("bandwidth", self.bandwidth)
         positive("capacity", self.capacity)
-        for where, peaks in (("peaks", self.peaks), ("vector", self.vector)):
-            for kind, peak in peaks.items():
-                positive(f"{where}[{kind!r}]", peak)
-                dtype(kind, where)
-            # A read-only copy: a chip that others hold must not change under them.
-            object.__setattr__(self, where, MappingProxyType(dict(peaks)))
+        # Read-only copies: a chip that others hold must not change under them.
+        object.__setattr__(self, "peaks", _by_type("peaks", self.peaks))
+        object.__setattr__(self, "vector", _by_type("vector", self.vector))
+        for memory, size in self.on_chip.items():
+            positive(f"on_chip[{memory!r}]", size)
+        object.__setattr__(self, "on_chip", _ReadOnly(self.on_chip))
+        object.__setattr__(self, "links", tuple(self.links))
+        names = [link.name for link in self.links]
+        if len(set(names)) < len(names):
+            raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 
     def peak(self, compute: str | DType = "bf16", unit: str = "matrix") -> float:
         """Dense peak in FLOP/s for a data type, of the "matrix" or the "vector" units."""
         one_of("unit", unit, ("matrix", "vector"))
-        name = dtype(compute, "compute").name
         peaks = self.peaks if unit == "matrix" else self.vector
-        if name not in peaks:
+        # A type of one's own goes by its name as well, on a chip that has a peak for it.
+        if not (isinstance(compute, str) and compute in peaks):
+            compute = dtype(compute, "compute").name
+        if compute not in peaks:
             known = ", ".join(peaks) or "none"
             raise ValueError(
                 f"compute must be a type that the {unit} units of {self.name} have a peak for: "
-                f"{known}; got {name!r}"
+                f"{known}; got {compute!r}"
             )
-        return peaks[name]
+        return peaks[compute]
 
     def link(self, name: str) -> Link:
         """Look up a link by name."""
@@ -137,168 +164,34 @@ class Chip:
         over = self.link(link) if isinstance(link, str) else link
         return self.peak(compute, unit) / over.to_one_peer
 
+    def __repr__(self) -> str:
+        peak = "".join([f"{_rate(kind, p)} in {kind}, " for kind, p in self.peaks.items()][:1])
+        memory = f"{text(self.bandwidth, 'B/s')} and {text(self.capacity, 'B')} of HBM"
+        return f"<Chip {self.name}: {peak}{memory}>".replace("\N{NO-BREAK SPACE}", " ")
 
-@dataclass(frozen=True)
-class Source:
-    """Where figures were read: title, publisher, address, and the day of reading."""
-
-    key: str
-    title: str
-    publisher: str
-    url: str
-    read: datetime.date
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One figure of the catalogue as its source prints it, and what it means.
-
-    Attributes
-    ----------
-    chip, what
-        Whose figure, and of what: "peak bf16", "vector fp32", "bandwidth", "capacity",
-        "link ICI".
-    printed, unit
-        The figure as printed.
-    sparse, two_way, links
-        What the printed figure includes: twofold structured sparsity, both directions, so many
-        links.
-    source
-        Where it was read.
-    chosen
-        True for the figure that the catalogue uses; False for one that disagrees with it.
-    """
-
-    chip: str
-    what: str
-    printed: float
-    unit: str
-    source: Source
-    sparse: bool = False
-    two_way: bool = False
-    links: int = 1
-    chosen: bool = True
-    note: str = ""
-
-    @property
-    def value(self) -> float:
-        """The figure in FLOP/s, bytes/s or bytes: dense, one way, per link.
-
-        The one place where printed figures are converted.
-        """
-        share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
-        return to_base(self.printed, self.unit) / share
-
-    @property
-    def base_unit(self) -> str:
-        """The unit of `value`: FLOP/s, OP/s, B/s or B."""
-        return "B/s" if self.unit.endswith("bit/s") else self.unit.lstrip("kKMGTPEi")
-
-    @property
-    def as_printed(self) -> str:
-        """The printed figure and what it includes: "900 GB/s, both ways, 18 links"."""
-        number = f"{self.printed:,g}".replace("e+0", "e").replace("e+", "e")
-        included = [
-            "sparse" if self.sparse else "",
-            "both ways" if self.two_way else "",
-            f"{self.links} links" if self.links > 1 else "",
+    def _repr_markdown_(self) -> str:
+        rows = [
+            (f"{kind}, {unit} units", _rate(kind, peak), text(peak / self.bandwidth))
+            for unit, peaks in (("matrix", self.peaks), ("vector", self.vector))
+            for kind, peak in peaks.items()
         ]
-        return ", ".join([f"{number} {self.unit}", *filter(None, included)])
+        rows += [("HBM", f"{text(self.bandwidth, 'B/s', 4)}, {text(self.capacity, 'B', 4)}", "")]
+        rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
+        rows += [(f"{k.name} to one peer", text(k.to_one_peer, "B/s", 4), "") for k in self.links]
+        headings = (self.name, "dense, one way", "ridge, FLOP/byte")
+        return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))._repr_markdown_()
 
 
-@dataclass(frozen=True)
-class Achieved:
-    """A share of the advertised peak that somebody measured."""
-
-    chip: str
-    roof: str
-    fraction: float
-    source: Source
-    note: str = ""
-
-
-def chip(name: str) -> Chip:
-    """Look up a chip of the catalogue; case, spaces, hyphens and underscores don't matter.
-
-    Raises
-    ------
-    ValueError
-        If there is no such chip. The message lists the known ones.
-    """
-    wanted = _plain(name) if isinstance(name, str) else ""
-    for known in chips():
-        if _plain(known.name) == wanted:
-            return known
-    names = ", ".join(known.name for known in chips())
-    raise ValueError(f"chip must be one of {names}; got {name!r}")
+def _by_type(argument: str, peaks: Mapping[Any, float]) -> _ReadOnly:
+    if isinstance(peaks, _ReadOnly):  # another chip's, checked when that one was made
+        return peaks
+    named = {dtype(kind, argument).name: peak for kind, peak in peaks.items()}
+    if len(named) < len(peaks):
+        raise ValueError(f"{argument} must have one figure for each data type; got {dict(peaks)}")
+    for name, peak in named.items():
+        positive(f"{argument}[{name!r}]", peak)
+    return _ReadOnly(named)
 
 
-@cache
-def chips() -> tuple[Chip, ...]:
-    """Every chip of the catalogue, in its order."""
-    return tuple(_make_chip(entry) for entry in _catalogue()["chip"])
-
-
-@cache
-def figures() -> tuple[Figure, ...]:
-    """Every figure of the catalogue with its source, the disagreeing ones included."""
-    return tuple(figure for entry in _catalogue()["chip"] for figure in _figures_of(entry))
-
-
-@cache
-def sources() -> Mapping[str, Source]:
-    """Every source of the catalogue by key."""
-    entries = _catalogue()["source"].items()
-    return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
-
-
-@cache
-def achieved() -> tuple[Achieved, ...]:
-    """Measured shares of peak, with their sources."""
-    return tuple(
-        Achieved(**{**entry, "source": sources()[entry["source"]]})
-        for entry in _catalogue()["achieved"]
-    )
-
-
-@cache
-def _catalogue() -> dict[str, Any]:
-    # Imported here because only the catalogue needs them, and `import rooflib` is kept light.
-    import importlib.resources
-    import tomllib
-
-    return tomllib.loads(importlib.resources.files("rooflib").joinpath("hardware.toml").read_text())
-
-
-def _figures_of(entry: Mapping[str, Any]) -> list[Figure]:
-    chosen = {f"peak {kind}": figure for kind, figure in entry["peak"].items()}
-    chosen |= {f"vector {kind}": figure for kind, figure in entry.get("vector", {}).items()}
-    chosen |= {"bandwidth": entry["bandwidth"], "capacity": entry["capacity"]}
-    chosen |= {f"link {link['name']}": link["bandwidth"] for link in entry.get("link", [])}
-    others = [({"chosen": False} | figure) for figure in entry.get("also", [])]
-    given = [({"what": what} | figure) for what, figure in chosen.items()] + others
-    return [
-        Figure(**{**figure, "chip": entry["name"], "source": sources()[figure["source"]]})
-        for figure in given
-    ]
-
-
-def _make_chip(entry: Mapping[str, Any]) -> Chip:
-    values = {figure.what: figure.value for figure in _figures_of(entry) if figure.chosen}
-    return Chip(
-        name=entry["name"],
-        maker=entry["maker"],
-        peaks={kind: values[f"peak {kind}"] for kind in entry["peak"]},
-        vector={kind: values[f"vector {kind}"] for kind in entry.get("vector", {})},
-        bandwidth=values["bandwidth"],
-        capacity=values["capacity"],
-        links=tuple(
-            Link(**{**link, "bandwidth": values[f"link {link['name']}"]})
-            for link in entry.get("link", [])
-        ),
-    )
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+def _rate(kind: str, peak: float) -> str:
+    return text(peak, "OP/s" if kind.startswith("int") else "FLOP/s", 4)

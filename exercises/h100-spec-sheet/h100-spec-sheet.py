@@ -10,7 +10,7 @@ BINARY = {"P": 2**50, "T": 2**40, "G": 2**30}
 
 def catalogue():
     """The sheets of the catalogue as they are printed, in the shape that the notebook shows."""
-    printed = {(figure.chip, figure.what): figure for figure in rl.figures() if figure.chosen}
+    printed = {(figure.chip, figure.what): figure for figure in rl.data_points() if figure.chosen}
     for chip in rl.chips():
         peak, memory = printed[chip.name, "peak bf16"], printed[chip.name, "bandwidth"]
         yield {

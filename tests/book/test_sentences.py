@@ -254,6 +254,6 @@ def test_how_close_models_run_to_the_limits_is_said_by_its_source() -> None:
 
 def test_a_bandwidth_is_not_said_to_be_the_makers_page_where_that_prints_another() -> None:
     page = sentences("chapters/intensity")
-    prints = [f.as_printed for f in rl.figures() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
+    prints = [f.as_printed for f in rl.data_points() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
     assert f"a newer one prints {prints[0]}" in page
     assert "the maker's page" not in outputs("chapters/matmul")

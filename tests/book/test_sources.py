@@ -117,7 +117,7 @@ def test_exercise_5():
         ("A100 80GB SXM", 153),
         ("H100 SXM", 295),
         ("H200 SXM", 206),
-        ("B200", 281),
+        ("B200", 292),
     ],
 )
 def test_the_rule_of_240_holds_for_one_chip(name, batch):

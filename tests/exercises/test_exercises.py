@@ -298,18 +298,18 @@ def exact(D: float, F: float, peak: float, bandwidth: float) -> Any:
 
 
 def sheet_chip(peak, peak_unit, sparse, bandwidth, bandwidth_unit, name="sheet") -> rl.Chip:
-    source = rl.figures()[0].source
-    compute = rl.Figure(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
+    source = rl.data_points()[0].source
+    compute = rl.DataPoint(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
     units = {"B/s": (1e-9, "GB/s")}  # rooflib's table of units starts at the first prefix
     factor, unit = units.get(bandwidth_unit, (1, bandwidth_unit))
-    memory = rl.Figure(name, "bandwidth", bandwidth * factor, unit, source)
+    memory = rl.DataPoint(name, "bandwidth", bandwidth * factor, unit, source)
     return rl.Chip(name, {"bf16": compute.value}, memory.value, 80e9)
 
 
 def link(printed: float, unit: str, both_ways: bool) -> float:
     factor, unit = {"B/s": (1e-9, "GB/s")}.get(unit, (1, unit))
-    source = rl.figures()[0].source
-    return rl.Figure("any", "link", printed * factor, unit, source, two_way=both_ways).value
+    source = rl.data_points()[0].source
+    return rl.DataPoint("any", "link", printed * factor, unit, source, two_way=both_ways).value
 
 
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
@@ -436,7 +436,7 @@ def test_exercise_5_is_295_and_298_counts_as_well() -> None:
     assert round(batch) == 295
     (part,) = [p for p in load("h100-spec-sheet").parts if p.key == "critical-batch"]
     assert same(1e15 / 3.35e12, batch, part.tolerance)
-    table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 281, "TPU v6e": 560, "TPU7x": 313}
+    table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
     batches = book["critical_batches"](book["sheets"])
     assert {name: round(batches[name]) for name in table} == table
 

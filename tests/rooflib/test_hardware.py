@@ -1,138 +1,24 @@
-"""The catalogue: figures, their sources, and the conversions."""
+"""Chips and links: what they refuse, how they are copied, and what they show of themselves."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-import datetime
+import pickle
+import re
 
 import pytest
 
 import rooflib as rl
-from rooflib.hardware import Figure, Source, sources
-from rooflib.units import FACTORS
+from rooflib.bounds import COMPUTE, HBM
+from rooflib.hardware import ROOFS
+from rooflib.operations import ANY_LINK
 
-# Peaks in FLOP/s (bf16, 8-bit), HBM bytes/s, HBM bytes, link name, bytes/s of one link one way,
-# axes, links per axis, ridge. Worked out by hand from the sheets, not by the code under test.
-FACTS = {
-    "A100 80GB SXM": (3.12e14, {"int8": 6.24e14}, 2.039e12, 80e9, ("NVLink", 2.5e10, 1, 12), 153),
-    "H100 SXM": (
-        9.895e14,
-        {"int8": 1.979e15, "fp8": 1.979e15},
-        3.35e12,
-        80e9,
-        ("NVLink", 2.5e10, 1, 18),
-        295,
-    ),
-    "H200 SXM": (
-        9.895e14,
-        {"int8": 1.979e15, "fp8": 1.979e15},
-        4.8e12,
-        141e9,
-        ("NVLink", 2.5e10, 1, 18),
-        206,
-    ),
-    "B200": (2.25e15, {"fp8": 4.5e15}, 8e12, 180e9, ("NVLink", 5e10, 1, 18), 281),
-    "TPU v4": (2.75e14, {"int8": 2.75e14}, 1.2e12, None, ("ICI", 4.5e10, 3, 2), 229),
-    "TPU v5e": (1.97e14, {"int8": 3.94e14}, 8.19e11, 16e9, ("ICI", 4.5e10, 2, 2), 240),
-    "TPU v5p": (4.59e14, {"int8": 9.18e14}, 2.765e12, None, ("ICI", 9e10, 3, 2), 166),
-    "TPU v6e": (9.18e14, {"int8": 1.836e15}, 1.638e12, 32e9, ("ICI", 9e10, 2, 2), 560),
-    "TPU7x": (2.307e15, {"fp8": 4.614e15}, 7.38e12, 192 * 2**30, ("ICI", 1e11, 3, 2), 313),
-}
+FP6 = rl.DType("fp6", 6)
 
 
-def test_the_nine_chips_are_there():
-    assert [chip.name for chip in rl.chips()] == list(FACTS)
-
-
-@pytest.mark.parametrize("name", FACTS)
-def test_a_chip_has_its_figures(name):
-    bf16, eight_bit, bandwidth, capacity, link, ridge = FACTS[name]
-    chip = rl.chip(name)
-    assert chip.peak("bf16") == bf16
-    for kind, peak in eight_bit.items():
-        assert chip.peak(kind) == peak
-    assert chip.bandwidth == bandwidth
-    if capacity is not None:
-        assert chip.capacity == capacity
-    known = chip.link(link[0])
-    assert (known.name, known.bandwidth, known.axes, known.links_per_axis) == link
-    assert chip.ridge() == pytest.approx(ridge, abs=0.7)
-
-
-@pytest.mark.parametrize("name", ["A100 80GB SXM", "TPU v4"])
-def test_no_peak_is_invented(name):
-    assert "fp8" not in rl.chip(name).peaks
-
-
-def test_nvlink_reaches_one_peer_with_all_its_links_and_ici_with_one():
-    assert rl.chip("H100 SXM").link("NVLink").to_one_peer == 4.5e11
-    v5p = rl.chip("TPU v5p").link("ICI")
-    assert (v5p.to_one_peer, v5p.total) == (9e10, 5.4e11)
-
-
-def test_every_figure_has_a_source_and_a_date():
-    used = {figure.source.key for figure in rl.figures()} | {a.source.key for a in rl.achieved()}
-    assert used == set(sources())
-    for source in sources().values():
-        assert source.title
-        assert source.publisher
-        assert source.url.startswith("https://")
-        assert datetime.date(2026, 1, 1) <= source.read <= datetime.date(2100, 1, 1)
-
-
-def test_every_number_of_a_chip_is_a_chosen_figure():
-    for chip in rl.chips():
-        chosen = {f.what: f.value for f in rl.figures() if f.chip == chip.name and f.chosen}
-        numbers = {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
-        numbers |= {f"vector {kind}": peak for kind, peak in chip.vector.items()}
-        numbers |= {"bandwidth": chip.bandwidth, "capacity": chip.capacity}
-        numbers |= {f"link {link.name}": link.bandwidth for link in chip.links}
-        assert numbers == chosen
-
-
-def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
-    chosen = {(f.chip, f.what): f.value for f in rl.figures() if f.chosen}
-    others = [f for f in rl.figures() if not f.chosen]
-    assert others
-    for other in others:
-        assert other.value != chosen[other.chip, other.what]
-
-
-@pytest.mark.parametrize(
-    ("included", "value"),
-    [
-        ({}, 900e9),
-        ({"two_way": True}, 450e9),
-        ({"two_way": True, "links": 18}, 25e9),
-        ({"sparse": True}, 450e9),
-    ],
-)
-def test_what_a_printed_figure_includes_is_taken_out(included, value):
-    source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
-    assert Figure("chip", "link", 900, "GB/s", source, **included).value == value
-
-
-def test_a_figure_says_how_it_was_printed_and_in_which_unit_its_value_is():
-    source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
-    nvlink = Figure("chip", "link", 1979, "GB/s", source, two_way=True, links=18)
-    assert (nvlink.as_printed, nvlink.base_unit) == ("1,979 GB/s, both ways, 18 links", "B/s")
-    peak = Figure("chip", "peak int8", 3.125e9, "OP/s", source, sparse=True)
-    assert (peak.as_printed, peak.base_unit) == ("3.125e9 OP/s, sparse", "OP/s")
-
-
-def test_every_unit_has_its_base_unit():
-    source = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
-    bases = {Figure("chip", "x", 1, unit, source).base_unit for unit in FACTORS}
-    assert bases == {"FLOP/s", "OP/s", "B", "B/s"}
-
-
-def test_names_are_found_however_they_are_written():
-    assert rl.chip("tpu-v5e") is rl.chip("TPU v5e") is rl.chip("TPU_V5E")
-
-
-def test_achieved_shares_are_shares():
-    assert rl.achieved()
-    assert all(0 < measured.fraction < 1 for measured in rl.achieved())
+def laptop(peaks=None, **more):
+    return rl.Chip("laptop", {"bf16": 1e12} if peaks is None else peaks, 1e11, 1e9, **more)
 
 
 def test_a_chip_of_ones_own():
@@ -144,14 +30,159 @@ def test_a_chip_of_ones_own():
     assert faster.ridge("fp32") == 5
 
 
+def test_ridges_of_the_vector_units_and_of_a_link():
+    wire = rl.Link("wire", 1e9, links_per_axis=4, topology="switch")
+    mine = laptop(vector={"fp32": 2e11}, links=(wire,))
+    assert mine.ridge("fp32", "vector") == 2
+    assert mine.ridge(link="wire") == mine.ridge(link=wire) == 250
+    assert mine.ridge(link=rl.Link("ring", 1e9, links_per_axis=2, axes=2)) == 1000
+
+
 def test_a_chip_does_not_change_under_its_holders():
-    peaks = {"bf16": 1e12}
-    mine = rl.Chip("laptop", peaks, 1e11, 1e9)
-    peaks["bf16"] = 5.0
-    assert mine.peak() == 1e12
-    with pytest.raises(TypeError):
-        mine.peaks["bf16"] = 5.0
+    peaks, memories = {"bf16": 1e12}, {"L2": 5e7}
+    mine = laptop(peaks, on_chip=memories)
+    peaks["bf16"] = memories["L2"] = 5.0
+    assert (mine.peak(), mine.on_chip["L2"]) == (1e12, 5e7)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        mine.bandwidth = 1.0
 
 
 def test_chips_can_be_keys():
     assert {chip: chip.name for chip in rl.chips()}[rl.chip("TPU v4")] == "TPU v4"
+    assert len({laptop(links=[rl.Link("wire", 1e9)]), laptop(links=(rl.Link("wire", 1e9),))}) == 1
+
+
+@pytest.mark.parametrize("copied", [lambda c: pickle.loads(pickle.dumps(c)), copy.deepcopy])
+@pytest.mark.parametrize("chip", [*rl.chips(), laptop({FP6: 2e12})], ids=lambda c: c.name)
+def test_a_copied_chip_is_the_same_chip(copied, chip):
+    again = copied(chip)
+    assert again == chip
+    assert hash(again) == hash(chip)
+    assert dict(again.peaks) == dict(chip.peaks)
+    with pytest.raises(TypeError):
+        again.peaks["bf16"] = 1.0
+
+
+def test_chips_with_different_figures_differ():
+    assert laptop({"bf16": 1e12}) != laptop({"bf16": 2e12})
+    assert laptop(on_chip={"L2": 1e6}) != laptop(on_chip={"L2": 2e6})
+
+
+def test_a_data_type_of_ones_own_is_a_key_of_the_peaks_and_goes_by_its_name():
+    mine = laptop({FP6: 2e12, "bf16": 1e12}, vector={FP6: 1e11})
+    assert list(mine.peaks) == ["fp6", "bf16"]
+    assert mine.peak(FP6) == mine.peak("fp6") == 2e12
+    assert mine.peak(FP6, "vector") == mine.peak("fp6", "vector") == 1e11
+    assert rl.bound(rl.matmul(8, 8, 8, x=FP6), mine).times["compute"] == 2 * 8**3 / 2e12
+    assert dataclasses.replace(mine, bandwidth=2e11).ridge("fp6") == 10
+
+
+def test_a_data_type_that_a_chip_has_no_peak_for_is_refused():
+    with pytest.raises(ValueError, match="compute must be a type that the matrix units of laptop"):
+        laptop().peak(FP6)
+    with pytest.raises(ValueError, match=r"compute must be one of .*got 'fp6'"):
+        laptop().peak("fp6")
+    with pytest.raises(ValueError, match=r"peaks must be one of .*got 'fp6'"):
+        laptop({"fp6": 1e12})
+
+
+def test_two_figures_for_one_data_type_are_refused():
+    with pytest.raises(ValueError, match="vector must have one figure for each data type"):
+        laptop(vector={"bf16": 1e12, rl.dtype("bf16"): 2e12})
+
+
+def test_a_figure_that_is_not_above_zero_is_refused_by_its_name():
+    with pytest.raises(ValueError, match=re.escape("peaks['fp6'] must be above zero")):
+        laptop({FP6: 0})
+    with pytest.raises(ValueError, match=re.escape("vector['fp32'] must be above zero")):
+        laptop(vector={"fp32": -1})
+    with pytest.raises(ValueError, match=re.escape("on_chip['L2'] must be above zero")):
+        laptop(on_chip={"L2": 0})
+    with pytest.raises(ValueError, match="capacity must be above zero"):
+        rl.Chip("laptop", {"bf16": 1e12}, 1e11, 0)
+
+
+def test_a_link_has_no_name_of_a_roof():
+    assert set(ROOFS) == {COMPUTE, HBM, ANY_LINK}
+    for name in ROOFS:
+        with pytest.raises(ValueError, match=f"name of a link must not be .*; got '{name}'"):
+            rl.Link(name, 1e9)
+
+
+@pytest.mark.parametrize("count", ["axes", "links_per_axis"])
+@pytest.mark.parametrize("value", [1.5, 0, -1])
+def test_a_link_counts_whole_links_and_an_error_names_the_link(count, value):
+    with pytest.raises(ValueError, match=f"link 'wire': {count} must be .*got {value}"):
+        rl.Link("wire", 1e9, **{count: value})
+
+
+def test_an_error_of_a_link_names_the_link():
+    with pytest.raises(ValueError, match="link 'wire': bandwidth must be above zero"):
+        rl.Link("wire", 0)
+    with pytest.raises(ValueError, match="link 'wire': topology must be one of torus, switch, "):
+        rl.Link("wire", 1e9, topology="star")
+
+
+def test_all_links_of_a_chip_have_names_of_their_own():
+    wires = [rl.Link("wire", 1e9), rl.Link("bus", 1e9), rl.Link("wire", 2e9)]
+    with pytest.raises(
+        ValueError, match="links of laptop must differ in name; got wire, bus, wire"
+    ):
+        laptop(links=wires)
+
+
+@pytest.mark.parametrize(
+    ("topology", "to_one_peer"), [("torus", 1e9), ("host", 1e9), ("switch", 6e9)]
+)
+def test_a_switch_alone_reaches_one_peer_over_all_links(topology, to_one_peer):
+    link = rl.Link("wire", 1e9, links_per_axis=2, axes=3, topology=topology)
+    assert (link.total, link.to_one_peer) == (6e9, to_one_peer)
+
+
+def test_a_chip_shows_itself_in_a_line():
+    shown = "<Chip TPU v5e: 197 TFLOP/s in bf16, 819 GB/s and 16 GB of HBM>"
+    assert repr(rl.chip("TPU v5e")) == shown
+    assert (
+        repr(laptop({"int8": 2e12})) == "<Chip laptop: 2 TOP/s in int8, 100 GB/s and 1 GB of HBM>"
+    )
+    assert repr(laptop({})) == "<Chip laptop: 100 GB/s and 1 GB of HBM>"
+    assert repr(laptop(on_chip={"L2": 1.0}).on_chip) == "{'L2': 1.0}"
+
+
+def test_a_chip_shows_its_roofs_in_a_notebook():
+    wire = rl.Link("wire", 1e9, links_per_axis=4, topology="switch")
+    mine = laptop({"bf16": 2e12, "int8": 4e12}, vector={"fp32": 5e10}, links=[wire])
+    mine = dataclasses.replace(mine, on_chip={"L2": 5e7})
+    shown = mine._repr_markdown_().replace("\N{NO-BREAK SPACE}", " ")
+    assert shown.splitlines() == [
+        "| laptop | dense, one way | ridge, FLOP/byte |",
+        "| :-- | --: | --: |",
+        "| bf16, matrix units | 2 TFLOP/s | 20 |",
+        "| int8, matrix units | 4 TOP/s | 40 |",
+        "| fp32, vector units | 50 GFLOP/s | 0.5 |",
+        "| HBM | 100 GB/s, 1 GB |  |",
+        "| L2 on the chip | 50 MB |  |",
+        "| wire to one peer | 4 GB/s |  |",
+    ]
+
+
+@pytest.mark.parametrize("field", ["peaks", "vector", "on_chip"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda held: held.__setitem__("bf16", 5.0),
+        lambda held: held.__delitem__("bf16"),
+        lambda held: held.__ior__({"bf16": 5.0}),
+        lambda held: held.clear(),
+        lambda held: held.pop("bf16"),
+        lambda held: held.popitem(),
+        lambda held: held.setdefault("int8", 5.0),
+        lambda held: held.update(bf16=5.0),
+    ],
+)
+def test_no_way_to_change_a_mapping_changes_a_chip(field, change):
+    mine = laptop({"bf16": 1.0}, vector={"bf16": 1.0}, on_chip={"bf16": 1.0})
+    held = getattr(mine, field)
+    with pytest.raises(TypeError, match="the figures of a chip are read-only"):
+        change(held)
+    assert held == {"bf16": 1.0}

@@ -8,8 +8,8 @@ from roofkit.live.expressions import inlined
 from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
 from roofkit.live.options import sizes
 from roofkit.live.theme import finished, log_axis, note, sampled, series, single, themed
+from rooflib.catalogue import chips
 from rooflib.dtypes import DTYPES, dtype, wider
-from rooflib.hardware import chips
 from rooflib.plots import INK, MUTED
 
 INPUTS = ("bf16", "int8", "fp8")

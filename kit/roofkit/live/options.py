@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rooflib.hardware import Chip, chips
+from rooflib.catalogue import chips
+from rooflib.hardware import Chip
 
 STEPS = (1, 1.5, 2, 3, 4, 5, 7)
 

@@ -1,12 +1,12 @@
-"""rooflib's units and its Figure, which knows about sparse peaks and links both ways."""
+"""rooflib's units and its DataPoint, which knows about sparse peaks and links both ways."""
 
 import rooflib as rl
 from rooflib.units import to_base
 
 
 def dense_peak(printed, unit, sparse):
-    source = rl.figures()[0].source
-    return rl.Figure("any", "peak bf16", printed, unit, source, sparse=sparse).value
+    source = rl.data_points()[0].source
+    return rl.DataPoint("any", "peak bf16", printed, unit, source, sparse=sparse).value
 
 
 def one_way_bandwidth(printed, unit, both_ways):

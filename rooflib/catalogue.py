@@ -1,0 +1,192 @@
+"""The catalogue in hardware.toml: its chips, and every figure with its source and date."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from rooflib.hardware import Chip, Link
+from rooflib.units import to_base
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where and when figures were read; `note` names the version, or the copies of it that were."""
+
+    key: str
+    title: str
+    publisher: str
+    url: str
+    read: datetime.date
+    note: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class DataPoint:
+    """One figure of the catalogue as its source prints it, and what it means.
+
+    Attributes
+    ----------
+    chip, what
+        Whose figure, and of what: "peak bf16", "vector fp32", "bandwidth", "capacity",
+        "link ICI", "on-chip L2".
+    printed, unit
+        The figure as printed.
+    sparse, two_way, links, cores
+        What the printed figure includes: twofold structured sparsity, both directions, so many
+        links; or that it is for one of so many cores.
+    source
+        Where it was read.
+    chosen
+        True for the figure that the catalogue uses; False for one that disagrees with it.
+    """
+
+    chip: str
+    what: str
+    printed: float
+    unit: str
+    source: Source
+    sparse: bool = False
+    two_way: bool = False
+    links: int = 1
+    cores: int = 1
+    chosen: bool = True
+    note: str = ""
+
+    @property
+    def value(self) -> float:
+        """The figure in FLOP/s, bytes/s or bytes: dense, one way, per link, of the whole chip.
+
+        The one place where printed figures are converted.
+        """
+        share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
+        return to_base(self.printed, self.unit) / share * self.cores
+
+    @property
+    def base_unit(self) -> str:
+        """The unit of `value`: FLOP/s, OP/s, B/s or B."""
+        return "B/s" if self.unit.endswith("bit/s") else self.unit.lstrip("kKMGTPEi")
+
+    @property
+    def as_printed(self) -> str:
+        """The printed figure and what it includes: "900 GB/s, both ways, 18 links"."""
+        number = f"{self.printed:,g}".replace("e+0", "e").replace("e+", "e")
+        included = [
+            "sparse" if self.sparse else "",
+            "both ways" if self.two_way else "",
+            f"{self.links} links" if self.links > 1 else "",
+            f"each of {self.cores} cores" if self.cores > 1 else "",
+        ]
+        return ", ".join([f"{number} {self.unit}", *filter(None, included)])
+
+    def __repr__(self) -> str:
+        return f"<DataPoint {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """A share of peak that somebody measured; `catalogued` is False for a chip not in here."""
+
+    chip: str
+    roof: str
+    fraction: float
+    source: Source
+    note: str = ""
+    catalogued: bool = True
+
+
+def chip(name: str) -> Chip:
+    """Look up a chip of the catalogue; case, spaces, hyphens and underscores don't matter.
+
+    Raises
+    ------
+    ValueError
+        If there is no such chip. The message lists the known ones, and those that may be meant.
+    """
+    known = {_plain(each.name): each for each in chips()}
+    wanted = _plain(name) if isinstance(name, str) else ""
+    if wanted in known:
+        return known[wanted]
+    from difflib import get_close_matches  # only now, to keep `import rooflib` light
+
+    within = [plain for plain in known if wanted and wanted in plain]
+    meant = [repr(known[each].name) for each in within or get_close_matches(wanted, known)]
+    hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
+    names = ", ".join(each.name for each in chips())
+    raise ValueError(f"chip must be one of {names}; got {name!r}{hint}")
+
+
+@cache
+def chips() -> tuple[Chip, ...]:
+    """Every chip of the catalogue, in its order."""
+    return tuple(_make_chip(entry) for entry in _catalogue()["chip"])
+
+
+@cache
+def data_points() -> tuple[DataPoint, ...]:
+    """Every figure of the catalogue with its source, the disagreeing ones included."""
+    return tuple(point for entry in _catalogue()["chip"] for point in _points_of(entry))
+
+
+@cache
+def sources() -> Mapping[str, Source]:
+    """Every source of the catalogue by key."""
+    entries = _catalogue()["source"].items()
+    return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
+
+
+@cache
+def achieved() -> tuple[Achieved, ...]:
+    """Measured shares of peak, with their sources."""
+    return tuple(
+        Achieved(**{**entry, "source": sources()[entry["source"]]})
+        for entry in _catalogue()["achieved"]
+    )
+
+
+@cache
+def _catalogue() -> dict[str, Any]:
+    # Imported here because only the catalogue needs them, and `import rooflib` is kept light.
+    import importlib.resources
+    import tomllib
+
+    return tomllib.loads(importlib.resources.files("rooflib").joinpath("hardware.toml").read_text())
+
+
+def _points_of(entry: Mapping[str, Any]) -> list[DataPoint]:
+    chosen = {f"peak {kind}": figure for kind, figure in entry["peak"].items()}
+    chosen |= {f"vector {kind}": figure for kind, figure in entry.get("vector", {}).items()}
+    chosen |= {"bandwidth": entry["bandwidth"], "capacity": entry["capacity"]}
+    chosen |= {f"on-chip {name}": figure for name, figure in entry.get("on_chip", {}).items()}
+    chosen |= {f"link {link['name']}": link["bandwidth"] for link in entry.get("link", [])}
+    others = [({"chosen": False} | figure) for figure in entry.get("also", [])]
+    given = [({"what": what} | figure) for what, figure in chosen.items()] + others
+    return [
+        DataPoint(**{**figure, "chip": entry["name"], "source": sources()[figure["source"]]})
+        for figure in given
+    ]
+
+
+def _make_chip(entry: Mapping[str, Any]) -> Chip:
+    values = {point.what: point.value for point in _points_of(entry) if point.chosen}
+    return Chip(
+        name=entry["name"],
+        maker=entry["maker"],
+        peaks={kind: values[f"peak {kind}"] for kind in entry["peak"]},
+        vector={kind: values[f"vector {kind}"] for kind in entry.get("vector", {})},
+        bandwidth=values["bandwidth"],
+        capacity=values["capacity"],
+        on_chip={name: values[f"on-chip {name}"] for name in entry.get("on_chip", {})},
+        links=tuple(
+            Link(**{**link, "bandwidth": values[f"link {link['name']}"]})
+            for link in entry.get("link", [])
+        ),
+    )
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,0 +1,408 @@
+"""The catalogue: every figure against a second list, sources, conversions, and looking up a chip.
+
+The second list is typed from the sheets, the pages and the book, and not from the code: in FLOP/s,
+bytes/s and bytes, dense, one way, for one link, so that the conversions are tested as well.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+
+import pytest
+
+import rooflib as rl
+from rooflib.catalogue import DataPoint, Source, sources
+from rooflib.units import FACTORS
+
+MIB, GIB = 1_048_576, 1_073_741_824
+
+# Links: bytes/s of one link one way, links per axis, axes, topology.
+EXPECTED = {
+    "A100 80GB SXM": {
+        "maker": "NVIDIA",
+        "peaks": {"bf16": 312e12, "fp16": 312e12, "tf32": 156e12, "int8": 624e12},
+        "vector": {"fp32": 19.5e12},
+        "bandwidth": 2_039e9,
+        "capacity": 80e9,
+        "on_chip": {"L2": 40 * MIB, "L1 and shared memory": 20.25 * MIB},
+        "links": {"NVLink": (25e9, 12, 1, "switch"), "PCIe": (32e9, 1, 1, "host")},
+    },
+    "H100 SXM": {
+        "maker": "NVIDIA",
+        "peaks": {
+            "bf16": 989.5e12,
+            "fp16": 989.5e12,
+            "tf32": 494.5e12,
+            "int8": 1_979e12,
+            "fp8": 1_979e12,
+        },
+        "vector": {"fp32": 67e12},
+        "bandwidth": 3_350e9,
+        "capacity": 80e9,
+        "on_chip": {"L2": 50 * MIB, "L1 and shared memory": 33 * MIB},
+        "links": {
+            "NVLink": (25e9, 18, 1, "switch"),
+            "PCIe": (64e9, 1, 1, "host"),
+            "DCN": (50e9, 1, 1, "host"),
+        },
+    },
+    "H200 SXM": {
+        "maker": "NVIDIA",
+        "peaks": {
+            "bf16": 989.5e12,
+            "fp16": 989.5e12,
+            "tf32": 494.5e12,
+            "int8": 1_979e12,
+            "fp8": 1_979e12,
+        },
+        "vector": {"fp32": 67e12},
+        "bandwidth": 4_800e9,
+        "capacity": 141e9,
+        "on_chip": {"L2": 50 * MIB, "L1 and shared memory": 33 * MIB},
+        "links": {"NVLink": (25e9, 18, 1, "switch"), "PCIe": (64e9, 1, 1, "host")},
+    },
+    "B200": {
+        "maker": "NVIDIA",
+        "peaks": {
+            "bf16": 2_250e12,
+            "fp16": 2_250e12,
+            "tf32": 1_100e12,
+            "int8": 4_500e12,
+            "fp8": 4_500e12,
+            "fp4": 9_000e12,
+        },
+        "vector": {"fp32": 75e12},
+        "bandwidth": 7_700e9,
+        "capacity": 180e9,
+        "on_chip": {"L2": 126e6},
+        "links": {"NVLink": (50e9, 18, 1, "switch"), "PCIe": (64e9, 1, 1, "host")},
+    },
+    "TPU v4": {
+        "maker": "Google",
+        "peaks": {"bf16": 275e12, "int8": 275e12},
+        "vector": {},
+        "bandwidth": 1_200e9,
+        "capacity": 32 * GIB,
+        "on_chip": {"VMEM": 32 * MIB, "CMEM": 134e6},
+        "links": {
+            "ICI": (45e9, 2, 3, "torus"),
+            "PCIe": (16e9, 1, 1, "host"),
+            "DCN": (6.25e9, 1, 1, "host"),
+        },
+    },
+    "TPU v5e": {
+        "maker": "Google",
+        "peaks": {"bf16": 197e12, "int8": 394e12},
+        "vector": {},
+        "bandwidth": 819e9,
+        "capacity": 16e9,
+        "on_chip": {"VMEM": 128 * MIB},
+        "links": {
+            "ICI": (45e9, 2, 2, "torus"),
+            "PCIe": (16e9, 1, 1, "host"),
+            "DCN": (3.125e9, 1, 1, "host"),
+        },
+    },
+    "TPU v5p": {
+        "maker": "Google",
+        "peaks": {"bf16": 459e12, "int8": 918e12, "fp8": 459e12},
+        "vector": {"fp32": 14e12},
+        "bandwidth": 2_765e9,
+        "capacity": 95 * GIB,
+        "on_chip": {"VMEM": 128 * MIB},
+        "links": {
+            "ICI": (90e9, 2, 3, "torus"),
+            "PCIe": (16e9, 1, 1, "host"),
+            "DCN": (6.25e9, 1, 1, "host"),
+        },
+    },
+    "TPU v6e": {
+        "maker": "Google",
+        "peaks": {"bf16": 918e12, "int8": 1_836e12, "fp8": 918e12},
+        "vector": {},
+        "bandwidth": 1_638e9,
+        "capacity": 32e9,
+        "on_chip": {"VMEM": 128 * MIB},
+        "links": {
+            "ICI": (90e9, 2, 2, "torus"),
+            "PCIe": (32e9, 1, 1, "host"),
+            "DCN": (12.5e9, 1, 1, "host"),
+        },
+    },
+    "TPU7x": {
+        "maker": "Google",
+        "peaks": {"bf16": 2_307e12, "fp8": 4_614e12},
+        "vector": {},
+        "bandwidth": 7_380e9,
+        "capacity": 192 * GIB,
+        "on_chip": {"VMEM": 128 * MIB},
+        "links": {"ICI": (100e9, 2, 3, "torus"), "DCN": (12.5e9, 1, 1, "host")},
+    },
+}
+
+# Figures that disagree with the chosen ones, and who prints them.
+ALSO = [
+    ("A100 80GB SXM", "bandwidth", 1_935e9, "nvidia-a100"),
+    ("H100 SXM", "peak bf16", 989.4e12, "nvidia-h100-paper"),
+    ("H100 SXM", "bandwidth", 3_400e9, "scaling-book-gpus"),
+    ("B200", "bandwidth", 8_000e9, "scaling-book-gpus"),
+    ("B200", "capacity", 192e9, "scaling-book-gpus"),
+    ("TPU v4", "capacity", 32e9, "scaling-book-tpus"),
+    ("TPU v4", "link ICI", 50e9, "tpu-v4-paper"),
+    ("TPU v5e", "peak int8", 393e12, "google-v5e"),
+    ("TPU v5e", "bandwidth", 800 * GIB, "google-v5e"),
+    ("TPU v5e", "bandwidth", 810e9, "scaling-book-tpus"),
+    ("TPU v5e", "bandwidth", 820e9, "scaling-book-roofline"),
+    ("TPU v5e", "link ICI", 50e9, "google-v5e"),
+    ("TPU v5p", "bandwidth", 2_575 * GIB, "google-v5p"),
+    ("TPU v5p", "bandwidth", 2_800e9, "scaling-book-tpus"),
+    ("TPU v5p", "capacity", 96e9, "scaling-book-tpus"),
+    ("TPU v5p", "link ICI", 100e9, "google-tpu7x"),
+    ("TPU v6e", "peak bf16", 920e12, "scaling-book-tpus"),
+    ("TPU v6e", "peak bf16", 910e12, "scaling-book-roofline"),
+    ("TPU v6e", "bandwidth", 1_640e9, "google-v6e"),
+    ("TPU v6e", "bandwidth", 1_600e9, "google-v6e"),
+    ("TPU v6e", "link ICI", 100e9, "google-v6e"),
+]
+
+ACHIEVED = [
+    ("A100 80GB SXM", "bf16", 0.869, "ml-engineering", ""),
+    ("H100 SXM", "bf16", 0.803, "ml-engineering", ""),
+    ("B200", "bf16", 0.776, "ml-engineering", ""),
+    ("MI300X", "bf16", 0.514, "ml-engineering", ""),
+    ("H200 SXM", "HBM", 0.8183, "tileops-1993", "copy"),
+    ("H200 SXM", "HBM", 0.938, "tileops-1993", "read"),
+]
+
+# Peak in bf16 over HBM bandwidth, divided by hand.
+RIDGES = {
+    "A100 80GB SXM": 153.0,
+    "H100 SXM": 295.4,
+    "H200 SXM": 206.1,
+    "B200": 292.2,
+    "TPU v4": 229.2,
+    "TPU v5e": 240.5,
+    "TPU v5p": 166.0,
+    "TPU v6e": 560.4,
+    "TPU7x": 312.6,
+}
+
+# The sheet or page that the figures of a chip are from: one machine, one sheet.
+SHEET = {
+    "A100 80GB SXM": "nvidia-a100",
+    "H100 SXM": "nvidia-h100",
+    "H200 SXM": "nvidia-h200",
+    "B200": "nvidia-blackwell",
+    "TPU v4": "google-v4",
+    "TPU v5e": "google-v5e",
+    "TPU v5p": "google-v5p",
+    "TPU v6e": "google-v6e",
+    "TPU7x": "google-tpu7x",
+}
+
+# What is from elsewhere, mostly because the maker prints nothing.
+ELSEWHERE = {
+    ("A100 80GB SXM", "on-chip L2"): "ml-engineering",
+    ("A100 80GB SXM", "on-chip L1 and shared memory"): "ml-engineering",
+    ("H100 SXM", "on-chip L2"): "ml-engineering",
+    ("H100 SXM", "on-chip L1 and shared memory"): "ml-engineering",
+    ("H100 SXM", "link DCN"): "scaling-book-gpus",
+    ("H200 SXM", "on-chip L2"): "ml-engineering",
+    ("H200 SXM", "on-chip L1 and shared memory"): "ml-engineering",
+    ("B200", "on-chip L2"): "scaling-book-gpus",
+    ("TPU v4", "on-chip VMEM"): "jax-tpu-info",
+    ("TPU v4", "on-chip CMEM"): "jax-tpu-info",
+    ("TPU v4", "link ICI"): "scaling-book-tpus",
+    ("TPU v4", "link PCIe"): "scaling-book-tpus",
+    ("TPU v4", "link DCN"): "scaling-book-tpus",
+    ("TPU v5e", "peak int8"): "scaling-book-tpus",
+    ("TPU v5e", "bandwidth"): "google-v5e-earlier",
+    ("TPU v5e", "on-chip VMEM"): "scaling-book-tpus",
+    ("TPU v5e", "link ICI"): "scaling-book-tpus",
+    ("TPU v5e", "link PCIe"): "scaling-book-tpus",
+    ("TPU v5e", "link DCN"): "scaling-book-tpus",
+    ("TPU v5p", "peak int8"): "scaling-book-tpus",
+    ("TPU v5p", "vector fp32"): "scaling-book-tpus",
+    ("TPU v5p", "on-chip VMEM"): "jax-tpu-info",
+    ("TPU v5p", "link ICI"): "scaling-book-tpus",
+    ("TPU v5p", "link PCIe"): "scaling-book-tpus",
+    ("TPU v5p", "link DCN"): "scaling-book-tpus",
+    ("TPU v6e", "peak fp8"): "google-tpu7x",
+    ("TPU v6e", "on-chip VMEM"): "jax-tpu-info",
+    ("TPU v6e", "link ICI"): "scaling-book-tpus",
+    ("TPU v6e", "link PCIe"): "scaling-book-tpus",
+    ("TPU v6e", "link DCN"): "scaling-book-tpus",
+    ("TPU7x", "on-chip VMEM"): "jax-tpu-info",
+}
+
+NOWHERE = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
+
+
+def test_the_nine_chips_are_there_in_their_order():
+    assert [chip.name for chip in rl.chips()] == list(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("what", ["maker", "peaks", "vector", "bandwidth", "capacity", "on_chip"])
+def test_a_chip_has_its_figures(name, what):
+    expected = EXPECTED[name][what]
+    found = getattr(rl.chip(name), what)
+    assert found == (pytest.approx(expected, rel=1e-11) if what != "maker" else expected)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_chip_has_its_links(name):
+    links = {
+        link.name: (link.bandwidth, link.links_per_axis, link.axes, link.topology)
+        for link in rl.chip(name).links
+    }
+    assert links == EXPECTED[name]["links"]
+
+
+def test_the_figures_that_disagree_are_there_with_who_prints_them():
+    found = [(p.chip, p.what, p.source.key, p.value) for p in rl.data_points() if not p.chosen]
+    assert [each[:3] for each in found] == [(c, what, key) for c, what, _, key in ALSO]
+    assert [each[3] for each in found] == pytest.approx([value for _, _, value, _ in ALSO])
+
+
+def test_the_measured_shares_are_there():
+    found = [(a.chip, a.roof, a.fraction, a.source.key, a.note) for a in rl.achieved()]
+    assert found == ACHIEVED
+
+
+def test_a_measured_chip_is_in_the_catalogue_or_said_not_to_be():
+    for measured in rl.achieved():
+        assert measured.catalogued == (measured.chip in EXPECTED)
+
+
+@pytest.mark.parametrize("name", RIDGES)
+def test_a_ridge_is_as_divided_by_hand(name):
+    assert rl.chip(name).ridge() == pytest.approx(RIDGES[name], abs=0.06)
+
+
+@pytest.mark.parametrize(("name", "sheet"), SHEET.items())
+def test_the_figures_of_one_machine_are_from_one_sheet(name, sheet):
+    chosen = [p for p in rl.data_points() if p.chip == name and p.chosen]
+    found = {(name, p.what): p.source.key for p in chosen if p.source.key != sheet}
+    assert found == {which: key for which, key in ELSEWHERE.items() if which[0] == name}
+
+
+@pytest.mark.parametrize("name", ["A100 80GB SXM", "TPU v4"])
+def test_no_peak_is_invented(name):
+    assert "fp8" not in rl.chip(name).peaks
+
+
+def test_nvlink_reaches_one_peer_with_all_its_links_and_ici_with_one():
+    assert rl.chip("H100 SXM").link("NVLink").to_one_peer == 4.5e11
+    v5p = rl.chip("TPU v5p").link("ICI")
+    assert (v5p.to_one_peer, v5p.total) == (9e10, 5.4e11)
+
+
+def test_every_figure_has_a_source_and_a_date():
+    used = {entry.source.key for entry in (*rl.data_points(), *rl.achieved())}
+    assert used == set(sources())
+    for key, source in sources().items():
+        assert source.key == key
+        assert source.title
+        assert source.publisher
+        assert source.url.startswith("https://")
+        assert source.read == datetime.date(2026, 11, 21)
+
+
+def test_a_source_that_was_out_of_reach_names_the_copy_that_was_read():
+    for source in sources().values():
+        named = "<https://" in source.note
+        if source.publisher in ("NVIDIA", "Google Cloud"):
+            assert named or source.note.startswith("Read in an archived copy of this address")
+        if "out of reach" in source.note:
+            assert named
+        assert "transcriptions that agree" not in source.note
+
+
+def test_a_repository_is_named_with_its_commit():
+    for source in sources().values():
+        if source.publisher in ("Google", "Google DeepMind", "Stas Bekman"):
+            assert "Commit " in source.note
+        for commit in re.findall(r"github\.com/[^/]+/[^/]+/blob/(\w{7})", source.note):
+            assert f"commit {commit}" in source.note
+
+
+def test_every_number_of_a_chip_is_a_chosen_figure():
+    for chip in rl.chips():
+        chosen = {p.what: p.value for p in rl.data_points() if p.chip == chip.name and p.chosen}
+        numbers = {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
+        numbers |= {f"vector {kind}": peak for kind, peak in chip.vector.items()}
+        numbers |= {"bandwidth": chip.bandwidth, "capacity": chip.capacity}
+        numbers |= {f"on-chip {name}": size for name, size in chip.on_chip.items()}
+        numbers |= {f"link {link.name}": link.bandwidth for link in chip.links}
+        assert numbers == chosen
+
+
+def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
+    chosen = {(p.chip, p.what): p.value for p in rl.data_points() if p.chosen}
+    for other in rl.data_points():
+        assert other.chosen or other.value != chosen[other.chip, other.what]
+
+
+@pytest.mark.parametrize(
+    ("included", "value"),
+    [
+        ({}, 900e9),
+        ({"two_way": True}, 450e9),
+        ({"two_way": True, "links": 18}, 25e9),
+        ({"sparse": True}, 450e9),
+        ({"cores": 2}, 1_800e9),
+    ],
+)
+def test_what_a_printed_figure_includes_is_taken_out(included, value):
+    assert DataPoint("chip", "link", 900, "GB/s", NOWHERE, **included).value == value
+
+
+def test_a_figure_says_how_it_was_printed_and_in_which_unit_its_value_is():
+    nvlink = DataPoint("chip", "link", 1979, "GB/s", NOWHERE, two_way=True, links=18)
+    assert (nvlink.as_printed, nvlink.base_unit) == ("1,979 GB/s, both ways, 18 links", "B/s")
+    peak = DataPoint("chip", "peak int8", 3.125e9, "OP/s", NOWHERE, sparse=True)
+    assert (peak.as_printed, peak.base_unit) == ("3.125e9 OP/s, sparse", "OP/s")
+    vmem = DataPoint("chip", "on-chip VMEM", 64, "MiB", NOWHERE, cores=2)
+    assert (vmem.as_printed, vmem.base_unit) == ("64 MiB, each of 2 cores", "B")
+
+
+def test_a_data_point_shows_itself_in_a_line():
+    peak = next(p for p in rl.data_points() if (p.chip, p.what) == ("H100 SXM", "peak bf16"))
+    assert repr(peak) == "<DataPoint H100 SXM, peak bf16: 1,979 TFLOP/s, sparse; nvidia-h100>"
+
+
+def test_every_unit_has_its_base_unit():
+    bases = {DataPoint("chip", "x", 1, unit, NOWHERE).base_unit for unit in FACTORS}
+    assert bases == {"FLOP/s", "OP/s", "B", "B/s"}
+
+
+def test_names_are_found_however_they_are_written():
+    assert rl.chip("tpu-v5e") is rl.chip("TPU v5e") is rl.chip("TPU_V5E")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("H100", "did you mean 'H100 SXM'?"),
+        ("a100", "did you mean 'A100 80GB SXM'?"),
+        ("v5", "did you mean 'TPU v5e' or 'TPU v5p'?"),
+        ("sxm", "did you mean 'A100 80GB SXM' or 'H100 SXM' or 'H200 SXM'?"),
+        ("B220", "did you mean 'B200'?"),
+        ("H100 SMX", "did you mean 'H100 SXM' or 'H200 SXM'?"),
+    ],
+)
+def test_a_near_miss_is_never_taken_but_answered_with_what_to_type(name, hint):
+    with pytest.raises(
+        ValueError, match=r"chip must be one of A100 80GB SXM, .*, TPU7x; "
+    ) as error:
+        rl.chip(name)
+    assert str(error.value).endswith(f"; got {name!r}; {hint}")
+
+
+@pytest.mark.parametrize("name", ["toaster", "", "---", 3, None])
+def test_no_chip_is_proposed_where_none_is_near(name):
+    with pytest.raises(ValueError, match="chip must be one of") as error:
+        rl.chip(name)
+    assert str(error.value).endswith(f"TPU7x; got {name!r}")
