@@ -38,7 +38,9 @@ from rooflib.table import Table
 from rooflib.units import percent, scientific, text
 
 if TYPE_CHECKING:
-    from rooflib import live, plots
+    from rooflib import plots
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Bounds",
@@ -48,6 +50,7 @@ __all__ = [
     "Link",
     "Operation",
     "Table",
+    "__version__",
     "achieved",
     "all_gather",
     "all_reduce",
@@ -63,7 +66,6 @@ __all__ = [
     "elementwise",
     "figures",
     "first_whole_above",
-    "live",
     "matmul",
     "matmul_per_example",
     "operation",
@@ -78,10 +80,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Matplotlib and Altair take far longer to import than everything else here together,
-    # so each is loaded when somebody draws.
-    if name in ("live", "plots"):
+    # Matplotlib takes far longer to import than everything else here together, so it is loaded
+    # when somebody draws.
+    if name == "plots":
         import importlib
 
-        return importlib.import_module(f"rooflib.{name}")
+        return importlib.import_module("rooflib.plots")
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, divide, non_negative
+from rooflib._arguments import Number, Size, divide, larger, non_negative, smaller
+from rooflib.dtypes import DType
 from rooflib.hardware import Chip, Link
+from rooflib.hardware import chip as look_up
 from rooflib.operations import ANY_LINK, Operation
+from rooflib.table import Table, facts
+from rooflib.units import span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,9 +23,11 @@ if TYPE_CHECKING:
 COMPUTE, HBM = "compute", "HBM"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bounds:
-    """The time of one operation on one chip, at each roof and overall.
+    """The time of one operation on one chip, at each roof and overall. Made by `bound`.
+
+    Its properties are numbers, or arrays where a size was an array.
 
     Attributes
     ----------
@@ -41,7 +47,7 @@ class Bounds:
     @cached_property
     def lower(self) -> Number:
         """Seconds if all roofs overlap perfectly: the longest of the times."""
-        return reduce(_larger, self.times.values())
+        return reduce(larger, self.times.values())
 
     @cached_property
     def upper(self) -> Number:
@@ -58,7 +64,10 @@ class Bounds:
 
     @cached_property
     def fraction_of_peak(self) -> Number:
-        """Share of the lower bound in which the compute units work: 1 when compute-bound."""
+        """Share of the lower bound in which the compute units work: 1 when compute-bound.
+
+        Zero for an operation without FLOPs.
+        """
         return divide(self.times[COMPUTE], self.lower)
 
     @cached_property
@@ -76,11 +85,36 @@ class Bounds:
         """Whether the chip's HBM holds what the operation needs at once."""
         return self.held <= self.capacity
 
+    @property
+    def table(self) -> Table:
+        """What binds, both bounds and the share of peak; for arrays, from smallest to largest."""
+        rows = {roof: span(time, "s") for roof, time in self.times.items()}
+        rows |= {"binding": " or ".join(self._binding()), "lower bound": span(self.lower, "s")}
+        rows |= {"upper bound": span(self.upper, "s"), "attained": span(self.attainable, "FLOP/s")}
+        rows["of peak"] = span(self.fraction_of_peak, "%")
+        rows["HBM needed"] = f"{span(self.held, 'B')} of {span(self.capacity, 'B')}"
+        return facts("bounds", rows)
+
+    def __repr__(self) -> str:
+        times = [f"{name} {span(getattr(self, name), 's')}" for name in ("lower", "upper")]
+        share = f"{span(self.fraction_of_peak, '%')} of peak"
+        return f"Bounds({' or '.join(self._binding())} binds, {', '.join([*times, share])})"
+
+    def _repr_markdown_(self) -> str:
+        return self.table._repr_markdown_()
+
+    def _binding(self) -> list[str]:
+        return [name for name in self.times if np.any(np.equal(self.binding, name))]
+
 
 def bound(
-    op: Operation, chip: Chip, link: str | Link | None = None, unit: str = "matrix"
+    op: Operation, chip: str | Chip, link: str | Link | None = None, unit: str = "matrix"
 ) -> Bounds:
     """Time `op` against every roof of `chip`.
+
+    >>> from rooflib import matmul
+    >>> bound(matmul(64, 4096, 16384), "TPU v5e")
+    Bounds(HBM binds, lower 174 µs, upper 217 µs, 25% of peak)
 
     T_compute = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
     bandwidth to one peer. Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to
@@ -88,18 +122,24 @@ def bound(
 
     Parameters
     ----------
+    op
+        What one chip has to do.
+    chip
+        A chip of the catalogue by name, or a `Chip`.
     link
         The link that carries what `op` sends: a name that `chip` has, or a `Link`. Needed only
-        where `op` sends something and does not say over which link.
+        where `op` sends something and does not say over which link. Where `op` sends nothing, the
+        link takes no time.
     unit
         "matrix" or "vector": whose peak is the ceiling.
 
     Raises
     ------
     ValueError
-        If the chip has no peak for the type of the arithmetic, or lacks the link, or `op` sends
-        bytes and no link is named.
+        If there is no such chip, or it has no peak for the type of the arithmetic, or lacks the
+        link, or `op` sends bytes and no link is named.
     """
+    chip = as_chip(chip)
     times: dict[str, Number] = {
         COMPUTE: op.flops / chip.peak(op.compute, unit),
         HBM: op.bytes / chip.bandwidth,
@@ -116,24 +156,35 @@ def bound(
             )
         chosen = link if name == ANY_LINK else name
         over = chosen if isinstance(chosen, Link) else chip.link(str(chosen))
-        times[over.name] = size / over.to_one_peer
+        # Two entries may share a link: one that names it, and one that left it to be chosen.
+        times[over.name] = times.get(over.name, 0) + size / over.to_one_peer
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)
 
 
-def attainable(intensity: Size, chip: Chip, compute: str = "bf16", unit: str = "matrix") -> Number:
+def attainable(
+    intensity: Size, chip: str | Chip, compute: str | DType = "bf16", unit: str = "matrix"
+) -> Number:
     """Height of the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
 
     min(peak, intensity · HBM bandwidth). Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
+
+    Parameters
+    ----------
+    intensity
+        A number or an array, zero or above. Infinite (no byte moves) is allowed: the peak.
+    chip, compute, unit
+        Whose peak, a chip or its name; for which data type; of the "matrix" or "vector" units.
+
+    Raises
+    ------
+    ValueError
+        If there is no such chip, or it has no such peak, or an intensity is negative or a nan.
     """
-    slope = non_negative("intensity", intensity) * chip.bandwidth
-    return _smaller(slope, chip.peak(compute, unit))
+    chip = as_chip(chip)
+    slope = non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth
+    return smaller(slope, chip.peak(compute, unit))
 
 
-def _larger(a: Number, b: Number) -> Number:
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.maximum(a, b) if arrays else max(a, b)
-
-
-def _smaller(a: Number, b: Number) -> Number:
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.minimum(a, b) if arrays else min(a, b)
+def as_chip(chip: str | Chip) -> Chip:
+    """A chip as it is, or the chip of the catalogue that has this name."""
+    return chip if isinstance(chip, Chip) else look_up(chip)

@@ -6,35 +6,41 @@ import math
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, positive, whole
+from rooflib._arguments import Number, Size, non_negative, one_of, positives, whole
+from rooflib.bounds import as_chip
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.operations import matmul_types
 
 
 def critical_batch_limit(
-    chip: Chip,
+    chip: str | Chip,
     x: str | DType = "bf16",
     w: str | DType | None = None,
     compute: str | DType | None = None,
 ) -> float:
     """Critical batch of a matmul in the small-B limit, where only the weights cost bytes.
 
+    >>> critical_batch_limit("H100 SXM", w="int8")
+    147.68656716417908
+
     2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is the
     value that `critical_batch` approaches from above as D and F grow, and so a lower limit.
     Source: How To Scale Your Model, "All About Rooflines".
+
+    Parameters and errors as for `critical_batch`.
 
     Returns
     -------
     float
         Rows (tokens) per chip; not rounded.
     """
-    types = matmul_types(x, w, None, compute)
+    chip, types = as_chip(chip), matmul_types(x, w, None, compute)
     return chip.ridge(types.compute) * types.w.bytes / 2
 
 
 def critical_batch(
-    chip: Chip,
+    chip: str | Chip,
     D: Size,
     F: Size,
     x: str | DType = "bf16",
@@ -51,14 +57,30 @@ def critical_batch(
 
     Where the denominator is not positive, activations alone cost more than the chip can feed:
     no batch is enough, and the answer is infinite.
+    Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
+
+    Parameters
+    ----------
+    chip
+        A chip of the catalogue by name, or a `Chip`.
+    D, F
+        Contraction dimension and columns of the weight: numbers, or arrays that broadcast.
+    x, w, out, compute
+        Data types of input, weight, output and arithmetic, as for `matmul`.
+
+    Raises
+    ------
+    ValueError
+        For an unknown chip or data type, an arithmetic that the chip has no peak for, or a size
+        that is not above zero and finite.
 
     Returns
     -------
     float or array
         Rows (tokens) per chip; not rounded; infinite where no batch is enough.
     """
-    types = matmul_types(x, w, out, compute)
-    D, F = positive("D", D), positive("F", F)
+    chip, types = as_chip(chip), matmul_types(x, w, out, compute)
+    D, F = positives(D=D, F=F)
     ridge = chip.ridge(types.compute)
     # Divided by DF on both sides, so that large sizes lose no digits.
     room = 2 - ridge * (types.x.bytes / F + types.out.bytes / D)
@@ -70,7 +92,7 @@ def critical_batch(
 
 
 def critical_depth(
-    chip: Chip,
+    chip: str | Chip,
     link: str | Link,
     N: Size = 2,
     split: str = "D",
@@ -85,19 +107,43 @@ def critical_depth(
     link's bandwidth to one peer, `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", carried from 2 chips to N.
 
+    Parameters
+    ----------
+    chip, link
+        A chip and one of its links by name, or a `Chip` and a `Link`.
+    N
+        Number of chips: a whole number, or an array of them.
+    split
+        The dimension that is split: "B", "D" or "F".
+    out, compute
+        Data types of what is sent and of the arithmetic.
+
+    Raises
+    ------
+    ValueError
+        For an unknown chip, link, data type or split, or an N that is not a whole number.
+
     Returns
     -------
     float or array
         The contraction dimension of the whole multiplication; not rounded; 0 for one chip.
     """
+    chip = as_chip(chip)
     over = link if isinstance(link, Link) else chip.link(link)
     passes = {"B": 0.5, "D": 1.0, "F": 0.5}
-    if split not in passes:
-        raise ValueError(f"split must be one of {', '.join(passes)}; got {split!r}")
-    steps = passes[split] * (whole("N", N) - 1)
+    steps = passes[one_of("split", split, passes)] * (whole("N", N) - 1)
     return steps * dtype(out, "out").bytes * chip.peak(compute) / over.to_one_peer
 
 
-def first_whole_above(value: float) -> float:
-    """The first whole number strictly above `value`; infinity stays infinity."""
+def first_whole_above(value: Size) -> Number:
+    """The first whole number strictly above `value`; infinity stays infinity.
+
+    `value` is a number or an array, zero or above: a critical size, for one.
+
+    >>> first_whole_above(297.3), first_whole_above(298)
+    (298, 299)
+    """
+    value = non_negative("value", value, largest=math.inf)
+    if isinstance(value, np.ndarray):
+        return np.floor(value) + 1
     return math.inf if math.isinf(value) else math.floor(value) + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, one_of, positive, whole
+from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
 from rooflib.dtypes import DType, dtype
 from rooflib.operations import ANY_LINK, Operation, matmul_types
@@ -34,7 +34,9 @@ def sharded_matmul(
     ========  =======================  ==========================  =====================
 
     FLOPs are those of the multiplication, 2BDF/N; the additions of the reduction are left out,
-    as are the HBM bytes that the collective itself reads and writes.
+    as are the HBM bytes that the collective itself reads and writes. What a chip holds at once is
+    its parts of x and w, and the larger of what it writes and what it ends with: the collective
+    works in place, so the gathered output takes in the chip's own part of it.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
     Parameters
@@ -51,37 +53,46 @@ def sharded_matmul(
         With split "D", the data type of the partial sums that are sent; by default `out`.
     x, w, out, compute
         As for `matmul`.
+
+    Raises
+    ------
+    ValueError
+        As for `matmul`; and for an unknown `split` or `result`, an N that is not a whole number,
+        or a split dimension that is not a multiple of N.
     """
     types = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
-    B, D, F, N = positive("B", B), positive("D", D), positive("F", F), whole("N", N)
+    N = whole("N", N)
+    B, D, F = positives(B=B, D=D, F=F)
+    check_shapes({"B": B, "D": D, "F": F, "N": N})
     of_sums = types.out if partial is None else dtype(partial, "partial")
+    gathered = types.out.bytes * (B * F)
+    ends_with = gathered if result == "replicated" else gathered / N
     if one_of("split", split, ("B", "D", "F")) == "D":
         D = _share("D", D, N)
         collective = all_reduce if result == "replicated" else reduce_scatter
         sent, written = collective(of_sums.bytes * (B * F), N), of_sums.bytes * (B * F)
     else:
-        gathered = types.out.bytes * (B * F)
         sent = all_gather(gathered, N) if result == "replicated" else 0
         if split == "B":
             B = _share("B", B, N)
         else:
             F = _share("F", F, N)
         written = types.out.bytes * (B * F)
+    loaded = types.x.bytes * (B * D) + types.w.bytes * (D * F)
     return Operation(
         name=f"matmul, {split} split over chips",
         flops=2 * D * (B * F),
-        loaded=types.x.bytes * (B * D) + types.w.bytes * (D * F),
+        loaded=loaded,
         written=written,
         compute=types.compute,
         sent={ANY_LINK: sent} if np.any(sent) else {},
-        resident=None,
+        resident=loaded + larger(written, ends_with),
         chips=N,
     )
 
 
 def _share(name: str, size: Number, N: Number) -> Number:
-    remainder = np.mod(size, N) if isinstance(size, np.ndarray | int) else size % N
-    if np.any(remainder):
+    if np.any(size % N):
         raise ValueError(f"{name} must be a multiple of N to be split; got {name}={size}, N={N}")
     return size // N

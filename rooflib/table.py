@@ -59,3 +59,8 @@ class Table:
         )
 
     __repr__ = __str__
+
+
+def facts(heading: str, rows: Mapping[str, str]) -> Table:
+    """A table of two columns: what, under `heading`, and how much."""
+    return Table({heading: list(rows), "": list(rows.values())})
