@@ -101,12 +101,6 @@ def larger(a: Number, b: Number) -> Number:
     return np.maximum(a, b) if arrays else max(a, b)
 
 
-def smaller(a: Number, b: Number) -> Number:
-    """The smaller of two numbers, or of each pair of entries."""
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.minimum(a, b) if arrays else min(a, b)
-
-
 def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Number:
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, divide, larger, non_negative, smaller
+from rooflib._arguments import Number, Size, divide, larger, non_negative
 from rooflib.dtypes import DType
 from rooflib.hardware import Chip, Link
 from rooflib.hardware import chip as look_up
 from rooflib.operations import ANY_LINK, Operation
 from rooflib.table import Table, facts
-from rooflib.units import span
+from rooflib.units import breakable, span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,22 +89,23 @@ class Bounds:
     def table(self) -> Table:
         """What binds, both bounds and the share of peak; for arrays, from smallest to largest."""
         rows = {roof: span(time, "s") for roof, time in self.times.items()}
-        rows |= {"binding": " or ".join(self._binding()), "lower bound": span(self.lower, "s")}
+        rows |= {"binding": self._binding, "lower bound": span(self.lower, "s")}
         rows |= {"upper bound": span(self.upper, "s"), "attained": span(self.attainable, "FLOP/s")}
-        rows["of peak"] = span(self.fraction_of_peak, "%")
+        rows["share of peak"] = span(self.fraction_of_peak, "%")
         rows["HBM needed"] = f"{span(self.held, 'B')} of {span(self.capacity, 'B')}"
         return facts("bounds", rows)
 
     def __repr__(self) -> str:
-        times = [f"{name} {span(getattr(self, name), 's')}" for name in ("lower", "upper")]
+        times = f"lower {span(self.lower, 's')}, upper {span(self.upper, 's')}"
         share = f"{span(self.fraction_of_peak, '%')} of peak"
-        return f"Bounds({' or '.join(self._binding())} binds, {', '.join([*times, share])})"
+        return breakable(f"Bounds({self._binding} binds, {times}, {share})")
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
 
-    def _binding(self) -> list[str]:
-        return [name for name in self.times if np.any(np.equal(self.binding, name))]
+    @property
+    def _binding(self) -> str:
+        return " or ".join(name for name in self.times if np.any(np.equal(self.binding, name)))
 
 
 def bound(
@@ -168,21 +169,14 @@ def attainable(
 
     min(peak, intensity · HBM bandwidth). Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
 
-    Parameters
-    ----------
-    intensity
-        A number or an array, zero or above. Infinite (no byte moves) is allowed: the peak.
-    chip, compute, unit
-        Whose peak, a chip or its name; for which data type; of the "matrix" or "vector" units.
-
-    Raises
-    ------
-    ValueError
-        If there is no such chip, or it has no such peak, or an intensity is negative or a nan.
+    `intensity` is a number or an array, zero or above; at an infinite one, where no byte moves,
+    the roof is the peak. `chip` is a `Chip` or a name, `unit` as for `bound`. A chip or a peak
+    that doesn't exist and an intensity that is negative or a nan are a ValueError.
     """
     chip = as_chip(chip)
     slope = non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth
-    return smaller(slope, chip.peak(compute, unit))
+    peak = chip.peak(compute, unit)
+    return np.minimum(slope, peak) if isinstance(slope, np.ndarray) else min(slope, peak)
 
 
 def as_chip(chip: str | Chip) -> Chip:

@@ -28,15 +28,10 @@ def critical_batch_limit(
     value that `critical_batch` approaches from above as D and F grow, and so a lower limit.
     Source: How To Scale Your Model, "All About Rooflines".
 
-    Parameters and errors as for `critical_batch`.
-
-    Returns
-    -------
-    float
-        Rows (tokens) per chip; not rounded.
+    Parameters, errors and unit as for `critical_batch`.
     """
-    chip, types = as_chip(chip), matmul_types(x, w, None, compute)
-    return chip.ridge(types.compute) * types.w.bytes / 2
+    _, weight, _, kind = matmul_types(x, w, None, compute)
+    return as_chip(chip).ridge(kind) * weight.bytes / 2
 
 
 def critical_batch(
@@ -59,32 +54,20 @@ def critical_batch(
     no batch is enough, and the answer is infinite.
     Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
 
-    Parameters
-    ----------
-    chip
-        A chip of the catalogue by name, or a `Chip`.
-    D, F
-        Contraction dimension and columns of the weight: numbers, or arrays that broadcast.
-    x, w, out, compute
-        Data types of input, weight, output and arithmetic, as for `matmul`.
-
-    Raises
-    ------
-    ValueError
-        For an unknown chip or data type, an arithmetic that the chip has no peak for, or a size
-        that is not above zero and finite.
+    `chip` is a `Chip` or a name; sizes, data types and errors are those of `matmul`, and a type
+    of arithmetic that the chip has no peak for is a ValueError.
 
     Returns
     -------
     float or array
         Rows (tokens) per chip; not rounded; infinite where no batch is enough.
     """
-    chip, types = as_chip(chip), matmul_types(x, w, out, compute)
+    read, weight, output, kind = matmul_types(x, w, out, compute)
     D, F = positives(D=D, F=F)
-    ridge = chip.ridge(types.compute)
+    ridge = as_chip(chip).ridge(kind)
     # Divided by DF on both sides, so that large sizes lose no digits.
-    room = 2 - ridge * (types.x.bytes / F + types.out.bytes / D)
-    cost = ridge * types.w.bytes
+    room = 2 - ridge * (read.bytes / F + output.bytes / D)
+    cost = ridge * weight.bytes
     if isinstance(room, np.ndarray):
         with np.errstate(divide="ignore"):
             return np.where(room > 0, cost / room, np.inf)
@@ -107,21 +90,8 @@ def critical_depth(
     link's bandwidth to one peer, `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", carried from 2 chips to N.
 
-    Parameters
-    ----------
-    chip, link
-        A chip and one of its links by name, or a `Chip` and a `Link`.
-    N
-        Number of chips: a whole number, or an array of them.
-    split
-        The dimension that is split: "B", "D" or "F".
-    out, compute
-        Data types of what is sent and of the arithmetic.
-
-    Raises
-    ------
-    ValueError
-        For an unknown chip, link, data type or split, or an N that is not a whole number.
+    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's. An unknown
+    chip, link, data type or split is a ValueError, and so is an N that is not a whole number.
 
     Returns
     -------
@@ -138,7 +108,7 @@ def critical_depth(
 def first_whole_above(value: Size) -> Number:
     """The first whole number strictly above `value`; infinity stays infinity.
 
-    `value` is a number or an array, zero or above: a critical size, for one.
+    `value` is a number or an array, zero or above.
 
     >>> first_whole_above(297.3), first_whole_above(298)
     (298, 299)

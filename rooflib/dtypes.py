@@ -12,15 +12,11 @@ from rooflib._arguments import near, whole
 class DType:
     """How one number is stored: its name and its width in bits.
 
-    A type of one's own goes wherever a name does, and meets only itself in a product:
+    A type of one's own goes wherever a name does. Bits that are not a whole number above zero
+    are a ValueError.
 
     >>> DType("int3", 3).bytes
     0.375
-
-    Raises
-    ------
-    ValueError
-        If `bits` is not a whole number above zero.
     """
 
     name: str
@@ -35,45 +31,17 @@ class DType:
         return self.bits // 8 if self.bits % 8 == 0 else self.bits / 8
 
 
-DTYPES = MappingProxyType(
-    {
-        name: DType(name, bits)
-        for name, bits in {
-            "fp64": 64,
-            "fp32": 32,
-            "tf32": 32,  # 19 bits in the arithmetic, but 32 in memory
-            "bf16": 16,
-            "fp16": 16,
-            "fp8": 8,
-            "fp4": 4,
-            "int32": 32,
-            "int8": 8,
-            "int4": 4,
-        }.items()
-    }
-)
+# Each name ends in its bits in memory. In the arithmetic, tf32 has only 19 of them.
+_NAMES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int32", "int8", "int4")
+DTYPES = MappingProxyType({name: DType(name, int(name.lstrip("bfintp"))) for name in _NAMES})
 
-ALIASES = MappingProxyType(
-    {
-        "double": "fp64",
-        "single": "fp32",
-        "half": "fp16",
-        "bfloat16": "bf16",
-        "tensorfloat32": "tf32",
-        "fp8_e4m3": "fp8",
-        "fp8_e5m2": "fp8",
-        "float8_e4m3fn": "fp8",
-        "float8_e5m2": "fp8",
-    }
-    | {f"{long}{n}": f"fp{n}" for long in ("float", "f") for n in (64, 32, 16, 8, 4)}
-    | {f"{short}{n}": f"int{n}" for short in "is" for n in (32, 8, 4)}
-)
-"""What other libraries call the same types, in lower case."""
+# What other libraries call the same types.
+ALIASES = {"double": "fp64", "single": "fp32", "half": "fp16", "bfloat16": "bf16"}
+ALIASES |= {f"float{bits}": f"fp{bits}" for bits in (64, 32, 16, 8, 4)}
 
-# Types that are often stored narrow and multiplied in a wider type that holds each of their values:
-# weights of at most 8 bits in a float of at least 16, a 16-bit float in fp32, all of them in fp64.
+# The types that each takes in: stored narrow, and multiplied in the wider type.
 _NARROW = ("fp8", "fp4", "int8", "int4")
-_HOLDS = {
+_TAKES_IN = {
     "fp64": ("fp32", "bf16", "fp16", *_NARROW),
     "fp32": ("bf16", "fp16", *_NARROW),
     "bf16": _NARROW,
@@ -109,11 +77,9 @@ def dtype(name: str | DType, argument: str = "dtype") -> DType:
 def wider(first: DType, second: DType) -> DType:
     """Return the type that a product of the two is computed in, where that is agreed.
 
-    - Two of one type meet in that type.
-    - fp8, fp4, int8 and int4 meet a float of 16 bits or more in the float: they are only stored
-      narrow. Weights in int8 and activations in bf16 meet in bf16.
-    - bf16 and fp16 meet fp32 in fp32, and fp64 takes in all of these floats.
-    - int4 meets int8 in int8, and fp4 meets fp8 in fp8.
+    Two of one type meet in it. fp8, fp4, int8 and int4 meet a float of 16 bits or more in the
+    float, as int8 weights and bf16 activations do in bf16; bf16 and fp16 meet fp32 in fp32, all of
+    these meet fp64 in fp64, int4 meets int8 in int8, and fp4 meets fp8 in fp8.
 
     >>> wider(dtype("bf16"), dtype("int8")).name
     'bf16'
@@ -121,12 +87,10 @@ def wider(first: DType, second: DType) -> DType:
     Raises
     ------
     ValueError
-        For any other two (int8 and fp4, bf16 and fp16, anything and tf32): nothing is guessed.
+        For any other two (int8 and fp4, bf16 and fp16, tf32 and another): nothing is guessed.
     """
     for one, other in ((first, second), (second, first)):
-        if one == other or other.name in _HOLDS.get(one.name, ()):
+        if one == other or other.name in _TAKES_IN.get(one.name, ()):
             return one
-    raise ValueError(
-        f"compute must be given for {first.name} times {second.name}: "
-        "no one type of arithmetic is agreed for the two"
-    )
+    pair = f"{first.name} times {second.name}"
+    raise ValueError(f"compute must be given for {pair}: no type of arithmetic is agreed for it")

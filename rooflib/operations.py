@@ -17,19 +17,10 @@ from functools import cached_property
 
 import numpy as np
 
-from rooflib._arguments import (
-    Number,
-    Size,
-    check_shapes,
-    divide,
-    non_negative,
-    one_of,
-    positive,
-    positives,
-)
+from rooflib._arguments import Number, Size, check_shapes, divide, non_negative, one_of, positives
 from rooflib.dtypes import DType, dtype, wider
 from rooflib.table import Table, facts
-from rooflib.units import span
+from rooflib.units import breakable, span
 
 ANY_LINK = "link"
 """The key under which `Operation.sent` keeps bytes whose link is chosen later, by `bound`."""
@@ -92,7 +83,8 @@ class Operation:
     def __repr__(self) -> str:
         parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}", span(self.bytes, "B")]
         parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
-        return f"Operation({self.name}: {', '.join([*parts, span(self.intensity, 'FLOP/B')])})"
+        parts.append(span(self.intensity, "FLOP/B"))
+        return breakable(f"Operation({self.name}: {', '.join(parts)})")
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -122,10 +114,8 @@ def operation(
     name
         For labels.
 
-    Raises
-    ------
-    ValueError
-        For an unknown data type, a negative or infinite count, or shapes that don't broadcast.
+    An unknown data type, a negative or infinite count and shapes that don't broadcast are a
+    ValueError.
     """
     if not isinstance(sent, Mapping):
         size = non_negative("sent", sent)
@@ -152,15 +142,9 @@ def dot(
     >>> dot(1000).flops, dot(1000).bytes
     (1999, 4002)
     """
-    N = positive("N", N)
-    size = dtype(x, "x").bytes
-    return Operation(
-        name="dot product",
-        flops=sum_of_products(N, accumulate_from),
-        loaded=2 * N * size,
-        written=size,
-        compute=dtype(x, "x") if compute is None else dtype(compute, "compute"),
-    )
+    (N,), read = positives(N=N), dtype(x, "x")
+    flops, kind = sum_of_products(N, accumulate_from), read_or("compute", compute, read)
+    return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
 
 def elementwise(
@@ -183,13 +167,9 @@ def elementwise(
     N, inputs = positives(N=N, inputs=inputs)
     each, read = non_negative("flops_per_element", flops_per_element), dtype(x, "x")
     check_shapes({"N": N, "inputs": inputs, "flops_per_element": each})
-    return Operation(
-        name="element-wise",
-        flops=N * each,
-        loaded=inputs * N * read.bytes,
-        written=N * (read if out is None else dtype(out, "out")).bytes,
-        compute=read if compute is None else dtype(compute, "compute"),
-    )
+    loaded, written = inputs * N * read.bytes, N * read_or("out", out, read).bytes
+    kind = read_or("compute", compute, read)
+    return Operation("element-wise", N * each, loaded, written, kind)
 
 
 def rms_norm(
@@ -204,13 +184,9 @@ def rms_norm(
     """
     B, D = positives(B=B, D=D)
     read = dtype(x, "x")
-    return Operation(
-        name="RMS norm",
-        flops=B * (4 * D + 2),
-        loaded=(B * D + D) * read.bytes,
-        written=B * D * read.bytes,
-        compute=read if compute is None else dtype(compute, "compute"),
-    )
+    loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
+    kind = read_or("compute", compute, read)
+    return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
 
 
 def matmul(
@@ -249,19 +225,13 @@ def matmul(
     ------
     ValueError
         For an unknown data type, types without an agreed arithmetic, a size that is not above
-        zero and finite, or shapes that don't broadcast.
-    TypeError
-        For a size that is no number.
+        zero and finite, or shapes that don't broadcast. A size that is no number: TypeError.
     """
-    types = matmul_types(x, w, out, compute)
+    read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = positives(B=B, D=D, F=F)
-    return Operation(
-        name="matmul",
-        flops=sum_of_products(D, accumulate_from) * (B * F),
-        loaded=types.x.bytes * (B * D) + types.w.bytes * (D * F),
-        written=types.out.bytes * (B * F),
-        compute=types.compute,
-    )
+    flops = sum_of_products(D, accumulate_from) * (B * F)
+    loaded = read.bytes * (B * D) + weight.bytes * (D * F)
+    return Operation("matmul", flops, loaded, result.bytes * (B * F), kind)
 
 
 def matmul_per_example(
@@ -280,41 +250,26 @@ def matmul_per_example(
     the intensity stays near two operations per weight element, whatever the batch.
     Parameters and errors as for `matmul`. Counted from the definition.
     """
-    types = matmul_types(x, w, out, compute)
+    read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = positives(B=B, D=D, F=F)
-    return Operation(
-        name="matmul, a weight per example",
-        flops=sum_of_products(D, accumulate_from) * (B * F),
-        loaded=types.x.bytes * (B * D) + types.w.bytes * (B * D * F),
-        written=types.out.bytes * (B * F),
-        compute=types.compute,
-    )
-
-
-@dataclass(frozen=True)
-class MatmulTypes:
-    """The data types of a matmul: input, weight, output and arithmetic."""
-
-    x: DType
-    w: DType
-    out: DType
-    compute: DType
+    flops = sum_of_products(D, accumulate_from) * (B * F)
+    loaded = read.bytes * (B * D) + weight.bytes * (B * D * F)
+    return Operation("matmul, a weight per example", flops, loaded, result.bytes * (B * F), kind)
 
 
 def matmul_types(
-    x: str | DType,
-    w: str | DType | None,
-    out: str | DType | None,
-    compute: str | DType | None,
-) -> MatmulTypes:
+    x: str | DType, w: str | DType | None, out: str | DType | None, compute: str | DType | None
+) -> tuple[DType, DType, DType, DType]:
+    """The data types of a matmul: input, weight, output and arithmetic."""
     read = dtype(x, "x")
-    weight = read if w is None else dtype(w, "w")
-    return MatmulTypes(
-        x=read,
-        w=weight,
-        out=read if out is None else dtype(out, "out"),
-        compute=wider(read, weight) if compute is None else dtype(compute, "compute"),
-    )
+    weight = read_or("w", w, read)
+    kind = wider(read, weight) if compute is None else dtype(compute, "compute")
+    return read, weight, read_or("out", out, read), kind
+
+
+def read_or(argument: str, given: str | DType | None, read: DType) -> DType:
+    """The data type that was given, or that of the input."""
+    return read if given is None else dtype(given, argument)
 
 
 def sum_of_products(D: Number, accumulate_from: str) -> Number:

@@ -128,12 +128,9 @@ def roofline(
     first = len(widths)
     for i, (name, peak) in enumerate(peaks.items(), start=first):
         colour = INK if i == first else SERIES[i % 5]
-        ax.plot(
-            [peak / steepest, high], [peak, peak], color=colour, linestyle=DASHES[(i - first) % 5]
-        )
-        _note(
-            ax, f"{name}: {text(peak, 'FLOP/s')}", (high, peak), (-2, 4), ha="right", color=colour
-        )
+        dashes, label = DASHES[(i - first) % 5], f"{name}: {text(peak, 'FLOP/s')}"
+        ax.plot([peak / steepest, high], [peak, peak], color=colour, linestyle=dashes)
+        _note(ax, label, (high, peak), (-2, 4), ha="right", color=colour)
     _label_slopes(ax, widths, low, top)
     _label_points(ax, spots)
     return ax
@@ -230,14 +227,8 @@ def _note(
     **look: Any,
 ) -> Annotation:
     """Write `label` at `point`, shifted by `offset` in typographic points."""
-    return ax.annotate(
-        label,
-        point,
-        offset,
-        xycoords=coordinates,
-        textcoords="offset points",
-        **{"color": INK, "fontsize": STYLE["font.size"]} | look,
-    )
+    usual = {"textcoords": "offset points", "color": INK, "fontsize": STYLE["font.size"]}
+    return ax.annotate(label, point, offset, xycoords=coordinates, **usual | look)
 
 
 def _spot(
@@ -289,16 +280,9 @@ def _label_slopes(ax: Axes, widths: Mapping[str, float], low: float, top: float)
         start, stop = max(low, floor / width), top / width
         x = start * (stop / start) ** 0.55
         (x0, y0), (x1, y1) = ax.transData.transform([(start, start * width), (stop, stop * width)])
-        _note(
-            ax,
-            f"{name}: {text(width, 'B/s')}",
-            (x, x * width),
-            (-3, 3),
-            rotation=np.degrees(np.arctan2(y1 - y0, x1 - x0)),
-            rotation_mode="anchor",
-            ha="center",
-            color=SERIES[i % 5],
-        )
+        label, angle = f"{name}: {text(width, 'B/s')}", np.degrees(np.arctan2(y1 - y0, x1 - x0))
+        look = {"rotation": angle, "rotation_mode": "anchor", "color": SERIES[i % 5]}
+        _note(ax, label, (x, x * width), (-3, 3), ha="center", **look)
 
 
 def _label_points(ax: Axes, spots: Mapping[str, tuple[float, float]]) -> None:
@@ -329,18 +313,8 @@ def _label_lines(
             ax.plot(x[i], y[i], "o", color=colour, markersize=4)
             thin = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkB": 0}
             spot = ax.transAxes.inverted().transform(ax.transData.transform((x[i], y[i])))
-            labels.append(
-                ax.annotate(
-                    name,
-                    (x[i], y[i]),
-                    (0.6, spot[1]),
-                    textcoords="axes fraction",
-                    va="center",
-                    color=colour,
-                    fontsize=STYLE["font.size"],
-                    arrowprops=thin,
-                )
-            )
+            look = {"textcoords": "axes fraction", "color": colour, "arrowprops": thin}
+            labels.append(_note(ax, name, (x[i], y[i]), (0.6, spot[1]), va="center", **look))
         else:
             at = ("axes fraction", "data")
             labels.append(_note(ax, name, (1, float(y[-1])), (6, 0), at, va="center", color=colour))

@@ -6,8 +6,8 @@ import numpy as np
 
 from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
-from rooflib.dtypes import DType, dtype
-from rooflib.operations import ANY_LINK, Operation, matmul_types
+from rooflib.dtypes import DType
+from rooflib.operations import ANY_LINK, Operation, matmul_types, read_or
 
 
 def sharded_matmul(
@@ -54,19 +54,15 @@ def sharded_matmul(
     x, w, out, compute
         As for `matmul`.
 
-    Raises
-    ------
-    ValueError
-        As for `matmul`; and for an unknown `split` or `result`, an N that is not a whole number,
-        or a split dimension that is not a multiple of N.
+    Errors are those of `matmul`; and a ValueError for an unknown `split` or `result`, an N that
+    is not a whole number, and a split dimension that is not a multiple of N.
     """
-    types = matmul_types(x, w, out, compute)
+    read, weight, output, kind = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
-    N = whole("N", N)
-    B, D, F = positives(B=B, D=D, F=F)
+    (B, D, F), N = positives(B=B, D=D, F=F), whole("N", N)
     check_shapes({"B": B, "D": D, "F": F, "N": N})
-    of_sums = types.out if partial is None else dtype(partial, "partial")
-    gathered = types.out.bytes * (B * F)
+    of_sums = read_or("partial", partial, output)
+    gathered = output.bytes * (B * F)
     ends_with = gathered if result == "replicated" else gathered / N
     if one_of("split", split, ("B", "D", "F")) == "D":
         D = _share("D", D, N)
@@ -78,14 +74,14 @@ def sharded_matmul(
             B = _share("B", B, N)
         else:
             F = _share("F", F, N)
-        written = types.out.bytes * (B * F)
-    loaded = types.x.bytes * (B * D) + types.w.bytes * (D * F)
+        written = output.bytes * (B * F)
+    loaded = read.bytes * (B * D) + weight.bytes * (D * F)
     return Operation(
         name=f"matmul, {split} split over chips",
         flops=2 * D * (B * F),
         loaded=loaded,
         written=written,
-        compute=types.compute,
+        compute=kind,
         sent={ANY_LINK: sent} if np.any(sent) else {},
         resident=loaded + larger(written, ends_with),
         chips=N,

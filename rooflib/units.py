@@ -122,6 +122,11 @@ def span(values: Number, unit: str = "") -> str:
     return " to ".join(dict.fromkeys(shown)) or "no values"
 
 
+def breakable(shown: str) -> str:
+    """The same with plain spaces, for a terminal, where somebody may search for "1 ms"."""
+    return shown.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def _significant(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
