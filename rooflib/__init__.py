@@ -42,41 +42,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+# fmt: off
 __all__ = [
-    "Bounds",
-    "Chip",
-    "DType",
-    "Figure",
-    "Link",
-    "Operation",
-    "Table",
-    "__version__",
-    "achieved",
-    "all_gather",
-    "all_reduce",
-    "attainable",
-    "bound",
-    "chip",
-    "chips",
-    "critical_batch",
-    "critical_batch_limit",
-    "critical_depth",
-    "dot",
-    "dtype",
-    "elementwise",
-    "figures",
-    "first_whole_above",
-    "matmul",
-    "matmul_per_example",
-    "operation",
-    "percent",
-    "plots",
-    "reduce_scatter",
-    "rms_norm",
-    "scientific",
-    "sharded_matmul",
-    "text",
+    "Bounds", "Chip", "DType", "Figure", "Link", "Operation", "Table", "__version__",
+    "achieved", "all_gather", "all_reduce", "attainable", "bound", "chip", "chips",
+    "critical_batch", "critical_batch_limit", "critical_depth", "dot", "dtype", "elementwise",
+    "figures", "first_whole_above", "matmul", "matmul_per_example", "operation", "percent",
+    "plots", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
 ]
+# fmt: on
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -13,24 +12,9 @@ from rooflib.table import Table, facts
 from rooflib.units import text
 
 # Each operation with its sizes, in their order.
-SIZES = {
-    "matmul": ("B", "D", "F"),
-    "matmul_per_example": ("B", "D", "F"),
-    "sharded_matmul": ("B", "D", "F", "N"),
-    "dot": ("N",),
-    "elementwise": ("N",),
-    "rms_norm": ("B", "D"),
-    "operation": ("flops", "bytes"),
-}
-OPTIONS = {
-    "x": "data type of the input (by default bf16)",
-    "w": "data type of the weight (by default as x)",
-    "out": "data type of the result (by default as x)",
-    "compute": "data type of the arithmetic",
-    "partial": "data type of a sharded_matmul's partial sums",
-    "split": "what a sharded_matmul splits: B, D or F",
-    "result": "what it ends with: replicated or sharded",
-}
+SIZES = {"matmul": "B D F", "matmul_per_example": "B D F", "sharded_matmul": "B D F N"}
+SIZES |= {"dot": "N", "elementwise": "N", "rms_norm": "B D", "operation": "flops bytes"}
+TYPES = ("x", "w", "out", "compute", "partial")
 EXAMPLES = """
 examples:
   python -m rooflib "H100 SXM"
@@ -58,15 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             chip, op = rl.chip(given.chip), _operation(given)
             bounds = rl.bound(op, chip, given.link, given.unit)
-            print(op.table, f"on {chip.name}:", bounds.table, sep="\n\n")
             if given.plot:
                 _plot(given.plot, op, bounds, chip.peak(op.compute, given.unit), chip)
+            print(op.table, f"on {chip.name}:", bounds.table, sep="\n\n")
     except (ValueError, TypeError, OSError) as error:
         parser.error(str(error))
 
 
 def _parser() -> _Parser:
-    sizes = "\n".join(f"  {name} {' '.join(sizes)}" for name, sizes in SIZES.items())
+    sizes = "\n".join(f"  {name} {sizes}" for name, sizes in SIZES.items())
     parser = _Parser(
         prog="python -m rooflib",
         description="How long an operation takes on a chip at least, and what holds it back.",
@@ -81,17 +65,21 @@ def _parser() -> _Parser:
     parser.add_argument("--unit", default="matrix", help="matrix or vector: whose peak")
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
     parser.add_argument("--version", action="version", version=f"rooflib {rl.__version__}")
-    for name, explained in OPTIONS.items():
-        parser.add_argument(f"--{name}", help=explained)
+    parser.add_argument("--split", help="what a sharded_matmul splits: B, D or F")
+    parser.add_argument("--result", help="what it ends with: replicated or sharded")
+    for name in TYPES:
+        parser.add_argument(f"--{name}", metavar="TYPE", help="data type, e.g. bf16, int8 or fp8")
     return parser
 
 
 def _operation(given: argparse.Namespace) -> rl.Operation:
     name = one_of("operation", given.operation.replace("-", "_"), SIZES)
-    if len(given.sizes) != len(SIZES[name]):
-        raise ValueError(f"{name} takes {' '.join(SIZES[name])}; got {' '.join(given.sizes)}")
-    sizes = {size: _number(size, s) for size, s in zip(SIZES[name], given.sizes, strict=True)}
-    options = {key: value for key, value in vars(given).items() if key in OPTIONS and value}
+    names = SIZES[name].split()
+    if len(given.sizes) != len(names):
+        raise ValueError(f"{name} takes {SIZES[name]}; got {' '.join(given.sizes) or 'none'}")
+    sizes = {size: _number(size, s) for size, s in zip(names, given.sizes, strict=True)}
+    options = {key: getattr(given, key) for key in (*TYPES, "split", "result")}
+    options = {key: value for key, value in options.items() if value}
     made: rl.Operation = getattr(rl, name)(**sizes, **options)
     return made
 
@@ -104,14 +92,11 @@ def _number(name: str, shown: str) -> float:
 
 
 def _all_chips() -> Table:
-    chips = rl.chips()
-    columns = {
-        "peak bf16": [text(chip.peak(), "FLOP/s") for chip in chips],
-        "HBM": [text(chip.bandwidth, "B/s") for chip in chips],
-        "ridge": [text(chip.ridge(), "FLOP/B") for chip in chips],
-        "links": [", ".join(link.name for link in chip.links) for chip in chips],
-    }
-    return Table({"chip": [chip.name for chip in chips], **columns})
+    peaks = [text(chip.peak(), "FLOP/s") for chip in rl.chips()]
+    ridges = [text(chip.ridge(), "FLOP/B") for chip in rl.chips()]
+    links = [", ".join(link.name for link in chip.links) for chip in rl.chips()]
+    names = [chip.name for chip in rl.chips()]
+    return Table({"chip": names, "peak bf16": peaks, "ridge": ridges, "links": links})
 
 
 def _figures(chip: rl.Chip) -> Table:
@@ -137,4 +122,4 @@ def _plot(path: str, op: rl.Operation, bounds: rl.Bounds, peak: float, chip: rl.
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -85,7 +85,7 @@ def divide(numerator: Number, denominator: Number) -> Number:
     """Divide; zero over anything is zero, and anything else over zero is infinite.
 
     An operation that moves no bytes has an infinite intensity. One that computes nothing has an
-    intensity of zero, and attains zero FLOP/s, even if it moves nothing and takes no time.
+    intensity of zero and attains zero FLOP/s, even if it moves nothing and takes no time.
     """
     if isinstance(numerator, np.ndarray) or isinstance(denominator, np.ndarray):
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -64,10 +64,7 @@ class Bounds:
 
     @cached_property
     def fraction_of_peak(self) -> Number:
-        """Share of the lower bound in which the compute units work: 1 when compute-bound.
-
-        Zero for an operation without FLOPs.
-        """
+        """Share of the lower bound in which the compute units work; zero without FLOPs."""
         return divide(self.times[COMPUTE], self.lower)
 
     @cached_property
@@ -98,14 +95,14 @@ class Bounds:
     def __repr__(self) -> str:
         times = f"lower {span(self.lower, 's')}, upper {span(self.upper, 's')}"
         share = f"{span(self.fraction_of_peak, '%')} of peak"
-        return breakable(f"Bounds({self._binding} binds, {times}, {share})")
+        return breakable(f"<Bounds: {self._binding} binds, {times}, {share}>")
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
 
     @property
     def _binding(self) -> str:
-        return " or ".join(name for name in self.times if np.any(np.equal(self.binding, name)))
+        return " or ".join(name for name in self.times if name in np.atleast_1d(self.binding))
 
 
 def bound(
@@ -115,7 +112,7 @@ def bound(
 
     >>> from rooflib import matmul
     >>> bound(matmul(64, 4096, 16384), "TPU v5e")
-    Bounds(HBM binds, lower 174 µs, upper 217 µs, 25% of peak)
+    <Bounds: HBM binds, lower 167 µs, upper 211 µs, 26% of peak>
 
     T_compute = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
     bandwidth to one peer. Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to
@@ -123,22 +120,18 @@ def bound(
 
     Parameters
     ----------
-    op
-        What one chip has to do.
     chip
-        A chip of the catalogue by name, or a `Chip`.
+        A `Chip`, or the name of one in the catalogue.
     link
-        The link that carries what `op` sends: a name that `chip` has, or a `Link`. Needed only
-        where `op` sends something and does not say over which link. Where `op` sends nothing, the
-        link takes no time.
+        The link that carries what `op` sends, a `Link` or the name of one of the chip's. Needed
+        only where `op` does not say over which link; takes no time if `op` sends nothing.
     unit
         "matrix" or "vector": whose peak is the ceiling.
 
     Raises
     ------
     ValueError
-        If there is no such chip, or it has no peak for the type of the arithmetic, or lacks the
-        link, or `op` sends bytes and no link is named.
+        If there is no such chip, link or peak for the arithmetic, or a link must be named.
     """
     chip = as_chip(chip)
     times: dict[str, Number] = {

@@ -27,16 +27,10 @@ def reduce_scatter(size: Size, N: Size) -> Number:
 
 
 def all_gather(size: Size, N: Size) -> Number:
-    """Bytes each chip sends so that an array held in N parts is whole on every chip.
-
-    As many as a reduce-scatter: the same steps, with copies in place of sums.
-    """
+    """Bytes each chip sends so that an array held in N parts is whole on every chip."""
     return reduce_scatter(size, N)
 
 
 def all_reduce(size: Size, N: Size) -> Number:
-    """Bytes each chip sends so that N partial sums become one sum, whole on every chip.
-
-    Twice as many as a reduce-scatter, for it is one followed by an all-gather.
-    """
+    """Bytes each chip sends so that N partial sums become one sum, whole on every chip."""
     return 2 * reduce_scatter(size, N)

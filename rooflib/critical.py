@@ -22,7 +22,7 @@ def critical_batch_limit(
     """Critical batch of a matmul in the small-B limit, where only the weights cost bytes.
 
     >>> critical_batch_limit("H100 SXM", w="int8")
-    147.68656716417908
+    147.6865671641791
 
     2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is the
     value that `critical_batch` approaches from above as D and F grow, and so a lower limit.
@@ -57,10 +57,7 @@ def critical_batch(
     `chip` is a `Chip` or a name; sizes, data types and errors are those of `matmul`, and a type
     of arithmetic that the chip has no peak for is a ValueError.
 
-    Returns
-    -------
-    float or array
-        Rows (tokens) per chip; not rounded; infinite where no batch is enough.
+    Returned are rows (tokens) per chip, not rounded: a number, or an array for arrays.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     D, F = positives(D=D, F=F)
@@ -93,10 +90,8 @@ def critical_depth(
     `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's. An unknown
     chip, link, data type or split is a ValueError, and so is an N that is not a whole number.
 
-    Returns
-    -------
-    float or array
-        The contraction dimension of the whole multiplication; not rounded; 0 for one chip.
+    Returned is the contraction dimension of the whole multiplication, not rounded, and 0 for one
+    chip: a number, or an array for arrays.
     """
     chip = as_chip(chip)
     over = link if isinstance(link, Link) else chip.link(link)

@@ -59,10 +59,7 @@ def dtype(name: str | DType, argument: str = "dtype") -> DType:
     >>> dtype("bfloat16") is dtype("BF16") is dtype("bf16")
     True
 
-    Raises
-    ------
-    ValueError
-        If the name is not a known data type. The message lists the known ones.
+    An unknown name is a ValueError that lists the known ones.
     """
     if isinstance(name, DType):
         return name
@@ -84,10 +81,7 @@ def wider(first: DType, second: DType) -> DType:
     >>> wider(dtype("bf16"), dtype("int8")).name
     'bf16'
 
-    Raises
-    ------
-    ValueError
-        For any other two (int8 and fp4, bf16 and fp16, tf32 and another): nothing is guessed.
+    Any other two (int8 and fp4, bf16 and fp16, tf32 and another) are a ValueError, not a guess.
     """
     for one, other in ((first, second), (second, first)):
         if one == other or other.name in _TAKES_IN.get(one.name, ()):

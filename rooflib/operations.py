@@ -84,7 +84,7 @@ class Operation:
         parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}", span(self.bytes, "B")]
         parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
         parts.append(span(self.intensity, "FLOP/B"))
-        return breakable(f"Operation({self.name}: {', '.join(parts)})")
+        return breakable(f"<Operation {self.name}: {', '.join(parts)}>")
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -102,20 +102,9 @@ def operation(
     >>> operation(flops=1e9, bytes=4e9, compute="fp32").intensity
     0.25
 
-    Parameters
-    ----------
-    flops, bytes
-        FLOPs performed and bytes moved from and to HBM; numbers or arrays that broadcast, zero
-        allowed.
-    compute
-        Data type of the arithmetic.
-    sent
-        Bytes sent to other chips, one way: one number, or a mapping from link name to bytes.
-    name
-        For labels.
-
-    An unknown data type, a negative or infinite count and shapes that don't broadcast are a
-    ValueError.
+    `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero allowed;
+    `compute` is the data type of the arithmetic. `sent` is bytes sent to other chips, one way: one
+    number, or a mapping from link name to bytes. Errors as for `matmul`.
     """
     if not isinstance(sent, Mapping):
         size = non_negative("sent", sent)
@@ -160,9 +149,6 @@ def elementwise(
     N · flops_per_element FLOPs, inputs · N elements of type `x` loaded, N of type `out` written.
     An addition has two inputs and one FLOP per element; a ReLU has one of each. `out` and
     `compute` default to `x`. Errors as for `matmul`. Counted from the definition.
-
-    >>> elementwise(6, inputs=2).intensity == 1 / 6
-    True
     """
     N, inputs = positives(N=N, inputs=inputs)
     each, read = non_negative("flops_per_element", flops_per_element), dtype(x, "x")
@@ -213,11 +199,10 @@ def matmul(
     B, D, F
         Rows of the input (tokens), contraction dimension, columns of the weight: numbers, or
         arrays that broadcast.
-    x, w, out
-        Data types of input, weight and output. `w` and `out` default to `x`.
-    compute
-        Data type of the arithmetic; by default the one that `x` and `w` meet in, as int8 and
-        bf16 do in bf16. To be given where none is agreed.
+    x, w, out, compute
+        Data types of input, weight, output and arithmetic. `w` and `out` default to `x`, `compute`
+        to the type that `x` and `w` meet in, as int8 and bf16 do in bf16; where none is agreed, it
+        must be given.
     accumulate_from
         "zero" counts 2BDF FLOPs, "product" counts BF(2D - 1).
 

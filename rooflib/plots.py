@@ -90,8 +90,6 @@ def roofline(
 
     Parameters
     ----------
-    ax
-        The axis to draw on.
     ceilings
         Peak FLOP/s by label.
     slopes
@@ -147,16 +145,9 @@ def throughput(
 ) -> Axes:
     """Draw what is attained against a swept dimension, one labelled line per curve.
 
-    Parameters
-    ----------
-    x
-        Values of the swept dimension, shape [n].
-    curves
-        Values by label, each of shape [n].
-    ceiling
-        The peak, drawn as a thin line.
-    marks
-        Points (x, y) worth marking, by label: a critical batch, for one.
+    `x` holds the values of the swept dimension, shape [n], and each of `curves` its values by
+    label, shape [n]. `ceiling` is the peak, drawn as a thin line; `marks` are points (x, y) worth
+    marking, by label: a critical batch, for one.
     """
     along = np.asarray(x, dtype=float)
     lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
@@ -182,10 +173,7 @@ def throughput(
 def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
     """Draw the time at each roof as a bar, operation by operation, with both bounds below.
 
-    Parameters
-    ----------
-    bounds
-        `Bounds` of plain numbers, by the label of the operation.
+    `bounds` are those of plain numbers, by the label of the operation.
     """
     roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
     y, ticks, names = 0.0, [], []
@@ -202,7 +190,8 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
             y += 1
         low, high = float(b.lower), float(b.upper)
         ax.plot([low, high], [y, y], color=INK, linewidth=1.6, marker="|", markersize=11)
-        _note(ax, f"{text(low, 's')} to {text(high, 's')}", (high, y), (5, 0), va="center")
+        label = " to ".join(dict.fromkeys([text(low, "s"), text(high, "s")]))
+        _note(ax, label, (high, y), (5, 0), va="center")
         ticks.append(y)
         names.append("bounds")
         y += 2

@@ -44,18 +44,15 @@ def sharded_matmul(
     B, D, F
         Sizes of the whole multiplication. The one that is split must be a multiple of N.
     N
-        Number of chips.
+        Number of chips, a whole number.
     split
         The dimension to split: "B", "D" (the contraction) or "F".
     result
         "replicated": every chip ends with the whole output. "sharded": with an Nth of it.
     partial
         With split "D", the data type of the partial sums that are sent; by default `out`.
-    x, w, out, compute
-        As for `matmul`.
 
-    Errors are those of `matmul`; and a ValueError for an unknown `split` or `result`, an N that
-    is not a whole number, and a split dimension that is not a multiple of N.
+    The data types and the errors are those of `matmul`. What is not allowed here is a ValueError.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
@@ -64,17 +61,15 @@ def sharded_matmul(
     of_sums = read_or("partial", partial, output)
     gathered = output.bytes * (B * F)
     ends_with = gathered if result == "replicated" else gathered / N
-    if one_of("split", split, ("B", "D", "F")) == "D":
-        D = _share("D", D, N)
-        collective = all_reduce if result == "replicated" else reduce_scatter
-        sent, written = collective(of_sums.bytes * (B * F), N), of_sums.bytes * (B * F)
+    sizes = {"B": B, "D": D, "F": F}
+    sizes[split] = _share(split, sizes[one_of("split", split, sizes)], N)
+    B, D, F = sizes.values()
+    if split == "D":
+        written = of_sums.bytes * (B * F)
+        sent = (all_reduce if result == "replicated" else reduce_scatter)(written, N)
     else:
-        sent = all_gather(gathered, N) if result == "replicated" else 0
-        if split == "B":
-            B = _share("B", B, N)
-        else:
-            F = _share("F", F, N)
         written = output.bytes * (B * F)
+        sent = all_gather(gathered, N) if result == "replicated" else 0
     loaded = read.bytes * (B * D) + weight.bytes * (D * F)
     return Operation(
         name=f"matmul, {split} split over chips",
