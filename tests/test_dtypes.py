@@ -103,5 +103,5 @@ def test_a_type_of_ones_own():
 
 @pytest.mark.parametrize("bits", [0, -8, 2.5])
 def test_a_type_has_whole_bits(bits):
-    with pytest.raises(ValueError, match="^bits must be"):
+    with pytest.raises(ValueError, match=r"^bits must be"):
         rl.DType("odd", bits)

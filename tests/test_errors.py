@@ -78,11 +78,9 @@ SHAPES = [
 
 @pytest.mark.parametrize(("wrong", "named"), SHAPES)
 def test_shapes_that_do_not_broadcast_are_named(wrong, named):
-    with pytest.raises(
-        ValueError, match="^shapes must broadcast against each other; got "
-    ) as caught:
+    with pytest.raises(ValueError, match=r"^shapes must broadcast") as caught:
         wrong()
-    assert str(caught.value).endswith(f"got {named}")
+    assert str(caught.value) == f"shapes must broadcast against each other; got {named}"
 
 
 def test_only_arrays_are_named_among_the_shapes():
