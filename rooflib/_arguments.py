@@ -90,7 +90,8 @@ def divide(numerator: Number, denominator: Number) -> Number:
     if isinstance(numerator, np.ndarray) or isinstance(denominator, np.ndarray):
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = np.asarray(np.divide(numerator, denominator))
-        quotient[np.isnan(quotient)] = 0  # Neither of the two is ever a nan or infinite.
+        if np.isnan(quotient.sum()):  # Only 0 ÷ 0 is: neither of the two is ever infinite.
+            quotient[np.isnan(quotient)] = 0
         return quotient
     return numerator / denominator if denominator else math.inf if numerator else 0.0
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, non_negative, one_of, positives, whole
+from rooflib._arguments import Number, Size, divide, larger, non_negative, one_of, positives, whole
 from rooflib.bounds import as_chip
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
@@ -64,11 +64,7 @@ def critical_batch(
     ridge = as_chip(chip).ridge(kind)
     # Divided by DF on both sides, so that large sizes lose no digits.
     room = 2 - ridge * (read.bytes / F + output.bytes / D)
-    cost = ridge * weight.bytes
-    if isinstance(room, np.ndarray):
-        with np.errstate(divide="ignore"):
-            return np.where(room > 0, cost / room, np.inf)
-    return cost / room if room > 0 else math.inf
+    return divide(ridge * weight.bytes, larger(room, 0.0))
 
 
 def critical_depth(

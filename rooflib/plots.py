@@ -109,15 +109,22 @@ def roofline(
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     top, steepest = max(peaks.values()), max(widths.values())
-    spots = {name: _spot(name, at, peaks, widths) for name, at in points.items()}
+    spots: dict[str, tuple[float, float]] = {}
+    for name, at in points.items():
+        if not isinstance(at, tuple):
+            x = float(positive(f"points[{name!r}]", at))
+            at = x, min(*peaks.values(), *(x * width for width in widths.values()))
+        spots[name] = at
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
-    low, high = span or _span([*ridges, *(x for x, _ in spots.values())])
-
+    shown = [*ridges, *(x for x, _ in spots.values())]
+    decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))
+    low, high = span or (10 ** decades[0], 10 ** decades[1])
     floor = min([low * min(widths.values()), *(y / 2 for _, y in spots.values())])
     ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(floor, top * 2.5))
     ax.set_xlabel("arithmetic intensity (FLOP/byte)")
     ax.set_ylabel("attainable FLOP/s")
-    _engineering_ticks(ax)
+    ax.yaxis.set(major_formatter=EngFormatter(sep=""), minor_locator=NullLocator())
+    ax.xaxis.set(major_formatter=lambda x, _: f"{x:,.10g}", minor_locator=NullLocator())
     if regions:
         _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
     for i, width in enumerate(widths.values()):
@@ -218,29 +225,6 @@ def _note(
     """Write `label` at `point`, shifted by `offset` in typographic points."""
     usual = {"textcoords": "offset points", "color": INK, "fontsize": STYLE["font.size"]}
     return ax.annotate(label, point, offset, xycoords=coordinates, **usual | look)
-
-
-def _spot(
-    name: str,
-    at: float | tuple[float, float],
-    peaks: Mapping[str, float],
-    widths: Mapping[str, float],
-) -> tuple[float, float]:
-    if isinstance(at, tuple):
-        return at
-    x = float(positive(f"points[{name!r}]", at))
-    return x, min(min(peaks.values()), x * min(widths.values()))
-
-
-def _span(shown: Sequence[float]) -> tuple[float, float]:
-    return 10 ** np.floor(np.log10(min(shown) / 2.5)), 10 ** np.ceil(np.log10(max(shown) * 2.5))
-
-
-def _engineering_ticks(ax: Axes) -> None:
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_minor_locator(NullLocator())
 
 
 def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:

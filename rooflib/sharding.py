@@ -39,20 +39,11 @@ def sharded_matmul(
     works in place, so the gathered output takes in the chip's own part of it.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
-    Parameters
-    ----------
-    B, D, F
-        Sizes of the whole multiplication. The one that is split must be a multiple of N.
-    N
-        Number of chips, a whole number.
-    split
-        The dimension to split: "B", "D" (the contraction) or "F".
-    result
-        "replicated": every chip ends with the whole output. "sharded": with an Nth of it.
-    partial
-        With split "D", the data type of the partial sums that are sent; by default `out`.
-
-    The data types and the errors are those of `matmul`. What is not allowed here is a ValueError.
+    `B`, `D` and `F` are the sizes of the whole multiplication; the one that is split must be a
+    multiple of `N`, the number of chips. With a `result` that is "replicated", every chip ends
+    with the whole output, "sharded" with an Nth of it. `partial` is the data type of the partial
+    sums that are sent with split "D", by default `out`. The other types and the errors are those
+    of `matmul`; what is not allowed here is a ValueError.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
