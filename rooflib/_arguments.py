@@ -67,8 +67,8 @@ def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
-    known = ", ".join(choices) or "none"
-    raise ValueError(f"{name} must be one of {known}; got {_short(value)}{near(value, choices)}")
+    known, hint = ", ".join(choices), near(value, choices)
+    raise ValueError(f"{name} must be one of {known}; got {_short(value)}{hint}")
 
 
 def near(value: object, choices: Iterable[str]) -> str:

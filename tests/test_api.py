@@ -38,6 +38,13 @@ def test_every_public_name_explains_itself(name):
     assert not summary.startswith(f"{name}(")  # what a dataclass without a docstring gets
 
 
+def test_what_is_imported_for_use_is_public():
+    own = {
+        name for name, it in vars(rl).items() if getattr(it, "__module__", "").startswith("roof")
+    }
+    assert {name for name in own if not name.startswith("_")} <= set(rl.__all__)
+
+
 def test_an_import_stays_light():
     heavy = ("matplotlib", "altair", "decimal", "difflib", "importlib.metadata", "tomllib")
     code = (

@@ -30,7 +30,9 @@ def test_a_bad_entry_of_an_array_is_located(bad):
         rl.matmul(2, sizes, 4)
 
 
-@pytest.mark.parametrize("bad", ["64", True, None, [1, "2"], [[1], [2, 3]], 1j, np.array(["a"])])
+@pytest.mark.parametrize(
+    "bad", ["64", True, None, [1, "2"], [[1], [2, 3]], 1j, np.array(["a"]), [True]]
+)
 def test_a_size_that_is_no_number_is_a_type_error(bad):
     with pytest.raises(TypeError, match=r"^B must be a number or an array of numbers"):
         rl.matmul(bad, 3, 4)
@@ -105,6 +107,12 @@ MESSAGES = [
     (lambda: rl.sharded_matmul(2, 4, 4, 2, partial="int7"), "partial must be one of"),
     (lambda: rl.sharded_matmul(2, 4, 4, 2, compute="int7"), "compute must be one of"),
     (lambda: rl.sharded_matmul(3, 4, 4, [1, 2], split="B"), "B must be a multiple of N"),
+    (lambda: rl.sharded_matmul([3, 4], 4, 4, 2, split="B"), "B must be a multiple of N"),
+    (
+        lambda: rl.bound(rl.operation(sent=1), rl.Chip("alone", {"bf16": 1}, 1, 1)),
+        "link must be given",
+        "alone has: none",
+    ),
     (lambda: rl.dot(3, x="int7"), "x must be one of", "got 'int7'"),
     (lambda: rl.elementwise(3, out="int7"), "out must be one of"),
     (lambda: rl.elementwise(3, inputs=0), "inputs must be above zero"),
@@ -143,6 +151,7 @@ MESSAGES = [
     (lambda: rl.sharded_matmul(2, 5, 4, 2), "D must be a multiple of N", "got D=5, N=2"),
     (lambda: rl.sharded_matmul(2, 4, 4, 1.5), "N must be a whole number above zero; got 1.5"),
     (lambda: rl.sharded_matmul(2, 4, 4, 2, split="E"), "split must be one of B, D, F; got 'E'"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, split="d"), "got 'd'; did you mean 'D'?"),
     (lambda: rl.sharded_matmul(2, 4, 4, 2, result="x"), "result must be one of replicated, shar"),
     (lambda: rl.critical_depth(rl.chip("TPU v5e"), "ICI", split="E"), "split must be one of"),
     (lambda: rl.operation(flops=-1), "flops must be zero or above, and finite; got -1"),

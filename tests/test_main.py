@@ -120,6 +120,7 @@ MISTAKES = [
     (["TPU v5e", "matmul", "1", "2", "3", "--split", "D"], "split"),
     (["TPU v5e", "matmul", "1", "2", "3", "--speed", "9"], "unrecognized arguments: --speed 9"),
     (["TPU v5e", "sharded_matmul", "2", "2", "2", "2"], "link must be given"),
+    (["TPU v5e", "sharded_matmul", "2", "5", "2", "2"], "to be split; got D=5, N=2"),
     (["TPU v5e", "dot", "9", "--plot", "no-such-folder/x.svg"], "No such file"),
     (["TPU v5e", "dot", "9", "--plot", "x.tune"], "'tune' is not supported"),
     (["TPU v5e", "operation", "9", "0", "--plot", "x.svg"], "an operation with FLOPs and bytes"),

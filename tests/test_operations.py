@@ -164,6 +164,14 @@ def test_partial_sums_may_travel_in_a_wider_type():
 def test_counts_of_whole_numbers_are_exact_however_large():
     side = 10**12
     assert rl.matmul(side, side, side).flops == 2 * side**3
+    for split in "BDF":
+        share = rl.sharded_matmul(3 * side + 3, 3 * side + 3, 3 * side + 3, 3, split=split)
+        assert share.flops == 18 * (side + 1) ** 3
+
+
+def test_a_dot_product_is_read_and_written_in_its_type():
+    op = rl.dot(5, x="fp32")
+    assert (op.loaded, op.written) == (40, 4)
 
 
 def test_arrays_never_wrap_around():
