@@ -41,40 +41,17 @@ from rooflib.units import percent, scientific, text
 if TYPE_CHECKING:
     from rooflib import plots
 
+__version__ = "0.1.0"
+
+# fmt: off
 __all__ = [
-    "Bounds",
-    "Chip",
-    "DType",
-    "DataPoint",
-    "Link",
-    "Operation",
-    "Table",
-    "achieved",
-    "all_gather",
-    "all_reduce",
-    "attainable",
-    "bound",
-    "chip",
-    "chips",
-    "critical_batch",
-    "critical_batch_limit",
-    "critical_depth",
-    "data_points",
-    "dot",
-    "dtype",
-    "elementwise",
-    "first_whole_above",
-    "matmul",
-    "matmul_per_example",
-    "operation",
-    "percent",
-    "plots",
-    "reduce_scatter",
-    "rms_norm",
-    "scientific",
-    "sharded_matmul",
-    "text",
+    "Bounds", "Chip", "DType", "DataPoint", "Link", "Operation", "Table", "__version__",
+    "achieved", "all_gather", "all_reduce", "attainable", "bound", "chip", "chips",
+    "critical_batch", "critical_batch_limit", "critical_depth", "data_points", "dot", "dtype",
+    "elementwise", "first_whole_above", "matmul", "matmul_per_example", "operation", "percent",
+    "plots", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
 ]
+# fmt: on
 
 
 def __getattr__(name: str) -> Any:
@@ -85,3 +62,7 @@ def __getattr__(name: str) -> Any:
 
         return importlib.import_module("rooflib.plots")
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

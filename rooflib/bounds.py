@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, divide, non_negative
+from rooflib._arguments import Number, Size, divide, larger, non_negative
+from rooflib.catalogue import as_chip
+from rooflib.dtypes import DType
 from rooflib.hardware import Chip, Link
 from rooflib.operations import ANY_LINK, Operation
+from rooflib.table import Table
+from rooflib.units import breakable, span
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,9 +23,11 @@ if TYPE_CHECKING:
 COMPUTE, HBM = "compute", "HBM"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bounds:
-    """The time of one operation on one chip, at each roof and overall.
+    """The time of one operation on one chip, at each roof and overall. Made by `bound`.
+
+    Its properties are numbers, or arrays where a size was an array.
 
     Attributes
     ----------
@@ -41,7 +47,7 @@ class Bounds:
     @cached_property
     def lower(self) -> Number:
         """Seconds if all roofs overlap perfectly: the longest of the times."""
-        return reduce(_larger, self.times.values())
+        return reduce(larger, self.times.values())
 
     @cached_property
     def upper(self) -> Number:
@@ -58,7 +64,7 @@ class Bounds:
 
     @cached_property
     def fraction_of_peak(self) -> Number:
-        """Share of the lower bound in which the compute units work: 1 when compute-bound."""
+        """Share of the lower bound in which the compute units work; zero without FLOPs."""
         return divide(self.times[COMPUTE], self.lower)
 
     @cached_property
@@ -76,37 +82,64 @@ class Bounds:
         """Whether the chip's HBM holds what the operation needs at once."""
         return self.held <= self.capacity
 
+    @property
+    def table(self) -> Table:
+        """What binds, both bounds and the share of peak; for arrays, from smallest to largest."""
+        rows = {roof: span(time, "s") for roof, time in self.times.items()}
+        rows |= {"binding": self._binding, "lower bound": span(self.lower, "s")}
+        rows |= {"upper bound": span(self.upper, "s"), "attained": span(self.attainable, "FLOP/s")}
+        rows["share of peak"] = span(self.fraction_of_peak, "%")
+        rows["HBM needed"] = f"{span(self.held, 'B')} of {span(self.capacity, 'B')}"
+        return Table({"bounds": list(rows), "": list(rows.values())})
+
+    def __repr__(self) -> str:
+        times = f"lower {span(self.lower, 's')}, upper {span(self.upper, 's')}"
+        share = f"{span(self.fraction_of_peak, '%')} of peak"
+        return breakable(f"<Bounds: {self._binding} binds, {times}, {share}>")
+
+    def _repr_markdown_(self) -> str:
+        return self.table._repr_markdown_()
+
+    @property
+    def _binding(self) -> str:
+        return " or ".join(name for name in self.times if name in np.atleast_1d(self.binding))
+
 
 def bound(
-    op: Operation, chip: Chip, link: str | Link | None = None, unit: str = "matrix"
+    op: Operation, chip: str | Chip, link: str | Link | None = None, unit: str = "matrix"
 ) -> Bounds:
     """Time `op` against every roof of `chip`.
 
-    T_compute = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
+    >>> from rooflib import matmul
+    >>> bound(matmul(64, 4096, 16384), "TPU v5e")
+    <Bounds: HBM binds, lower 167 µs, upper 211 µs, 26% of peak>
+
+    T_math = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
     bandwidth to one peer. Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to
     links as in How To Scale Your Model.
 
     Parameters
     ----------
+    chip
+        A `Chip`, or the name of one in the catalogue.
     link
-        The link that carries what `op` sends: a name that `chip` has, or a `Link`. Needed only
-        where `op` sends something and does not say over which link.
+        The link that carries what `op` sends, a `Link` or the name of one of the chip's. Needed
+        only where `op` does not say over which link; takes no time if `op` sends nothing.
     unit
         "matrix" or "vector": whose peak is the ceiling.
 
     Raises
     ------
     ValueError
-        If the chip has no peak for the type of the arithmetic, or lacks the link, or `op` sends
-        bytes and no link is named.
+        If there is no such chip, link or peak for the arithmetic, or a link must be named.
     """
+    chip = as_chip(chip)
     times: dict[str, Number] = {
         COMPUTE: op.flops / chip.peak(op.compute, unit),
         HBM: op.bytes / chip.bandwidth,
     }
     if link is not None and not op.sent:
-        over = chip.link(link) if isinstance(link, str) else link
-        times[over.name] = 0
+        times[chip.link(link).name] = 0
     for name, size in op.sent.items():
         if name == ANY_LINK and link is None:
             known = ", ".join(known.name for known in chip.links) or "none"
@@ -114,26 +147,24 @@ def bound(
                 f"link must be given, because this operation sends bytes to other chips; "
                 f"{chip.name} has: {known}"
             )
-        chosen = link if name == ANY_LINK else name
-        over = chosen if isinstance(chosen, Link) else chip.link(str(chosen))
-        times[over.name] = size / over.to_one_peer
+        over = chip.link(link if link and name == ANY_LINK else name)
+        # Two entries may share a link: one that names it, and one that left it to be chosen.
+        times[over.name] = times.get(over.name, 0) + size / over.to_one_peer
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)
 
 
-def attainable(intensity: Size, chip: Chip, compute: str = "bf16", unit: str = "matrix") -> Number:
+def attainable(
+    intensity: Size, chip: str | Chip, compute: str | DType = "bf16", unit: str = "matrix"
+) -> Number:
     """Height of the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
 
     min(peak, intensity · HBM bandwidth). Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
+
+    `intensity` is a number or an array, zero or above; at an infinite one, where no byte moves,
+    the roof is the peak. `chip` is a `Chip` or a name, `unit` as for `bound`. A chip or a peak
+    that doesn't exist and an intensity that is negative or a nan are a ValueError.
     """
-    slope = non_negative("intensity", intensity) * chip.bandwidth
-    return _smaller(slope, chip.peak(compute, unit))
-
-
-def _larger(a: Number, b: Number) -> Number:
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.maximum(a, b) if arrays else max(a, b)
-
-
-def _smaller(a: Number, b: Number) -> Number:
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.minimum(a, b) if arrays else min(a, b)
+    chip = as_chip(chip)
+    slope = non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth
+    peak = chip.peak(compute, unit)
+    return np.minimum(slope, peak) if isinstance(slope, np.ndarray) else min(slope, peak)

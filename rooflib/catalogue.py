@@ -9,6 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from rooflib._arguments import near
 from rooflib.hardware import Chip, Link
 from rooflib.units import to_base
 
@@ -102,22 +103,21 @@ class Achieved:
 def chip(name: str) -> Chip:
     """Look up a chip of the catalogue; case, spaces, hyphens and underscores don't matter.
 
-    Raises
-    ------
-    ValueError
-        If there is no such chip. The message lists the known ones, and those that may be meant.
+    A name that is no chip's is a ValueError that lists the known ones, and those perhaps meant.
     """
     known = {_plain(each.name): each for each in chips()}
     wanted = _plain(name) if isinstance(name, str) else ""
     if wanted in known:
         return known[wanted]
-    from difflib import get_close_matches  # only now, to keep `import rooflib` light
+    names = [each.name for each in chips()]
+    within = [repr(each) for each in names if wanted and wanted in _plain(each)]
+    hint = f"; did you mean {' or '.join(within)}?" if within else near(name, names)
+    raise ValueError(f"chip must be one of {', '.join(names)}; got {name!r}{hint}")
 
-    within = [plain for plain in known if wanted and wanted in plain]
-    meant = [repr(known[each].name) for each in within or get_close_matches(wanted, known)]
-    hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
-    names = ", ".join(each.name for each in chips())
-    raise ValueError(f"chip must be one of {names}; got {name!r}{hint}")
+
+def as_chip(chip_or_name: str | Chip) -> Chip:
+    """A chip as it is, or the chip of the catalogue that has this name."""
+    return chip_or_name if isinstance(chip_or_name, Chip) else chip(chip_or_name)
 
 
 @cache
@@ -173,17 +173,21 @@ def _points_of(entry: Mapping[str, Any]) -> list[DataPoint]:
 
 def _make_chip(entry: Mapping[str, Any]) -> Chip:
     values = {point.what: point.value for point in _points_of(entry) if point.chosen}
+
+    def named(what: str) -> dict[str, float]:
+        return {k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}
+
+    links = named("link ")
     return Chip(
         name=entry["name"],
         maker=entry["maker"],
-        peaks={kind: values[f"peak {kind}"] for kind in entry["peak"]},
-        vector={kind: values[f"vector {kind}"] for kind in entry.get("vector", {})},
+        peaks=named("peak "),
+        vector=named("vector "),
         bandwidth=values["bandwidth"],
         capacity=values["capacity"],
-        on_chip={name: values[f"on-chip {name}"] for name in entry.get("on_chip", {})},
+        on_chip=named("on-chip "),
         links=tuple(
-            Link(**{**link, "bandwidth": values[f"link {link['name']}"]})
-            for link in entry.get("link", [])
+            Link(**{**link, "bandwidth": links[link["name"]]}) for link in entry.get("link", [])
         ),
     )
 

@@ -6,17 +6,23 @@ fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms 
 workstations", J. Parallel Distrib. Comput. 69(2), 2009.
 
 `size` is the bytes of the whole array: what each chip holds before a reduction, and after a
-gathering. `N` is the number of chips; with one chip nothing is sent.
+gathering; zero or above. `N` is the number of chips, a whole number; with one chip nothing is
+sent. Both may be arrays, which broadcast; a bad argument is an error that names it.
 """
 
 from __future__ import annotations
 
-from rooflib._arguments import Number, Size, non_negative, whole
+from rooflib._arguments import Number, Size, check_shapes, non_negative, whole
 
 
 def reduce_scatter(size: Size, N: Size) -> Number:
-    """Bytes each chip sends so that N partial sums become one sum, an Nth of it per chip."""
+    """Bytes each chip sends so that N partial sums become one sum, an Nth of it per chip.
+
+    >>> reduce_scatter(1000, N=4)
+    750.0
+    """
     size, N = non_negative("size", size), whole("N", N)
+    check_shapes({"size": size, "N": N})
     return size * (N - 1) / N
 
 

@@ -6,35 +6,36 @@ import math
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, positive, whole
+from rooflib._arguments import Number, Size, divide, larger, non_negative, one_of, positives, whole
+from rooflib.catalogue import as_chip
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.operations import matmul_types
 
 
 def critical_batch_limit(
-    chip: Chip,
+    chip: str | Chip,
     x: str | DType = "bf16",
     w: str | DType | None = None,
     compute: str | DType | None = None,
 ) -> float:
     """Critical batch of a matmul in the small-B limit, where only the weights cost bytes.
 
+    >>> critical_batch_limit("H100 SXM", w="int8")
+    147.6865671641791
+
     2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is the
     value that `critical_batch` approaches from above as D and F grow, and so a lower limit.
     Source: How To Scale Your Model, "All About Rooflines".
 
-    Returns
-    -------
-    float
-        Rows (tokens) per chip; not rounded.
+    Parameters, errors and unit as for `critical_batch`.
     """
-    types = matmul_types(x, w, None, compute)
-    return chip.ridge(types.compute) * types.w.bytes / 2
+    _, weight, _, kind = matmul_types(x, w, None, compute)
+    return as_chip(chip).ridge(kind) * weight.bytes / 2
 
 
 def critical_batch(
-    chip: Chip,
+    chip: str | Chip,
     D: Size,
     F: Size,
     x: str | DType = "bf16",
@@ -51,26 +52,23 @@ def critical_batch(
 
     Where the denominator is not positive, activations alone cost more than the chip can feed:
     no batch is enough, and the answer is infinite.
+    Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
 
-    Returns
-    -------
-    float or array
-        Rows (tokens) per chip; not rounded; infinite where no batch is enough.
+    `chip` is a `Chip` or a name; sizes, data types and errors are those of `matmul`, and a type
+    of arithmetic that the chip has no peak for is a ValueError.
+
+    Returned are rows (tokens) per chip, not rounded: a number, or an array for arrays.
     """
-    types = matmul_types(x, w, out, compute)
-    D, F = positive("D", D), positive("F", F)
-    ridge = chip.ridge(types.compute)
+    read, weight, output, kind = matmul_types(x, w, out, compute)
+    D, F = positives(D=D, F=F)
+    ridge = as_chip(chip).ridge(kind)
     # Divided by DF on both sides, so that large sizes lose no digits.
-    room = 2 - ridge * (types.x.bytes / F + types.out.bytes / D)
-    cost = ridge * types.w.bytes
-    if isinstance(room, np.ndarray):
-        with np.errstate(divide="ignore"):
-            return np.where(room > 0, cost / room, np.inf)
-    return cost / room if room > 0 else math.inf
+    room = 2 - ridge * (read.bytes / F + output.bytes / D)
+    return divide(ridge * weight.bytes, larger(room, 0.0))
 
 
 def critical_depth(
-    chip: Chip,
+    chip: str | Chip,
     link: str | Link,
     N: Size = 2,
     split: str = "D",
@@ -79,25 +77,33 @@ def critical_depth(
 ) -> Number:
     """The D above which a matmul sharded over N chips is bound by compute and not by the link.
 
-    With a replicated result, T_compute = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF
+    With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF
     bytes (all-reduce), so D > (N - 1) · out · C ÷ W; splitting B or F sends half of that
     (all-gather), so the threshold is half as high. B and F cancel. C is the dense peak, W the
     link's bandwidth to one peer, `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", carried from 2 chips to N.
 
-    Returns
-    -------
-    float or array
-        The contraction dimension of the whole multiplication; not rounded; 0 for one chip.
+    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's. An unknown
+    chip, link, data type or split is a ValueError, and so is an N that is not a whole number.
+
+    Returned is the contraction dimension of the whole multiplication, not rounded, and 0 for one
+    chip: a number, or an array for arrays.
     """
-    over = link if isinstance(link, Link) else chip.link(link)
+    chip = as_chip(chip)
     passes = {"B": 0.5, "D": 1.0, "F": 0.5}
-    if split not in passes:
-        raise ValueError(f"split must be one of {', '.join(passes)}; got {split!r}")
-    steps = passes[split] * (whole("N", N) - 1)
-    return steps * dtype(out, "out").bytes * chip.peak(compute) / over.to_one_peer
+    steps = passes[one_of("split", split, passes)] * (whole("N", N) - 1)
+    return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
 
 
-def first_whole_above(value: float) -> float:
-    """The first whole number strictly above `value`; infinity stays infinity."""
+def first_whole_above(value: Size) -> Number:
+    """The first whole number strictly above `value`; infinity stays infinity.
+
+    `value` is a number or an array, zero or above.
+
+    >>> first_whole_above(297.3), first_whole_above(298)
+    (298, 299)
+    """
+    value = non_negative("value", value, largest=math.inf)
+    if isinstance(value, np.ndarray):
+        return np.floor(value) + 1
     return math.inf if math.isinf(value) else math.floor(value) + 1

@@ -5,13 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from rooflib._arguments import near, whole
+
 
 @dataclass(frozen=True)
 class DType:
-    """How one number is stored: its name and its width in bits."""
+    """How one number is stored: its name and its width in bits.
+
+    A type of one's own goes wherever a name does. Bits that are not a whole number above zero
+    are a ValueError.
+
+    >>> DType("int3", 3).bytes
+    0.375
+    """
 
     name: str
     bits: int
+
+    def __post_init__(self) -> None:
+        whole("bits", self.bits)
 
     @property
     def bytes(self) -> float:
@@ -19,51 +31,60 @@ class DType:
         return self.bits // 8 if self.bits % 8 == 0 else self.bits / 8
 
 
-DTYPES = MappingProxyType(
-    {
-        name: DType(name, bits)
-        for name, bits in {
-            "fp64": 64,
-            "fp32": 32,
-            "tf32": 32,  # 19 bits in the arithmetic, but 32 in memory
-            "bf16": 16,
-            "fp16": 16,
-            "fp8": 8,
-            "fp4": 4,
-            "int32": 32,
-            "int8": 8,
-            "int4": 4,
-        }.items()
-    }
-)
+# Each name ends in its bits in memory. In the arithmetic, tf32 has only 19 of them.
+_NAMES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int32", "int8", "int4")
+DTYPES = MappingProxyType({name: DType(name, int(name.lstrip("bfintp"))) for name in _NAMES})
+
+# What other libraries call the same types.
+ALIASES = {"double": "fp64", "single": "fp32", "half": "fp16", "bfloat16": "bf16"}
+ALIASES |= {f"float{bits}": f"fp{bits}" for bits in (64, 32, 16, 8, 4)}
+
+# The types that each takes in: stored narrow, and multiplied in the wider type.
+_NARROW = ("fp8", "fp4", "int8", "int4")
+_TAKES_IN = {
+    "fp64": ("fp32", "bf16", "fp16", *_NARROW),
+    "fp32": ("bf16", "fp16", *_NARROW),
+    "bf16": _NARROW,
+    "fp16": _NARROW,
+    "fp8": ("fp4",),
+    "int8": ("int4",),
+}
 
 
 def dtype(name: str | DType, argument: str = "dtype") -> DType:
-    """Look up a data type by name; `argument` is the name to blame in the error.
+    """Look up a data type by name, in capitals or not, or by what other libraries call it.
 
-    Raises
-    ------
-    ValueError
-        If the name is not a known data type. The message lists the known ones.
+    `argument` is the name to blame in the error. A `DType` comes back as it is.
+
+    >>> dtype("bfloat16") is dtype("BF16") is dtype("bf16")
+    True
+
+    An unknown name is a ValueError that lists the known ones.
     """
     if isinstance(name, DType):
         return name
-    try:
-        return DTYPES[name]
-    except (KeyError, TypeError):
-        known = ", ".join(DTYPES)
-        raise ValueError(f"{argument} must be one of {known}; got {name!r}") from None
+    plain = name.lower() if isinstance(name, str) else ""
+    found = DTYPES.get(ALIASES.get(plain, plain))
+    if found is None:
+        hint = near(name, [*DTYPES, *ALIASES])
+        raise ValueError(f"{argument} must be one of {', '.join(DTYPES)}; got {name!r}{hint}")
+    return found
 
 
 def wider(first: DType, second: DType) -> DType:
-    """Return the type that a product of the two is computed in: the wider one.
+    """Return the type that a product of the two is computed in, where that is agreed.
 
-    Weights in int8 and activations in bf16 meet in bf16. Two different types of one width
-    have no obvious meeting point, so that is an error and not a guess.
+    Two of one type meet in it. fp8, fp4, int8 and int4 meet a float of 16 bits or more in the
+    float, as int8 weights and bf16 activations do in bf16; bf16 and fp16 meet fp32 in fp32, all of
+    these meet fp64 in fp64, int4 meets int8 in int8, and fp4 meets fp8 in fp8.
+
+    >>> wider(dtype("bf16"), dtype("int8")).name
+    'bf16'
+
+    Any other two (int8 and fp4, bf16 and fp16, tf32 and another) are a ValueError, not a guess.
     """
-    if first.bits == second.bits and first != second:
-        raise ValueError(
-            f"compute must be given for {first.name} times {second.name}: "
-            "both are equally wide, so the type of the arithmetic is not plain from them"
-        )
-    return first if first.bits >= second.bits else second
+    for one, other in ((first, second), (second, first)):
+        if one == other or other.name in _TAKES_IN.get(one.name, ()):
+            return one
+    pair = f"{first.name} times {second.name}"
+    raise ValueError(f"compute must be given for {pair}: no type of arithmetic is agreed for it")

@@ -32,10 +32,7 @@ class Link:
         "torus": each link leads to one neighbour. "switch": every link can carry traffic to any
         one peer. "host": one shared way out, by PCIe or by the host's network card.
 
-    Raises
-    ------
-    ValueError
-        If a figure is not above zero and finite, a count is not whole, or the name is a roof's.
+    A figure not above zero and finite, a count not whole and a roof's name are a ValueError.
     """
 
     name: str
@@ -97,10 +94,7 @@ class Chip:
     on_chip
         Bytes of each memory on the chip by its name ("VMEM", "L2"), where known.
 
-    Raises
-    ------
-    ValueError
-        If a figure is not above zero and finite, a data type is unknown, or a name comes twice.
+    A figure not above zero and finite, an unknown data type and a name twice are a ValueError.
     """
 
     name: str
@@ -141,8 +135,10 @@ class Chip:
             )
         return peaks[compute]
 
-    def link(self, name: str) -> Link:
-        """Look up a link by name."""
+    def link(self, name: str | Link) -> Link:
+        """Look up a link by name; a `Link` is returned as it is."""
+        if isinstance(name, Link):
+            return name
         for link in self.links:
             if link.name == name:
                 return link
@@ -159,17 +155,17 @@ class Chip:
 
         Peak ÷ HBM bandwidth or, with `link`, peak ÷ that link's bandwidth to one peer.
         """
-        if link is None:
-            return self.peak(compute, unit) / self.bandwidth
-        over = self.link(link) if isinstance(link, str) else link
-        return self.peak(compute, unit) / over.to_one_peer
+        rate = self.bandwidth if link is None else self.link(link).to_one_peer
+        return self.peak(compute, unit) / rate
 
     def __repr__(self) -> str:
         peak = "".join([f"{_rate(kind, p)} in {kind}, " for kind, p in self.peaks.items()][:1])
         memory = f"{text(self.bandwidth, 'B/s')} and {text(self.capacity, 'B')} of HBM"
         return f"<Chip {self.name}: {peak}{memory}>".replace("\N{NO-BREAK SPACE}", " ")
 
-    def _repr_markdown_(self) -> str:
+    @property
+    def table(self) -> Table:
+        """Dense peaks with their ridge points, memories, and links one way."""
         rows = [
             (f"{kind}, {unit} units", _rate(kind, peak), text(peak / self.bandwidth))
             for unit, peaks in (("matrix", self.peaks), ("vector", self.vector))
@@ -179,7 +175,10 @@ class Chip:
         rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
         rows += [(f"{k.name} to one peer", text(k.to_one_peer, "B/s", 4), "") for k in self.links]
         headings = (self.name, "dense, one way", "ridge, FLOP/byte")
-        return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))._repr_markdown_()
+        return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))
+
+    def _repr_markdown_(self) -> str:
+        return self.table._repr_markdown_()
 
 
 def _by_type(argument: str, peaks: Mapping[Any, float]) -> _ReadOnly:

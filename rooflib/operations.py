@@ -17,16 +17,18 @@ from functools import cached_property
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, divide, non_negative, one_of, positive
+from rooflib._arguments import Number, Size, check_shapes, divide, non_negative, one_of, positives
 from rooflib.dtypes import DType, dtype, wider
+from rooflib.table import Table
+from rooflib.units import breakable, span
 
 ANY_LINK = "link"
 """The key under which `Operation.sent` keeps bytes whose link is chosen later, by `bound`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Operation:
-    """What one chip has to do: so many FLOPs, so many bytes.
+    """What one chip has to do: so many FLOPs, so many bytes. Made by `matmul` and the others.
 
     Attributes
     ----------
@@ -62,13 +64,31 @@ class Operation:
 
     @property
     def intensity(self) -> Number:
-        """Arithmetic intensity in FLOP/byte; infinite if no byte moves."""
+        """Arithmetic intensity in FLOP/byte; infinite if no byte moves, zero without FLOPs."""
         return divide(self.flops, self.bytes)
 
     @property
     def held(self) -> Number:
         """Bytes of HBM that must be there at once for the operation to run."""
         return self.bytes if self.resident is None else self.resident
+
+    @property
+    def table(self) -> Table:
+        """What is counted, on one chip; for arrays, from smallest to largest."""
+        rows = {"FLOPs": span(self.flops, "FLOP"), "computed in": self.compute.name}
+        rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
+        rows |= {f"sent over {link}": span(size, "B") for link, size in self.sent.items()}
+        rows["intensity"] = span(self.intensity, "FLOP/B")
+        return Table({self.name: list(rows), "": list(rows.values())})
+
+    def __repr__(self) -> str:
+        parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}", span(self.bytes, "B")]
+        parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
+        parts.append(span(self.intensity, "FLOP/B"))
+        return breakable(f"<Operation {self.name}: {', '.join(parts)}>")
+
+    def _repr_markdown_(self) -> str:
+        return self.table._repr_markdown_()
 
 
 def operation(
@@ -80,25 +100,20 @@ def operation(
 ) -> Operation:
     """Anything else: an operation of which only its FLOPs and its bytes are known.
 
-    Parameters
-    ----------
-    flops, bytes
-        FLOPs performed and bytes moved from and to HBM; numbers or arrays, zero allowed.
-    compute
-        Data type of the arithmetic.
-    sent
-        Bytes sent to other chips, one way: one number, or a mapping from link name to bytes.
+    >>> operation(flops=1e9, bytes=4e9, compute="fp32").intensity
+    0.25
+
+    `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero allowed;
+    `compute` is the data type of the arithmetic. `sent` is bytes sent to other chips, one way: one
+    number, or a mapping from link name to bytes. Errors as for `matmul`.
     """
     if not isinstance(sent, Mapping):
-        sent = {ANY_LINK: sent} if np.any(sent) else {}
-    return Operation(
-        name=name,
-        flops=non_negative("flops", flops),
-        loaded=non_negative("bytes", bytes),
-        written=0,
-        compute=dtype(compute, "compute"),
-        sent={link: non_negative(f"sent[{link!r}]", size) for link, size in sent.items()},
-    )
+        size = non_negative("sent", sent)
+        sent = {ANY_LINK: size} if np.any(size) else {}
+    ways = {link: non_negative(f"sent[{link!r}]", size) for link, size in sent.items()}
+    flops, bytes = non_negative("flops", flops), non_negative("bytes", bytes)
+    check_shapes({"flops": flops, "bytes": bytes, **ways})
+    return Operation(name, flops, bytes, 0, dtype(compute, "compute"), ways)
 
 
 def dot(
@@ -110,23 +125,21 @@ def dot(
     """Dot product of two vectors of shape [N] into one number of the same type.
 
     2N - 1 FLOPs, 2N elements loaded, one written: an intensity of ½ FLOP/byte in bf16 for
-    long vectors. `compute` is the type of the arithmetic, by default that of the vectors.
+    long vectors. `compute` is the type of the arithmetic, by default that of the vectors. With
+    `accumulate_from="zero"`, 2N FLOPs. Errors as for `matmul`.
     Source: How To Scale Your Model, "All About Rooflines".
+
+    >>> dot(1000).flops, dot(1000).bytes
+    (1999, 4002)
     """
-    N = positive("N", N)
-    size = dtype(x, "x").bytes
-    return Operation(
-        name="dot product",
-        flops=sum_of_products(N, accumulate_from),
-        loaded=2 * N * size,
-        written=size,
-        compute=dtype(x, "x") if compute is None else dtype(compute, "compute"),
-    )
+    (N,), read = positives(N=N), dtype(x, "x")
+    flops, kind = sum_of_products(N, accumulate_from), read_or("compute", compute, read)
+    return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
 
 def elementwise(
     N: Size,
-    inputs: int = 1,
+    inputs: Size = 1,
     flops_per_element: Size = 1,
     x: str | DType = "bf16",
     out: str | DType | None = None,
@@ -135,17 +148,15 @@ def elementwise(
     """Element-wise operation: `inputs` arrays of N elements in, one array of N elements out.
 
     N · flops_per_element FLOPs, inputs · N elements of type `x` loaded, N of type `out` written.
-    An addition has two inputs and one FLOP per element; a ReLU has one of each.
+    An addition has two inputs and one FLOP per element; a ReLU has one of each. `out` and
+    `compute` default to `x`. Errors as for `matmul`. Counted from the definition.
     """
-    N = positive("N", N)
-    read = dtype(x, "x")
-    return Operation(
-        name="element-wise",
-        flops=N * non_negative("flops_per_element", flops_per_element),
-        loaded=positive("inputs", inputs) * N * read.bytes,
-        written=N * (read if out is None else dtype(out, "out")).bytes,
-        compute=read if compute is None else dtype(compute, "compute"),
-    )
+    N, inputs = positives(N=N, inputs=inputs)
+    each, read = non_negative("flops_per_element", flops_per_element), dtype(x, "x")
+    check_shapes({"N": N, "inputs": inputs, "flops_per_element": each})
+    loaded, written = inputs * N * read.bytes, N * read_or("out", out, read).bytes
+    kind = read_or("compute", compute, read)
+    return Operation("element-wise", N * each, loaded, written, kind)
 
 
 def rms_norm(
@@ -156,17 +167,13 @@ def rms_norm(
     A row stays on the chip between its two passes, so it is loaded once. Per row: D squares,
     D - 1 additions, a division by D, an addition of ε and a reciprocal square root, then two
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
-    Mean Square Layer Normalization", 2019.
+    Mean Square Layer Normalization", 2019. Errors as for `matmul`.
     """
-    B, D = positive("B", B), positive("D", D)
+    B, D = positives(B=B, D=D)
     read = dtype(x, "x")
-    return Operation(
-        name="RMS norm",
-        flops=B * (4 * D + 2),
-        loaded=(B * D + D) * read.bytes,
-        written=B * D * read.bytes,
-        compute=read if compute is None else dtype(compute, "compute"),
-    )
+    loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
+    kind = read_or("compute", compute, read)
+    return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
 
 
 def matmul(
@@ -184,31 +191,33 @@ def matmul(
     2BDF FLOPs; BD and DF elements loaded, BF written. Source: How To Scale Your Model,
     "All About Rooflines".
 
+    >>> layer = matmul(64, 4096, 16384, w="int8")
+    >>> layer.flops, layer.loaded, layer.written
+    (8589934592, 67633152, 2097152)
+
     Parameters
     ----------
     B, D, F
-        Rows of the input (tokens), contraction dimension, columns of the weight.
-    x, w, out
-        Data types of input, weight and output. `w` and `out` default to `x`.
-    compute
-        Data type of the arithmetic; by default the wider of `x` and `w`.
+        Rows of the input (tokens), contraction dimension, columns of the weight: numbers, or
+        arrays that broadcast.
+    x, w, out, compute
+        Data types of input, weight, output and arithmetic. `w` and `out` default to `x`, `compute`
+        to the type that `x` and `w` meet in, as int8 and bf16 do in bf16; where none is agreed, it
+        must be given.
     accumulate_from
         "zero" counts 2BDF FLOPs, "product" counts BF(2D - 1).
 
     Raises
     ------
     ValueError
-        For an unknown data type, or a size that is not above zero and finite.
+        For an unknown data type, types without an agreed arithmetic, a size that is not above
+        zero and finite, or shapes that don't broadcast. A size that is no number: TypeError.
     """
-    types = matmul_types(x, w, out, compute)
-    B, D, F = positive("B", B), positive("D", D), positive("F", F)
-    return Operation(
-        name="matmul",
-        flops=sum_of_products(D, accumulate_from) * (B * F),
-        loaded=types.x.bytes * (B * D) + types.w.bytes * (D * F),
-        written=types.out.bytes * (B * F),
-        compute=types.compute,
-    )
+    read, weight, result, kind = matmul_types(x, w, out, compute)
+    B, D, F = positives(B=B, D=D, F=F)
+    flops = sum_of_products(D, accumulate_from) * (B * F)
+    loaded = read.bytes * (B * D) + weight.bytes * (D * F)
+    return Operation("matmul", flops, loaded, result.bytes * (B * F), kind)
 
 
 def matmul_per_example(
@@ -225,43 +234,28 @@ def matmul_per_example(
 
     As many FLOPs as `matmul`, but BDF weight elements to load: no weight is used twice, so
     the intensity stays near two operations per weight element, whatever the batch.
-    Parameters and errors as for `matmul`.
+    Parameters and errors as for `matmul`. Counted from the definition.
     """
-    types = matmul_types(x, w, out, compute)
-    B, D, F = positive("B", B), positive("D", D), positive("F", F)
-    return Operation(
-        name="matmul, a weight per example",
-        flops=sum_of_products(D, accumulate_from) * (B * F),
-        loaded=types.x.bytes * (B * D) + types.w.bytes * (B * D * F),
-        written=types.out.bytes * (B * F),
-        compute=types.compute,
-    )
-
-
-@dataclass(frozen=True)
-class MatmulTypes:
-    """The data types of a matmul: input, weight, output and arithmetic."""
-
-    x: DType
-    w: DType
-    out: DType
-    compute: DType
+    read, weight, result, kind = matmul_types(x, w, out, compute)
+    B, D, F = positives(B=B, D=D, F=F)
+    flops = sum_of_products(D, accumulate_from) * (B * F)
+    loaded = read.bytes * (B * D) + weight.bytes * (B * D * F)
+    return Operation("matmul, a weight per example", flops, loaded, result.bytes * (B * F), kind)
 
 
 def matmul_types(
-    x: str | DType,
-    w: str | DType | None,
-    out: str | DType | None,
-    compute: str | DType | None,
-) -> MatmulTypes:
+    x: str | DType, w: str | DType | None, out: str | DType | None, compute: str | DType | None
+) -> tuple[DType, DType, DType, DType]:
+    """The data types of a matmul: input, weight, output and arithmetic."""
     read = dtype(x, "x")
-    weight = read if w is None else dtype(w, "w")
-    return MatmulTypes(
-        x=read,
-        w=weight,
-        out=read if out is None else dtype(out, "out"),
-        compute=wider(read, weight) if compute is None else dtype(compute, "compute"),
-    )
+    weight = read_or("w", w, read)
+    kind = wider(read, weight) if compute is None else dtype(compute, "compute")
+    return read, weight, read_or("out", out, read), kind
+
+
+def read_or(argument: str, given: str | DType | None, read: DType) -> DType:
+    """The data type that was given, or that of the input."""
+    return read if given is None else dtype(given, argument)
 
 
 def sum_of_products(D: Number, accumulate_from: str) -> Number:

@@ -90,8 +90,6 @@ def roofline(
 
     Parameters
     ----------
-    ax
-        The axis to draw on.
     ceilings
         Peak FLOP/s by label.
     slopes
@@ -111,15 +109,22 @@ def roofline(
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     top, steepest = max(peaks.values()), max(widths.values())
-    spots = {name: _spot(name, at, peaks, widths) for name, at in points.items()}
+    spots: dict[str, tuple[float, float]] = {}
+    for name, at in points.items():
+        if not isinstance(at, tuple):
+            x = float(positive(f"points[{name!r}]", at))
+            at = x, min(*peaks.values(), *(x * width for width in widths.values()))
+        spots[name] = at
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
-    low, high = span or _span([*ridges, *(x for x, _ in spots.values())])
-
+    shown = [*ridges, *(x for x, _ in spots.values())]
+    decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))
+    low, high = span or (10 ** decades[0], 10 ** decades[1])
     floor = min([low * min(widths.values()), *(y / 2 for _, y in spots.values())])
     ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(floor, top * 2.5))
     ax.set_xlabel("arithmetic intensity (FLOP/byte)")
     ax.set_ylabel("attainable FLOP/s")
-    _engineering_ticks(ax)
+    ax.yaxis.set(major_formatter=EngFormatter(sep=""), minor_locator=NullLocator())
+    ax.xaxis.set(major_formatter=lambda x, _: f"{x:,.10g}", minor_locator=NullLocator())
     if regions:
         _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
     for i, width in enumerate(widths.values()):
@@ -128,12 +133,9 @@ def roofline(
     first = len(widths)
     for i, (name, peak) in enumerate(peaks.items(), start=first):
         colour = INK if i == first else SERIES[i % 5]
-        ax.plot(
-            [peak / steepest, high], [peak, peak], color=colour, linestyle=DASHES[(i - first) % 5]
-        )
-        _note(
-            ax, f"{name}: {text(peak, 'FLOP/s')}", (high, peak), (-2, 4), ha="right", color=colour
-        )
+        dashes, label = DASHES[(i - first) % 5], f"{name}: {text(peak, 'FLOP/s')}"
+        ax.plot([peak / steepest, high], [peak, peak], color=colour, linestyle=dashes)
+        _note(ax, label, (high, peak), (-2, 4), ha="right", color=colour)
     _label_slopes(ax, widths, low, top)
     _label_points(ax, spots)
     return ax
@@ -150,16 +152,9 @@ def throughput(
 ) -> Axes:
     """Draw what is attained against a swept dimension, one labelled line per curve.
 
-    Parameters
-    ----------
-    x
-        Values of the swept dimension, shape [n].
-    curves
-        Values by label, each of shape [n].
-    ceiling
-        The peak, drawn as a thin line.
-    marks
-        Points (x, y) worth marking, by label: a critical batch, for one.
+    `x` holds the values of the swept dimension, shape [n], and each of `curves` its values by
+    label, shape [n]. `ceiling` is the peak, drawn as a thin line; `marks` are points (x, y) worth
+    marking, by label: a critical batch, for one.
     """
     along = np.asarray(x, dtype=float)
     lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
@@ -185,10 +180,7 @@ def throughput(
 def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
     """Draw the time at each roof as a bar, operation by operation, with both bounds below.
 
-    Parameters
-    ----------
-    bounds
-        `Bounds` of plain numbers, by the label of the operation.
+    `bounds` are those of plain numbers, by the label of the operation.
     """
     roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
     y, ticks, names = 0.0, [], []
@@ -205,7 +197,8 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
             y += 1
         low, high = float(b.lower), float(b.upper)
         ax.plot([low, high], [y, y], color=INK, linewidth=1.6, marker="|", markersize=11)
-        _note(ax, f"{text(low, 's')} to {text(high, 's')}", (high, y), (5, 0), va="center")
+        label = " to ".join(dict.fromkeys([text(low, "s"), text(high, "s")]))
+        _note(ax, label, (high, y), (5, 0), va="center")
         ticks.append(y)
         names.append("bounds")
         y += 2
@@ -230,37 +223,8 @@ def _note(
     **look: Any,
 ) -> Annotation:
     """Write `label` at `point`, shifted by `offset` in typographic points."""
-    return ax.annotate(
-        label,
-        point,
-        offset,
-        xycoords=coordinates,
-        textcoords="offset points",
-        **{"color": INK, "fontsize": STYLE["font.size"]} | look,
-    )
-
-
-def _spot(
-    name: str,
-    at: float | tuple[float, float],
-    peaks: Mapping[str, float],
-    widths: Mapping[str, float],
-) -> tuple[float, float]:
-    if isinstance(at, tuple):
-        return at
-    x = float(positive(f"points[{name!r}]", at))
-    return x, min(min(peaks.values()), x * min(widths.values()))
-
-
-def _span(shown: Sequence[float]) -> tuple[float, float]:
-    return 10 ** np.floor(np.log10(min(shown) / 2.5)), 10 ** np.ceil(np.log10(max(shown) * 2.5))
-
-
-def _engineering_ticks(ax: Axes) -> None:
-    ax.yaxis.set_major_formatter(EngFormatter(sep=""))
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_minor_locator(NullLocator())
+    usual = {"textcoords": "offset points", "color": INK, "fontsize": STYLE["font.size"]}
+    return ax.annotate(label, point, offset, xycoords=coordinates, **usual | look)
 
 
 def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:
@@ -289,16 +253,9 @@ def _label_slopes(ax: Axes, widths: Mapping[str, float], low: float, top: float)
         start, stop = max(low, floor / width), top / width
         x = start * (stop / start) ** 0.55
         (x0, y0), (x1, y1) = ax.transData.transform([(start, start * width), (stop, stop * width)])
-        _note(
-            ax,
-            f"{name}: {text(width, 'B/s')}",
-            (x, x * width),
-            (-3, 3),
-            rotation=np.degrees(np.arctan2(y1 - y0, x1 - x0)),
-            rotation_mode="anchor",
-            ha="center",
-            color=SERIES[i % 5],
-        )
+        label, angle = f"{name}: {text(width, 'B/s')}", np.degrees(np.arctan2(y1 - y0, x1 - x0))
+        look = {"rotation": angle, "rotation_mode": "anchor", "color": SERIES[i % 5]}
+        _note(ax, label, (x, x * width), (-3, 3), ha="center", **look)
 
 
 def _label_points(ax: Axes, spots: Mapping[str, tuple[float, float]]) -> None:
@@ -329,18 +286,8 @@ def _label_lines(
             ax.plot(x[i], y[i], "o", color=colour, markersize=4)
             thin = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkB": 0}
             spot = ax.transAxes.inverted().transform(ax.transData.transform((x[i], y[i])))
-            labels.append(
-                ax.annotate(
-                    name,
-                    (x[i], y[i]),
-                    (0.6, spot[1]),
-                    textcoords="axes fraction",
-                    va="center",
-                    color=colour,
-                    fontsize=STYLE["font.size"],
-                    arrowprops=thin,
-                )
-            )
+            look = {"textcoords": "axes fraction", "color": colour, "arrowprops": thin}
+            labels.append(_note(ax, name, (x[i], y[i]), (0.6, spot[1]), va="center", **look))
         else:
             at = ("axes fraction", "data")
             labels.append(_note(ax, name, (1, float(y[-1])), (6, 0), at, va="center", color=colour))

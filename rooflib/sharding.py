@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, one_of, positive, whole
+from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
-from rooflib.dtypes import DType, dtype
-from rooflib.operations import ANY_LINK, Operation, matmul_types
+from rooflib.dtypes import DType
+from rooflib.operations import ANY_LINK, Operation, matmul_types, read_or
 
 
 def sharded_matmul(
@@ -34,54 +34,47 @@ def sharded_matmul(
     ========  =======================  ==========================  =====================
 
     FLOPs are those of the multiplication, 2BDF/N; the additions of the reduction are left out,
-    as are the HBM bytes that the collective itself reads and writes.
+    as are the HBM bytes that the collective itself reads and writes. What a chip holds at once is
+    its parts of x and w, and the larger of what it writes and what it ends with: the collective
+    works in place, so the gathered output takes in the chip's own part of it.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
-    Parameters
-    ----------
-    B, D, F
-        Sizes of the whole multiplication. The one that is split must be a multiple of N.
-    N
-        Number of chips.
-    split
-        The dimension to split: "B", "D" (the contraction) or "F".
-    result
-        "replicated": every chip ends with the whole output. "sharded": with an Nth of it.
-    partial
-        With split "D", the data type of the partial sums that are sent; by default `out`.
-    x, w, out, compute
-        As for `matmul`.
+    `B`, `D` and `F` are the sizes of the whole multiplication; the one that is split must be a
+    multiple of `N`, the number of chips. With a `result` that is "replicated", every chip ends
+    with the whole output, "sharded" with an Nth of it. `partial` is the data type of the partial
+    sums that are sent with split "D", by default `out`. The other types and the errors are those
+    of `matmul`; what is not allowed here is a ValueError.
     """
-    types = matmul_types(x, w, out, compute)
+    read, weight, output, kind = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
-    B, D, F, N = positive("B", B), positive("D", D), positive("F", F), whole("N", N)
-    of_sums = types.out if partial is None else dtype(partial, "partial")
-    if one_of("split", split, ("B", "D", "F")) == "D":
-        D = _share("D", D, N)
-        collective = all_reduce if result == "replicated" else reduce_scatter
-        sent, written = collective(of_sums.bytes * (B * F), N), of_sums.bytes * (B * F)
+    (B, D, F), N = positives(B=B, D=D, F=F), whole("N", N)
+    check_shapes({"B": B, "D": D, "F": F, "N": N})
+    of_sums = read_or("partial", partial, output)
+    gathered = output.bytes * (B * F)
+    ends_with = gathered if result == "replicated" else gathered / N
+    sizes = {"B": B, "D": D, "F": F}
+    sizes[split] = _share(split, sizes[one_of("split", split, sizes)], N)
+    B, D, F = sizes.values()
+    if split == "D":
+        written = of_sums.bytes * (B * F)
+        sent = (all_reduce if result == "replicated" else reduce_scatter)(written, N)
     else:
-        gathered = types.out.bytes * (B * F)
+        written = output.bytes * (B * F)
         sent = all_gather(gathered, N) if result == "replicated" else 0
-        if split == "B":
-            B = _share("B", B, N)
-        else:
-            F = _share("F", F, N)
-        written = types.out.bytes * (B * F)
+    loaded = read.bytes * (B * D) + weight.bytes * (D * F)
     return Operation(
         name=f"matmul, {split} split over chips",
         flops=2 * D * (B * F),
-        loaded=types.x.bytes * (B * D) + types.w.bytes * (D * F),
+        loaded=loaded,
         written=written,
-        compute=types.compute,
+        compute=kind,
         sent={ANY_LINK: sent} if np.any(sent) else {},
-        resident=None,
+        resident=loaded + larger(written, ends_with),
         chips=N,
     )
 
 
 def _share(name: str, size: Number, N: Number) -> Number:
-    remainder = np.mod(size, N) if isinstance(size, np.ndarray | int) else size % N
-    if np.any(remainder):
+    if np.any(size % N):
         raise ValueError(f"{name} must be a multiple of N to be split; got {name}={size}, N={N}")
     return size // N

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rooflib.units import breakable
+
 
 @dataclass(frozen=True)
 class Table:
@@ -50,12 +52,13 @@ class Table:
     def __str__(self) -> str:
         table = [tuple(self.columns), *self.rows]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        return "\n".join(
+        lines = (
             "  ".join(
                 cell.rjust(width) if right else cell.ljust(width)
                 for cell, width, right in zip(row, widths, self._right, strict=True)
             ).rstrip()
             for row in table
         )
+        return breakable("\n".join(lines))
 
     __repr__ = __str__

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from types import MappingProxyType
 
-from rooflib._arguments import one_of
+import numpy as np
+
+from rooflib._arguments import Number, one_of
 
 _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-_SMALL = {"ms": 1e-3, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
+# The prefixes that `text` picks from, smallest first.
+_OF_COUNTS = {"": 1.0} | _PREFIXES | {"Z": 1e21, "Y": 1e24}
+_OF_TIMES = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0}
 
 FACTORS = MappingProxyType(
     {
@@ -26,56 +30,88 @@ FACTORS = MappingProxyType(
 def to_base(value: float, unit: str) -> float:
     """Convert a figure as printed (3.35 TB/s, 1600 Gbit/s, 95 GiB) to its base unit.
 
-    Raises
-    ------
-    ValueError
-        If the unit is unknown. The message lists the known ones.
+    >>> to_base(95, "GiB"), to_base(2.01, "kB/s")
+    (102005473280.0, 2010.0)
+
+    An unknown unit is a ValueError that lists the known ones.
     """
-    # Scaling by 1e12 as a float would turn 3.35 into 3349999999999.9995.
-    return float(f"{value * FACTORS[one_of('unit', unit, FACTORS)]:.12g}")
+    from decimal import Decimal  # Only the catalogue needs it, and `import rooflib` is kept light.
+
+    # Decimals, because floats would turn 2.01 kB/s into 2009.9999999999998 B/s.
+    return float(Decimal(str(value)) * Decimal(FACTORS[one_of("unit", unit, FACTORS)]))
 
 
 def text(value: float, unit: str = "", digits: int = 3) -> str:
     """Write a number for people: `text(1.0111e-3, "s")` is "1.01 ms".
 
-    Parameters
-    ----------
-    value
-        One number in the base unit.
-    unit
-        "s", "FLOP/s", "OP/s", "B/s", "B", "FLOP" and "OP" get a prefix that suits the size;
-        any other unit is printed as it is; "" prints the number alone, with commas.
-    digits
-        Significant digits. Digits before the decimal point are never dropped.
+    A no-break space stands between number and unit, an infinite number is "∞", a nan is "not a
+    number", and what is too large or too small to read is a power of ten.
+
+    >>> text(8755.6), text(240.537), text(float("inf"))
+    ('8,756', '241', '∞')
+
+    `value` is one number in the base unit. The units "s", "FLOP/s", "OP/s", "B/s", "B", "FLOP" and
+    "OP" get a prefix that suits the size; any other is printed as it is. `digits` are significant;
+    digits before the decimal point are never dropped.
     """
-    value = float(value)
-    if not math.isfinite(value):
-        return _join("∞" if value > 0 else "−∞" if value < 0 else "not a number", unit)
+    value, prefixes, end = float(value), {"": 1.0}, 1e15
     if unit in ("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP"):
-        steps = [("", 1.0), *_PREFIXES.items()]
-        fitting = [s for s in steps if abs(_significant(value, digits)) >= s[1]]
-        prefix, factor = fitting[-1] if fitting else steps[0]
-        return _join(_plain(value / factor, digits), prefix + unit)
-    if unit == "s":
-        shown = _significant(value, digits)
-        for name, factor in [("s", 1.0), *_SMALL.items()]:
-            if abs(shown) >= factor or name == "ps":
-                return _join(_plain(value / factor, digits), name if value else "s")
-    return _join(_plain(value, digits), unit)
+        prefixes, end = _OF_COUNTS, 1e27
+    elif unit == "s":
+        prefixes = _OF_TIMES
+    size = abs(_significant(value, digits))
+    if value == 0 or not math.isfinite(value):
+        return _join(_plain(value, digits), unit)
+    # Up to six zeros behind the point are read more easily than a power of ten.
+    if not min(prefixes.values()) * 1e-6 <= size < end:
+        return scientific(value, unit, digits)
+    fitting = [prefix for prefix, factor in prefixes.items() if factor <= size]
+    prefix = fitting[-1] if fitting else next(iter(prefixes))
+    return _join(_plain(value / prefixes[prefix], digits), prefix + unit)
 
 
 def scientific(value: float, unit: str = "", digits: int = 3) -> str:
-    """Write a number as a power of ten: `scientific(1.97e14, "FLOP/s")` is "1.97×10¹⁴ FLOP/s"."""
-    mantissa, exponent = f"{float(value):.{digits - 1}e}".split("e")
-    if "." in mantissa:
-        mantissa = mantissa.rstrip("0").rstrip(".")
+    """Write a number as a power of ten; zero, infinity and nan as `text` does.
+
+    >>> scientific(1.97e14)
+    '1.97×10¹⁴'
+    """
+    value = float(value)
+    if value == 0 or not math.isfinite(value):
+        return _join(_plain(value, digits), unit)
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return _join(f"{mantissa}×10{raised}", unit)
+    return _join(f"{_plain(float(mantissa), digits)}×10{raised}", unit)
 
 
 def percent(fraction: float, digits: int = 2) -> str:
-    """Write a fraction as a percentage: `percent(0.0021)` is "0.21%"."""
-    return _plain(100 * float(fraction), digits) + "%"
+    """Write a fraction as a percentage, with more digits where these would round it up to 100%.
+
+    >>> percent(0.0021), percent(0.999), percent(1)
+    ('0.21%', '99.9%', '100%')
+    """
+    share = 100 * float(fraction)
+    while share < 100 <= _significant(share, digits):
+        digits += 1
+    return text(share, "", digits) + ("" if math.isnan(share) else "%")
+
+
+def span(values: Number, unit: str = "") -> str:
+    """Write the smallest and the largest of `values` as `text` does, or the one that there is.
+
+    With the unit "%", fractions are written as percentages.
+
+    >>> span(np.array([0.5, 0.25]), "%")
+    '25% to 50%'
+    """
+    ends = (np.min(values), np.max(values)) if np.size(values) else ()
+    shown = [percent(end) if unit == "%" else text(end, unit) for end in ends]
+    return " to ".join(dict.fromkeys(shown)) or "no values"
+
+
+def breakable(shown: str) -> str:
+    """The same with plain spaces, for a terminal, where somebody may search for "1 ms"."""
+    return shown.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _significant(value: float, digits: int) -> float:
@@ -85,7 +121,9 @@ def _significant(value: float, digits: int) -> float:
 def _plain(value: float, digits: int) -> str:
     if value == 0:
         return "0"
-    magnitude = math.floor(math.log10(abs(_significant(value, digits))))
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
+    magnitude = int(f"{value:.{digits - 1}e}".split("e")[1])
     decimals = max(0, digits - 1 - magnitude)
     shown = f"{value:,.{decimals}f}"
     if decimals:

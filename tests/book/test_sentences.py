@@ -190,7 +190,8 @@ def test_a_dot_product_has_one_speed_on_its_page() -> None:
     )
     assert table
     assert printed
-    assert table[1] == printed[1] == "409.5\N{NO-BREAK SPACE}GFLOP/s"
+    shown = {found[1].replace("\N{NO-BREAK SPACE}", " ") for found in (table, printed)}
+    assert shown == {"409.5 GFLOP/s"}
 
 
 def test_twice_the_peak_is_twice_the_ridge_point_and_not_twice_as_far_on_log_paper() -> None:

@@ -1,6 +1,7 @@
 """README, Makefile, lock and CI agree, and a machine that lacks something is told so in a line."""
 
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 import environment
 import pytest
 from repository import ROOT
+
+from rooflib.__main__ import main
 
 
 def read(name: str) -> str:
@@ -71,6 +74,13 @@ def test_the_map_of_contributing_names_what_is_there() -> None:
         assert (ROOT / place).exists(), place
     rooms = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert set(rooms) == {path.parent.name for path in ROOT.glob("grading/*/__init__.py")}
+
+
+def test_the_readme_prints_what_rooflib_prints(capsys) -> None:
+    (words,) = re.findall(r"^python -m rooflib (.+)$", read("README.md"), re.MULTILINE)
+    (shown,) = re.findall(r"```text\n(.*?)```", read("README.md"), re.DOTALL)
+    main(shlex.split(words))
+    assert capsys.readouterr().out == shown
 
 
 def test_no_file_knows_a_machine_or_where_packages_come_from() -> None:

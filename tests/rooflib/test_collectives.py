@@ -81,3 +81,20 @@ def test_a_sharded_result_needs_no_collective(split):
 
 def test_one_chip_sends_nothing():
     assert rl.sharded_matmul(8, 16, 24, 1).sent == {}
+
+
+def test_sizes_and_numbers_of_chips_broadcast():
+    many = rl.all_reduce(np.array([[100], [200]]), np.array([1, 2, 4]))
+    assert many.tolist() == [[0, 100, 150], [0, 200, 300]]
+    assert rl.all_gather(0, 8) == 0
+
+
+@pytest.mark.parametrize("split", ["B", "D", "F"])
+def test_shares_of_many_shapes_at_once(split):
+    B, N = np.array([8, 16, 32]), np.array([[1], [2], [8]])
+    many = rl.sharded_matmul(B, 16, 24, N, split=split, w="int8", partial="fp32")
+    for i, j in np.ndindex(3, 3):
+        one = rl.sharded_matmul(int(B[j]), 16, 24, int(N[i, 0]), split, w="int8", partial="fp32")
+        for name in ("flops", "loaded", "written", "held"):
+            assert np.broadcast_to(getattr(many, name), (3, 3))[i, j] == getattr(one, name)
+        assert many.sent["link"][i, j] == one.sent.get("link", 0)

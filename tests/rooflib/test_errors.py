@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,10 +30,71 @@ def test_a_bad_entry_of_an_array_is_located(bad):
         rl.matmul(2, sizes, 4)
 
 
-@pytest.mark.parametrize("bad", ["64", True, None, [1, "2"], [[1], [2, 3]], 1j, np.array(["a"])])
+@pytest.mark.parametrize(
+    "bad", ["64", True, None, [1, "2"], [[1], [2, 3]], 1j, np.array(["a"]), [True]]
+)
 def test_a_size_that_is_no_number_is_a_type_error(bad):
     with pytest.raises(TypeError, match=r"^B must be a number or an array of numbers"):
         rl.matmul(bad, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "bad", [10**400, 10**5000, 2e100, Fraction(10**400), np.float64(1e300)], ids=type
+)
+@pytest.mark.parametrize("make", [rl.dot, rl.elementwise, lambda N: rl.matmul_per_example(2, N, 3)])
+def test_a_size_too_large_for_a_float_is_named(make, bad):
+    with pytest.raises(ValueError, match=r"^[ND] must be at most 1e\+100; got .{1,60}$"):
+        make(bad)
+
+
+@pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
+def test_the_largest_sizes_have_bounds(make):
+    b = rl.bound(make(10**100, 10**100, 10**100), "TPU v5e")
+    assert b.times["compute"] == 2 * 10**300 / 1.97e14
+    assert b.upper < float("inf")
+
+
+def test_too_large_an_entry_is_located():
+    with pytest.raises(ValueError, match=r"^D must be at most 1e\+100; D\[1\] is 1e\+200$"):
+        rl.matmul(2, [1e100, 1e200], 4)
+
+
+two, three = np.ones(2), np.ones(3)
+SHAPES = [
+    (lambda: rl.matmul(two, three, 4), "B of shape (2,), D of shape (3,)"),
+    (lambda: rl.matmul_per_example(2, three, two), "D of shape (3,), F of shape (2,)"),
+    (lambda: rl.sharded_matmul(two, 3, 4, N=three), "B of shape (2,), N of shape (3,)"),
+    (lambda: rl.sharded_matmul(two, 3, three, N=1), "B of shape (2,), F of shape (3,)"),
+    (lambda: rl.rms_norm(two, three), "B of shape (2,), D of shape (3,)"),
+    (lambda: rl.elementwise(two, inputs=three), "N of shape (2,), inputs of shape (3,)"),
+    (
+        lambda: rl.elementwise(two, flops_per_element=three),
+        "N of shape (2,), flops_per_element of shape (3,)",
+    ),
+    (lambda: rl.operation(two, three), "flops of shape (2,), bytes of shape (3,)"),
+    (lambda: rl.operation(two, 3, sent=three), "flops of shape (2,), link of shape (3,)"),
+    (lambda: rl.all_reduce(two, three), "size of shape (2,), N of shape (3,)"),
+    (lambda: rl.critical_batch("TPU v5e", two, three), "D of shape (2,), F of shape (3,)"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "named"), SHAPES)
+def test_shapes_that_do_not_broadcast_are_named(wrong, named):
+    with pytest.raises(ValueError, match=r"^shapes must broadcast") as caught:
+        wrong()
+    assert str(caught.value) == f"shapes must broadcast against each other; got {named}"
+
+
+def test_only_arrays_are_named_among_the_shapes():
+    assert rl.matmul(np.ones((2, 1)), 3, np.ones(4)).flops.shape == (2, 4)
+    with pytest.raises(ValueError, match="got B of shape") as caught:
+        rl.matmul(two, 3, three)
+    assert "D" not in str(caught.value)
+
+
+def test_a_long_value_is_cut():
+    with pytest.raises(ValueError, match="got '" + "x" * 56 + r"\.\.\.$"):
+        rl.sharded_matmul(2, 4, 4, 2, split="x" * 100)
 
 
 MESSAGES = [
@@ -40,6 +102,42 @@ MESSAGES = [
     (lambda: rl.chip(3), "chip must be one of", "got 3"),
     (lambda: rl.dtype("int7"), "dtype must be one of", "int8", "got 'int7'"),
     (lambda: rl.matmul(1, 2, 3, w="int7"), "w must be one of", "got 'int7'"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, result="sharted"), "did you mean 'sharded'?"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, out="int7"), "out must be one of"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, partial="int7"), "partial must be one of"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, compute="int7"), "compute must be one of"),
+    (lambda: rl.sharded_matmul(3, 4, 4, [1, 2], split="B"), "B must be a multiple of N"),
+    (lambda: rl.sharded_matmul([3, 4], 4, 4, 2, split="B"), "B must be a multiple of N"),
+    (
+        lambda: rl.bound(rl.operation(sent=1), rl.Chip("alone", {"bf16": 1}, 1, 1)),
+        "link must be given",
+        "alone has: none",
+    ),
+    (lambda: rl.dot(3, x="int7"), "x must be one of", "got 'int7'"),
+    (lambda: rl.elementwise(3, out="int7"), "out must be one of"),
+    (lambda: rl.elementwise(3, inputs=0), "inputs must be above zero"),
+    (lambda: rl.elementwise(3, flops_per_element=-1), "flops_per_element must be zero or above"),
+    (lambda: rl.rms_norm(3, 4, compute="int7"), "compute must be one of"),
+    (lambda: rl.operation(sent=-1), "sent must be zero or above"),
+    (lambda: rl.operation(sent={"ICI": -1}), "sent['ICI'] must be zero or above"),
+    (lambda: rl.all_gather(-1, 2), "size must be zero or above"),
+    (lambda: rl.all_reduce(1, [1, 1.5]), "N must be a whole number above zero"),
+    (lambda: rl.critical_batch("TPU v5e", 0, 1), "D must be above zero"),
+    (lambda: rl.critical_depth("TPU v5e", "ICI", out="int7"), "out must be one of"),
+    (lambda: rl.critical_depth("TPU v5e", "ICI", N=0), "N must be above zero"),
+    (lambda: rl.attainable(-1, "TPU v5e"), "intensity must be zero or above"),
+    (
+        lambda: rl.attainable([1, np.nan], "TPU v5e"),
+        "intensity must be zero or above",
+        "[1] is nan",
+    ),
+    (lambda: rl.first_whole_above(float("nan")), "value must be zero or above"),
+    (lambda: rl.bound(rl.dot(3), "TPU v99"), "chip must be", "'TPU v99'"),
+    (lambda: rl.bound(rl.dot(3), 5), "chip must be", "5"),
+    (lambda: rl.attainable(1, "TPU v99"), "chip must be"),
+    (lambda: rl.critical_batch("TPU v99", 1, 1), "chip must be"),
+    (lambda: rl.critical_batch_limit("TPU v99"), "chip must be"),
+    (lambda: rl.critical_depth("TPU v99", "ICI"), "chip must be"),
     (lambda: rl.matmul(1, 2, 3, x="bf16", w="fp16"), "compute must be given for bf16 times fp16"),
     (lambda: rl.matmul(1, 2, 3, accumulate_from="one"), "accumulate_from must be one of zero, pro"),
     (lambda: rl.chip("A100 80GB SXM").peak("fp8"), "compute must be", "A100", "bf16", "got 'fp8'"),
@@ -53,6 +151,7 @@ MESSAGES = [
     (lambda: rl.sharded_matmul(2, 5, 4, 2), "D must be a multiple of N", "got D=5, N=2"),
     (lambda: rl.sharded_matmul(2, 4, 4, 1.5), "N must be a whole number above zero; got 1.5"),
     (lambda: rl.sharded_matmul(2, 4, 4, 2, split="E"), "split must be one of B, D, F; got 'E'"),
+    (lambda: rl.sharded_matmul(2, 4, 4, 2, split="d"), "got 'd'; did you mean 'D'?"),
     (lambda: rl.sharded_matmul(2, 4, 4, 2, result="x"), "result must be one of replicated, shar"),
     (lambda: rl.critical_depth(rl.chip("TPU v5e"), "ICI", split="E"), "split must be one of"),
     (lambda: rl.operation(flops=-1), "flops must be zero or above, and finite; got -1"),

@@ -59,7 +59,7 @@ def test_matmul_counts_what_the_loops_count(shape, start, per_example, types):
         start_from_product=start == "product",
     )
     make = rl.matmul_per_example if per_example else rl.matmul
-    op = make(*shape, x=x, w=w, out=out, accumulate_from=start)
+    op = make(*shape, x=x, w=w, out=out, compute="bf16", accumulate_from=start)
     assert op.flops == counted.flops
     assert op.loaded == counted.bytes("loaded")
     assert op.written == counted.bytes("written")
@@ -164,6 +164,14 @@ def test_partial_sums_may_travel_in_a_wider_type():
 def test_counts_of_whole_numbers_are_exact_however_large():
     side = 10**12
     assert rl.matmul(side, side, side).flops == 2 * side**3
+    for split in "BDF":
+        share = rl.sharded_matmul(3 * side + 3, 3 * side + 3, 3 * side + 3, 3, split=split)
+        assert share.flops == 18 * (side + 1) ** 3
+
+
+def test_a_dot_product_is_read_and_written_in_its_type():
+    op = rl.dot(5, x="fp32")
+    assert (op.loaded, op.written) == (40, 4)
 
 
 def test_arrays_never_wrap_around():
@@ -176,12 +184,142 @@ def test_fractions_stay_exact():
     assert rl.matmul(third, 3, 3).flops == 6
 
 
-def test_arithmetic_type_is_the_wider_operand():
+def test_fractions_stay_exact_in_each_operation():
+    third = Fraction(1, 3)
+    assert rl.dot(third).bytes == Fraction(10, 3)
+    assert rl.elementwise(third, flops_per_element=Fraction(1, 7)).flops == Fraction(1, 21)
+    assert rl.rms_norm(third, 2).flops == Fraction(10, 3)
+    assert rl.sharded_matmul(third * 2, 3, 3, 1).flops == 12
+    assert rl.operation(bytes=third).bytes == third
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.float16, np.float32, np.float64])
+def test_numpy_scalars_count_as_plain_numbers(kind):
+    op = rl.matmul(kind(100), kind(100), np.array(kind(100)))
+    assert (op.flops, op.bytes) == (2_000_000, 60_000)
+    assert type(op.flops) is (int if np.issubdtype(kind, np.integer) else float)
+
+
+def test_arithmetic_type_is_where_input_and_weight_meet():
     assert rl.matmul(1, 1, 1, x="bf16", w="int8").compute.name == "bf16"
     assert rl.matmul(1, 1, 1, x="int8").compute.name == "int8"
     assert rl.matmul(1, 1, 1, x="int8", compute="bf16").compute.name == "bf16"
+    assert rl.matmul_per_example(1, 1, 1, w="fp32").compute.name == "fp32"
+
+
+@pytest.mark.parametrize("make", [rl.dot, rl.elementwise, lambda N, **k: rl.rms_norm(N, 3, **k)])
+def test_arithmetic_is_in_the_type_that_is_read_or_in_the_one_that_is_named(make):
+    assert make(2, x="int8").compute.name == "int8"
+    assert make(2, x="int8", compute="fp32").compute.name == "fp32"
+
+
+@pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
+def test_weight_and_result_take_the_type_of_the_input(make):
+    op = make(2, 3, 4, x="fp32")
+    weights = 12 if make is rl.matmul else 24
+    assert (op.loaded, op.written) == (4 * (6 + weights), 4 * 8)
+
+
+def test_elementwise_inputs_may_be_an_array_and_have_a_type():
+    op = rl.elementwise(10, inputs=np.array([1, 2, 3]), x="fp32", out="int8")
+    assert op.loaded.tolist() == [40, 80, 120]
+    assert op.written == 10
+    assert rl.elementwise(10, x="fp32").written == 40
+
+
+def test_an_operation_of_which_only_the_counts_are_known():
+    op = rl.operation(6, 4, compute="fp32", sent={"wire": 3, "idle": 0}, name="own")
+    assert (op.flops, op.loaded, op.written, op.bytes) == (6, 4, 0, 4)
+    assert (op.compute.name, op.sent, op.name) == ("fp32", {"wire": 3, "idle": 0}, "own")
+    assert (op.intensity, op.held, op.chips) == (1.5, 4, 1)
+    assert rl.operation(sent=5).sent == {"link": 5}
+    assert rl.operation(sent=0).sent == {}
+    assert rl.operation(sent=[0, 5]).sent["link"].tolist() == [0, 5]
+
+
+@pytest.mark.parametrize("N", [1, 2, 4])
+@pytest.mark.parametrize("split", ["B", "D", "F"])
+@pytest.mark.parametrize("result", ["replicated", "sharded"])
+@pytest.mark.parametrize("partial", [None, "fp32"])
+def test_a_chip_holds_its_inputs_and_the_largest_form_of_its_output(N, split, result, partial):
+    B, D, F = 4, 8, 12
+    # Every array that is there at some time, element by element: (which, index) -> bytes.
+    rows = range(B // N if split == "B" else B)
+    depth = range(D // N if split == "D" else D)
+    columns = range(F // N if split == "F" else F)
+    inputs = 2 * len(rows) * len(depth) + 1 * len(depth) * len(columns)
+    own = {(b, f) for b in rows for f in columns}
+    every = {(b, f) for b in range(B) for f in range(F)}
+    width = 4 if partial and split == "D" else 2
+    before = width * len(own)
+    after = 2 * (len(every) if result == "replicated" else len(every) // N)
+    op = rl.sharded_matmul(B, D, F, N, split=split, result=result, w="int8", partial=partial)
+    assert op.held == inputs + max(before, after)
+    assert op.bytes == inputs + before
+
+
+def test_a_gathered_result_must_fit():
+    # 8 chips hold an eighth of the weight each, but the whole of the output.
+    op = rl.sharded_matmul(1000, 8, 8000, 8, split="F")
+    assert op.held == 2 * (1000 * 8 + 8 * 1000 + 1000 * 8000)
+    for capacity, fits in [(op.held, True), (op.held - 1, False)]:
+        chip = rl.Chip("small", {"bf16": 1}, 1, capacity, links=(rl.Link("wire", 1),))
+        assert rl.bound(op, chip, "wire").fits is fits
+    many = rl.sharded_matmul(np.array([8, 16]), 8, 8, np.array([2, 4]), split="B", partial="fp32")
+    assert many.held.tolist() == [2 * (32 + 64 + 64), 2 * (32 + 64 + 128)]
 
 
 def test_an_operation_that_moves_nothing_has_infinite_intensity():
     assert rl.operation(flops=1).intensity == float("inf")
     assert rl.operation(flops=np.array([1.0, 2.0])).intensity.tolist() == [float("inf")] * 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_operation_that_does_nothing_has_and_attains_nothing():
+    flops, size = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    chip = rl.Chip("even", {"bf16": 1}, 1, 1)
+    many = rl.operation(flops, size)
+    assert many.intensity.tolist() == [0, 0, float("inf"), 1]
+    b = rl.bound(many, chip)
+    assert b.attainable.tolist() == [0, 0, 1, 1]
+    assert b.fraction_of_peak.tolist() == [0, 0, 1, 1]
+    for i in range(4):
+        one = rl.operation(int(flops[i]), int(size[i]))
+        alone = rl.bound(one, chip)
+        assert one.intensity == many.intensity[i]
+        for name in ("attainable", "fraction_of_peak", "idle", "lower", "upper", "binding"):
+            assert getattr(alone, name) == getattr(b, name)[i]
+
+
+def test_an_operation_shows_its_counts():
+    op = rl.matmul(64, 4096, 16384)
+    assert repr(op) == "<Operation matmul: 8.59 GFLOP in bf16, 137 MB, 62.8 FLOP/B>"
+    sent = rl.operation(4, 8, sent={"wire": 1500}, name="own")
+    assert repr(sent) == "<Operation own: 4 FLOP in bf16, 8 B, 1.5 kB over wire, 0.5 FLOP/B>"
+    many = rl.matmul(np.array([1, 2]), 64, 64)
+    assert repr(many).startswith("<Operation matmul: 8.19 kFLOP to 16.4 kFLOP in bf16, 8.45 kB to")
+    assert sent._repr_markdown_().replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
+        "| own |  |",
+        "| :-- | :-- |",
+        "| FLOPs | 4 FLOP |",
+        "| computed in | bf16 |",
+        "| loaded | 8 B |",
+        "| written | 0 B |",
+        "| sent over wire | 1.5 kB |",
+        "| intensity | 0.5 FLOP/B |",
+    ]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda N: rl.dot(N),
+        lambda N: rl.matmul(N, 2, 2),
+        lambda N: rl.sharded_matmul(N, 2, 2, 2),
+        lambda N: rl.elementwise(N),
+    ],
+)
+def test_an_empty_array_gives_empty_arrays(make):
+    op = make(np.array([]))
+    assert op.intensity.shape == (0,)
+    assert "no values" in repr(op)

@@ -158,6 +158,104 @@ def test_bars_are_as_long_as_the_times():
     assert tuple(bracket.get_xdata()) == (b.lower, b.upper)
 
 
+def words(ax):
+    return [text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in ax.texts]
+
+
+def test_the_edges_show_every_ridge_and_point():
+    # Ridges at 10 and 100; a point at 3000: a factor of 2.5 beyond each, then whole decades.
+    ax = plots.roofline(plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10}, {"p": 3000})
+    assert ax.get_xlim() == pytest.approx((1, 1e4))
+    assert ax.get_ylim() == pytest.approx((1e10, 2.5e12))
+    wide = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10, "v": 1e9}, span=(0.5, 4000))
+    assert wide.get_xlim() == pytest.approx((0.5, 4000))
+    assert wide.get_ylim()[0] == pytest.approx(0.5 * 1e9)
+    low = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10}, {"measured": (100, 1e8)})
+    assert low.get_ylim()[0] == pytest.approx(5e7)
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+
+
+def test_each_roof_says_its_figure_and_a_point_takes_the_lowest():
+    ax = plots.roofline(
+        plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10, "v": 1e9}, {"low": 5, "high": 500}
+    )
+    assert {"a: 1 TFLOP/s", "b: 100 GFLOP/s", "w: 10 GB/s", "v: 1 GB/s"} <= set(words(ax))
+    spots = {(float(p.get_xdata()[0]), float(p.get_ydata()[0])) for p in ax.lines[4:]}
+    assert spots == {(5, 5e9), (500, 1e11)}
+    # A ceiling begins where the steepest slope meets it; a slope ends at the highest ceiling.
+    assert [line.get_xdata()[0] for line in ax.lines[2:4]] == [100, 10]
+    assert [line.get_xdata()[1] for line in ax.lines[:2]] == [100, 1000]
+
+
+def test_zones_begin_at_the_ridges_of_the_first_ceiling():
+    ax = plots.roofline(
+        plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10, "v": 1e9}, regions=["x", "y", "z"]
+    )
+    low, high = ax.get_xlim()
+    edges = [(zone.get_x(), zone.get_x() + zone.get_width()) for zone in ax.patches]
+    np.testing.assert_allclose(edges, [(low, 100), (100, 1000), (1000, high)])
+    assert {"x", "y", "z"} <= set(words(ax))
+
+
+def test_a_bad_figure_of_a_plot_is_named():
+    for ceilings, slopes, points, name in [
+        ({"a": 0}, {"w": 1}, {}, r"ceilings\['a'\]"),
+        ({"a": 1}, {"w": -1}, {}, r"slopes\['w'\]"),
+        ({"a": 1}, {"w": 1}, {"p": 0}, r"points\['p'\]"),
+    ]:
+        with pytest.raises(ValueError, match=name):
+            plots.roofline(plots.axes(), ceilings, slopes, points)
+
+
+def test_throughput_leaves_room_over_its_highest_value():
+    ax = plots.throughput(
+        plots.axes(), [1, 5], {"c": [1e9, 2e9]}, 4e9, "rows", "speed", {"here": (2, 3e9)}
+    )
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("rows", "speed")
+    assert ax.get_xlim() == (1, 5)
+    assert ax.get_ylim() == pytest.approx((0, 4.48e9))
+    assert {"peak: 4 GFLOP/s", "here", "c"} == set(words(ax))
+    mark = ax.lines[2]
+    assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (2, 3e9)
+    free = plots.throughput(plots.axes(), [1, 5], {"c": [3e9, 2e9]})
+    assert free.get_ylim() == pytest.approx((0, 3.36e9))
+    assert words(free) == ["c"]
+    ax = plots.axes()
+    ax.set_yscale("log")
+    assert plots.throughput(ax, [1, 5], {"c": [1e9, 2e9]}).get_ylim()[0] > 0
+
+
+def test_lines_that_end_together_are_labelled_where_they_rise():
+    x = np.linspace(0, 1, 101)
+    ax = plots.throughput(plots.axes(), x, {"slow": x, "fast": np.minimum(1, 2 * x)})
+    at = {text.get_text(): text.xy for text in ax.texts}
+    assert at["fast"] == pytest.approx((0.36, 0.72))
+    assert at["slow"] == pytest.approx((0.3, 0.3))
+
+
+def test_bars_name_their_roofs_and_both_bounds():
+    alone = rl.bound(rl.operation(flops=1.97e12), V5E)
+    sent = rl.bound(rl.operation(flops=1.97e12, bytes=8.19e8, sent=4.5e8), V5E, "ICI")
+    ax = plots.time_bars(plots.axes(), {"alone": alone, "sent": sent})
+    ticks = dict(zip(ax.get_yticks(), [t.get_text() for t in ax.get_yticklabels()], strict=True))
+    names = ["compute", "HBM", "bounds", "compute", "HBM", "ICI", "bounds"]
+    assert ticks == dict(zip([0, 1, 2, 4, 5, 6, 7], names, strict=True))
+    assert ax.get_ylim() == pytest.approx((7.7, -1.1))
+    assert ax.get_xlim() == pytest.approx((0, 1.55 * 0.021))
+    shown = ["alone", "10 ms", "0 s", "10 ms", "sent", "10 ms", "1 ms", "10 ms", "10 ms to 21 ms"]
+    assert words(ax) == shown
+    hatches = [bar.get_hatch() for bar in ax.patches]
+    assert hatches[:2] == hatches[2:4]
+    assert len(set(hatches)) == 3
+
+
+def test_the_style_can_be_adopted():
+    with mpl.rc_context():
+        plots.use_style()
+        assert mpl.rcParams["svg.fonttype"] == "none"
+        assert mpl.rcParams["axes.grid"]
+
+
 def test_lines_differ_in_more_than_colour():
     ax = draw_throughput(plots.axes())
     patterns = {str(line._dash_pattern) for line in ax.lines[:3]}

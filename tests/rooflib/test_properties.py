@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflib as rl
 
+# No example is timed: how long one takes says nothing about rooflib.
+quick = settings(deadline=None, max_examples=60)
 sizes = st.integers(1, 2**17)
 powers = st.integers(0, 14).map(lambda n: 2**n)
 chips = st.sampled_from(rl.chips())
@@ -28,6 +30,7 @@ def own_chips(draw):
 any_chip = st.one_of(chips.filter(lambda c: "int8" in c.peaks), own_chips())
 
 
+@quick
 @given(any_chip, sizes, sizes, sizes, types, types)
 def test_both_bounds(chip, B, D, F, x, w):
     b = rl.bound(rl.matmul(B, D, F, x=x, w=w), chip)
@@ -36,6 +39,7 @@ def test_both_bounds(chip, B, D, F, x, w):
     assert b.times[b.binding] == b.lower
 
 
+@quick
 @given(any_chip, sizes, sizes, sizes, types, types)
 def test_never_above_the_roof(chip, B, D, F, x, w):
     op = rl.matmul(B, D, F, x=x, w=w)
@@ -48,6 +52,7 @@ def test_never_above_the_roof(chip, B, D, F, x, w):
     assert b.idle == pytest.approx(1 - b.fraction_of_peak, abs=1e-15)
 
 
+@quick
 @given(any_chip, sizes, sizes, sizes, types)
 def test_two_tests_for_compute_bound_agree(chip, B, D, F, x):
     op = rl.matmul(B, D, F, x=x)
@@ -56,6 +61,7 @@ def test_two_tests_for_compute_bound_agree(chip, B, D, F, x):
         assert (rl.bound(op, chip).binding == "compute") == (distance > 0)
 
 
+@quick
 @given(sizes, sizes, sizes, types)
 def test_intensity_rises_with_every_dimension(B, D, F, x):
     here = rl.matmul(B, D, F, x=x).intensity
@@ -63,6 +69,7 @@ def test_intensity_rises_with_every_dimension(B, D, F, x):
         assert rl.matmul(*grown, x=x).intensity > here
 
 
+@quick
 @given(sizes, sizes, sizes)
 def test_intensity_is_symmetric_with_one_type(B, D, F):
     intensity = rl.matmul(B, D, F).intensity
@@ -70,6 +77,7 @@ def test_intensity_is_symmetric_with_one_type(B, D, F):
         assert rl.matmul(*order).intensity == pytest.approx(intensity, rel=1e-12)
 
 
+@quick
 @given(own_chips(), sizes, sizes, sizes)
 def test_a_faster_chip_is_never_slower(chip, B, D, F):
     op = rl.matmul(B, D, F)
@@ -79,6 +87,7 @@ def test_a_faster_chip_is_never_slower(chip, B, D, F):
     assert rl.bound(op, wider).lower <= rl.bound(op, chip).lower
 
 
+@quick
 @given(any_chip, sizes, sizes, types, types, st.sampled_from(["int8", "bf16", "fp32"]))
 def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
     batch = rl.critical_batch(chip, D, F, x=x, w=w, out=out)
@@ -93,6 +102,7 @@ def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
         assert b.times["compute"] == pytest.approx(b.times["HBM"], rel=1e-6)
 
 
+@quick
 @given(own_chips(), powers, powers, powers, st.sampled_from([2, 4, 8]), st.sampled_from("BDF"))
 def test_critical_depth_is_where_compute_and_link_meet(chip, B, D, F, N, split):
     depth = rl.critical_depth(chip, "wire", N, split=split)
@@ -101,6 +111,7 @@ def test_critical_depth_is_where_compute_and_link_meet(chip, B, D, F, N, split):
     assert b.times["compute"] / b.times["wire"] == pytest.approx(8 * D / depth, rel=1e-9)
 
 
+@quick
 @given(sizes, sizes, sizes, st.sampled_from([1, 2, 4, 8]))
 def test_chips_share_the_flops(B, D, F, N):
     for split in "BDF":
@@ -108,12 +119,14 @@ def test_chips_share_the_flops(B, D, F, N):
         assert share.flops * N == rl.matmul(8 * B, 8 * D, 8 * F).flops
 
 
+@quick
 @given(st.integers(0, 10**9), st.integers(1, 1024))
 def test_an_all_reduce_is_a_scatter_and_a_gather(size, N):
     both = rl.reduce_scatter(size, N) + rl.all_gather(size, N)
     assert rl.all_reduce(size, N) == both < 2 * size or size * (N - 1) == 0
 
 
+@quick
 @given(any_chip, st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=5), types)
 def test_scalar_equals_array(chip, shapes, w):
     B, D, F = (np.array(column) for column in zip(*shapes, strict=True))

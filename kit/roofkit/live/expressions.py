@@ -66,7 +66,9 @@ def written(name: str, unit: str) -> str:
     A unit like "@op" stands for a prefix that suits the size and the text of the signal `op`.
     """
     if unit == "%":
-        return f"format(100 * {name}, '.2~r') + '%'"
+        # As many digits as it takes not to round a share below one up to 100%.
+        more = f"max(2, 3 + floor(log(0.005 / (1 - {name})) / LN10))"
+        return f"format(100 * {name}, '.' + ({name} < 1 ? {more} : 2) + '~r') + '%'"
     space, digits = "\N{NO-BREAK SPACE}", "([a-zA-Zµ]?)$"
     plain = f"({name} >= 999.5 ? format({name}, ',.0f') : format({name}, '.3~r'))"
     if unit == "s":

@@ -1,0 +1,61 @@
+"""The front door of the package: names, version, examples, and what an import brings along."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from repository import ROOT
+
+import rooflib as rl
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_the_version_has_one_place():
+    assert "version" not in PYPROJECT["project"]
+    assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "rooflib.__version__"
+    assert importlib.metadata.version("rooflib") == rl.__version__
+
+
+def test_every_public_name_is_completed():
+    code = "import rooflib, sys; print(*dir(rooflib)); print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names, drawn = run.stdout.splitlines()
+    assert names.split() == sorted(rl.__all__)
+    assert {"__version__", "plots", "bound", "Chip"} <= set(names.split())
+    assert drawn == "False"
+
+
+@pytest.mark.parametrize("name", [name for name in rl.__all__ if name != "__version__"])
+def test_every_public_name_explains_itself(name):
+    summary = inspect.getdoc(getattr(rl, name)).split("\n\n")[0]
+    assert summary.endswith(".")
+    assert not summary.startswith(f"{name}(")  # what a dataclass without a docstring gets
+
+
+def test_what_is_imported_for_use_is_public():
+    own = {
+        name for name, it in vars(rl).items() if getattr(it, "__module__", "").startswith("roof")
+    }
+    assert {name for name in own if not name.startswith("_")} <= set(rl.__all__)
+
+
+def test_an_import_stays_light():
+    heavy = ("matplotlib", "altair", "decimal", "difflib", "importlib.metadata", "tomllib")
+    code = (
+        "import numpy, sys; before = set(sys.modules); import rooflib; "
+        f"print([m for m in {heavy!r} if m in set(sys.modules) - before])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_plots_come_when_asked_for():
+    assert rl.plots.roofline.__module__ == "rooflib.plots"
+    with pytest.raises(AttributeError, match="has no attribute 'live'"):
+        rl.live  # noqa: B018 - the look-up itself is what is tested

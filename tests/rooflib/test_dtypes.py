@@ -1,0 +1,107 @@
+"""Data types: widths, names, and what two of them are multiplied in."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+import rooflib as rl
+from rooflib.dtypes import DTYPES, wider
+
+BYTES = {
+    "fp64": 8,
+    "fp32": 4,
+    "tf32": 4,
+    "bf16": 2,
+    "fp16": 2,
+    "fp8": 1,
+    "fp4": 0.5,
+    "int32": 4,
+    "int8": 1,
+    "int4": 0.5,
+}
+# The type of the arithmetic, and every other type that meets it there.
+AGREED = {
+    "fp64": {"fp32", "bf16", "fp16", "fp8", "fp4", "int8", "int4"},
+    "fp32": {"bf16", "fp16", "fp8", "fp4", "int8", "int4"},
+    "bf16": {"fp8", "fp4", "int8", "int4"},
+    "fp16": {"fp8", "fp4", "int8", "int4"},
+    "fp8": {"fp4"},
+    "int8": {"int4"},
+}
+
+
+def test_every_width():
+    assert {name: kind.bytes for name, kind in DTYPES.items()} == BYTES
+    assert all(kind.bits == 8 * kind.bytes for kind in DTYPES.values())
+    assert [name for name, kind in DTYPES.items() if isinstance(kind.bytes, float)] == [
+        "fp4",
+        "int4",
+    ]
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(BYTES, BYTES)))
+def test_two_types_meet_where_it_is_agreed_and_nowhere_else(first, second):
+    meet = {first} if first == second else set()
+    meet |= {
+        kind for kind in (first, second) if {first, second} - {kind} <= AGREED.get(kind, set())
+    }
+    if meet:
+        assert {wider(rl.dtype(first), rl.dtype(second)).name} == meet
+    else:
+        with pytest.raises(ValueError, match=f"compute must be given for {first} times {second}:"):
+            rl.matmul(2, 3, 4, x=first, w=second)
+        assert rl.matmul(2, 3, 4, x=first, w=second, compute="bf16").compute.name == "bf16"
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("bfloat16", "bf16"),
+        ("BF16", "bf16"),
+        ("BFloat16", "bf16"),
+        ("half", "fp16"),
+        ("single", "fp32"),
+        ("double", "fp64"),
+        ("float64", "fp64"),
+        ("float32", "fp32"),
+        ("float16", "fp16"),
+        ("float8", "fp8"),
+        ("float4", "fp4"),
+        ("INT8", "int8"),
+    ],
+)
+def test_a_type_is_found_by_what_others_call_it(written, name):
+    assert rl.dtype(written) is rl.dtype(name)
+    assert rl.matmul(1, 2, 3, x=written).compute.name == name
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"), [("bfloat61", "bfloat16"), ("INT18", "int8"), ("int", "int8")]
+)
+def test_a_near_miss_is_answered(wrong, meant):
+    with pytest.raises(ValueError, match=re.escape(f"got {wrong!r}; did you mean {meant!r}?")):
+        rl.dtype(wrong)
+
+
+@pytest.mark.parametrize("wrong", ["", "quaternion", 8, None, ["bf16"]])
+def test_what_is_near_nothing_gets_no_suggestion(wrong):
+    with pytest.raises(ValueError, match=re.escape(f"got {wrong!r}") + "$"):
+        rl.dtype(wrong)
+
+
+def test_a_type_of_ones_own():
+    mine = rl.DType("int3", 3)
+    op = rl.matmul(8, 16, 32, x=mine)
+    assert (op.compute, op.loaded, op.written) == (mine, 0.375 * (8 * 16 + 16 * 32), 0.375 * 8 * 32)
+    with pytest.raises(ValueError, match="compute must be given for bf16 times int3"):
+        rl.matmul(8, 16, 32, w=mine)
+    assert rl.matmul(8, 16, 32, w=mine, compute="bf16").loaded == 2 * 8 * 16 + 0.375 * 16 * 32
+
+
+@pytest.mark.parametrize("bits", [0, -8, 2.5])
+def test_a_type_has_whole_bits(bits):
+    with pytest.raises(ValueError, match=r"^bits must be"):
+        rl.DType("odd", bits)

@@ -1,0 +1,148 @@
+"""`python -m rooflib`: what it prints, what it draws, and how it answers a mistake."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import rooflib as rl
+from rooflib.__main__ import SIZES, main
+
+
+def lines(capsys, *arguments):
+    main([str(argument) for argument in arguments])
+    return capsys.readouterr().out.splitlines()
+
+
+def rows(capsys, *arguments):
+    """The printed lines as a mapping from their first words to the rest."""
+    cells = (line.split("  ", 1) for line in lines(capsys, *arguments) if "  " in line)
+    return {name: value.strip() for name, value in cells}
+
+
+def test_an_operation_on_a_chip(capsys):
+    # 2·64·4096·16384 = 8.59e9 FLOPs; 2·(64·4096 + 4096·16384 + 64·16384) = 137 MB.
+    # 8.59e9 / 1.97e14 = 43.6 µs; 137e6 / 8.19e11 = 167 µs; 43.6 / 167 = 26%.
+    shown = rows(capsys, "tpu-v5e", "matmul", 64, 4096, 16384)
+    assert shown == {
+        "FLOPs": "8.59 GFLOP",
+        "computed in": "bf16",
+        "loaded": "135 MB",
+        "written": "2.1 MB",
+        "intensity": "62.8 FLOP/B",
+        "compute": "43.6 µs",
+        "HBM": "167 µs",
+        "binding": "HBM",
+        "lower bound": "167 µs",
+        "upper bound": "211 µs",
+        "attained": "51.4 TFLOP/s",
+        "share of peak": "26%",
+        "HBM needed": "137 MB of 16 GB",
+    }
+
+
+def test_options_stand_before_or_after_the_sizes(capsys):
+    before = lines(capsys, "TPU v5e", "matmul", "--w", "int8", "--out=float32", 1, 2, 3)
+    assert before == lines(capsys, "TPU v5e", "matmul", 1, 2, 3, "--w", "int8", "--out", "fp32")
+    assert "loaded       10 B" in before
+    assert "written      12 B" in before
+    assert "on TPU v5e:" in before
+
+
+def test_a_sharded_operation_over_a_link(capsys):
+    command = ["TPU v5e", "sharded-matmul", 512, 8192, 8192, 4, "--link", "ICI"]
+    shown = rows(capsys, *command, "--split", "F", "--result", "replicated")
+    # 3/4 of 2·512·8192 bytes at 45 GB/s.
+    assert shown["sent over link"] == "6.29 MB"
+    assert shown["ICI"] == "140 µs"
+    wide = rows(capsys, *command, "--partial", "fp32", "--compute", "int8")
+    assert (wide["sent over link"], wide["computed in"]) == ("25.2 MB", "int8")
+
+
+def test_the_vector_units_have_their_own_peak(capsys):
+    shown = rows(capsys, "H100 SXM", "dot", 1000000, "--x", "fp32", "--unit", "vector")
+    assert shown["compute"] == "29.9 ns"  # 2e6 FLOPs at 67 TFLOP/s
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_every_operation_can_be_asked_for(capsys, name):
+    sizes = [4] * len(SIZES[name].split())
+    shown = rows(capsys, "TPU v5e", name, *sizes, "--link", "ICI")
+    flops = rl.bound(getattr(rl, name)(*sizes), "TPU v5e", "ICI").flops
+    assert shown["FLOPs"] == f"{flops} FLOP"
+
+
+def test_a_chip_alone_shows_its_figures(capsys):
+    shown = rows(capsys, "h100 sxm")
+    assert re.fullmatch(r"989\.5 TFLOP/s +295", shown["bf16, matrix units"])
+    assert re.fullmatch(r"67 TFLOP/s +20", shown["fp32, vector units"])
+    assert shown["HBM"] == "3.35 TB/s, 80 GB"
+    assert shown["NVLink to one peer"] == "450 GB/s"
+
+
+def test_the_chips_are_listed(capsys):
+    head, *listed = lines(capsys, "--chips")
+    assert head.split("  ")[0] == "chip"
+    assert [line.split("  ")[0] for line in listed] == [chip.name for chip in rl.chips()]
+    assert "197 TFLOP/s  241 FLOP/B  ICI, PCIe, DCN" in listed[5]
+
+
+def test_nothing_asked_for_shows_the_help(capsys):
+    shown = "\n".join(lines(capsys))
+    assert shown.startswith("usage: python -m rooflib")
+    for part in ("sharded_matmul B D F N", "--plot FILE", "--chips", "examples:"):
+        assert part in shown
+
+
+@pytest.mark.parametrize("unit", ["matrix", "vector"])
+def test_the_plot_shows_the_operation_under_its_roof(tmp_path, capsys, unit):
+    path = tmp_path / "layer.svg"
+    main(["H100 SXM", "matmul", "64", "64", "64", "--compute", "fp32" if unit == "vector" else
+          "bf16", "--unit", unit, "--plot", str(path)])  # fmt: skip
+    drawn = path.read_text()
+    for part in ("matmul", "HBM of H100 SXM: 3.35", "67" if unit == "vector" else "bf16: 990"):
+        assert part in drawn
+    assert "matmul" in capsys.readouterr().out
+
+
+MISTAKES = [
+    (["v5e", "matmul", "1", "2", "3"], "chip must be"),
+    (["TPU v5e", "matmull", "1", "2", "3"], "operation must be one of matmul, matmul_per_example"),
+    (["TPU v5e", "matmull", "1", "2", "3"], "did you mean 'matmul'?"),
+    (["TPU v5e", "matmul", "1", "2"], "matmul takes B D F; got 1 2"),
+    (["TPU v5e", "matmul", "1", "2", "3", "4"], "matmul takes B D F; got 1 2 3 4"),
+    (["TPU v5e", "dot"], "dot takes N; got none"),
+    (["TPU v5e", "matmul", "1", "two", "3"], "D must be a number; got 'two'"),
+    (["TPU v5e", "matmul", "1", "2", "-3"], "F must be above zero and finite; got -3"),
+    (["TPU v5e", "matmul", "1", "2", "3", "--w", "bf61"], "w must be one of"),
+    (["TPU v5e", "matmul", "1", "2", "3", "--split", "D"], "split"),
+    (["TPU v5e", "matmul", "1", "2", "3", "--speed", "9"], "unrecognized arguments: --speed 9"),
+    (["TPU v5e", "sharded_matmul", "2", "2", "2", "2"], "link must be given"),
+    (["TPU v5e", "sharded_matmul", "2", "5", "2", "2"], "to be split; got D=5, N=2"),
+    (["TPU v5e", "dot", "9", "--plot", "no-such-folder/x.svg"], "No such file"),
+    (["TPU v5e", "dot", "9", "--plot", "x.tune"], "'tune' is not supported"),
+    (["TPU v5e", "operation", "9", "0", "--plot", "x.svg"], "an operation with FLOPs and bytes"),
+    (["TPU v5e", "operation", "0", "9", "--plot", "x.svg"], "an operation with FLOPs and bytes"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), MISTAKES)
+def test_a_mistake_is_one_line_and_status_2(capsys, monkeypatch, tmp_path, command, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    shown = capsys.readouterr()
+    assert ended.value.code == 2
+    assert shown.out == ""
+    assert shown.err.startswith("rooflib: ")
+    assert shown.err.count("\n") == 1
+    assert message in shown.err
+
+
+def test_it_runs_as_a_module():
+    command = [sys.executable, "-m", "rooflib", "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout == f"rooflib {rl.__version__}\n"
