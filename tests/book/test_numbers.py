@@ -11,7 +11,7 @@ from stray_numbers import phrase_pattern, readable, stray_numbers, texts
 PAGES = [
     ROOT / "index.md",
     *sorted(ROOT.glob("chapters/*.md")),
-    *sorted(ROOT.glob("exercises/*.md")),
+    *sorted(ROOT.glob("exercises/*/*.md")),
 ]
 ENTRIES = tomllib.loads((ROOT / "tests/book/allowed_numbers.toml").read_text()).get("allowed", [])
 ALLOWED = tuple(entry["text"] for entry in ENTRIES)

@@ -144,7 +144,7 @@ def test_the_bundle_installs_the_button_and_brings_the_words(tmp_path: Path) -> 
     subprocess.run([sys.executable, "-m", "pip", *wheel], cwd=bundle, check=True)
     with zipfile.ZipFile(next(bundle.glob("*.whl"))) as archive:
         names = [name for name in archive.namelist() if "/share/jupyter/labextensions/" in name]
-    assert sorted(Path(name).name for name in names) == ["button.js", "package.json", "words.txt"]
+    assert sorted(Path(name).name for name in names) == ["button.js", "package.json", "message.txt"]
 
 
 def test_a_learners_own_settings_of_nbgrader_are_kept(tmp_path: Path) -> None:
