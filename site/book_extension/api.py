@@ -35,35 +35,37 @@ def public_modules(package: Path) -> Iterator[Module]:
     """The modules that define what ``__all__`` of a package names, in alphabetical order."""
     init = package / "__init__.py"
     tree = ast.parse(init.read_text(encoding="utf-8"))
-    names = public_names(tree)
     origin = {
-        alias.asname or alias.name: node.module
+        alias.asname or alias.name: (node.module, alias.name)
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
-    wanted: dict[Path, list[str]] = {}
-    for name in names:
-        source = origin.get(name)
-        if source == package.name:  # a module that is public as a whole
-            wanted[package / f"{name}.py"] = []
-        elif source:
-            wanted.setdefault(package / f"{source.rpartition('.')[2]}.py", []).append(name)
-    for path, of_module in sorted(wanted.items()):
+    # By module: the names inside it, and the public ones that they have.
+    wanted: dict[str, dict[str, str]] = {}
+    for name in public_names(tree):
+        module, inside = origin.get(name, (package.name, name))
+        if path_of(package, f"{module}.{inside}").exists():
+            path = path_of(package, f"{module}.{inside}")
+            found = definitions(ast.parse(path.read_text(encoding="utf-8")))
+            public = {
+                own: f"{name}.{own}"
+                for own, node in found.items()
+                if isinstance(node, Function | ast.ClassDef) and not own.startswith("_")
+            }
+            wanted[f"{module}.{inside}"] = public
+        else:
+            wanted.setdefault(module, {})[inside] = name
+    for module, names in sorted(wanted.items()):
+        path = init if module == package.name else path_of(package, module)
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        found = definitions(tree)
-        prefix = "" if of_module else f"{path.stem}."
-        kept = of_module or [
-            name
-            for name, node in found.items()
-            if isinstance(node, Function | ast.ClassDef) and not name.startswith("_")
-        ]
-        yield Module(
-            f"{package.name}.{path.stem}",
-            path,
-            ast.get_docstring(tree) or "",
-            {prefix + name: node for name, node in found.items() if name in kept},
-        )
+        found = {names[own]: node for own, node in definitions(tree).items() if own in names}
+        if found:
+            yield Module(module, path, ast.get_docstring(tree) or "", found)
+
+
+def path_of(package: Path, module: str) -> Path:
+    return package.parent.joinpath(*module.split(".")).with_suffix(".py")
 
 
 def public_names(init: ast.Module) -> list[str]:
@@ -128,9 +130,9 @@ def arguments(args: ast.arguments, *, method: bool = False) -> str:
     """An argument list with short types."""
     shown = ast.parse(f"def f({ast.unparse(args)}): pass").body[0]
     assert isinstance(shown, ast.FunctionDef)
-    everything = [*shown.args.posonlyargs, *shown.args.args, *shown.args.kwonlyargs]
-    for argument in everything:
-        if argument.annotation:
+    listed = [*shown.args.posonlyargs, *shown.args.args, *shown.args.kwonlyargs]
+    for argument in [*listed, shown.args.vararg, shown.args.kwarg]:
+        if argument and argument.annotation:
             argument.annotation = ast.parse(short(argument.annotation), mode="eval").body
     if method:
         del (shown.args.posonlyargs or shown.args.args)[0]
