@@ -17,7 +17,7 @@ STAMP = VENV / "lock.sha256"
 OLDEST, NEWEST = (3, 11), (3, 13)
 
 
-def lock_digest():
+def lock_digest() -> str:
     """Hash of the files that decide what is installed."""
     digest = hashlib.sha256()
     for name in ("requirements.txt", "pyproject.toml", "kit/pyproject.toml"):
@@ -25,19 +25,19 @@ def lock_digest():
     return digest.hexdigest()
 
 
-def complaint(version, has_venv):
+def complaint(version: "tuple[int, ...]", has_venv: bool) -> str:
     """What hinders this Python from making the environment, in one line; "" if nothing does."""
-    if not OLDEST <= tuple(version[:2]) <= NEWEST:
+    if not OLDEST <= version <= NEWEST:
         return (
             "Python {}.{} found, {}.{} to {}.{} needed: "
             "install one and name it, for example `PYTHON=python3.12 make book`"
-        ).format(*version[:2], *OLDEST, *NEWEST)
+        ).format(*version, *OLDEST, *NEWEST)
     if not has_venv:
         return "Python's venv module is missing: sudo apt install python3-venv"
     return ""
 
 
-def has_venv():
+def has_venv() -> bool:
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -46,7 +46,7 @@ def has_venv():
     return True
 
 
-def made_by_another_python():
+def made_by_another_python() -> bool:
     """True if the user named a Python (PYTHON=...) and .venv was made by another version."""
     if "PYTHON" not in os.environ:
         return False
@@ -54,11 +54,11 @@ def made_by_another_python():
     return here not in (VENV / "pyvenv.cfg").read_text()
 
 
-def main():
+def main() -> int:
     ready = STAMP.exists() and STAMP.read_text() == lock_digest()
     if ready and not made_by_another_python():
         return 0
-    problem = complaint(sys.version_info, has_venv())
+    problem = complaint(sys.version_info[:2], has_venv())
     if problem:
         print(problem, file=sys.stderr)
         return 1

@@ -9,9 +9,9 @@ import os
 import re
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
+import bundle
 import nbformat
 
 SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
@@ -27,7 +27,7 @@ def prepare(book: Path) -> None:
     if not stamp.exists() or stamp.read_text() != digest:
         release = [sys.executable, "-m", "grading", "release", str(course)]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
-        bundle(book, course)
+        bundle.write(book, course / "release", course / "exercises.zip")
         stamp.write_text(digest)
     solutions.mkdir(parents=True, exist_ok=True)
     for notebook in notebooks:
@@ -39,43 +39,13 @@ def prepare(book: Path) -> None:
 
 def digest_of(book: Path) -> str:
     """Hash of the files that decide what is released and packed."""
-    kinds = (".ipynb", *PACKED)
-    rooms = [book / name for name in ("exercises", "grading", "kit", "rooflib")]
-    files = [path for room in rooms for path in room.rglob("*") if path.suffix in kinds]
+    rooms = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
+    files = [path for path in rooms if path.suffix in (".ipynb", ".py")]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
     digest = hashlib.sha256()
-    for path in [*sorted(files), *(book / name for name in BESIDE)]:
+    for path in [*sorted(files), *bundle.sources(book)]:
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def bundle(book: Path, course: Path) -> None:
-    """Pack what a learner needs who has nothing but the site: notebooks, rooflib, the lock."""
-    files = {
-        f"exercises/{path.parent.name}/{path.name}": path
-        for path in (course / "release").glob("*/*.ipynb")
-    }
-    packages = [
-        path
-        for room in ("rooflib", "kit")
-        for path in (book / room).rglob("*")
-        if path.suffix in PACKED or path.name == "py.typed"
-    ]
-    for path in [*packages, *(book / name for name in BESIDE)]:
-        files[f"exercises/{path.relative_to(book)}"] = path
-    # nbgrader reads it in the folder that it is started in.
-    for folder in {str(Path(name).parent) for name in files if name.endswith(".ipynb")}:
-        files[f"{folder}/nbgrader_config.py"] = book / NBGRADER
-    files["exercises/nbgrader_config.py"] = book / NBGRADER
-    with zipfile.ZipFile(course / "exercises.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, path in sorted(files.items()):
-            # A fixed date, so that the same files make the same archive.
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), path.read_bytes(), 8)
-
-
-PACKED = (".py", ".toml", ".txt", ".json", ".js")
-NBGRADER = Path("kit/roofkit/validate/learner_config.py")
-BESIDE = ("pyproject.toml", "requirements.txt", "LICENSE", "README.md")
 
 
 def worked(notebook: Path) -> str:

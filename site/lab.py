@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import jupytext
-from handouts import NBGRADER
+from bundle import NBGRADER
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "my-work"

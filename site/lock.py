@@ -22,7 +22,7 @@ def main(options: list[str]) -> None:
         venv.create(folder, with_pip=True)
         binaries = Path(folder) / "bin"
         subprocess.run([binaries / "python", "-m", "pip", "install", "-qq", "uv"], check=True)
-        compile_lock = [binaries / "uv", "pip", "compile", "--quiet", *OPTIONS, *options]
+        compile_lock = [str(binaries / "uv"), "pip", "compile", "--quiet", *OPTIONS, *options]
         files = ["requirements.in", "--output-file", "requirements.txt"]
         subprocess.run([*compile_lock, *files], cwd=ROOT, check=True)
 

@@ -1,35 +1,36 @@
 """Fixtures that several test files share: small books, the built site, a browser."""
 
-import shutil
+import fcntl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from repository import HEADER, ROOT, Book
+from repository import ROOT, Book, small_book
 from site_browser import MISSING, chromium, started
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Book:
     """A book that builds, with this repository's configuration and its own copy of rooflib."""
-    shutil.copy(ROOT / "_config.yml", tmp_path)
-    shutil.copy(ROOT / "references.bib", tmp_path)
-    (tmp_path / "site").symlink_to(ROOT / "site")
-    shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
-    (tmp_path / "kit").symlink_to(ROOT / "kit")
-    (tmp_path / "_toc.yml").write_text(
-        "format: jb-book\nroot: index\nchapters:\n  - file: chapters/page\n"
-    )
-    (tmp_path / "index.md").write_text(HEADER + "\n# A small book\n")
-    (tmp_path / "chapters").mkdir()
-    return Book(tmp_path)
+    return small_book(tmp_path)
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Wait until no other process of the test run is in here."""
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
 def site() -> Path:
-    """The folder of the whole site, built once for all tests."""
-    run = Book(ROOT).build()
+    """The folder of the whole site: the first process builds it, the others find nothing to do."""
+    with alone(ROOT / "_build" / "lock"):
+        run = Book(ROOT).build()
     if run.returncode != 0:
         pytest.fail(f"the book was not built:\n{run.stderr[-2000:]}", pytrace=False)
     folder = ROOT / "_build" / "html"

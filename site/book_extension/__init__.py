@@ -5,13 +5,28 @@ Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 
 from sphinx.application import Sphinx
 
-from . import downloads, figures, fonts, offline, pages, preview, search, tables, theme, values
+from . import (
+    api,
+    downloads,
+    figures,
+    fonts,
+    offline,
+    pages,
+    preview,
+    search,
+    tables,
+    theme,
+    values,
+)
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_role("eval", values.ValueRole(), override=True)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
+    app.add_directive("api", api.Api)
+    # Before others look for what is missing (500), and Sphinx warns.
+    app.connect("missing-reference", api.leave_types_alone, priority=400)
     # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("doctree-read", tables.label_cells)

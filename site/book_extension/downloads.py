@@ -41,7 +41,8 @@ def for_readers(page: NotebookNode, values: dict[str, str]) -> NotebookNode:
         else:
             cell.outputs = [output for output in cell.outputs if not is_live(output)]
     language = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": language})
+    metadata = {"kernelspec": language}
+    notebook: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(notebook)
     return notebook
 

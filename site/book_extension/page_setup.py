@@ -1,7 +1,8 @@
 # First, hidden cell of every page; executed in the page's kernel, so nothing leaks but one name.
-def _page_values_maker():
+def _page_values_maker() -> object:
     import sys
     from numbers import Integral
+    from typing import Any
 
     from IPython import get_ipython
     from IPython.display import display
@@ -9,11 +10,11 @@ def _page_values_maker():
     shell = get_ipython()
     # A stream is else sent every so often, also in the middle of a line, and MyST-NB would put a
     # line's end there.
-    sys.stdout.flush_interval = 60
+    sys.stdout.flush_interval = 60  # type: ignore[union-attr]
     shell.config.InlineBackend.figure_formats = {"svg"}
-    shown = {}
+    shown: dict[str, str] = {}
 
-    def as_text(value):
+    def as_text(value: Any) -> str:
         if isinstance(value, str):
             return value
         if isinstance(value, Integral) and not isinstance(value, bool):
@@ -23,7 +24,7 @@ def _page_values_maker():
             "only str and int are shown as they are; format it, for example f'{x:.1f}'"
         )
 
-    def page_values(*expressions):
+    def page_values(*expressions: str) -> None:
         for expression in expressions:
             try:
                 text = as_text(eval(expression, shell.user_ns))

@@ -23,7 +23,7 @@ def read_pages_with_values(app: Sphinx, config: Config) -> None:
     config.nb_custom_formats = {".md": ["book_extension.values.read_page", reader_options, False]}
 
 
-class PageParser(Parser):
+class PageParser(Parser):  # type: ignore[misc]
     """MyST-NB's parser, strict about the header and with errors that say where."""
 
     def parse(self, inputstring: str, document: nodes.document) -> None:

@@ -19,12 +19,11 @@ def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIR
         fence = FENCE.match(line)
         literal = bool(open_fences) and open_fences[-1][1]
         depth = _closed_by(fence["mark"], open_fences) if fence and not fence["info"] else None
-        # CommonMark: what follows three backticks has no backtick in it, or it is no fence.
-        opens = fence and not literal and not (fence["mark"][0] == "`" and "`" in fence["info"])
         if depth is not None:
             del open_fences[depth:]
             blocks += [line, ""]
-        elif opens:
+        # CommonMark: what follows three backticks has no backtick in it, or it is no fence.
+        elif fence and not literal and not (fence["mark"][0] == "`" and "`" in fence["info"]):
             directive = DIRECTIVE.match(fence["info"])
             if directive:
                 body_is_literal = directive["name"] in literal_directives

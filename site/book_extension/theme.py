@@ -26,9 +26,6 @@ def prepare_page(
     context["place"] = place(app, page)
     context["body"] = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
     context["social"] = social(app, page, context, doctree)
-    # The role that docutils gives to the entries of a bibliography is deprecated.
-    body = context.get("body", "")
-    context["body"] = body.replace('role="doc-biblioentry"', 'role="listitem"')
     unused = list(UNUSED)
     if not app.env.get_domain("math").data["has_equations"].get(page):
         # The title page has none of its own, but Sphinx counts those of the pages below it.

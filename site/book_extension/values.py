@@ -46,7 +46,7 @@ def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
     after a code cell whose figure caption has values in it.
     """
     config = MdParserConfig(enable_extensions=set(myst_extensions))
-    page = read_myst_markdown_notebook(text, config=config, add_source_map=True)
+    page: NotebookNode = read_myst_markdown_notebook(text, config=config, add_source_map=True)
     source_map = page.metadata["source_map"]
     cells, lines = [hidden_cell(PAGE_SETUP)], [0]
     for cell, line in zip(page.cells, source_map, strict=True):
@@ -77,9 +77,11 @@ def values_cell(markdown: str) -> NotebookNode | None:
 
 
 def hidden_cell(source: str) -> NotebookNode:
-    return nbformat.v4.new_code_cell(source, metadata={"tags": ["remove-cell"]})
+    cell: NotebookNode = nbformat.v4.new_code_cell(source, metadata={"tags": ["remove-cell"]})
+    return cell
 
 
 def is_hidden(cell: NotebookNode) -> bool:
     """Did the reader put this cell into the page?"""
-    return cell.source == PAGE_SETUP or cell.source.startswith("_page_values(")
+    source: str = cell.source
+    return source == PAGE_SETUP or source.startswith("_page_values(")

@@ -6,6 +6,7 @@ page with such a figure shares: a style sheet, a loader, and the bundle.
 
 import hashlib
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def setup(app: Sphinx) -> dict[str, object]:
 
 def digest() -> str:
     """Changes with anything that the bundle is made of."""
-    made_of = (HERE / "figure.js").read_bytes() + vl_convert.__version__.encode()
+    made_of = (HERE / "figure.js").read_bytes() + version("vl-convert-python").encode()
     return hashlib.sha256(made_of).hexdigest()[:8]
 
 

@@ -209,7 +209,7 @@ PAGES = ("index.md", "chapters", "exercises", "references.bib", "_config.yml", "
 def computed(book: Path) -> dict[str, list[str]]:
     """What each page of a built book shows as a computed value."""
     html = book / "_build" / "html"
-    pages = [html / "index.html", *html.glob("chapters/*.html"), *html.glob("exercises/*.html")]
+    pages = [html / "index.html", *html.glob("chapters/*.html"), *html.glob("exercises/*/*.html")]
     return {p.stem: COMPUTED.findall(p.read_text(encoding="utf-8")) for p in pages}
 
 
@@ -221,7 +221,7 @@ def test_the_book_builds_and_follows_its_catalogue(site: Path, tmp_path: Path) -
             shutil.copytree(ROOT / name, tmp_path / name)
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, tmp_path)
-    for name in ("rooflib", "site", "grading"):
+    for name in ("rooflib", "kit", "site", "grading"):
         shutil.copytree(ROOT / name, tmp_path / name)
     for name in ("requirements.txt", *handouts.BESIDE):
         shutil.copy(ROOT / name, tmp_path)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
-import handouts
+import bundle
 import lab
 import nbformat
 import pytest
@@ -134,17 +134,17 @@ def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(page: Page) ->
 def test_the_bundle_installs_the_button_and_brings_the_words(tmp_path: Path) -> None:
     (tmp_path / "release" / NAME).mkdir(parents=True)
     (tmp_path / "release" / NAME / f"{NAME}.ipynb").touch()
-    handouts.bundle(ROOT, tmp_path)
+    bundle.write(ROOT, tmp_path / "release", tmp_path / "exercises.zip")
     with zipfile.ZipFile(tmp_path / "exercises.zip") as archive:
         archive.extractall(tmp_path)
-    bundle = tmp_path / "exercises"
-    for folder in (bundle, bundle / NAME):
+    unpacked = tmp_path / "exercises"
+    for folder in (unpacked, unpacked / NAME):
         assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
     wheel = ("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", ".", ".")
-    subprocess.run([sys.executable, "-m", "pip", *wheel], cwd=bundle, check=True)
-    with zipfile.ZipFile(next(bundle.glob("*.whl"))) as archive:
+    subprocess.run([sys.executable, "-m", "pip", *wheel], cwd=unpacked / "kit", check=True)
+    with zipfile.ZipFile(next((unpacked / "kit").glob("*.whl"))) as archive:
         names = [name for name in archive.namelist() if "/share/jupyter/labextensions/" in name]
-    assert sorted(Path(name).name for name in names) == ["button.js", "package.json", "words.txt"]
+    assert sorted(Path(name).name for name in names) == ["button.js", "message.txt", "package.json"]
 
 
 def test_a_learners_own_settings_of_nbgrader_are_kept(tmp_path: Path) -> None:

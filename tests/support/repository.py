@@ -1,5 +1,6 @@
 """The repository's root, and small books to build and break."""
 
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ kernelspec:
 
 @dataclass(frozen=True)
 class Book:
-    """A book of one page beside the title page, in a folder of its own."""
+    """A book of a few pages beside the title page, in a folder of its own."""
 
     folder: Path
 
@@ -31,12 +32,28 @@ class Book:
     def page(self) -> Path:
         return self.folder / "chapters" / "page.md"
 
-    def write(self, text: str) -> None:
-        self.page.write_text(HEADER + text, encoding="utf-8")
+    def write(self, text: str, page: str = "page") -> None:
+        path = self.folder / "chapters" / f"{page}.md"
+        path.write_text(HEADER + text, encoding="utf-8")
 
     def build(self) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(ROOT / "site" / "build.py"), str(self.folder)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def html(self) -> str:
-        return (self.folder / "_build/html/chapters/page.html").read_text(encoding="utf-8")
+    def html(self, page: str = "page") -> str:
+        path = self.folder / "_build" / "html" / "chapters" / f"{page}.html"
+        return path.read_text(encoding="utf-8")
+
+
+def small_book(folder: Path, *pages: str) -> Book:
+    """A book that builds: this repository's configuration, its own copy of rooflib, these pages."""
+    for name in ("_config.yml", "references.bib"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "rooflib", folder / "rooflib")
+    for name in ("site", "kit"):
+        (folder / name).symlink_to(ROOT / name)
+    listed = "".join(f"  - file: chapters/{page}\n" for page in pages or ("page",))
+    (folder / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{listed}")
+    (folder / "index.md").write_text(HEADER + "\n# A small book\n")
+    (folder / "chapters").mkdir()
+    return Book(folder)
