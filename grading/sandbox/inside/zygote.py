@@ -1,10 +1,10 @@
-"""The zygote: a warm process inside bubblewrap that forks for each sandboxed notebook.
+"""The zygote: a process inside bubblewrap with everything imported, forked for each sandbox.
 
-It runs no learner's code itself. For each sandbox it forks a process, which enters namespaces of
-its own and forks twice more: init, the first process of the new pid namespace, whose end ends
-everything in there; and the kernel.
+It runs no learner's code. For each sandbox it forks a process that enters new namespaces and forks
+an init process, the first of the new pid namespace; when init ends, the system kills everything
+else in there. Init forks the process that becomes the kernel.
 
-    python -I inside <file descriptor of the grader's socket> <modules to import ahead>
+`main` takes the file descriptor of the grader's socket and the names of modules to import.
 """
 
 import array
@@ -21,39 +21,40 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
-import isolate
-import kernel_app
-import refusals
+from . import isolate, kernel_app, refusals
+from .request import Request, SandboxLimits
 
-WATCH_SECONDS = 0.05
+WATCH_SECONDS = 0.05  # between two looks at the memory in use
 PROC = Path("/proc")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def serve(grader):
+def serve(grader: socket.socket) -> None:
     """Make a sandbox for each request until the grader is gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children are reaped by the kernel
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so the system reaps the children
     grader.send(b"ready")
     while True:
         request, descriptors = _receive(grader)
         if not request:
             return
         if os.fork() == 0:
-            _end(sandbox, json.loads(request), descriptors, [grader])
+            _end(sandbox, Request.from_json(request), descriptors, [grader])
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def sandbox(request, descriptors, others):
-    """Step into namespaces of its own, and wait there until they are gone."""
+def sandbox(request: Request, descriptors: Sequence[int], others: Sequence[socket.socket]) -> None:
+    """Enter new namespaces, fork init, and wait until it has ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     isolate.die_with_parent()
     for other in others:
         other.close()
-    life, *sockets = descriptors
-    life = socket.socket(fileno=life)
+    first, *sockets = descriptors
+    life = socket.socket(fileno=first)
     try:
         isolate.own_namespaces()
         child = os.fork()
@@ -64,23 +65,22 @@ def sandbox(request, descriptors, others):
         _end(init, request, life, sockets)
     for descriptor in sockets:
         os.close(descriptor)
-    os.waitpid(child, 0)  # comes back when the last process of the sandbox is gone
+    os.waitpid(child, 0)  # returns when the last process of the sandbox is gone
 
 
-def init(request, life, sockets):
-    """First process of the sandbox: starts the kernel, watches, reaps; its end ends everything."""
-    limits = request["limits"]
-    user = request["user"] or os.geteuid()
-    group = request["user"] or os.getegid()
+def init(request: Request, life: socket.socket, sockets: Sequence[int]) -> None:
+    """Be the sandbox's process 1: start the kernel, watch it, reap orphans."""
+    limits = request.limits
+    user = request.user or os.geteuid()
+    group = request.user or os.getegid()
     try:
-        scratch = limits["scratch_bytes"]
-        isolate.own_folders(request["box"], user, group, scratch, request["readable"])
+        isolate.own_folders(request.box, user, group, limits.scratch_bytes, request.readable)
         isolate.first_victim()
         isolate.own_identity(user, group)
         isolate.set_limits(limits)
         isolate.dumpable(False)
         isolate.die_with_parent()
-        # From here on a call that the filter refuses would wait for this process's own answer.
+        # From here on init must make no call that the filter refuses: nobody would answer it.
         refused = refusals.Refusals(isolate.filter_calls(), functools.partial(_tell, life))
         child = os.fork()
     except OSError as error:
@@ -96,31 +96,34 @@ def init(request, life, sockets):
         _watch(life, child, limits, refused)
 
 
-def learner(request, sockets):
-    """The process that will run the notebook."""
+def learner(request: Request, sockets: Sequence[int]) -> None:
+    """Become the process that runs the notebook."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     isolate.dumpable(True)
     os.setsid()
-    os.nice(5)  # whoever looks after this process comes first
-    refusals.watch(request["readable"])
-    kernel_app.run(sockets, request["key"], isolate.BOX)
+    os.nice(5)  # init and the grader run first
+    refusals.watch(request.readable)
+    kernel_app.run(sockets, request.key, isolate.BOX)
 
 
-def _watch(life, child, limits, refused):
-    """Until the grader lets go, time is over, or the sandbox takes more memory than it may."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of signals from inside only handled ones arrive
+def _watch(
+    life: socket.socket, kernel: int, limits: SandboxLimits, refused: refusals.Refusals
+) -> None:
+    """Return when the grader hangs up, or when the sandbox is over its time or memory."""
+    child: int | None = kernel
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     wake, woken = socket.socketpair()
-    for end in (wake, woken):
-        end.setblocking(False)
+    wake.setblocking(False)
+    woken.setblocking(False)
     signal.set_wakeup_fd(woken.fileno())
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake us
     look = time.monotonic()
-    end = look + limits["wall_seconds"]
+    end = look + limits.wall_seconds
     _tell(life, started=True)
     while True:
-        sources = [life, wake, *refused.sources()]
+        sources: list[Any] = [life, wake, *refused.sources()]
         ready = select.select(sources, [], [], max(0, look - time.monotonic()))[0]
         refused.take(ready)
         if wake in ready:
@@ -141,13 +144,13 @@ def _watch(life, child, limits, refused):
         if time.monotonic() < look:
             continue
         look = time.monotonic() + WATCH_SECONDS
-        if _too_much(limits["memory_bytes"]):
+        if _too_much(limits.memory_bytes):
             _tell(life, stopped="memory")
             return
 
 
-def _reaped():
-    """All children that have ended, orphans of the notebook's among them."""
+def _reaped() -> Iterator[tuple[int, int]]:
+    """Process id and status of each child that has ended, adopted orphans included."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -158,22 +161,22 @@ def _reaped():
         yield pid, status
 
 
-def _too_much(most):
-    """Whether the processes here hold more bytes, pages that copies share counted once."""
+def _too_much(most: int) -> bool:
+    """Whether the processes here hold more than so many bytes, shared pages counted once."""
     processes = [one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"]
     if sum(map(_resident, processes)) <= most:
-        return False  # the quick look; it counts shared pages many times
+        return False  # the quick look: it counts shared pages once for each process
     return sum(map(_proportional, processes)) > most
 
 
-def _resident(process):
+def _resident(process: Path) -> int:
     try:
         return int((process / "statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):
         return 0  # it has just ended
 
 
-def _proportional(process):
+def _proportional(process: Path) -> int:
     try:
         for line in (process / "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -185,13 +188,13 @@ def _proportional(process):
     return 0
 
 
-def _tell(life, **message):
+def _tell(life: socket.socket, **message: object) -> None:
     with contextlib.suppress(OSError):  # if nobody listens, the next look at `life` says so
         life.send(json.dumps(message).encode())
 
 
-def _receive(grader):
-    """A request, and the file descriptors that came with it."""
+def _receive(grader: socket.socket) -> tuple[bytes, list[int]]:
+    """A request, and the file descriptors that came with it; b"" when the grader is gone."""
     size = array.array("i").itemsize * 16
     request, ancillary, _, _ = grader.recvmsg(65536, socket.CMSG_SPACE(size))
     descriptors = array.array("i")
@@ -200,8 +203,8 @@ def _receive(grader):
     return request, list(descriptors)
 
 
-def _end(function, *arguments):
-    """Run the function as the rest of this process's life."""
+def _end(function: Callable[..., None], *arguments: object) -> NoReturn:
+    """Run the function, then end this process."""
     try:
         function(*arguments)
     except BaseException:
@@ -211,18 +214,15 @@ def _end(function, *arguments):
         os._exit(0)
 
 
-def main():
+def main() -> None:
     grader = socket.socket(fileno=int(sys.argv[1]))
     grader.set_inheritable(False)
-    sys.path[0] = "/run/course"  # in the place of this file's folder
+    sys.path[0] = "/run/course"  # instead of /run, from which this package came
     for module in sys.argv[2:]:
         importlib.import_module(module)
     kernel_app.warm_up()
     if threading.active_count() > 1 or len(list((PROC / "self/task").iterdir())) > 1:
-        raise RuntimeError(f"a copy would lack these threads: {threading.enumerate()}")
+        raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
     gc.collect()
-    gc.freeze()  # pages that nobody writes stay shared
+    gc.freeze()  # so that collections in the children do not write to shared pages
     serve(grader)
-
-
-main()
