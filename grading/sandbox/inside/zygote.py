@@ -22,15 +22,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NoReturn
 
-from . import isolate, kernel_app, refusals
+from . import isolate, kernel_app, memory, refusals
 from .request import Request, SandboxLimits
 
 WATCH_SECONDS = 0.05  # between two looks at the memory in use
-PROC = Path("/proc")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def serve(grader: socket.socket) -> None:
@@ -113,7 +110,7 @@ def _watch(
 ) -> None:
     """Return when the grader hangs up, or when the sandbox is over its time or memory."""
     child: int | None = kernel
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # or the notebook could interrupt init with it
     wake, woken = socket.socketpair()
     wake.setblocking(False)
     woken.setblocking(False)
@@ -144,7 +141,7 @@ def _watch(
         if time.monotonic() < look:
             continue
         look = time.monotonic() + WATCH_SECONDS
-        if _too_much(limits.memory_bytes):
+        if memory.exceeds(limits.memory_bytes):
             _tell(life, stopped="memory")
             return
 
@@ -159,33 +156,6 @@ def _reaped() -> Iterator[tuple[int, int]]:
         if pid == 0:
             return
         yield pid, status
-
-
-def _too_much(most: int) -> bool:
-    """Whether the processes here hold more than so many bytes, shared pages counted once."""
-    processes = [one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"]
-    if sum(map(_resident, processes)) <= most:
-        return False  # the quick look: it counts shared pages once for each process
-    return sum(map(_proportional, processes)) > most
-
-
-def _resident(process: Path) -> int:
-    try:
-        return int((process / "statm").read_text().split()[1]) * PAGE
-    except (OSError, IndexError):
-        return 0  # it has just ended
-
-
-def _proportional(process: Path) -> int:
-    try:
-        for line in (process / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    except PermissionError:
-        return _resident(process)
-    except OSError:
-        pass
-    return 0
 
 
 def _tell(life: socket.socket, **message: object) -> None:
@@ -221,7 +191,7 @@ def main() -> None:
     for module in sys.argv[2:]:
         importlib.import_module(module)
     kernel_app.warm_up()
-    if threading.active_count() > 1 or len(list((PROC / "self/task").iterdir())) > 1:
+    if threading.active_count() > 1 or len(os.listdir("/proc/self/task")) > 1:
         raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
     gc.collect()
     gc.freeze()  # so that collections in the children do not write to shared pages
