@@ -1,24 +1,25 @@
-"""Where learners' code runs: isolated, without privileges, within limits.
+"""Runs learners' code isolated, without privileges and within limits.
 
     with sandbox.open() as box:
         manager = box.kernel_manager()   # for a NotebookClient or a kernel client
         ...
-        # box.folder on the host is the read-only folder box.inside in there, for sockets
-    # here every process that was started in the box is gone
+        # for sockets: box.folder on the host is the read-only folder box.inside in the sandbox
+    # here every process that was started in the box has ended
 
-`require()` says in one line why there can be no sandbox, before anything has been graded;
-`refuse_what_cannot_work()` does it at once for what needs no trial. Whoever sets GRADING_UNSAFE=1
-accepts the risk, and gets the same interface with nothing behind it.
+`require()` starts one and raises Refused, one line that says why, if that is not possible;
+`refuse_what_cannot_work()` raises it for what is known without a trial. Setting GRADING_UNSAFE=1
+accepts the risk: then `open()` returns a box with the same interface and no isolation.
 """
 
-from .box import Box, SandboxLimits, Unsafe, accepted, open, require
+from .box import Box, UnsafeBox, accepted, open, require
 from .fork_server import Refused, refuse_what_cannot_work
+from .inside.request import SandboxLimits
 
 __all__ = [
     "Box",
     "Refused",
     "SandboxLimits",
-    "Unsafe",
+    "UnsafeBox",
     "accepted",
     "open",
     "refuse_what_cannot_work",

@@ -1,9 +1,8 @@
-"""The warm process inside bubblewrap that sandboxed notebooks are copies of: its outside."""
+"""Starts and stops the zygote, the process inside bubblewrap that is forked for each sandbox."""
 
 import contextlib
 import fcntl
 import itertools
-import json
 import os
 import platform
 import shutil
@@ -13,19 +12,23 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from multiprocessing.util import Finalize
 from pathlib import Path
+from typing import IO
 
 import roofkit
 import rooflib
 
+from .inside.request import Request
 from .inside.seccomp import MACHINES
 
 INSIDE = Path(__file__).parent / "inside"
+START = "import sys; sys.path.insert(0, '/run'); from inside import zygote; zygote.main()"
 PRELOADED = ("numpy", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
-NEW_SECONDS = 60
 PREFIX = "grading-sockets-"
-READY_SECONDS = 60
+NEW_SECONDS = 60  # a younger folder may not be locked yet
+READY_SECONDS = 300  # it takes two or three; a busy machine may take long
 CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
 ENVIRONMENT = {
     "HOME": "/home/learner",
@@ -37,7 +40,7 @@ ENVIRONMENT = {
     "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",
     "MPLCONFIGDIR": "/tmp/matplotlib",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    # One notebook, one core: others are graded at the same time.
+    # One core for each notebook: others are graded at the same time.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -51,13 +54,15 @@ ACCEPT = (
 
 
 class Refused(SystemExit):
-    """There is no sandbox here. Ends the command with its one line, as nothing may be graded."""
+    """There can be no sandbox here. Ends the command with one line, so that nothing is graded."""
 
 
 class ForkServer:
-    """A running fork server. Its process ends with this one's, however that ends."""
+    """A running zygote. It ends with this process, however that ends."""
 
-    def __init__(self):
+    process: subprocess.Popen[bytes]
+
+    def __init__(self) -> None:
         refuse_what_cannot_work()
         self.pid = os.getpid()
         self.lock = threading.Lock()
@@ -65,13 +70,14 @@ class ForkServer:
         clear_up()
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock_file = lock(self.folder)
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - kept open while the server runs
+        # Kept open while the zygote runs.
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Not atexit, of which the workers of a pool take no notice.
+        # Not atexit, which the workers of a multiprocessing pool skip.
         self.at_exit = Finalize(None, self.close, exitpriority=0)
         started = threading.Event()
-        # A thread of its own: "die with parent" means the thread that started the process.
-        self.thread = threading.Thread(target=self._keep, args=(theirs, started), daemon=True)
+        # --die-with-parent means the thread that started the process, so this one must last.
+        self.thread = threading.Thread(target=self._run, args=(theirs, started), daemon=True)
         self.thread.start()
         started.wait()
         self.control.settimeout(READY_SECONDS)
@@ -83,7 +89,7 @@ class ForkServer:
             self.close()
             raise Refused(self.complaint())
 
-    def _keep(self, theirs, started):
+    def _run(self, theirs: socket.socket, started: threading.Event) -> None:
         try:
             self.process = subprocess.Popen(
                 command(self.folder, theirs.fileno()),
@@ -98,32 +104,36 @@ class ForkServer:
             started.set()
         self.process.wait()
 
-    def complaint(self):
-        """One line from what bubblewrap said."""
+    def complaint(self) -> str:
+        """One line with the last that bubblewrap printed."""
         self.errors.seek(0)
-        lines = self.errors.read().decode(errors="replace").strip().splitlines() or ["no word"]
+        lines = self.errors.read().decode(errors="replace").strip().splitlines() or [
+            "it said nothing"
+        ]
         return (
             f"bubblewrap could not make a sandbox: {lines[-1]}. "
             f"It needs user namespaces, which containers and some systems forbid "
             f"(see `sysctl kernel.apparmor_restrict_unprivileged_userns`). {ACCEPT}"
         )
 
-    def send(self, request, descriptors):
+    def send(self, request: Request, descriptors: Iterable[int]) -> None:
+        """Ask for a sandbox that has these descriptors: its life line, then its sockets."""
         with self.lock:
-            socket.send_fds(self.control, [json.dumps(request).encode()], descriptors)
+            socket.send_fds(self.control, [request.to_json()], list(descriptors))
 
-    def close(self):
+    def close(self) -> None:
         self.at_exit.cancel()
         if os.getpid() != self.pid:
-            return  # a copy of the process that it belongs to
-        self.control.close()  # which ends the server
+            return  # a fork of the process that owns the zygote
+        self.control.close()  # which ends the zygote
         self.thread.join()
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self.lock_file)
+        if self.lock_file is not None:
+            os.close(self.lock_file)
 
 
-def lock(folder):
-    """A descriptor that keeps the folder, None if somebody else has it: ends with its process."""
+def lock(folder: Path) -> int | None:
+    """A descriptor that holds the folder's lock until closed; None if another process does."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -133,24 +143,24 @@ def lock(folder):
     return descriptor
 
 
-def clear_up():
+def clear_up() -> None:
     """Remove the folders of graders that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             status = folder.lstat()
             if status.st_uid != os.geteuid() or time.time() - status.st_mtime < NEW_SECONDS:
-                continue  # a new one may not be locked yet
+                continue
             if (descriptor := lock(folder)) is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(descriptor)
 
 
-_current = None
+_current: ForkServer | None = None
 _lock = threading.Lock()
 
 
-def fork_server():
-    """The fork server of this process, started at first use and again if it has gone."""
+def fork_server() -> ForkServer:
+    """This process's fork server, started at first use and again if it has ended."""
     global _current
     with _lock:
         if _current is None or _current.pid != os.getpid() or not _current.thread.is_alive():
@@ -160,7 +170,8 @@ def fork_server():
         return _current
 
 
-def refuse_what_cannot_work():
+def refuse_what_cannot_work() -> None:
+    """Raise Refused if this system, its programs or its kernel's version rule a sandbox out."""
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         raise Refused(f"There is no sandbox for {sys.platform} on {platform.machine()}. {ACCEPT}")
     if shutil.which("bwrap") is None:
@@ -173,11 +184,16 @@ def refuse_what_cannot_work():
         raise Refused(f"Linux {release} counts processes per user; 5.14 is needed. {ACCEPT}")
 
 
-def command(boxes, descriptor):
-    """bubblewrap's command line: what the fork server, and so a sandbox, sees of the host."""
-    words = [shutil.which("bwrap"), "--unshare-all", "--die-with-parent", "--new-session"]
+def command(boxes: Path, descriptor: int) -> list[str]:
+    """bubblewrap's command line: what the zygote, and so a sandbox, sees of the host."""
+    words = [
+        shutil.which("bwrap") or "bwrap",
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+    ]
     if os.geteuid() == 0:
-        # Real root makes namespaces without a user namespace, in which nobody would still be root.
+        # Root needs no user namespace. In one, the sandbox's user would map to root outside.
         words = [word for word in words if word != "--unshare-all"]
         words += [f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try")]
         words += ["--cap-drop", "ALL"]
@@ -193,13 +209,13 @@ def command(boxes, descriptor):
     words += ["--dir", "/run/box"]
     for folder in ("/tmp", "/home/learner"):
         words += [*parents(folder), "--tmpfs", folder]
-    for path in readable():  # after the folders that they may lie in
+    for path in readable():  # after the folders that they may be in
         words += [*parents(path), "--ro-bind", path, path]
     for link in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         if Path(link).is_symlink():
             words += ["--symlink", str(Path(link).readlink()), link]
     words += ["--ro-bind", str(boxes), "/run/boxes", "--ro-bind", str(INSIDE), "/run/inside"]
-    # However they were installed here, in there they are the ones that this process uses.
+    # The sandbox imports the same packages as this process, however they were installed here.
     for target, folder in packages.items():
         words += ["--ro-bind", folder, target]
     words += font_cache()
@@ -207,29 +223,29 @@ def command(boxes, descriptor):
     path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"
     for name, value in {**ENVIRONMENT, "PATH": path}.items():
         words += ["--setenv", name, value]
-    words += ["--", sys.executable, "-I", "-B", "-X", "frozen_modules=on", "/run/inside"]
+    words += ["--", sys.executable, "-I", "-B", "-X", "frozen_modules=on", "-c", START]
     return [*words, str(descriptor), *PRELOADED]
 
 
-def parents(path):
-    """Words that make the folders above this path: as root they would be closed to others."""
+def parents(path: str) -> list[str]:
+    """Options that make the folders above this path; by default root's are closed to others."""
     above = reversed(Path(path).parents[:-1])
     return [word for one in above for word in ("--perms", "0755", "--dir", str(one))]
 
 
-def readable():
+def readable() -> tuple[str, ...]:
     """The host's folders and files that are seen read-only: the system and Python."""
     paths = ["/usr", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime"]
     paths += [link for link in ("/bin", "/lib", "/lib64") if not Path(link).is_symlink()]
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.exec_prefix)):
-        # Not the whole: somebody may have made a virtual environment around the course folder.
+        # Not all of it: a virtual environment may have been made around the course folder.
         if not Path(prefix).is_relative_to("/usr"):
             paths += [f"{prefix}/{name}" for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
-    return [path for path in paths if Path(path).exists() and not Path(path).is_symlink()]
+    return tuple(path for path in paths if Path(path).exists() and not Path(path).is_symlink())
 
 
-def font_cache():
-    """matplotlib's list of fonts, which takes a second to make."""
+def font_cache() -> list[str]:
+    """Options that show matplotlib's list of fonts, which takes a second to make."""
     from matplotlib import font_manager, get_cachedir
 
     name = f"fontlist-v{font_manager.FontManager.__version__}.json"

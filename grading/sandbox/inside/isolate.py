@@ -1,13 +1,16 @@
-"""From a forked process to an isolated one: namespaces, folders, identity, limits."""
+"""Turns a forked process into an isolated one: namespaces, folders, identity, limits."""
 
 import ctypes
 import errno
 import os
 import resource
 import stat
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-import seccomp
+from . import seccomp
+from .request import SandboxLimits
 
 NEW_MOUNTS, NEW_IPC, NEW_USER = 0x00020000, 0x08000000, 0x10000000
 NEW_PIDS, NEW_NETWORK = 0x20000000, 0x40000000
@@ -16,8 +19,8 @@ RECURSIVE, PRIVATE = 0x4000, 1 << 18
 SET_DUMPABLE, DROP_BOUND, NO_NEW_PRIVILEGES, SET_DEATH_SIGNAL = 4, 24, 38, 1
 CAPABILITIES_3 = 0x20080522
 
-BOXES = "/run/boxes"  # the host's folder of sockets, one folder a sandbox
-BOX = "/run/box"  # the one of this sandbox
+BOXES = "/run/boxes"  # the host's folder of sockets, with a subfolder for each sandbox
+BOX = "/run/box"  # where a sandbox sees its own subfolder
 HOME = "/home/learner"
 SCRATCH = ("/tmp", HOME, "/dev/shm")
 INODES = 20_000
@@ -25,8 +28,8 @@ INODES = 20_000
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def own_namespaces():
-    """Leave the fork server's namespaces; the next child is the first process of the new ones."""
+def own_namespaces() -> None:
+    """Leave the zygote's namespaces. The next child is the first process of the new ones."""
     flags = NEW_MOUNTS | NEW_IPC | NEW_PIDS | NEW_NETWORK
     if os.geteuid() == 0:
         _do("unshare", flags)
@@ -41,16 +44,19 @@ def own_namespaces():
         Path("/proc/self", name).write_text(line)
 
 
-def own_folders(box, user, group, scratch_bytes, readable):
-    """A /proc of these processes alone, fresh writable folders, and only this box's sockets.
+def own_folders(
+    box: str, user: int, group: int, scratch_bytes: int, readable: Sequence[str]
+) -> None:
+    """Mount a /proc of this sandbox's processes, empty writable folders, and its own sockets.
 
-    What is readable stays so where a fresh folder covers it: Python itself may lie under /tmp.
+    Readable paths stay visible where an empty folder would cover them: Python may lie under /tmp.
     """
     _mount(None, "/", None, PRIVATE | RECURSIVE)
     _mount(f"{BOXES}/{box}", BOX, None, BIND)
     empty = "size=4k,nr_inodes=2,mode=0555"
     plain = NO_SUID | NO_DEVICES
-    for folder in (BOXES, "/dev/pts"):  # other boxes; terminals, of which a host has a few thousand
+    # Hides the other sandboxes, and pseudo-terminals, of which a host has a few thousand.
+    for folder in (BOXES, "/dev/pts"):
         _mount("none", folder, "tmpfs", plain | READ_ONLY, empty)
     mine = f"size={scratch_bytes},nr_inodes={INODES},mode=0700,uid={user},gid={group}"
     covered = [path for path in map(Path, readable) if any(map(path.is_relative_to, SCRATCH))]
@@ -59,17 +65,18 @@ def own_folders(box, user, group, scratch_bytes, readable):
         _mount("none", folder, "tmpfs", plain | NO_EXEC, mine)
     for path, source in zip(covered, sources, strict=True):
         target = _place(path, stat.S_ISDIR(os.fstat(source).st_mode), user, group)
-        # Recursive, or a user namespace takes it for a look at what the mounts in there hide.
+        # In a user namespace only a recursive bind is allowed: any other could uncover what is
+        # mounted over.
         _mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}", None, BIND | RECURSIVE)
         os.close(source)
         os.close(target)
     _mount("none", "/proc", "proc", plain | NO_EXEC)
 
 
-def _place(path, is_folder, user, group):
-    """A descriptor of an empty folder or file made there by the sandbox's user.
+def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
+    """Make an empty folder or file as the sandbox's user, and return a descriptor of it.
 
-    The fresh folders are closed to all others, and root has no right here to pass over that.
+    The new folders are closed to everybody else, and root lacks the capability to override that.
     """
     own_user, own_group = os.geteuid(), os.getegid()
     os.setegid(group)
@@ -84,11 +91,11 @@ def _place(path, is_folder, user, group):
         os.setegid(own_group)
 
 
-def own_identity(user, group):
-    """Nobody, for good: no groups, no capabilities, no way to get any."""
+def own_identity(user: int, group: int) -> None:
+    """Become an unprivileged user for good: no groups, no capabilities, no way to gain any."""
     for capability in range(64):
         if libc.prctl(DROP_BOUND, capability, 0, 0, 0) and ctypes.get_errno() == errno.EINVAL:
-            break  # the kernel knows no more of them
+            break  # past the last capability that this kernel knows
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(group, group, group)
@@ -99,47 +106,53 @@ def own_identity(user, group):
     os.chdir(HOME)
 
 
-def set_limits(limits):
-    """The limits of each process; the kernel counts `processes` over the whole sandbox."""
+def set_limits(limits: SandboxLimits) -> None:
+    """Set each process's resource limits. The kernel counts processes over the whole sandbox."""
     for name, most in {
-        resource.RLIMIT_AS: limits["process_bytes"],
-        resource.RLIMIT_CPU: limits["cpu_seconds"],
-        resource.RLIMIT_NPROC: limits["processes"],
-        resource.RLIMIT_FSIZE: limits["file_bytes"],
-        resource.RLIMIT_NOFILE: limits["open_files"],
+        resource.RLIMIT_AS: limits.process_bytes,
+        resource.RLIMIT_CPU: limits.cpu_seconds,
+        resource.RLIMIT_NPROC: limits.processes,
+        resource.RLIMIT_FSIZE: limits.file_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_MEMLOCK: 0,
     }.items():
-        most = min(most, hard) if (hard := resource.getrlimit(name)[1]) >= 0 else most
+        hard = resource.getrlimit(name)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(name, (most, most))
 
 
-def filter_calls():
-    """The listener of the filter of system calls, or None: see seccomp.install."""
+def filter_calls() -> int | None:
+    """Install the system call filter; its listener's descriptor, or None: see seccomp.install."""
     return seccomp.install(libc)
 
 
-def dumpable(yes):
-    """Whether processes of the same user may look into this one."""
+def dumpable(yes: bool) -> None:
+    """Set whether processes of the same user may read this one's memory and files."""
     _do("prctl", SET_DUMPABLE, int(yes), 0, 0, 0)
 
 
-def die_with_parent():
+def die_with_parent() -> None:
     _do("prctl", SET_DEATH_SIGNAL, 9, 0, 0, 0)
 
 
-def first_victim():
-    """If the host runs out of memory, this process goes before any other."""
+def first_victim() -> None:
+    """Have the kernel kill this process before any other when the host runs out of memory."""
     Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def _mount(source, target, kind, flags, options=None):
-    words = [word if word is None else word.encode() for word in (source, target, kind, options)]
-    _do("mount", words[0], words[1], words[2], ctypes.c_ulong(flags), words[3], name=target)
+def _mount(
+    source: str | None, target: str, kind: str | None, flags: int, options: str | None = None
+) -> None:
+    source_, target_, kind_, options_ = (
+        None if word is None else word.encode() for word in (source, target, kind, options)
+    )
+    _do("mount", source_, target_, kind_, ctypes.c_ulong(flags), options_, name=target)
 
 
-def _do(call, *arguments, name=""):
+def _do(call: str, *arguments: Any, name: str = "") -> None:
+    """Call a function of the C library; OSError that names the call and its target if it fails."""
     if getattr(libc, call)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{call} {name}".strip() + f": {os.strerror(number)}")

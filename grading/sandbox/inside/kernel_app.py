@@ -2,6 +2,8 @@
 
 import importlib
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import zmq
 from ipykernel import kernelapp
@@ -24,84 +26,91 @@ MESSAGE_BYTES = 4_000_000
 CHANNELS = ("shell", "iopub", "stdin", "control")
 
 
-class Capped(Session):
-    """Leaves out what would be too large for the grader, which ends the connection over it."""
+class CappedSession(Session):
+    """Replaces messages so large that the grader would close the connection."""
 
-    def serialize(self, message, ident=None):
-        frames = super().serialize(message, ident)
+    def serialize(
+        self, msg: dict[str, Any], ident: list[bytes] | bytes | None = None
+    ) -> list[bytes]:
+        frames = super().serialize(msg, ident)
         size = sum(map(len, frames))
         if size <= MESSAGE_BYTES:
             return frames
-        said = f"{size / 1e6:.0f} MB were left out"
-        kind, content = message["header"]["msg_type"], {"name": "stderr", "text": f"[{said}]\n"}
-        if kind == "execute_reply":  # which is waited for, and says no more than the outputs do
-            known = {key: message["content"].get(key) for key in ("status", "execution_count")}
-            content = {**known, "ename": "TooLarge", "evalue": said, "traceback": [said]}
+        note = f"{size / 1e6:.0f} MB were left out"
+        kind: str = msg["header"]["msg_type"]
+        content: dict[str, Any] = {"name": "stderr", "text": f"[{note}]\n"}
+        if kind == "execute_reply":  # must arrive, as the grader waits for it
+            kept = {key: msg["content"].get(key) for key in ("status", "execution_count")}
+            content = {**kept, "ename": "TooLarge", "evalue": note, "traceback": [note]}
         else:
             kind = "stream"
-        header = {**message["header"], "msg_type": kind}
-        return super().serialize({**message, "header": header, "content": content}, ident)
+        header = {**msg["header"], "msg_type": kind}
+        return super().serialize({**msg, "header": header, "content": content}, ident)
 
 
-class Outputs(IOPubThread):
-    """Without an internet socket for what copies of the process print: none is to be had."""
+class OutputThread(IOPubThread):
+    """Takes no output from forked processes: that needs a TCP socket, which the filter refuses."""
 
-    def __init__(self, socket, pipe=False, session=None):
-        super().__init__(socket, pipe=False, session=session)
+    def __init__(self, socket: Any, pipe: bool = False, session: Any = None) -> None:
+        super().__init__(socket, pipe=False, session=session)  # type: ignore[no-untyped-call]
 
 
-kernelapp.IOPubThread = Outputs
+kernelapp.IOPubThread = OutputThread  # type: ignore[attr-defined]
 
 
 class KernelApp(kernelapp.IPKernelApp):
-    def _try_bind_socket(self, socket, port):
+    """The kernel's application, with what touches files and ports taken out."""
+
+    inherited: dict[int, int]  # port → descriptor of the bound socket
+
+    def _try_bind_socket(self, socket: zmq.Socket[bytes], port: int) -> int:
         socket.setsockopt(zmq.USE_FD, self.inherited[port])
         socket.bind(f"ipc://{self.ip}-{port}")
         return port
 
-    def init_heartbeat(self):
-        """None: whoever started the sandbox is told when the process ends."""
+    def init_heartbeat(self) -> None:
+        """No heartbeat: init tells the grader when the kernel ends."""
 
-    def write_connection_file(self, **_):
-        """None: the grader made the connection."""
+    def write_connection_file(self, **_: Any) -> None:
+        """No connection file: the grader made the sockets and the key."""
 
-    def load_config_file(self, **_):
-        """None: the home is empty."""
+    def load_config_file(self, *_: Any, **__: Any) -> None:
+        """No configuration: the home folder is empty."""
 
 
-def warm_up():
-    """Import and build once what every kernel needs, so that its copies have it already."""
-    # Nobody debugs here; without this, each kernel would import a debugger for 60 ms.
-    sys.modules["debugpy"] = None
+def warm_up() -> None:
+    """Import and run once what every kernel needs, so that forked ones have it in memory."""
+    # Each kernel would otherwise spend 60 ms on importing a debugger that nobody uses.
+    sys.modules["debugpy"] = None  # type: ignore[assignment]
     for module in IMPORTED_AT_START:
         importlib.import_module(module)
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance(config=_config())
-    shell.run_cell("1 + 1", silent=True, store_history=False)
+    shell.run_cell("1 + 1", silent=True, store_history=False)  # type: ignore[no-untyped-call]
     InteractiveShell.clear_instance()
 
 
-def run(sockets, key, folder):
+def run(sockets: Sequence[int], key: str, folder: str) -> None:
     """Be the kernel that listens on these sockets, in the order of CHANNELS, until it ends."""
     if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()  # copies of one process would all draw alike
+        sys.modules["numpy"].random.seed()  # or every fork would draw the same numbers
     ports = {name: index for index, name in enumerate(CHANNELS, start=1)}
     app = KernelApp.instance(
         transport="ipc",
         ip=f"{folder}/kernel",
         config=_config(),
-        session=Capped(key=key.encode(), username="kernel"),
+        session=CappedSession(key=key.encode(), username="kernel"),
         **{f"{name}_port": port for name, port in ports.items()},
     )
     app.inherited = dict(zip(ports.values(), sockets, strict=True))
-    app.initialize([])
-    # Its last file, which it would else open at the first output, when there may be none to be had.
+    app.initialize([])  # type: ignore[no-untyped-call]
+    # Open the output thread's last socket now: later the notebook may have used up its files.
     app.iopub_thread.schedule(lambda: app.iopub_thread.schedule(int))
-    app.start()
+    app.start()  # type: ignore[no-untyped-call]
 
 
-def _config():
+def _config() -> Config:
     config = Config()
     config.HistoryManager.enabled = False
     config.IPKernelApp.quiet = True

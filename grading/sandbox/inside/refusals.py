@@ -1,124 +1,130 @@
-"""What a sandbox refused: init notes it, and tells the grader.
+"""What a sandbox was refused: its init process keeps count, and tells the grader.
 
-Refused system calls come from the kernel and cannot be hidden. Opened paths come from the
-learner's own process, which can keep them back and make them up: no more than its own word.
+Refused system calls are reported by the kernel and cannot be hidden. Opened paths are reported by
+the learner's own process, which can withhold or invent them: they are hints, not evidence.
 """
 
 import os
 import select
 import socket
 import sys
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-import seccomp
+from . import seccomp
 
-ADDRESS = "\0opened"  # in the sandbox's own network namespace
-MOST_PATHS, PATH_CHARACTERS = 20, 200
-MOST_MESSAGES = 500
-MOST_CALLS = 5_000
-AT_ONCE = 50  # then init looks at its other duties
+ADDRESS = "\0opened"  # an abstract socket, in the sandbox's own network namespace
+MAX_PATHS, PATH_CHARACTERS = 20, 200
+MAX_MESSAGES = 500
+MAX_CALLS = 5_000
+BATCH = 50  # after so many, init looks at its other duties
 
 
 class Refusals:
-    """The init's: names of what was refused, and how often."""
+    """Names of what was refused, and how often. Held by the init process.
 
-    def __init__(self, listener, tell):
+    listener: the filter's, or None. tell: called with `noted=` and `times=` for the grader.
+    """
+
+    def __init__(self, listener: int | None, tell: Callable[..., None]) -> None:
         self.listener = listener
         self.tell = tell
-        self.counts = {}
-        self.paths = set()
+        self.counts: dict[str, int] = {}
+        self.paths: set[bytes] = set()
         self.calls = self.messages = 0
-        self.opened = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.opened: socket.socket | None = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.opened.bind(ADDRESS)
         self.opened.setblocking(False)
 
-    def sources(self):
-        """What to wait for."""
+    def sources(self) -> list[int | socket.socket]:
+        """What to wait on."""
         return [one for one in (self.listener, self.opened) if one is not None]
 
-    def take(self, ready):
-        """Take in some of what has come from those of the sources that are ready."""
-        if self.listener in ready:
-            self._calls()
-        if self.opened in ready:
-            self._paths()
+    def take(self, ready: Collection[object]) -> None:
+        """Handle some of what has arrived at those sources that are ready."""
+        if self.listener is not None and self.listener in ready:
+            self._take_calls(self.listener)
+        if self.opened is not None and self.opened in ready:
+            self._take_paths(self.opened)
 
-    def _calls(self):
-        for _ in range(AT_ONCE):
-            self._count(seccomp.refuse_next(self.listener))
+    def _take_calls(self, listener: int) -> None:
+        for _ in range(BATCH):
+            self._count(seccomp.refuse_next(listener))
             self.calls += 1
-            if self.calls == MOST_CALLS:  # from now on the kernel refuses them by itself
-                os.close(self.listener)
+            if self.calls == MAX_CALLS:  # from now on the kernel refuses them by itself (ENOSYS)
+                os.close(listener)
                 self.listener = None
                 return
-            if not select.select([self.listener], [], [], 0)[0]:
+            if not select.select([listener], [], [], 0)[0]:
                 return
 
-    def _paths(self):
-        for _ in range(AT_ONCE):
+    def _take_paths(self, opened: socket.socket) -> None:
+        for _ in range(BATCH):
             try:
-                path = self.opened.recv(4 * PATH_CHARACTERS)
+                path = opened.recv(4 * PATH_CHARACTERS)
             except OSError:
                 return
             self.messages += 1
             if path and path not in self.paths:
                 self.paths.add(path)
                 self._count("open: " + path.decode(errors="replace")[:PATH_CHARACTERS])
-            if len(self.paths) == MOST_PATHS or self.messages == MOST_MESSAGES:
-                self.opened.close()  # later senders are told that nobody listens
+            if len(self.paths) == MAX_PATHS or self.messages == MAX_MESSAGES:
+                opened.close()  # later senders get an error
                 self.opened = None
                 return
 
-    def _count(self, name):
+    def _count(self, name: str | None) -> None:
         if name is None:
             return
         self.counts[name] = self.counts.get(name, 0) + 1
         if self.counts[name] == 1:
-            self.tell(noted=name, times=1)  # at once: init may not live to the end
+            self.tell(noted=name, times=1)  # at once: init may be killed before it can close
 
-    def drop(self):
-        """In the learner's process, before it runs anything: leave all this to init."""
-        self.opened.close()
+    def drop(self) -> None:
+        """Close this process's copies of the descriptors; called in the learner's process."""
+        if self.opened is not None:
+            self.opened.close()
         if self.listener is not None:
             os.close(self.listener)
 
-    def close(self):
-        """Take in the last, and tell how often where it was more than once."""
+    def close(self) -> None:
+        """Handle what is left, and report the counts above one."""
         self.take(select.select(self.sources(), [], [], 0)[0])
         for name, times in self.counts.items():
             if times > 1:
                 self.tell(noted=name, times=times)
 
 
-def watch(readable):
-    """Tell init which paths this process opens that are neither its own nor readable."""
-    seen = set()
+def watch(readable: Sequence[str]) -> None:
+    """Report to init each path that this process opens and that is neither its own nor readable."""
+    seen: set[str] = set()
     ours = ("/home/learner", "/tmp", "/dev", "/run/course", "/run/inside", *readable)
     ours += ("/proc/self", f"/proc/{os.getpid()}", "/proc/cpuinfo", "/proc/meminfo")
     folders = tuple(f"{path}/" for path in ours)
-    # Held here: what a notebook puts in their place must not be run at every open.
-    make, family, kind = socket.SocketType, socket.AF_UNIX, socket.SOCK_DGRAM
-    kind |= socket.SOCK_NONBLOCK
-    whole, here, text = os.path.normpath, os.getcwd, os.fsdecode
+    # Bound here, so that a notebook's replacements for them are not run at every open.
+    make, family = socket.SocketType, socket.AF_UNIX
+    kind = int(socket.SOCK_DGRAM) | int(socket.SOCK_NONBLOCK)
+    normal, here, text = os.path.normpath, os.getcwd, os.fsdecode
 
-    def hook(event, arguments):
-        if event not in ("open", "sqlite3.connect") or len(seen) >= MOST_PATHS:
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in ("open", "sqlite3.connect") or len(seen) >= MAX_PATHS:
             return
         try:
             path = arguments[0]
             if isinstance(path, int):
                 return
             path = text(path)
-            full = whole(path if path.startswith("/") else f"{here()}/{path}")
+            full = normal(path if path.startswith("/") else f"{here()}/{path}")
             full = full.removeprefix("/") if full.startswith("//") else full
             if full in ours or full.startswith(folders) or path in seen or path == ":memory:":
                 return
             seen.add(path)
-            one = make(family, kind)  # for each: a notebook may close files that it did not open
+            sender = make(family, kind)  # a new one each time: a notebook may close any descriptor
             try:
-                one.sendto(path[:PATH_CHARACTERS].encode(errors="replace"), ADDRESS)
+                sender.sendto(path[:PATH_CHARACTERS].encode(errors="replace"), ADDRESS)
             finally:
-                one.close()
+                sender.close()
         except Exception:
-            return  # a note less; the notebook goes on as it would have
+            return  # the report is optional; the notebook must go on as it would have
 
     sys.addaudithook(hook)

@@ -1,11 +1,12 @@
-"""A filter of system calls: what a notebook never needs and a sandbox is better off without.
+"""The system call filter: refuses what a notebook does not need and a sandbox should not offer.
 
-Namespaces hide the host; this closes what they leave open: doors into the kernel (bpf, io_uring,
-user namespaces), talk with other processes' memory (ptrace), sockets that no network namespace
-holds back (vsock), and memory that no limit of a process counts (memfd, System V segments, message
-queues, keys).
+Namespaces hide the host. The filter closes what they leave open: kernel interfaces with a long
+record of bugs (bpf, io_uring, user namespaces), access to other processes' memory (ptrace),
+sockets that a network namespace does not confine (vsock), and memory that no per-process limit
+counts (memfd, System V shared memory, message queues, keys).
 
-A refused call is told to whoever holds the filter's listener, and waits for that one's answer.
+With a listener (SECCOMP_RET_USER_NOTIF), a refused call waits until the listener's owner has noted
+it and answered with an error.
 """
 
 import contextlib
@@ -15,7 +16,7 @@ import fcntl
 import os
 import struct
 
-# name → number on x86_64, on aarch64; from the kernel's syscall tables.
+# name → number on x86_64, number on aarch64; from the kernel's system call tables.
 DENIED = {
     # other processes
     "ptrace": (101, 117),
@@ -62,7 +63,7 @@ DENIED = {
     "clock_settime": (227, 112),
     "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
-    # memory and messages that outlive or escape a process's limits
+    # memory and messages that outlive a process or escape its limits
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
     "shmget": (29, 194),
@@ -74,108 +75,112 @@ DENIED = {
     "request_key": (249, 218),
     "keyctl": (250, 219),
 }
-# machine → column above, audit architecture, clone, clone3, socket, seccomp
+# machine → column above, audit architecture, numbers of clone, clone3, socket, seccomp
 MACHINES = {
     "x86_64": (0, 0xC000003E, 56, 435, 41, 317),
     "aarch64": (1, 0xC00000B7, 220, 435, 198, 277),
 }
-NEW_NAMESPACES = 0x7E020000 | 0x80
+X32_BIT = 0x40000000  # x86_64 offers its calls a second time under numbers with this bit
+# CLONE_NEWTIME | NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
+NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x70000000
 AF_UNIX = 1
 FAMILIES = {2: "internet", 10: "internet", 16: "netlink", 17: "packet", 38: "alg", 40: "vsock"}
 
-ALLOW, ASK, KILL = 0x7FFF0000, 0x7FC00000, 0x80000000
-LOAD, EQUAL, AT_LEAST, ANY_OF, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+ALLOW, NOTIFY, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
+LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
 
-SET_FILTER, NEW_LISTENER = 1, 8
-RECEIVE, SEND = 0xC0502100, 0xC0182101  # ioctls of a listener
-CALL, ANSWER = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
+SET_MODE_FILTER, NEW_LISTENER = 1, 8
+NOTIF_RECV, NOTIF_SEND = 0xC0502100, 0xC0182101  # ioctls of a listener
+NOTIFICATION, RESPONSE = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
 
 
-def program(machine, asking):
-    """The filter as the bytes of BPF instructions. asking: whether a listener gives the errors."""
+def program(machine: str, notify: bool) -> bytes:
+    """The filter as BPF instructions, 8 bytes each.
+
+    notify: whether refused calls go to a listener; if not, the kernel returns the errors itself.
+    """
     column, architecture, clone, clone3, socket, _ = MACHINES[machine]
 
-    def refuse(number):
-        return (RETURN, 0, 0, ASK if asking else _error(number))
+    def refuse(number: int) -> tuple[int, int, int, int]:
+        return (RETURN, 0, 0, NOTIFY if notify else ERRNO | number)
 
     lines = [
         (LOAD, 0, 0, ARCHITECTURE),
-        (EQUAL, 1, 0, architecture),
-        (RETURN, 0, 0, KILL),
+        (JUMP_EQUAL, 1, 0, architecture),
+        (RETURN, 0, 0, KILL_PROCESS),
         (LOAD, 0, 0, NUMBER),
     ]
-    if machine == "x86_64":  # the same calls under other numbers
-        lines += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, _error(errno.ENOSYS))]
+    if machine == "x86_64":
+        lines += [(JUMP_AT_LEAST, 0, 1, X32_BIT), (RETURN, 0, 0, ERRNO | errno.ENOSYS)]
     for numbers in DENIED.values():
-        lines += [(EQUAL, 0, 1, numbers[column]), refuse(errno.EPERM)]
-    # Its flags lie in memory, out of a filter's sight; the C library falls back to clone.
-    lines += [(EQUAL, 0, 1, clone3), (RETURN, 0, 0, _error(errno.ENOSYS))]
+        lines += [(JUMP_EQUAL, 0, 1, numbers[column]), refuse(errno.EPERM)]
+    # clone3's flags are in memory, which a filter cannot read. The C library falls back to clone.
+    lines += [(JUMP_EQUAL, 0, 1, clone3), (RETURN, 0, 0, ERRNO | errno.ENOSYS)]
     lines += [
-        (EQUAL, 0, 4, clone),
+        (JUMP_EQUAL, 0, 4, clone),
         (LOAD, 0, 0, FIRST_ARGUMENT),
-        (ANY_OF, 0, 1, NEW_NAMESPACES),
+        (JUMP_ANY_BIT, 0, 1, NEW_NAMESPACES),
         refuse(errno.EPERM),
         (RETURN, 0, 0, ALLOW),
-        (EQUAL, 0, 3, socket),
+        (JUMP_EQUAL, 0, 3, socket),
         (LOAD, 0, 0, FIRST_ARGUMENT),
-        (EQUAL, 1, 0, AF_UNIX),
-        refuse(errno.EOPNOTSUPP),  # the one that ZeroMQ takes for an answer
+        (JUMP_EQUAL, 1, 0, AF_UNIX),
+        refuse(errno.EOPNOTSUPP),  # the error that ZeroMQ can handle
         (RETURN, 0, 0, ALLOW),
     ]
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
 
-def install(libc):
-    """Put this process, and all that it starts, under the filter. No way back.
+def install(libc: ctypes.CDLL) -> int | None:
+    """Put this process and all its future children under the filter, for good.
 
-    Returns the listener's descriptor; None where the system has no listeners, or has one already:
-    then calls are refused without a word to anybody.
+    Returns the listener's descriptor. None if the kernel has no listeners, or this process has one
+    already: then calls are refused without being reported.
     """
     machine = os.uname().machine
-    for asking in (True, False):
-        code = program(machine, asking)
+    for notify in (True, False):
+        code = program(machine, notify)
         buffer = ctypes.create_string_buffer(code, len(code))
         head = ctypes.create_string_buffer(
             struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer)), struct.calcsize("@HP")
         )
-        flags = NEW_LISTENER if asking else 0
-        done = libc.syscall(MACHINES[machine][5], SET_FILTER, ctypes.c_ulong(flags), head)
-        if done >= 0:
-            return done if asking else None
-    raise OSError(ctypes.get_errno(), "the filter of system calls")
+        flags = NEW_LISTENER if notify else 0
+        result: int = libc.syscall(
+            MACHINES[machine][5], SET_MODE_FILTER, ctypes.c_ulong(flags), head
+        )
+        if result >= 0:
+            return result if notify else None
+    raise OSError(ctypes.get_errno(), "could not install the system call filter")
 
 
-def refuse_next(listener):
-    """Refuse the call that waits; a name for it, None if its process is gone.
+def refuse_next(listener: int) -> str | None:
+    """Refuse the next waiting call and return its name; None if the calling process is gone.
 
-    To be called only when the listener is readable, or it waits itself.
+    Call this only when the listener is readable: otherwise it blocks.
     """
-    call = bytearray(CALL.size)
+    notification = bytearray(NOTIFICATION.size)
     try:
-        fcntl.ioctl(listener, RECEIVE, call)
+        fcntl.ioctl(listener, NOTIF_RECV, notification)
     except OSError:
         return None
-    key, _, _, number, _, _, first, *_ = CALL.unpack(call)
+    key, _, _, number, _, _, first, *_ = NOTIFICATION.unpack(notification)
     name, error = _NAMES.get(number, ("call", errno.EPERM))
     if name == "socket":
         name = f"socket: {FAMILIES.get(first & 0xFFFFFFFF, 'other')}"
-    with contextlib.suppress(OSError):  # its process may have ended meanwhile
-        fcntl.ioctl(listener, SEND, bytearray(ANSWER.pack(key, 0, -error, 0)))
+    with contextlib.suppress(OSError):  # the process may have ended in the meantime
+        fcntl.ioctl(listener, NOTIF_SEND, bytearray(RESPONSE.pack(key, 0, -error, 0)))
     return name
 
 
-def _names():
+def _names() -> dict[int, tuple[str, int]]:
+    """Number on this machine → name in the report, error that the caller gets."""
     column, _, clone, _, socket, _ = MACHINES.get(os.uname().machine, MACHINES["x86_64"])
     names = {numbers[column]: (name, errno.EPERM) for name, numbers in DENIED.items()}
     return names | {
         clone: ("clone: namespaces", errno.EPERM),
         socket: ("socket", errno.EOPNOTSUPP),
     }
-
-
-def _error(number):
-    return 0x00050000 | number
 
 
 _NAMES = _names()

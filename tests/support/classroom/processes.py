@@ -83,14 +83,14 @@ def ended(process: int, seconds: float = SECONDS) -> bool:
 
 
 def outliving(processes):
-    """Those that don't end within seconds: a process is seen a moment longer than its files."""
+    """Those that do not end: a process is seen a moment longer than its files."""
     found = set()
     for process in processes:
         try:
             handle = os.pidfd_open(process)
         except ProcessLookupError:
             continue
-        if not select.select([handle], [], [], 5)[0]:
+        if not select.select([handle], [], [], SECONDS)[0]:
             found.add(process)
         os.close(handle)
     return found

@@ -4,9 +4,7 @@ import signal
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for target in (os.getppid(), 1, -1):
-    for number in (signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL):
-        if target == -1 and number != signal.SIGTERM:
-            continue
+    for number in (signal.SIGTERM,) if target == -1 else sorted(signal.valid_signals()):
         try:
             os.kill(target, number)
         except OSError:

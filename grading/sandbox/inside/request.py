@@ -1,0 +1,49 @@
+"""What the grader asks the zygote for: one sandbox, with these limits."""
+
+import json
+from dataclasses import asdict, dataclass
+
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class SandboxLimits:
+    """What a sandbox may use, in bytes and seconds.
+
+    Time is limited in CPU seconds. The wall clock is only a backstop for what sleeps, and is
+    generous, because a busy machine must not end a notebook that would finish on an idle one.
+    """
+
+    process_bytes: int = 3072 * MEGABYTE  # address space of each process
+    memory_bytes: int = 2048 * MEGABYTE  # resident, over all processes
+    scratch_bytes: int = 64 * MEGABYTE  # each of /tmp, the home folder and /dev/shm
+    file_bytes: int = 32 * MEGABYTE
+    open_files: int = 256
+    processes: int = 64  # threads count as processes
+    cpu_seconds: int = 300  # of each process
+    wall_seconds: float = 1800
+
+
+@dataclass(frozen=True)
+class Request:
+    """One sandbox, as asked for over the zygote's socket.
+
+    box: name of its folder of sockets. user: user and group id of its processes, 0 for those that
+    the zygote has. key: signs the kernel's messages. readable: host paths that are seen read-only.
+    """
+
+    box: str
+    user: int
+    key: str
+    readable: tuple[str, ...]
+    limits: SandboxLimits
+
+    def to_json(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, text: bytes) -> "Request":
+        fields = json.loads(text)
+        fields["readable"] = tuple(fields["readable"])
+        fields["limits"] = SandboxLimits(**fields["limits"])
+        return cls(**fields)

@@ -1,0 +1,198 @@
+"""The zygote: a process inside bubblewrap with everything imported, forked for each sandbox.
+
+It runs no learner's code. For each sandbox it forks a process that enters new namespaces and forks
+an init process, the first of the new pid namespace; when init ends, the system kills everything
+else in there. Init forks the process that becomes the kernel.
+
+`main` takes the file descriptor of the grader's socket and the names of modules to import.
+"""
+
+import array
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+from . import isolate, kernel_app, memory, refusals
+from .request import Request, SandboxLimits
+
+WATCH_SECONDS = 0.05  # between two looks at the memory in use
+
+
+def serve(grader: socket.socket) -> None:
+    """Make a sandbox for each request until the grader is gone."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so the system reaps the children
+    grader.send(b"ready")
+    while True:
+        request, descriptors = _receive(grader)
+        if not request:
+            return
+        if os.fork() == 0:
+            _end(sandbox, Request.from_json(request), descriptors, [grader])
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def sandbox(request: Request, descriptors: Sequence[int], others: Sequence[socket.socket]) -> None:
+    """Enter new namespaces, fork init, and wait until it has ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    isolate.die_with_parent()
+    for other in others:
+        other.close()
+    first, *sockets = descriptors
+    life = socket.socket(fileno=first)
+    try:
+        isolate.own_namespaces()
+        child = os.fork()
+    except OSError as error:
+        _tell(life, refused=str(error))
+        return
+    if child == 0:
+        _end(init, request, life, sockets)
+    for descriptor in sockets:
+        os.close(descriptor)
+    os.waitpid(child, 0)  # returns when the last process of the sandbox is gone
+
+
+def init(request: Request, life: socket.socket, sockets: Sequence[int]) -> None:
+    """Be the sandbox's process 1: start the kernel, watch it, reap orphans."""
+    limits = request.limits
+    user = request.user or os.geteuid()
+    group = request.user or os.getegid()
+    try:
+        isolate.own_folders(request.box, user, group, limits.scratch_bytes, request.readable)
+        isolate.first_victim()
+        isolate.own_identity(user, group)
+        isolate.set_limits(limits)
+        isolate.dumpable(False)
+        isolate.die_with_parent()
+        # From here on init must make no call that the filter refuses: nobody would answer it.
+        refused = refusals.Refusals(isolate.filter_calls(), functools.partial(_tell, life))
+        child = os.fork()
+    except OSError as error:
+        _tell(life, refused=str(error))
+        return
+    if child == 0:
+        life.close()
+        refused.drop()
+        _end(learner, request, sockets)
+    for descriptor in sockets:
+        os.close(descriptor)
+    with contextlib.closing(refused):
+        _watch(life, child, limits, refused)
+
+
+def learner(request: Request, sockets: Sequence[int]) -> None:
+    """Become the process that runs the notebook."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    isolate.dumpable(True)
+    os.setsid()
+    os.nice(5)  # init and the grader run first
+    refusals.watch(request.readable)
+    kernel_app.run(sockets, request.key, isolate.BOX)
+
+
+def _watch(
+    life: socket.socket, kernel: int, limits: SandboxLimits, refused: refusals.Refusals
+) -> None:
+    """Return when the grader hangs up, or when the sandbox is over its time or memory."""
+    child: int | None = kernel
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # or the notebook could interrupt init with it
+    wake, woken = socket.socketpair()
+    wake.setblocking(False)
+    woken.setblocking(False)
+    signal.set_wakeup_fd(woken.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake us
+    look = time.monotonic()
+    end = look + limits.wall_seconds
+    _tell(life, started=True)
+    while True:
+        sources: list[Any] = [life, wake, *refused.sources()]
+        ready = select.select(sources, [], [], max(0, look - time.monotonic()))[0]
+        refused.take(ready)
+        if wake in ready:
+            wake.recv(4096)
+        for pid, status in _reaped():
+            if pid == child:
+                child = None
+                _tell(life, exit=os.waitstatus_to_exitcode(status))
+        if life in ready:
+            order = life.recv(4096)
+            if not order:
+                return
+            if child is not None:
+                os.kill(child, int(order))
+        if time.monotonic() > end:
+            _tell(life, stopped="time")
+            return
+        if time.monotonic() < look:
+            continue
+        look = time.monotonic() + WATCH_SECONDS
+        if memory.exceeds(limits.memory_bytes):
+            _tell(life, stopped="memory")
+            return
+
+
+def _reaped() -> Iterator[tuple[int, int]]:
+    """Process id and status of each child that has ended, adopted orphans included."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        yield pid, status
+
+
+def _tell(life: socket.socket, **message: object) -> None:
+    with contextlib.suppress(OSError):  # if nobody listens, the next look at `life` says so
+        life.send(json.dumps(message).encode())
+
+
+def _receive(grader: socket.socket) -> tuple[bytes, list[int]]:
+    """A request, and the file descriptors that came with it; b"" when the grader is gone."""
+    size = array.array("i").itemsize * 16
+    request, ancillary, _, _ = grader.recvmsg(65536, socket.CMSG_SPACE(size))
+    descriptors = array.array("i")
+    for _, _, data in ancillary:
+        descriptors.frombytes(data)
+    return request, list(descriptors)
+
+
+def _end(function: Callable[..., None], *arguments: object) -> NoReturn:
+    """Run the function, then end this process."""
+    try:
+        function(*arguments)
+    except BaseException:
+        traceback.print_exc()
+        raise
+    finally:
+        os._exit(0)
+
+
+def main() -> None:
+    grader = socket.socket(fileno=int(sys.argv[1]))
+    grader.set_inheritable(False)
+    sys.path[0] = "/run/course"  # instead of /run, from which this package came
+    for module in sys.argv[2:]:
+        importlib.import_module(module)
+    kernel_app.warm_up()
+    if threading.active_count() > 1 or len(os.listdir("/proc/self/task")) > 1:
+        raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
+    gc.collect()
+    gc.freeze()  # so that collections in the children do not write to shared pages
+    serve(grader)

@@ -1,0 +1,240 @@
+"""Boxes from start to end: apart from each other, within limits, and gone when they are closed."""
+
+import dataclasses
+import errno
+import math
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from classroom.processes import descendants, outliving
+from repository import ROOT
+from sandboxed import LIMITS, run, run_in
+
+from grading import sandbox
+from grading.sandbox import box as boxes
+from grading.sandbox import fork_server as fork_servers
+from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.inside import memory
+from grading.sandbox.inside.request import Request
+
+
+@pytest.fixture(autouse=True)
+def _warm():
+    """The zygote stays from test to test; it is started before anything is counted."""
+    with sandbox.open():
+        pass
+
+
+def test_the_next_notebook_does_not_notice():
+    marks = "/tmp/mark", "/home/learner/mark", "/dev/shm/mark"
+    leave = f"import math; math.pi = 3\nfor path in {marks}: open(path, 'w').close()"
+    look = (
+        f"import math, os\nprint(math.pi, [path for path in {marks} if os.path.exists(path)])\n"
+        "print(os.getpid(), len([name for name in os.listdir('/proc') if name.isdigit()]))"
+    )
+    first, second = run(leave, look), run(look)
+    assert first.texts[1].splitlines()[0] == f"3 {list(marks)}"
+    assert second.texts[0].splitlines()[0] == f"{math.pi} []"
+    assert second.texts[0].splitlines()[1] == "2 2", "its init and itself, nobody else"
+
+
+def test_two_boxes_at_once_do_not_see_each_other():
+    talk = (
+        "import socket\none = socket.socket(socket.AF_UNIX)\n"
+        "try: one.{}('\\0meeting-point'); one.listen(); print('open')\n"
+        "except OSError as error: print(error)"
+    )
+    with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
+        assert "open" in run_in(first, talk.format("bind")).texts[0]
+        assert "refused" in run_in(second, talk.format("connect")).texts[0]
+        for box in (first, second):
+            listing = run_in(
+                box, "import os; print(os.listdir('/run/box'), os.listdir('/run/boxes'))"
+            )
+            assert listing.texts[0].endswith("[]\n")
+
+
+def test_processes_are_counted_for_each_box():
+    fill = (
+        "import os, time\ncount = 0\ntry:\n    while count < 1000:\n"
+        "        if os.fork() == 0: time.sleep(600)\n        count += 1\n"
+        "except OSError: print(count)"
+    )
+    with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
+        counts = [int(run_in(box, fill).texts[0]) for box in (first, second)]
+    assert all(LIMITS.processes // 2 < count < LIMITS.processes for count in counts)
+
+
+def test_memory_is_counted_over_all_processes():
+    grow = (
+        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n"
+        "        hoard = os.urandom(1 << 20) * 300; time.sleep(600)\ntime.sleep(60)"
+    )
+    done = run(grow, "print('still')")
+    assert done.stopped == "memory"
+    assert done.died
+    assert "still" not in done.texts[1]
+
+
+def test_memory_that_forks_share_is_counted_once():
+    share = (
+        "import os, time\nhoard = os.urandom(1 << 20) * 300\n"
+        "for _ in range(6):\n    if os.fork() == 0:\n        time.sleep(600)\n"
+        # Each look at the memory in use lets init sleep once.
+        "def looks():\n    for line in open('/proc/1/status'):\n"
+        "        if line.startswith('voluntary'): return int(line.split()[1])\n"
+        "end = looks() + 4\nwhile looks() < end: time.sleep(0.01)"
+    )
+    done = run(share, "print('still')")
+    assert (done.stopped, done.texts[1]) == ("", "still\n")
+
+
+def test_time_is_limited_for_the_whole_box():
+    with sandbox.open(dataclasses.replace(LIMITS, wall_seconds=0.1)) as box:
+        while box.poll() is None:
+            assert select.select([box.life], [], [], 60)[0], "the box was not stopped"
+        assert (box.stopped, box.poll()) == ("time", -9)
+
+
+def test_an_interrupted_cell_leaves_the_notebook_usable():
+    done = run("x = 1", "while True: pass", "print('x', x)", late=[1])
+    assert done.texts[2] == "x 1\n"
+
+
+def test_a_notebook_that_used_up_its_files_can_still_speak():
+    greedy = "import os\ntry:\n    while True: os.dup(0)\nexcept OSError: pass"
+    assert run(greedy, "print('still')").texts == ["", "still\n"]
+
+
+def test_closing_ends_everything_at_once():
+    running = descendants(os.getpid())
+    with sandbox.open(LIMITS) as box:
+        assert run_in(
+            box, "import subprocess\nfor _ in range(9): subprocess.Popen(['sleep', '600'])"
+        )
+        started = descendants(os.getpid()) - running
+        assert len(started) > 9
+        folder = box.folder
+        assert folder.is_dir()
+    assert not outliving(started)
+    assert not folder.exists()
+
+
+GRADER = """
+import sys
+from grading import sandbox
+box = sandbox.open()
+box.__enter__()
+print(box.folder.parent, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_killed_grader_leaves_no_process():
+    running = descendants(os.getpid())
+    grader = subprocess.Popen(
+        [sys.executable, "-c", GRADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    folder = Path(grader.stdout.readline().decode().strip())
+    started = descendants(os.getpid()) - running - {grader.pid}
+    assert len(started) > 3
+    grader.kill()
+    grader.communicate()
+    assert not outliving(started)
+    os.utime(folder, (0, 0))
+    ForkServer().close()
+    assert not folder.exists(), "the next grader clears up"
+
+
+def test_a_request_survives_its_journey():
+    request = Request("7", 61234, "key", ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
+    assert Request.from_json(request.to_json()) == request
+
+
+KB = 1024
+
+
+@pytest.mark.parametrize(
+    ("processes", "most", "exceeded"),
+    [
+        ({"1": (900, 900), "2": (100, 90)}, 90 * KB, False),  # init does not count
+        ({"2": (100, 90), "3": (100, 20)}, 110 * KB, False),
+        ({"2": (100, 90), "3": (100, 20)}, 110 * KB - 1, True),
+        ({"2": (100, 900), "3": (100, 900)}, 200 * KB, False),  # the quick look is enough
+        ({"2": (200, None), "3": (200, 50)}, 249 * KB, True),  # may not be looked into
+        ({"2": (200, None), "3": (200, 50)}, 250 * KB, False),
+        ({"2": (None, 900), "self": (900, 900)}, 0, False),  # has just ended
+    ],
+)
+def test_memory_is_added_up(tmp_path, monkeypatch, processes, most, exceeded):
+    """processes: id → resident and proportional kilobytes; None where Linux refuses to tell."""
+    monkeypatch.setattr(memory, "PROC", tmp_path)
+    monkeypatch.setattr(memory, "PAGE", 2 * KB)
+    refused = set()
+    for name, (resident, proportional) in processes.items():
+        (tmp_path / name).mkdir()
+        if resident is not None:
+            (tmp_path / name / "statm").write_text(f"4000 {resident // 2} 5 1 0 9 0\n")
+        if proportional is None:
+            refused.add(tmp_path / name / "smaps_rollup")
+        text = (
+            f"0-1 ---p 00 00:00 0 [rollup]\nRss: 5000 kB\nPss: {proportional} kB\nPss_Dirty: 1 kB\n"
+        )
+        (tmp_path / name / "smaps_rollup").write_text(text)
+
+    def read(path, real=Path.read_text):
+        if path in refused:
+            raise PermissionError(errno.EACCES, "refused")
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_text", read)
+    assert memory.exceeds(most) is exceeded
+
+
+@pytest.mark.parametrize(
+    ("map_", "expected"),
+    [
+        ("0 0 4294967295", lambda pid, number: 0x7A000000 + pid % (1 << 22) * 16 + number % 16),
+        ("0 1000 1\n1 100000 65536", lambda pid, number: range(60_000, 65_537)),
+        ("0 1000 4", lambda pid, number: range(1, 4)),
+    ],
+)
+def test_each_box_has_a_user_of_its_own(monkeypatch, map_, expected):
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: map_)
+    users = [boxes._user(number) for number in range(1, 17)]
+    allowed = [expected(os.getpid(), number) for number in range(1, 17)]
+    for user, fits in zip(users, allowed, strict=True):
+        assert user in fits if isinstance(fits, range) else user == fits
+    if "65536" in map_ or "4294967295" in map_:
+        assert len(set(users)) == 16
+
+
+def test_a_refusal_is_one_printable_line():
+    assert boxes._line("bpf", 1) == "bpf (1 time)"
+    assert boxes._line("bpf", 2) == "bpf (2 times)"
+    assert boxes._line("open: /a\x1b[2J\n\u202eb", 3) == "open: /a\ufffd[2J\ufffd\ufffdb"
+
+
+def test_a_box_that_could_not_be_made_says_why(monkeypatch):
+    monkeypatch.setattr(boxes, "readable", lambda: ("/tmp/" + "x" * 300,))
+    with pytest.raises(sandbox.Refused, match=r"^the sandbox could not be made: .*too long"):
+        sandbox.open(LIMITS).__enter__()
+
+
+def test_a_new_folder_of_another_grader_is_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(fork_servers.tempfile, "gettempdir", lambda: str(tmp_path))
+    new, old, locked = (tmp_path / f"{fork_servers.PREFIX}{name}" for name in ("n", "o", "l"))
+    for folder in (new, old, locked):
+        folder.mkdir()
+    for folder in (old, locked):
+        os.utime(folder, (0, 0))
+    descriptor = fork_servers.lock(locked)
+    assert descriptor is not None
+    assert fork_servers.lock(locked) is None
+    fork_servers.clear_up()
+    os.close(descriptor)
+    assert (new.exists(), old.exists(), locked.exists()) == (True, False, True)

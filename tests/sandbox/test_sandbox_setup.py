@@ -1,0 +1,121 @@
+"""Where the sandbox works, and what is said where it does not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from classroom.processes import as_ordinary_user
+from repository import ROOT
+from sandboxed import run_in
+
+from grading import sandbox
+from grading.sandbox import fork_server as fork_servers
+
+# What a process of its own needs to import the grading and what the tests use.
+PATHS = [str(ROOT / name) for name in (".", "kit", "tests/support")]
+
+ORDINARY = """
+import sys
+sys.path[:0] = {paths!r}
+import hostile, sandboxed
+cells = [cell for cell in hostile.cells() if cell.name in {names!r}]
+print(*sandboxed.noted("import os; print(os.getuid())", *(cell.source for cell in cells)))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="all the other tests run as an ordinary user")
+def test_an_ordinary_user_has_the_same_sandbox():
+    names = {
+        "course_walk",
+        "host_writes",
+        "network",
+        "proc_walk",
+        "setuid",
+        "ptrace",
+        "devices",
+        "hidden_memory",
+    }
+    script = ORDINARY.format(paths=PATHS, names=names).encode()
+    command = as_ordinary_user(sys.executable, "-B", "-")
+    done = subprocess.run(command, input=script, capture_output=True, cwd="/")
+    assert b"'65534\\n'" in done.stdout, done.stderr.decode()
+    assert b"REACHED" not in done.stdout
+    assert b"died=False" in done.stdout
+    assert b"'process_vm_readv (1 time)', 'ptrace (6 times)'" in done.stdout
+
+
+PLACED = """
+import sys
+sys.path[:0] = {paths!r}
+from pathlib import Path
+import sandboxed
+assert sys.prefix == {prefix!r}, sys.prefix
+Path(sys.prefix).with_name("SECRET").touch()
+look = '''
+import os, subprocess, sys
+print(sorted(os.listdir(os.path.dirname(sys.prefix))), sorted(os.listdir(sys.prefix)))
+subprocess.run([sys.executable, "-c", "import numpy; print('numpy', file=open('done', 'w'))"])
+print(open("done").read())
+import numpy
+for folder in (sys.prefix + "/bin", sys.prefix + "/lib", os.path.dirname(numpy.__file__)):
+    try:
+        open(folder + "/new", "w")
+        print("REACHED", folder)
+    except OSError:
+        pass
+'''
+print(sandboxed.run(look))
+"""
+
+
+@pytest.mark.parametrize("top", ["/tmp", "/home/learner", "/dev/shm", "/run"])
+def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
+    prefix = f"{top}/clone/python"
+    paths = list(dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))))
+    words = ["bwrap", "--dev-bind", "/", "/", "--setenv", "HOME", "/nowhere"]
+    hidden = top.removesuffix("/learner")
+    words += ["--tmpfs", hidden]
+    for path in paths:
+        if path.is_relative_to(hidden):
+            words += ["--ro-bind", str(path), str(path)]
+    words += ["--ro-bind", sys.prefix, prefix, "--", f"{prefix}/bin/python3", "-B", "-"]
+    script = PLACED.format(paths=PATHS, prefix=prefix).encode()
+    done = subprocess.run(words, input=script, capture_output=True, cwd="/")
+    assert b"numpy" in done.stdout, done.stderr.decode()
+    assert b"['python'] ['bin', 'lib', " in done.stdout
+    assert b"SECRET" not in done.stdout
+    assert b"REACHED" not in done.stdout
+
+
+def test_without_bubblewrap_one_line_says_what_to_do(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(sandbox.Refused, match=r"apt install bubblewrap.*--unsafe") as refused:
+        sandbox.require()
+    assert "\n" not in str(refused.value)
+    assert isinstance(refused.value, SystemExit), "no except Exception may swallow it"
+
+
+def test_where_bubblewrap_refuses_its_own_words_are_shown(monkeypatch, tmp_path):
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'setting up uid map: Permission denied' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(fork_servers, "_current", None)
+    with pytest.raises(sandbox.Refused, match=r"uid map: Permission denied.*--unsafe"):
+        sandbox.require()
+
+
+def test_the_risk_is_accepted_by_name_only(monkeypatch):
+    monkeypatch.setenv("GRADING_UNSAFE", "1")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    sandbox.require()
+    with sandbox.open() as box:
+        assert isinstance(box, sandbox.UnsafeBox)
+        uid, pid = map(
+            int, run_in(box, "import os; print(os.getuid(), os.getpid())").texts[0].split()
+        )
+        assert Path("/proc", str(pid)).exists()
+    assert uid == os.getuid()
+    assert not Path("/proc", str(pid)).exists()
