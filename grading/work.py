@@ -15,7 +15,7 @@ from nbgrader.preprocessors import LimitOutput
 from nbgrader.utils import compute_checksum
 
 from grading import sandbox
-from grading.execution.notebook import TIME_LIMITS, TimeLimits
+from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write

@@ -2,7 +2,8 @@
 
 import rooflib as rl
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Choice, Exercise, Part, Real, Sheets, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Real, Sheets, Whole
 
 PREFIX = {"P": 1e15, "T": 1e12, "G": 1e9}
 BINARY = {"P": 2**50, "T": 2**40, "G": 2**30}

@@ -1,7 +1,8 @@
 """Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F]; known misconceptions."""
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
 

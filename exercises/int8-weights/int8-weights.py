@@ -3,7 +3,8 @@
 import math
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 

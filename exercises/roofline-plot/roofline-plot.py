@@ -6,7 +6,8 @@ The setting is that of exercise 2. What they share is written in both, so that a
 import math
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Choice, Exercise, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 

@@ -2,7 +2,8 @@
 
 import rooflib as rl
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Choice, Exercise, Pairs, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Pairs, Real, Whole
 
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},

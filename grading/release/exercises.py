@@ -47,7 +47,10 @@ def load(name: str) -> Exercise:
 @functools.cache
 def source(name: str) -> NotebookNode:
     """The source notebook, with the reference solution. Not to be changed."""
-    return nbformat.read(_file(name, ".ipynb"), as_version=4)
+    notebook: NotebookNode = nbformat.read(  # type: ignore[no-untyped-call]
+        _file(name, ".ipynb"), as_version=4
+    )
+    return notebook
 
 
 def digest(name: str) -> str:
@@ -70,6 +73,7 @@ def _decisive(name: str) -> Iterator[Path]:
 
 
 def is_check(cell: NotebookNode) -> bool:
+    """Whether this is the cell that checks a part, to which nbgrader gives the part's points."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 

@@ -27,7 +27,8 @@ from grading.release.exercises import load
 from grading.schema.misconceptions import MESSAGES
 from grading.schema.parts import Part
 from roofkit.check.answers import ask
-from roofkit.check.compare import PROBLEMS, judge
+from roofkit.check.compare import judge
+from roofkit.check.messages import PROBLEMS
 
 matplotlib.use("agg")
 

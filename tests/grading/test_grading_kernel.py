@@ -4,7 +4,7 @@ import pytest
 from classroom import code, functions, points, with_first
 from submissions import Submission, hand_in, submissions
 
-from grading.execution.notebook import TimeLimits
+from grading.execution.time_limits import TimeLimits
 from grading.grade_notebook import grade
 from grading.release import exercises
 

@@ -14,8 +14,8 @@ from nbformat import NotebookNode
 
 from grading import sandbox
 from grading.execution import probe
-from grading.execution.notebook import TimeLimits
 from grading.execution.questions import Questions
+from grading.execution.time_limits import TimeLimits
 from grading.judging.verdicts import Graded, judge_parts
 from grading.release import exercises
 
