@@ -164,9 +164,10 @@ def _read(path: Path, most: int) -> tuple[bytes, str]:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         return b"", _why(error, "the file")
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        return b"", "it is not a file"
     with os.fdopen(file, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return b"", "it is not a file"
         try:
             content = stream.read(most + 1)
         except OSError as error:
