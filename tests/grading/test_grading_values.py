@@ -160,7 +160,7 @@ def test_what_the_notebook_does_to_signals_does_not_keep_its_functions_running()
 
 
 def test_waiting_is_not_computing():
-    source = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(0.15)\n    {RIGHT}\n"
+    source = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(0.11)\n    {RIGHT}\n"
     assert first(source, TimeLimits(call=0.1)) == FULL["bytes-moved"]
 
 
@@ -180,12 +180,12 @@ def bytes_moved(B, D, F):
 
 
 def test_a_call_that_only_the_wall_clock_found_too_late_is_tried_again(tmp_path):
-    limits = TimeLimits(call_wall=3)
+    limits = TimeLimits(call_wall=2)
     assert first(waiting(tmp_path / "calls", 1), limits) == FULL["bytes-moved"]
 
 
 def test_a_call_that_waits_twice_is_too_late(tmp_path):
-    assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=2)) == "too-late"
+    assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1)) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 2
 
 

@@ -25,7 +25,7 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
         if "batches" in arguments:
             arguments["batches"] = np.asarray(arguments["batches"])
         function(ax, **arguments)
-        figure.canvas.draw()
+        figure.draw_without_rendering()  # places everything, and takes a third of the time
         curves = _curves(figure)
         return {
             "curves": curves,
