@@ -16,7 +16,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm
 
 from grading import sandbox
-from grading.execution.notebook import TIME_LIMITS
+from grading.execution.time_limits import TIME_LIMITS
 from grading.intake import submissions
 from grading.nbgrader_setup.settings import CONFIG, database, settings
 from grading.parallel import pool

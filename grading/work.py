@@ -5,17 +5,19 @@ the same exercises.
 """
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import nbformat
 from nbconvert.preprocessors import ClearOutputPreprocessor
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbformat.validator import normalize
-from nbgrader.preprocessors import LimitOutput
-from nbgrader.utils import compute_checksum
+from nbgrader.preprocessors import LimitOutput  # type: ignore[import-untyped]
+from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading import sandbox
-from grading.execution.notebook import TIME_LIMITS, TimeLimits
+from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write
@@ -23,8 +25,8 @@ from grading.release import exercises
 from grading.reports import feedback
 from grading.reports.feedback_page import page
 
-NO_RESPONSE = "No response."  # nbgrader's words
-WORDS_OF_NOT_GRADED = "This could not be graded."
+NO_RESPONSE = "No response."  # what nbgrader says
+NOT_GRADED = "This could not be graded."
 
 
 class Unable(Exception):
@@ -36,10 +38,10 @@ class Job:
     """A notebook as it was handed in, and all that its grading depends on.
 
     content: bytes of the file. reason: why it can't be graded, if that is known already.
-    released: text of the released notebook, which stands in for what can't be graded. manual,
-    comments: what the instructor gave before, by the key of the cell: (points or None if those that
-    come out count, extra points), words.
-    version: digest of exercises and grading, which must be the same where the work is done.
+    released: text of the released notebook, which stands in for what can't be graded. manual: what
+    the instructor gave by hand, by the key of the cell: (points, or None if the automatic ones
+    count; extra points). comments: what the instructor wrote, by the key of the cell. version:
+    digest of exercises and grading, which must be the same where the work is done.
     """
 
     student: str
@@ -57,15 +59,19 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """notebook, feedback: texts of the graded notebook and of its page. comments: key of a solution
-    cell → what nbgrader remarks on it. parts: `run.Graded` as dictionaries. reason: why it was not
-    graded, or not to its end. seconds: how long it took. again: whether this should be done again
-    by the next run, since what went wrong was no fault of the notebook's."""
+    """What came of a job.
+
+    notebook, feedback: texts of the graded notebook and of its page. comments: key of a solution
+    cell → what nbgrader remarks on it. parts: `Graded` as dictionaries. reason: why it was not
+    graded, or not run to its end. remarks, tampering: what was put right, and what was found.
+    seconds: how long it took. again: whether the next run should do this again, since the grading
+    itself failed.
+    """
 
     notebook: str
     feedback: str
     comments: dict[str, str]
-    parts: list[dict]
+    parts: list[dict[str, Any]]
     reason: str
     remarks: list[str]
     tampering: list[str]
@@ -73,7 +79,8 @@ class Outcome:
     again: bool = False
 
 
-def work(job):
+def work(job: Job) -> Outcome:
+    """Grade one notebook. Unable if nothing can be graded here."""
     start = time.monotonic()
     if job.version != exercises.digest(job.exercise):
         raise Unable(
@@ -90,8 +97,11 @@ def work(job):
         return replace(_worked(failed, start), again=True)
 
 
-def _worked(job, start):
-    nb, reason, remarks, tampering = None, job.reason, [], []
+def _worked(job: Job, start: float) -> Outcome:
+    nb: NotebookNode | None = None
+    reason = job.reason
+    remarks: list[str] = []
+    tampering: list[str] = []
     if not reason:
         nb, reason = read(job.content)
     if nb is not None:
@@ -108,7 +118,7 @@ def _worked(job, start):
     comments = dict.fromkeys(untouched(nb, job.released), NO_RESPONSE)
     feedback.clean(nb)
     return Outcome(
-        notebook=nbformat.writes(nb),
+        notebook=nbformat.writes(nb),  # type: ignore[no-untyped-call]
         feedback=page(
             nb, job.exercise, job.student, _shown(found["parts"], job), comments | job.comments
         ),
@@ -121,11 +131,11 @@ def _worked(job, start):
     )
 
 
-def untouched(nb, released):
+def untouched(nb: NotebookNode, released: str) -> list[str]:
     """Keys of the solution cells that are as they were released."""
     before = {
         cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.get("checksum")
-        for cell in nbformat.reads(released, as_version=4).cells
+        for cell in _notebook(released).cells
         if cell.metadata.get("nbgrader", {}).get("solution")
     }
     return [
@@ -136,7 +146,7 @@ def untouched(nb, released):
     ]
 
 
-def _shown(parts, job):
+def _shown(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
     """The parts with the points that count."""
     shown = []
     for part in parts:
@@ -146,8 +156,8 @@ def _shown(parts, job):
     return shown
 
 
-def _run(nb, job):
-    nb, _ = ClearOutputPreprocessor().preprocess(nb, {})
+def _run(nb: NotebookNode, job: Job) -> NotebookNode:
+    nb, _ = ClearOutputPreprocessor().preprocess(nb, {})  # type: ignore[no-untyped-call]
     for attempt in (1, 2):
         try:
             nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe)
@@ -159,10 +169,15 @@ def _run(nb, job):
     return nb
 
 
-def read(content):
+def _notebook(text: str) -> NotebookNode:
+    nb: NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    return nb
+
+
+def read(content: bytes) -> tuple[NotebookNode | None, str]:
     """(notebook, why this is none) of a file's bytes."""
     try:
-        _, nb = normalize(nbformat.reads(content.decode(), as_version=4))
+        _, nb = normalize(_notebook(content.decode()))
     except UnicodeDecodeError:
         return None, "the file is not text"
     except Exception as error:  # whatever is wrong with it, it is no notebook
@@ -171,12 +186,13 @@ def read(content):
     return (nb, "") if nb.get("cells") else (None, "the notebook has no cells")
 
 
-def stand_in(released, exercise, reason):
+def stand_in(released: str, exercise: str, reason: str) -> NotebookNode:
     """The released notebook with no points in it, and on top why that is so."""
-    nb = nbformat.reads(released, as_version=4)
-    nb.cells.insert(0, new_markdown_cell(f"**Could not be graded**: {reason}.", id="not-graded"))
+    nb = _notebook(released)
+    said = f"**Could not be graded**: {reason}."
+    nb.cells.insert(0, new_markdown_cell(said, id="not-graded"))  # type: ignore[no-untyped-call]
     parts = {
-        part.key: Graded(part.key, 0, part.points, "not-graded", (WORDS_OF_NOT_GRADED,))
+        part.key: Graded(part.key, 0, part.points, "not-graded", (NOT_GRADED,))
         for part in exercises.load(exercise).parts
     }
     for cell in nb.cells:
@@ -184,7 +200,7 @@ def stand_in(released, exercise, reason):
             write(cell, parts[cell.metadata.nbgrader.grade_id])
     nb.metadata["rooflib"] = {
         "trouble": "",
-        "parts": [vars(part) | {"sentences": list(part.sentences)} for part in parts.values()],
+        "parts": [asdict(part) for part in parts.values()],
         "refused": [],
     }
     return nb

@@ -1,14 +1,18 @@
 """Exercise 5: what is asked of a data sheet's figures; known misconceptions."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import rooflib as rl
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Choice, Exercise, Part, Real, Sheets, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Real, Sheets, Whole
 
-PREFIX = {"P": 1e15, "T": 1e12, "G": 1e9}
-BINARY = {"P": 2**50, "T": 2**40, "G": 2**30}
+PREFIX: dict[str, float] = {"P": 1e15, "T": 1e12, "G": 1e9}
+BINARY: dict[str, float] = {"P": 2**50, "T": 2**40, "G": 2**30}
 
 
-def catalogue():
+def catalogue() -> Iterator[dict[str, Any]]:
     """The sheets of the catalogue as they are printed, in the shape that the notebook shows."""
     printed = {(figure.chip, figure.what): figure for figure in rl.data_points() if figure.chosen}
     for chip in rl.chips():
@@ -31,44 +35,59 @@ H100, B200, V5E = (
 )
 
 
-def scale(unit, prefixes=PREFIX):
+def scale(unit: str, prefixes: dict[str, float] = PREFIX) -> float:
     return prefixes.get(unit[0], 1) / (8 if unit.endswith("bit/s") else 1)
 
 
-def dense(printed, unit, sparse, factor=None):
+def dense(printed: float, unit: str, sparse: bool, factor: float | None = None) -> float:
     share = (0.5 if sparse else 1) if factor is None else factor
     return printed * scale(unit) * share
 
 
-def one_way(printed, unit, both_ways=False, share=0.5, prefixes=PREFIX):
+def one_way(
+    printed: float,
+    unit: str,
+    both_ways: bool = False,
+    share: float = 0.5,
+    prefixes: dict[str, float] = PREFIX,
+) -> float:
     return printed * scale(unit, prefixes) * (share if both_ways else 1)
 
 
-def batch(peak, peak_unit, sparse, bandwidth, bandwidth_unit, factor=None):
+def batch(
+    peak: float,
+    peak_unit: str,
+    sparse: bool,
+    bandwidth: float,
+    bandwidth_unit: str,
+    factor: float | None = None,
+) -> float:
     return dense(peak, peak_unit, sparse, factor) / one_way(bandwidth, bandwidth_unit)
 
 
-def upside_down(**sheet):
+def upside_down(**sheet: Any) -> float:
     return 1 / batch(**sheet)
 
 
-def int8_weights(**sheet):
+def int8_weights(**sheet: Any) -> float:
     return batch(**sheet) / 2
 
 
-def sparse_for_dense(**sheet):
+def sparse_for_dense(**sheet: Any) -> float:
     return batch(**sheet, factor=1)
 
 
-def always_halved(**sheet):
+def always_halved(**sheet: Any) -> float:
     return batch(**sheet, factor=0.5)
 
 
-def one_prefix_for_all(peak, peak_unit, sparse, bandwidth, bandwidth_unit):
+def one_prefix_for_all(
+    peak: float, peak_unit: str, sparse: bool, bandwidth: float, bandwidth_unit: str
+) -> float:
     return dense(peak, "TFLOP/s", sparse) / one_way(bandwidth, "TB/s")
 
 
-def for_each(way):
+def for_each(way: Callable[..., float]) -> Callable[[list[dict[str, Any]]], dict[str, float]]:
     """The way `way` of taking one sheet, taken for a list of sheets."""
     return lambda sheets: {
         sheet["name"]: way(**{key: value for key, value in sheet.items() if key != "name"})
@@ -76,14 +95,16 @@ def for_each(way):
     }
 
 
-def names(tokens, way=batch):
+def names(
+    tokens: Callable[[float, float], float], way: Callable[..., float] = batch
+) -> Callable[..., list[str]]:
     """The chips that `tokens(sequences, length)` tokens would be enough for."""
     return lambda sheets, sequences, length: [
         name for name, needed in for_each(way)(sheets).items() if tokens(sequences, length) > needed
     ]
 
 
-def product(sequences, length):
+def product(sequences: float, length: float) -> float:
     return sequences * length
 
 

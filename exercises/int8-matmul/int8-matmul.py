@@ -1,7 +1,8 @@
 """Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F]; known misconceptions."""
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
 
@@ -17,24 +18,35 @@ CHIPS = (
 )
 BOTH = tuple(size | chip for size, chip in zip(SIZES, CHIPS, strict=True))
 
-SIZE_RANGES = {
+SIZE_RANGES: dict[str, Range] = {
     "B": Whole(2, 1024),
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
-CHIP_RANGES = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
+CHIP_RANGES: dict[str, Range] = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
 
 
-def moved(B, D, F, out=1):
+def moved(B: float, D: float, F: float, out: float = 1) -> float:
     return B * D + D * F + out * B * F
 
 
-def times(B, D, F, peak, bandwidth, flops=2, width=1, out=1):
+def times(
+    B: float,
+    D: float,
+    F: float,
+    peak: float,
+    bandwidth: float,
+    flops: float = 2,
+    width: float = 1,
+    out: float = 1,
+) -> tuple[float, float]:
     return flops * B * D * F / peak, width * moved(B, D, F, out) / bandwidth
 
 
-def bounds(B, D, F, peak, bandwidth, **counts):
+def bounds(
+    B: float, D: float, F: float, peak: float, bandwidth: float, **counts: float
+) -> tuple[float, float]:
     pair = times(B, D, F, peak, bandwidth, **counts)
     return max(pair), sum(pair)
 

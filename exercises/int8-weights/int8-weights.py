@@ -3,7 +3,8 @@
 import math
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 
@@ -19,37 +20,49 @@ CHIPS = (
 )
 GIVEN = CHIPS[0]
 
-SIZE_RANGES = {
+SIZE_RANGES: dict[str, Range] = {
     "B": Whole(32, 2048),
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
-CHIP_RANGES = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
+CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
 # For questions with a ceiling: about as many hidden cases above it as below.
-BOTH_BOUNDS = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
+BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 
-def moved(B, D, F, x=2, w=1, out=2):
+def moved(B: float, D: float, F: float, x: float = 2, w: float = 1, out: float = 2) -> float:
     return x * B * D + w * D * F + out * B * F
 
 
-def intensity(B, D, F, flops=2, **widths):
+def intensity(B: float, D: float, F: float, flops: float = 2, **widths: float) -> float:
     return flops * B * D * F / moved(B, D, F, **widths)
 
 
-def critical(D, F, peak, bandwidth, flops=2, x=2, w=1, out=2, infinite=True):
+def critical(
+    D: float,
+    F: float,
+    peak: float,
+    bandwidth: float,
+    flops: float = 2,
+    x: float = 2,
+    w: float = 1,
+    out: float = 2,
+    infinite: bool = True,
+) -> float:
     ridge = peak / bandwidth
     room = flops - ridge * (x / F + out / D)
     return ridge * w / room if room > 0 or not infinite else math.inf
 
 
-def lower(B, D, F, peak, bandwidth, speed=1, **widths):
+def lower(
+    B: float, D: float, F: float, peak: float, bandwidth: float, speed: float = 1, **widths: float
+) -> float:
     return max(2 * B * D * F / (speed * peak), moved(B, D, F, **widths) / bandwidth)
 
 
-def upper(B, D, F, peak, bandwidth, **widths):
+def upper(B: float, D: float, F: float, peak: float, bandwidth: float, **widths: float) -> float:
     return 2 * B * D * F / peak + moved(B, D, F, **widths) / bandwidth
 
 
@@ -102,8 +115,8 @@ EXERCISE = Exercise(
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),
-            }
-            | CHIP_RANGES,
+                **CHIP_RANGES,
+            },
             tolerance=0.01,
             misconceptions=(
                 wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),

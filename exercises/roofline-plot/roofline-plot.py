@@ -4,9 +4,12 @@ The setting is that of exercise 2. What they share is written in both, so that a
 """
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Choice, Exercise, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Range, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 
@@ -22,50 +25,69 @@ CHIPS = (
 )
 GIVEN = CHIPS[0]
 
-SIZE_RANGES = {
+SIZE_RANGES: dict[str, Range] = {
     "B": Whole(32, 2048),
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
-CHIP_RANGES = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
+CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
 # For questions with a ceiling: about as many hidden cases above it as below.
-BOTH_BOUNDS = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
+BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 
-def moved(B, D, F, x=2, w=1, out=2):
+def moved(B: float, D: float, F: float, x: float = 2, w: float = 1, out: float = 2) -> float:
     return x * B * D + w * D * F + out * B * F
 
 
-def critical(D, F, peak, bandwidth, flops=2, x=2, w=1, out=2, infinite=True):
+def critical(
+    D: float,
+    F: float,
+    peak: float,
+    bandwidth: float,
+    flops: float = 2,
+    x: float = 2,
+    w: float = 1,
+    out: float = 2,
+    infinite: bool = True,
+) -> float:
     ridge = peak / bandwidth
     room = flops - ridge * (x / F + out / D)
     return ridge * w / room if room > 0 or not infinite else math.inf
 
 
-def attainable(B, D, F, peak, bandwidth, flops=2, overlap=max, **widths):
+def attainable(
+    B: float,
+    D: float,
+    F: float,
+    peak: float,
+    bandwidth: float,
+    flops: float = 2,
+    overlap: Callable[[tuple[float, float]], float] = max,
+    **widths: float,
+) -> float:
     count = flops * B * D * F
     return count / overlap((count / peak, moved(B, D, F, **widths) / bandwidth))
 
 
-def no_ceiling(B, D, F, peak, bandwidth):
+def no_ceiling(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
     return 2 * B * D * F / moved(B, D, F) * bandwidth
 
 
-def small_batch(B, D, F, peak, bandwidth):
+def small_batch(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
     return min(peak, 2 * B * bandwidth)
 
 
-def at_peak(B, D, F, peak, bandwidth):
+def at_peak(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
     return peak
 
 
-def both(small, large, peak, bandwidth):
-    return tuple(critical(side, side, peak, bandwidth) for side in (small, large))
+def both(small: float, large: float, peak: float, bandwidth: float) -> tuple[float, float]:
+    return critical(small, small, peak, bandwidth), critical(large, large, peak, bandwidth)
 
 
-def curves(height, **counts):
+def curves(height: Callable[..., float], **counts: Any) -> Callable[..., dict[int, list[float]]]:
     """The figure whose curves have this height: size → values at the batches, in FLOP/s."""
     return lambda sizes, batches, peak, bandwidth: {
         size: [height(B, size, size, peak, bandwidth, **counts) for B in batches] for size in sizes
@@ -112,8 +134,8 @@ EXERCISE = Exercise(
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),
-            }
-            | CHIP_RANGES,
+                **CHIP_RANGES,
+            },
             tolerance=0.01,
             misconceptions=(
                 wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),
@@ -155,8 +177,8 @@ EXERCISE = Exercise(
             ranges={
                 "sizes": Choice([8192, 2048], [4096, 768], [6144, 512, 1536], [1280, 5120]),
                 "batches": Choice(list(range(1, 401)), list(range(8, 1025, 8))),
-            }
-            | CHIP_RANGES,
+                **CHIP_RANGES,
+            },
             kind="figure",
             tolerance=0.01,
             misconceptions=(

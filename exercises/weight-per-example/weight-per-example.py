@@ -2,14 +2,15 @@
 
 import rooflib as rl
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Choice, Exercise, Pairs, Part, Real, Whole
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
 
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
 )
-SIZE_RANGES = {
+SIZE_RANGES: dict[str, Range] = {
     "B": Whole(3, 1024),
     "D": Whole(256, 16384, multiple_of=128),
     "F": Whole(256, 16384, multiple_of=128),
@@ -30,19 +31,19 @@ INVENTED = {
 }
 
 
-def moved(B, D, F, w=1, out=1):
+def moved(B: float, D: float, F: float, w: float = 1, out: float = 1) -> float:
     return B * D + w * D * F * B + out * B * F
 
 
-def shared(B, D, F):
+def shared(B: float, D: float, F: float) -> float:
     return B * D + D * F + B * F
 
 
-def below(chips, limit):
+def below(chips: dict[str, tuple[float, float]], limit: float) -> list[str]:
     return [name for name, (peak, bandwidth) in chips.items() if peak / bandwidth < limit]
 
 
-def above(chips, limit):
+def above(chips: dict[str, tuple[float, float]], limit: float) -> list[str]:
     return [name for name, (peak, bandwidth) in chips.items() if peak / bandwidth > limit]
 
 

@@ -6,63 +6,107 @@ asked in the state in which its check would have seen it; what is asked can't tu
 cell's output; and a call that never ends, ends the process, or changes what it uses, harms its own
 part alone.
 
-Nothing of nbgrader here, and nothing of the grader: only rooflib and the standard library.
+The copy answers each question in a fork of its own, and says how that ended: by itself, at its
+limit of CPU time, at the limit of the wall clock, or otherwise.
+
+Nothing of nbgrader here, and nothing of the grader: only roofkit and the standard library.
 """
 
 import ast
 import contextlib
 import json
+import math
 import os
+import resource
 import signal
 import socket
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from roofkit.check.answers import Answer, ask
 from roofkit.check.compare import same
 
 AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
+FILES = 65536  # descriptors that a process may have open
+
+Question = dict[str, Any]
 
 
-def snapshot(part, namespace, address):
-    """Keep this process as it is now, for the questions about `part` that come to `address`."""
+def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
+    """Keep this process as it is now, for the questions about `part` that come to `address`.
+
+    OSError if there is no room for one more process or file.
+    """
     inlet, outlet = os.pipe()
     try:
-        ours = _fork() != 0
+        is_notebook = _fork() != 0
     except OSError:
         os.close(inlet)
         os.close(outlet)
         raise
-    if ours:
+    if is_notebook:
         os.close(outlet)
-        os.read(inlet, 1)  # until the copy stands on its own feet, or is gone
+        os.read(inlet, 1)  # until the copy has reported to the grader, or has ended
         os.close(inlet)
         return
     try:
-        os.setsid()  # an interrupt or a kill that is meant for the notebook must not end it
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _close_all_files()  # the pipe too, so that the notebook goes on
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
-            channel.connect(address)
-            with channel.makefile("r", encoding="utf-8") as questions:
-                channel.sendall((json.dumps({"part": part}) + "\n").encode())
-                for question in map(json.loads, questions):
-                    for answer in _answers(question, namespace):
-                        channel.sendall(json.dumps(answer).encode() + b"\n")
+        _wait_for_questions(part, namespace, address, outlet)
     finally:
         os._exit(0)
 
 
-def _answers(question, namespace):
+def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outlet: int) -> None:
+    os.setsid()  # an interrupt or a kill that is meant for the notebook must not end the copy
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or the system would not say how a child ended
+    _close_files(outlet)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
+        channel.setblocking(False)  # never keep the notebook waiting for a grader that is busy
+        channel.connect(address)
+        channel.sendall((json.dumps({"part": part}) + "\n").encode())
+        channel.setblocking(True)
+        os.close(outlet)  # the notebook goes on
+        with channel.makefile("r", encoding="utf-8") as questions:
+            for question in map(json.loads, questions):
+                how = _asked_in_a_fork(question, namespace, channel)
+                channel.sendall(json.dumps({"end": how}).encode() + b"\n")
+
+
+def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: socket.socket) -> str:
+    """Send the answers; how that ended: "cpu" or "wall" for a limit, "" for anything else."""
+    most = math.ceil(question["cpu_seconds"] * (len(question["cases"]) + 1)) + 1
+    try:
+        child = _fork()
+    except OSError:  # the notebook has used up its processes: nobody will say how this one ended
+        child = 0
+    if child == 0:
+        try:
+            _limit_cpu(most)
+            for answer in _answers(question, namespace):
+                channel.sendall(json.dumps(answer).encode() + b"\n")
+        finally:
+            os._exit(0)
+    _, status, used = os.wait4(child, 0)
+    if not os.WIFSIGNALED(status):
+        return ""
+    ended_by = os.WTERMSIG(status)
+    if ended_by == signal.SIGPROF or used.ru_utime + used.ru_stime >= most:
+        return "cpu"
+    return "wall" if ended_by == signal.SIGALRM else ""
+
+
+def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """One answer for each case. A call that takes longer than its time ends this process."""
     function, kind = namespace.get(question["function"]), question["kind"]
     for index, case in enumerate(map(ast.literal_eval, question["cases"])):
-        with _ending_after(question["seconds"]):
-            answer = ask(function, case, kind)
+        with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
+            answer = ask(function, case, kind)  # type: ignore[arg-type]
         if index == 0 and not answer.problem:
-            with _ending_after(question["seconds"]):
-                again = ask(function, case, kind)
+            with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
+                again = ask(function, case, kind)  # type: ignore[arg-type]
             if again.problem or not same(again.value, answer.value, AGAIN):
                 answer = Answer(problem="changing")
         # The detail may quote the case, which is not for the learner's eyes.
@@ -70,35 +114,46 @@ def _answers(question, namespace):
 
 
 @contextlib.contextmanager
-def _ending_after(seconds):
-    """The system's timer, so that no code need come to an end for it."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+def _ending_after(cpu: float, wall: float) -> Iterator[None]:
+    """The system's timers, whose signals end the process by default: no code need take part."""
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGPROF, signal.SIGALRM])
+    signal.setitimer(signal.ITIMER_PROF, cpu)
+    signal.setitimer(signal.ITIMER_REAL, wall)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _fork():
+def _limit_cpu(seconds: int) -> None:
+    """The end of a function that sets the timers back: no process can raise this limit again."""
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    most = seconds if hard == resource.RLIM_INFINITY else min(seconds, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+
+
+def _fork() -> int:
     with warnings.catch_warnings():
         # Other threads of the kernel don't exist in the copy, and nothing here needs them.
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
-def _close_all_files():
-    """Leave the notebook's sockets and outputs to the notebook."""
+def _close_files(but: int) -> None:
+    """Leave the notebook's sockets and outputs to the notebook; this descriptor stays open."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
-    os.closerange(3, 65536)
+    os.closerange(3, but)
+    os.closerange(but + 1, FILES)
     # What a function prints goes nowhere, for as long as the copy lives.
     sys.stdin, sys.stdout, sys.stderr = map(Path(os.devnull).open, "rww")
 
 
-def install(address):
+def install(address: str) -> None:
     """Answer "snapshot_request" messages of the kernel's shell channel.
 
     A message of its own passes by everything that a cell can replace: run_cell, displayhook,
@@ -106,12 +161,15 @@ def install(address):
     """
     from ipykernel.kernelapp import IPKernelApp
 
-    kernel = IPKernelApp.instance().kernel
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
+        channel.connect(address)  # by which the grader learns which process this is
+
+    kernel: Any = IPKernelApp.instance().kernel
     namespace = kernel.shell.user_ns
 
-    def handle(stream, identities, message):
+    def handle(stream: object, identities: object, message: dict[str, Any]) -> None:
         kept = False
-        with contextlib.suppress(OSError):  # no room for one more process or file
+        with contextlib.suppress(OSError):
             snapshot(message["content"]["part"], namespace, address)
             kept = True
         kernel.session.send(stream, "snapshot_reply", {"kept": kept}, message, identities)

@@ -3,82 +3,110 @@
 import json
 import selectors
 import socket
+import struct
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from time import monotonic
+from types import TracebackType
+from typing import Any, Self
 
+from grading.execution.time_limits import TimeLimits
+from grading.sandbox.box import Box, Unsafe
+from grading.schema.parts import Part
 from roofkit.check.answers import Answer
-from roofkit.check.compare import PROBLEMS
+from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal
 
-SLACK = 5.0  # seconds that a copy may take on top of its calls' own time
-ALMOST = 0.95  # of its time, after which the end of a copy was the end of its time
-QUIET = 0.5  # seconds after the last word, in which no more copies are expected
+SLACK = 30.0  # seconds on top of a call's own limit, which the system keeps by itself
 VISITORS = 64  # who may connect in all
 HELLO_BYTES = 1_000
 ANSWER_BYTES = 2_000_000  # a hundred times what a figure takes, the largest answer there is
-ENDS = {"too-late", "died", "too-large"}  # problems after which no more is asked
+# Why there are no more answers → the problem that is named; for all else, "died".
+ENDS = {"cpu": "too-late", "wall": "too-late", "silent": "too-late", "large": "too-large"}
+TRIES = 2  # for a call that only the wall clock found too late
 
 
 class Questions:
     """A place at which copies of a notebook's process report, and can be asked.
 
-    with Questions() as questions:
+    with Questions(box) as questions:
         ...  # the notebook runs, and is told questions.address
-        answers = questions.ask(part, cases, seconds=5)
+        questions.collect(keys)
+        answers = questions.ask(part, cases, limits)
     """
 
-    def __init__(self, box):
+    def __init__(self, box: Box | Unsafe) -> None:
         self.box = box
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         with ExitStack() as stack:
             self.address = f"{self.box.inside}/ask"
             self.listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
             file = self.box.folder / "ask"
             self.listener.bind(str(file))
             file.chmod(0o666)
-            self.listener.listen(64)
-            self.channels = {}
+            self.listener.listen(VISITORS)
+            self.channels: dict[str, _Channel] = {}
             self.stack = stack.pop_all()
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for channel in self.channels.values():
             channel.close()  # which ends the copy at the other end
         self.stack.close()
 
-    def collect(self, parts):
-        """Take in the copies that have reported. Others may connect too, and say nothing."""
-        end, visitors = monotonic() + SLACK, 0
-        with selectors.DefaultSelector() as waiting, ExitStack() as strangers:
+    def kernel(self) -> int | None:
+        """The number of the process that connected first, None where the system does not tell.
+
+        To be called before the first cell, when only the kernel itself can have connected.
+        """
+        connection, _ = self.listener.accept()
+        with connection:
+            if sys.platform != "linux":
+                return None
+            number: int
+            credentials = struct.Struct("3i")
+            size = credentials.size
+            number, _, _ = credentials.unpack(
+                connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+            )
+            return number or None
+
+    def collect(self, parts: set[str]) -> None:
+        """Take in the copies that have reported; others may have connected too, and say nothing.
+
+        A notebook goes on only when its copy has reported, so there is nothing to wait for.
+        """
+        visitors: list[_Channel] = []
+        with selectors.DefaultSelector() as waiting:
             waiting.register(self.listener, selectors.EVENT_READ)
-            while not parts <= self.channels.keys() and (left := end - monotonic()) > 0:
-                ready = waiting.select(min(left, QUIET))
-                if not ready:
-                    return
+            while not parts <= self.channels.keys() and (ready := waiting.select(0)):
                 for key, _ in ready:
                     if key.fileobj is self.listener:
-                        visitors += 1
-                        if visitors == VISITORS:
-                            waiting.unregister(self.listener)
                         channel = _Channel(self.listener.accept()[0])
-                        strangers.callback(lambda one=channel: self._part_with(one))
+                        visitors.append(channel)
+                        if len(visitors) == VISITORS:
+                            waiting.unregister(self.listener)
                         waiting.register(channel.connection, selectors.EVENT_READ, channel)
-                    elif key.data.said():
+                    elif key.data.has_said_hello():
                         waiting.unregister(key.fileobj)
-                        part = key.data.name()
+                        part = key.data.part()
                         if part in parts and part not in self.channels:
                             self.channels[part] = key.data
+        for channel in visitors:
+            if channel not in self.channels.values():
+                channel.close()
 
-    def _part_with(self, channel):
-        if channel not in self.channels.values():
-            channel.close()
-
-    def ask(self, part, cases, seconds):
-        """Answers of the learner's function for these cases; None if its check wasn't reached.
-
-        `seconds` is the time for one call.
-        """
+    def ask(
+        self, part: Part, cases: Sequence[Mapping[str, Any]], limits: TimeLimits
+    ) -> list[Answer] | None:
+        """Answers of the learner's function for these cases; None if its check wasn't reached."""
         channel = self.channels.get(part.key)
         if channel is None:
             return None
@@ -86,38 +114,27 @@ class Questions:
             "function": part.function,
             "kind": part.kind,
             "cases": [literal(dict(case)) for case in cases],
-            "seconds": seconds,
+            "cpu_seconds": limits.call,
+            "wall_seconds": limits.call_wall,
         }
-        end = monotonic() + (len(cases) + 1) * seconds + SLACK
-        channel.send(question)
-        answers = []
-        while len(answers) < len(cases):
-            answers.append(channel.answer(seconds, end))
-            # What ended the copy, and any problem of the first case, which decides the verdict.
-            if answers[-1].problem in ENDS or answers[0].problem:
-                answers += answers[-1:] * (len(cases) - len(answers))
+        for _ in range(TRIES):
+            answers, late_by_wall = channel.ask(question, len(cases))
+            if not late_by_wall:
+                break
         return answers
 
 
-def _answer(answer):
-    """What came through the socket is the learner's, so it may be anything."""
-    if not isinstance(answer, dict):
-        return Answer(problem="died")
-    problem = answer.get("problem")
-    if problem:
-        return Answer(problem=problem if problem in PROBLEMS else "died")
-    return Answer(value=answer.get("value"))
-
-
 class _Channel:
-    def __init__(self, connection):
+    """The connection to one copy."""
+
+    def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.rest = bytearray()
 
-    def close(self):
+    def close(self) -> None:
         self.connection.close()
 
-    def said(self):
+    def has_said_hello(self) -> bool:
         """Take in what has come; whether that is a first line, or will never be one."""
         try:
             block = self.connection.recv(HELLO_BYTES)
@@ -126,45 +143,71 @@ class _Channel:
         self.rest += block
         return not block or b"\n" in block or len(self.rest) > HELLO_BYTES
 
-    def name(self):
+    def part(self) -> str | None:
         """The part that it says it is a copy for, None if it says something else."""
-        hello = self._first() if b"\n" in self.rest else None
+        hello = self._first_line() if b"\n" in self.rest else None
         part = hello.get("part") if isinstance(hello, dict) else None
         return part if isinstance(part, str) else None
 
-    def send(self, question):
-        """Send it; if nobody takes it, nobody will answer."""
-        with suppress(OSError):
+    def ask(self, question: Mapping[str, Any], count: int) -> tuple[list[Answer], bool]:
+        """`count` answers, and whether a call was found too late by the wall clock alone.
+
+        An end of the copy, and a problem of the first case, which decides the verdict, stand for
+        all answers that are missing.
+        """
+        with suppress(OSError):  # if nobody takes it, nobody will answer
             self.connection.settimeout(SLACK)
             self.connection.sendall(json.dumps(question).encode() + b"\n")
+        # For the first case the function is called twice.
+        longest = 2 * question["wall_seconds"] + SLACK
+        answers: list[Answer] = []
+        while len(answers) < count:
+            said = self._answer(longest)
+            if isinstance(said, str):
+                rest = Answer(problem=ENDS.get(said, "died"))
+                return answers + [rest] * (count - len(answers)), said == "wall"
+            answers.append(said)
+            if answers[0].problem:
+                return answers * count, False
+        return answers, False
 
-    def answer(self, seconds, end):
-        """The next answer, not beyond `end`. A copy ends itself if a call takes longer than this.
-
-        For the first case it is called twice.
-        """
-        start = monotonic()
-        end = min(end, start + 2 * seconds + SLACK)
+    def _answer(self, seconds: float) -> Answer | str:
+        """The next answer; as text, why there are no more."""
+        end = monotonic() + seconds
         place = 0
         while (place := self.rest.find(b"\n", place)) < 0:
             if len(self.rest) > ANSWER_BYTES:
-                return Answer(problem="too-large")
+                return "large"
             place = len(self.rest)
             self.connection.settimeout(max(end - monotonic(), 0.001))
             try:
                 block = self.connection.recv(1 << 16)
+            except TimeoutError:  # it has set all limits back, and waits
+                return "silent"
             except OSError:
                 block = b""
             if not block:
-                in_time = monotonic() - start < seconds * ALMOST
-                return Answer(problem="died" if in_time else "too-late")
+                return "died"
             self.rest += block
-        return _answer(self._first())
+        return _understood(self._first_line())
 
-    def _first(self):
+    def _first_line(self) -> Any:
         """The first line as JSON, None if it is none."""
         line, _, self.rest = self.rest.partition(b"\n")
         try:
             return json.loads(line)
         except (ValueError, RecursionError):  # the latter for lists nested without end
             return None
+
+
+def _understood(said: Any) -> Answer | str:
+    """What came through the socket is the learner's, so it may be anything."""
+    if not isinstance(said, dict):
+        return "died"
+    if "end" in said:
+        return str(said["end"])
+    problem = said.get("problem")
+    if problem:
+        known = isinstance(problem, str) and problem in PROBLEMS
+        return Answer(problem=problem) if known else "died"
+    return Answer(value=said.get("value"))

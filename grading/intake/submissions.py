@@ -1,4 +1,4 @@
-"""What was handed in: found and read, whatever somebody may have put in its place."""
+"""What was handed in: found and read with care, as anything may stand in its place."""
 
 import hashlib
 import os
@@ -19,8 +19,8 @@ MODULES = {*sys.stdlib_module_names, "IPython", "ipykernel", "matplotlib", "nump
 class Submission:
     """What one student handed in for one exercise.
 
-    `notebook` is None if nothing there can be graded; then `reason` says why. `remarks` are about
-    what was set right without costing points, `tampering` about what is no accident as a rule.
+    notebook: None if nothing there can be graded; then `reason` says why. remarks: what was put
+    right without costing points. tampering: what rarely happens by accident.
     """
 
     student: str
@@ -31,8 +31,8 @@ class Submission:
     remarks: tuple[str, ...] = ()
     tampering: tuple[str, ...] = ()
 
-    def read(self):
-        """(content of the notebook, of timestamp.txt, why there is no content)."""
+    def read(self) -> tuple[bytes, bytes, str]:
+        """(content of the notebook, of timestamp.txt, why the notebook has none)."""
         content, reason = b"", self.reason
         if self.notebook is not None:
             content, reason = _read(self.notebook, NOTEBOOK_BYTES)
@@ -40,12 +40,12 @@ class Submission:
         return content, b"" if problem else stamp, reason
 
 
-def digest(content, stamp, reason):
+def digest(content: bytes, stamp: bytes, reason: str) -> str:
     """Changes when what was handed in changes."""
     return hashlib.sha256(repr((reason, stamp)).encode() + content).hexdigest()
 
 
-def submissions(course):
+def submissions(course: Path) -> list[Submission]:
     """All submissions in the course folder, by student and exercise."""
     known = exercises.names()
     return [
@@ -57,7 +57,7 @@ def submissions(course):
     ]
 
 
-def strangers(course):
+def strangers(course: Path) -> list[str]:
     """Folders in submitted/ that belong to no exercise, as lines to show."""
     known = exercises.names()
     lines = []
@@ -74,7 +74,7 @@ def strangers(course):
     return lines
 
 
-def refuse_odd_files(folder):
+def refuse_odd_files(folder: Path) -> None:
     """Raise a ValueError if nbgrader, which copies the folder, would trip over something in it."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
@@ -86,13 +86,13 @@ def refuse_odd_files(folder):
                 raise ValueError(f"{shown(name)} has more than {NOTEBOOK_BYTES // 10**6} MB")
 
 
-def shown(name):
+def shown(name: str) -> str:
     """A name that somebody chose, fit for a line of a report."""
-    text = "".join(one if one.isprintable() else "?" for one in os.fsdecode(name))
+    text = "".join(letter if letter.isprintable() else "?" for letter in name)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _unfit(student):
+def _unfit(student: Path) -> str:
     """Why this folder can't be a student's, "" if it can."""
     if student.is_symlink():
         return "a link and not a folder"
@@ -101,7 +101,7 @@ def _unfit(student):
     return "not a name that a student can have" if odd else ""
 
 
-def _closed(folder):
+def _closed(folder: Path) -> str:
     """Why what is in this folder can't be seen, "" if it can."""
     try:
         for path in folder.iterdir():
@@ -111,7 +111,7 @@ def _closed(folder):
     return ""
 
 
-def _folders(parent):
+def _folders(parent: Path) -> list[Path]:
     try:
         paths = [path for path in sorted(parent.iterdir()) if path.is_dir()]
     except OSError:
@@ -119,7 +119,7 @@ def _folders(parent):
     return [path for path in paths if not path.name.startswith(".")]
 
 
-def _submission(student, folder):
+def _submission(student: str, folder: Path) -> Submission:
     exercise = folder.name
     try:
         paths = sorted(folder.iterdir())
@@ -150,23 +150,24 @@ def _submission(student, folder):
     return Submission(student, exercise, folder, chosen, "", tuple(remarks), tuple(tampering))
 
 
-def _is_file(path):
+def _is_file(path: Path) -> bool:
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
 
 
-def _read(path, most):
+def _read(path: Path, most: int) -> tuple[bytes, str]:
     """(content, why there is none) of a file that may be anything."""
     try:
-        # Without waiting for whoever would write into a FIFO.
+        # Without following a link, or waiting for whoever would write into a FIFO.
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         return b"", _why(error, "the file")
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        return b"", "it is not a file"
     with os.fdopen(file, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return b"", "it is not a file"
         try:
             content = stream.read(most + 1)
         except OSError as error:
@@ -176,5 +177,5 @@ def _read(path, most):
     return content, "" if content else "the file is empty"
 
 
-def _why(error, what):
-    return f"{what} cannot be read ({os.strerror(error.errno)})"
+def _why(error: OSError, what: str) -> str:
+    return f"{what} cannot be read ({os.strerror(error.errno or 0)})"

@@ -2,10 +2,13 @@
 
 import itertools
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from grading.release import exercises
-from roofkit.check.answers import plain
+from grading.schema.parts import Case, Misconception, Part
+from roofkit.check.answers import Plain, plain
 from roofkit.check.compare import MisconceptionValues, same
 from roofkit.check.plot_reading import looked_at, reading
 
@@ -18,56 +21,58 @@ TRIES = 200
 class Cases:
     """Inputs with the reference's values, and the values that the known misconceptions give."""
 
-    inputs: tuple
-    expected: tuple
-    misconceptions: tuple
+    inputs: tuple[dict[str, Any], ...]
+    expected: tuple[Plain, ...]
+    misconceptions: tuple[MisconceptionValues, ...]
 
 
-def published(name, part):
+def published(name: str, part: Part) -> Cases:
+    """The cases that the released notebook carries."""
     return with_values(name, part, part.cases)
 
 
-def hidden(name, part, seed):
+def hidden(name: str, part: Part, seed: str) -> Cases:
     """Cases that nobody has seen: the same for the same seed.
 
     Drawn again until each misconception gives something else than the reference in at least one of
-    them, so that none of them gets through by luck.
+    them, so that none of them gets through by luck. ValueError if the part's ranges never do so.
     """
     draws = part.draws(random.Random(f"{seed}/{name}/{part.key}"))
     for _ in range(TRIES):
         cases = with_values(name, part, itertools.islice(draws, HIDDEN.get(part.kind, CASES)))
-        if all(_told_apart(one, cases, part.tolerance) for one in cases.misconceptions):
+        if all(_told_apart(known, cases, part.tolerance) for known in cases.misconceptions):
             return cases
     raise ValueError(
         f"{name}, {part.key}: the ranges don't tell its misconceptions from the right one"
     )
 
 
-def with_values(name, part, inputs):
-    inputs = tuple(dict(case) for case in inputs)
+def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
+    """These cases, answered by the reference and by each known misconception."""
+    cases = tuple(dict(case) for case in inputs)
     return Cases(
-        inputs=inputs,
-        expected=tuple(_readable(exercises.expected(name, part, case), case) for case in inputs),
+        inputs=cases,
+        expected=tuple(_readable(exercises.expected(name, part, case), case) for case in cases),
         misconceptions=tuple(
             MisconceptionValues(
-                one.key, one.says, one.read, [_value(one, part, case) for case in inputs]
+                known.key, known.says, known.read, [_value(known, part, case) for case in cases]
             )
-            for one in part.misconceptions
+            for known in part.misconceptions
         ),
     )
 
 
-def _told_apart(one, cases, tolerance):
+def _told_apart(known: MisconceptionValues, cases: Cases, tolerance: float) -> bool:
     return any(
         value is None or not same(value, right, tolerance)
-        for value, right in zip(one.values, cases.expected, strict=True)
+        for value, right in zip(known.values, cases.expected, strict=True)
     )
 
 
-def _value(one, part, case):
+def _value(known: Misconception, part: Part, case: Case) -> Plain:
     """What this misconception gives, None where it gives nothing."""
     try:
-        value = one.answer(**case)
+        value: Any = known.answer(**case)
     except ArithmeticError:
         return None
     if part.kind == "figure":
@@ -76,7 +81,7 @@ def _value(one, part, case):
     return plain(value, part.kind)
 
 
-def _readable(value, case):
+def _readable(value: Plain, case: Case) -> Plain:
     """A figure as its reader takes it; other values as they are."""
     if not (isinstance(value, dict) and "curves" in value):
         return value

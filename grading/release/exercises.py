@@ -7,7 +7,6 @@ reference solution (.ipynb), the page of the book (.md), and the parts (.py).
 import functools
 import hashlib
 import importlib.util
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,29 +46,44 @@ def load(name: str) -> Exercise:
 @functools.cache
 def source(name: str) -> NotebookNode:
     """The source notebook, with the reference solution. Not to be changed."""
-    return nbformat.read(_file(name, ".ipynb"), as_version=4)
+    notebook: NotebookNode = nbformat.read(  # type: ignore[no-untyped-call]
+        _file(name, ".ipynb"), as_version=4
+    )
+    return notebook
 
 
 def digest(name: str) -> str:
     """Changes when anything that decides about grades, or their pages, changes."""
     total = hashlib.sha256()
-    for path in sorted(_decisive(name)):
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for label, path in decisive(name):
+        content = path.read_bytes()
+        total.update(f"{label}\0{len(content)}\0".encode() + content)
     return total.hexdigest()
 
 
-def _decisive(name: str) -> Iterator[Path]:
-    """The files that decide: the exercise, what judges it, and what its cases are computed with."""
-    yield from (_file(name, ".ipynb"), _file(name, ".py"))
-    grading, check = Path(__file__).parents[1], Path(roofkit.check.__file__).parent
-    yield from (*grading.rglob("*.py"), *grading.glob("reports/templates/*/*"))
-    yield from check.glob("*.py")
-    # The published cases take figures from the catalogue.
-    subject = Path(rooflib.__file__).parent
-    yield from (*subject.glob("*.py"), *subject.glob("*.toml"))
+def decisive(name: str) -> list[tuple[str, Path]]:
+    """The files that decide, each under a name that does not depend on where the course lies.
+
+    They are the exercise, what judges it, and what its cases are computed with: the published ones
+    take figures from the hardware catalogue.
+    """
+    files = [(f"{name}{suffix}", _file(name, suffix)) for suffix in (".ipynb", ".py")]
+    packages = {
+        "grading": Path(__file__).parents[1],
+        "check": Path(roofkit.check.__file__).parent,
+        "rooflib": Path(rooflib.__file__).parent,
+    }
+    for label, folder in packages.items():
+        files += [
+            (f"{label}/{path.relative_to(folder).as_posix()}", path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts
+        ]
+    return files
 
 
 def is_check(cell: NotebookNode) -> bool:
+    """Whether this is the cell that checks a part, to which nbgrader gives the part's points."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 

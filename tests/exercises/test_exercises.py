@@ -26,8 +26,9 @@ from grading.release.cases import published
 from grading.release.exercises import load
 from grading.schema.misconceptions import MESSAGES
 from grading.schema.parts import Part
-from roofkit.check.answers import ask
-from roofkit.check.compare import PROBLEMS, judge
+from roofkit.check.answers import Answer, ask
+from roofkit.check.compare import judge
+from roofkit.check.messages import PROBLEMS
 
 matplotlib.use("agg")
 
@@ -206,6 +207,101 @@ def test_the_text_holds_no_answer(name: str) -> None:
             # Short lines and loops ("{", "for size in sizes:") say nothing.
             if len(line) > 12 and not line.startswith("for "):
                 assert line not in shown(cell)
+
+
+# What the sentence of each misconception says, and that of no other.
+SAYS = {
+    "multiply-add-once": "counted as one operation; it is",
+    "one-addition-less": "first product of each sum",
+    "batch-left-out": "a single row of the batch",
+    "batch-twice": "every row's matrix",
+    "contraction-left-out": "counted as one multiply-add",
+    "a-factor-of-two": "A factor of two is missing",
+    "output-not-counted": "output is not counted",
+    "activations-not-counted": "Only the weights are counted",
+    "weights-not-counted": "weights are not counted",
+    "weights-for-each-row": "loaded again for each row",
+    "one-matrix-for-all": "as one matrix that all rows share",
+    "two-bytes-for-int8": "int8 are counted as two bytes",
+    "bf16-weights": "weights are counted as bf16",
+    "all-in-int8": "All three operands",
+    "input-in-int8": "input is counted as int8",
+    "output-in-int8": "output is counted as int8",
+    "bits-for-bytes": "Bits are taken for bytes",
+    "swapped": "in the wrong order",
+    "upside-down": "ratio is upside down",
+    "limit-for-exact": "the limit for a small batch; the question asks for the exact",
+    "large-limit-for-exact": "the limit for large matrices",
+    "exact-for-limit": "This is the exact value",
+    "large-batch-limit": "what a very large batch comes close to",
+    "ridge-itself": "chip's critical intensity",
+    "gained-twice": "counted twice: the arithmetic stays",
+    "shared-weights": "grows with the batch",
+    "width-left-out": "width of an element is left out",
+    "width-upside-down": "Wider elements make it larger",
+    "no-infinity": "negative number, or fails",
+    "int8-arithmetic": "twice the peak",
+    "always-two": "best that can happen",
+    "no-ceiling": "Traffic alone decides",
+    "always-at-peak": "the ceiling at every batch",
+    "no-overlap": "two times are added",
+    "one-time-twice": "Twice the lower bound",
+    "the-two-times": "the two times themselves",
+    "shorter-of-the-two": "the shorter of the two times",
+    "milliseconds": "off by a power of ten",
+    "ratio-of-sides": "compares the sides",
+    "no-delay": "both sizes have the same batch",
+    "twice": "This is twice, whatever",
+    "difference": "difference of the two batches",
+    "the-others": "the comparison is the wrong way round",
+    "all-chips": "All chips are named",
+    "no-chips": "No chip is ever named",
+    "sparse-for-dense": "peak with structured sparsity",
+    "always-halved": "Every peak is halved",
+    "doubled": "peak of the sheet is doubled",
+    "prefix-ignored": "prefix of the unit is ignored",
+    "one-prefix-for-all": "One prefix is used",
+    "binary-prefix": "power of two",
+    "both-ways": "Both directions of a link",
+    "int8-weights": "weights of one byte",
+    "sequences-for-tokens": "Sequences are taken for tokens",
+    "length-alone": "tokens of one sequence",
+}
+
+
+def test_each_sentence_is_that_of_its_own_misconception() -> None:
+    assert SAYS.keys() == MESSAGES.keys()
+    for key, words in SAYS.items():
+        assert [other for other, (says, _) in MESSAGES.items() if words in says] == [key]
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_a_value_counts_up_to_the_tolerance_and_no_further(name: str, part: Part) -> None:
+    rounded = {"critical-batch", "critical-batch-limit", "ceiling-batch", "delay", "figure"}
+    if name == "h100-spec-sheet":  # where 298 counts as well as 295
+        wanted = 0.02 if part.key in {"critical-batch", "critical-batches"} else 1e-5
+    else:
+        wanted = 0.01 if part.key in rounded else 1e-5
+    assert part.tolerance == wanted
+    if part.kind == "names":
+        return
+    cases = published(name, part)
+
+    def passed(factor: float) -> bool:
+        answers = [Answer(scaled(value, factor)) for value in cases.expected]
+        return judge(answers, cases.expected, (), part.tolerance, cases.inputs).passed
+
+    assert passed(1 + 0.9 * part.tolerance)
+    assert not passed(1 + 1.2 * part.tolerance)
+    assert not passed(1 - 1.2 * part.tolerance)
+
+
+def scaled(value: Any, factor: float) -> Any:
+    if isinstance(value, dict):
+        return {key: scaled(entry, factor) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [scaled(entry, factor) for entry in value]
+    return value * factor
 
 
 @pytest.mark.parametrize("key", MESSAGES)

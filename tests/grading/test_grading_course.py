@@ -130,7 +130,7 @@ def test_the_other_exercises_were_not_handed_in(room):
     assert {row[4] for row in rows if row[1] != NAME} == {"not handed in"}
 
 
-def test_set_right_without_a_word_in_the_points_but_remarked(room):
+def test_what_was_put_right_costs_no_points_and_is_remarked(room):
     state = room.course.state()
     assert state["renamed"][NAME]["remarks"] == [f"the notebook was named {NAME} (1).ipynb"]
     assert state["shadow"][NAME]["remarks"] == ["left aside: numpy.py, rooflib.py"]
@@ -184,6 +184,13 @@ def test_only_what_changed_is_graded_again(room, capsys):
 
 
 # --- what must not be found in what learners get -------------------------------------------------
+
+
+def test_the_release_is_one_notebook_for_each_exercise_and_nothing_beside_it(room):
+    release = room.folder / "release"
+    files = {str(path.relative_to(release)) for path in release.rglob("*") if not path.is_dir()}
+    assert files == {f"{name}/{name}.ipynb" for name in exercises.names()}
+    assert len(files) == 5
 
 
 def test_no_solution_is_given_out(room):

@@ -4,9 +4,11 @@ import pytest
 from classroom import code, functions, points, with_first
 from submissions import Submission, hand_in, submissions
 
-from grading.execution.notebook import TimeLimits
+from grading import grade_notebook
+from grading.execution.time_limits import TimeLimits
 from grading.grade_notebook import grade
 from grading.release import exercises
+from grading.sandbox import kernel_connection
 
 NAME = "int8-matmul"
 FULL = sum(points(NAME).values())
@@ -65,8 +67,41 @@ def test_a_cheat_changes_nothing_about_the_points(cheat):
         assert total(grade(with_first(right, CHEATS[cheat]), NAME, "seed", QUICK)) == FULL
 
 
-def test_a_cell_that_never_ends_is_stopped_and_the_next_ones_run():
+@pytest.fixture
+def runs(monkeypatch):
+    """What came of each run of a notebook."""
+    found, run = [], grade_notebook.run
+
+    def noted(*arguments):
+        found.append(run(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(grade_notebook, "run", noted)
+    return found
+
+
+def test_a_cell_that_never_ends_is_stopped_and_the_next_ones_run(runs):
     graded = grade(with_first(notebook(), "while True:\n    pass"), NAME, "seed", QUICK)
+    assert total(graded) == FULL
+    assert graded.cells[0].outputs[-1].traceback == [
+        "This cell ran for more than 2 s and was stopped."
+    ]
+    assert len(runs) == 1
+
+
+WAITS = "import time\ntime.sleep(1000)"
+
+
+def test_a_cell_may_wait_longer_than_it_may_compute():
+    waits = WAITS.replace("1000", "1")
+    graded = grade(with_first(notebook(), waits), NAME, "seed", TimeLimits(cell=0.8))
+    assert total(graded) == FULL
+    assert graded.cells[0].outputs == []
+
+
+def test_a_cell_that_only_the_wall_clock_found_too_late_is_run_again(runs):
+    graded = grade(with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=2))
+    assert [run.late_by_wall for run in runs] == [True, True]
     assert total(graded) == FULL
     assert graded.cells[0].outputs[-1].traceback == [
         "This cell ran for more than 2 s and was stopped."
@@ -124,10 +159,28 @@ def test_leaving_by_sys_exit_or_asking_for_input_ends_that_cell_alone():
         assert total(graded) == FULL
 
 
-def test_what_a_cell_prints_is_cut():
+def test_a_message_that_is_too_large_is_left_out():
     graded = grade(with_first(notebook(), "print('x' * 30_000_000)"), NAME, "seed", QUICK)
     assert total(graded) == FULL
     assert len(str(graded.cells[0].outputs)) < 2_000_000
+
+
+CHATTY = "for _ in range(30):\n    print('x' * 100_000, flush=True)\nprint('the end')"
+
+
+def test_what_a_cell_prints_is_cut():
+    graded = grade(with_first(notebook(), CHATTY), NAME, "seed", QUICK)
+    assert total(graded) == FULL
+    assert 800_000 < len(str(graded.cells[0].outputs)) < 1_000_000
+    assert "the end" not in str(graded.cells[0].outputs)
+
+
+def test_of_a_notebook_that_talks_too_much_only_small_messages_are_taken_in(monkeypatch):
+    monkeypatch.setattr(kernel_connection, "BUDGET_BYTES", 500_000)
+    graded = grade(with_first(notebook(), CHATTY), NAME, "seed", QUICK)
+    assert total(graded) == FULL
+    assert 300_000 < len(str(graded.cells[0].outputs)) < 500_000
+    assert "the end" in str(graded.cells[0].outputs)
 
 
 def test_modules_beside_the_notebook_are_not_there(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from classroom import code, points, with_first
 from classroom.plain import grade
 from submissions import Submission, hand_in, submissions
 
+from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.judging.verdicts import _judged
 from grading.release import exercises
 from grading.release.cases import hidden
@@ -16,6 +17,7 @@ from roofkit.check.answers import Answer
 NAME = "int8-matmul"
 FUNCTIONS = {part.key: part.function for part in exercises.load(NAME).parts}
 FULL = points(NAME)
+QUICK = TimeLimits(call=0.2)
 LIBRARY = [
     pytest.param(one, id=f"{one.exercise}/{one.name}")
     for name in exercises.names()
@@ -38,22 +40,22 @@ def notebook(*sources):
     return book
 
 
-def got(book, seconds=5):
+def got(book, limits=TIME_LIMITS):
     """Points of each part, and what was named where there are none."""
-    graded = grade(book, NAME, seconds)
+    graded = grade(book, NAME, limits)
     return {
         key: part.points if part.points == part.of else part.cause for key, part in graded.items()
     }
 
 
-def first(source, seconds=5):
+def first(source, limits=TIME_LIMITS):
     """What the first part gets for this source, and that the parts after it don't suffer."""
     # Part 3 and 6 call bytes_moved; they get what they were handed by a right one further down.
     book = notebook(source)
     for cell in book.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations-solution":
             cell.source += "\n\n\ndef bytes_moved(B, D, F):\n    return B * D + D * F, B * F\n"
-    outcome = got(book, seconds)
+    outcome = got(book, limits)
     others = {key: value for key, value in outcome.items() if key != "bytes-moved"}
     assert others == {key: value for key, value in FULL.items() if key != "bytes-moved"}
     return outcome["bytes-moved"]
@@ -113,7 +115,7 @@ def test_a_right_function_keeps_its_points(body):
         ("import random\ndef bytes_moved(B, D, F):\n    return random.random(), 1\n", "changing"),
         ("def bytes_moved(B, D, F):\n    return (x for x in (1, 2))\n", "not-numbers"),
         ("def bytes_moved(B, D, F):\n    return 1, 10 ** 100000\n", "too-large"),
-        ("def bytes_moved(B, D, F):\n    return [1.0] * 2_000_000\n", "too-large"),
+        ("def bytes_moved(B, D, F):\n    return [1 / 3] * 120_000\n", "too-large"),
         ("def bytes_moved(B, D, F):\n    return float('nan'), 1\n", "nan"),
         (
             "class Same(float):\n    __eq__ = lambda a, b: True\n    __sub__ = lambda a, b: 0\n"
@@ -129,7 +131,68 @@ def test_a_right_function_keeps_its_points(body):
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
 def test_a_wrong_function_gets_nothing_and_the_others_do_not_suffer(source, problem):
-    assert first(source, seconds=1 if problem == "too-late" else 30) == problem
+    assert first(source, QUICK if problem == "too-late" else TIME_LIMITS) == problem
+
+
+EVADES = """
+import signal
+for number in (signal.SIGPROF, signal.SIGALRM, signal.SIGXCPU, signal.SIGTERM):
+    signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+def bytes_moved(B, D, F):
+    for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+        signal.setitimer(timer, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    while True:
+        pass
+"""
+
+
+def test_a_function_that_puts_its_limits_off_is_ended_all_the_same():
+    assert first(EVADES, TimeLimits(call=0.1)) == "too-late"
+
+
+def test_what_the_notebook_does_to_signals_does_not_keep_its_functions_running():
+    source = EVADES.split("def")[0] + "def bytes_moved(B, D, F):\n    while True:\n        pass\n"
+    assert first(source, QUICK) == "too-late"
+
+
+def test_waiting_is_not_computing():
+    source = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(0.11)\n    {RIGHT}\n"
+    assert first(source, TimeLimits(call=0.1)) == FULL["bytes-moved"]
+
+
+def waiting(file, calls):
+    """Waits for ever at the first `calls` calls, of which it leaves a line each in the file."""
+    return f"""
+import time
+def bytes_moved(B, D, F):
+    with open({str(file)!r}, "a+") as lines:
+        lines.seek(0)
+        wait = len(lines.readlines()) < {calls}
+        print("called", file=lines)
+    while wait:
+        time.sleep(1)
+    {RIGHT}
+"""
+
+
+def test_a_call_that_only_the_wall_clock_found_too_late_is_tried_again(tmp_path):
+    limits = TimeLimits(call_wall=2)
+    assert first(waiting(tmp_path / "calls", 1), limits) == FULL["bytes-moved"]
+
+
+def test_a_call_that_waits_twice_is_too_late(tmp_path):
+    assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1)) == "too-late"
+    assert (tmp_path / "calls").read_text() == "called\n" * 2
+
+
+def test_a_call_that_computes_too_long_is_not_tried_again(tmp_path):
+    source = waiting(tmp_path / "calls", 9).replace("time.sleep(1)", "pass")
+    assert first(source, QUICK) == "too-late"
+    assert (tmp_path / "calls").read_text() == "called\n"
 
 
 def test_a_function_is_asked_as_it_was_at_its_check():

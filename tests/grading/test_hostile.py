@@ -32,13 +32,13 @@ from hostile import answers, folders
 from nbgrader.api import Gradebook
 
 from grading.course import Course
-from grading.execution.notebook import TimeLimits
+from grading.execution.time_limits import TimeLimits
 from grading.parallel import pool
 from grading.release import exercises
 
 NAME = "int8-matmul"
 FULL = sum(points(NAME).values())
-TIME_LIMITS = TimeLimits(cell=3, call=1)
+TIME_LIMITS = TimeLimits(cell=3, call=1, cell_wall=12, call_wall=3)
 WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
 HALF = ("bytes-moved", "operations")
 HONEST = {

@@ -11,8 +11,10 @@ import pytest
 from roofkit.check import CheckFailed, cases
 from roofkit.check import check as check_part
 from roofkit.check.answers import ask
+from roofkit.check.compare import judge, same
+from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal, pack
-from roofkit.check.plot_reading import scale
+from roofkit.check.plot_reading import looked_at, reading, scale
 
 CASES = ({"B": 2, "D": 4}, {"B": 3, "D": 1000})
 DATA = {
@@ -212,8 +214,6 @@ def rate(size, batch):
 
 
 def figure_data():
-    from roofkit.check.plot_reading import looked_at
-
     batches = np.array(SIZES["batches"])[looked_at(SIZES["batches"])]
     expected = {str(size): rate(size, batches).tolist() for size in SIZES["sizes"]}
     return FIGURE | {"expected": [expected]}
@@ -331,6 +331,126 @@ def test_what_a_figure_lacks_is_said(draw, sentence):
     assert sentence in words(draw, figure_data())
 
 
+def unseen(ax, sizes, batches):
+    plotted(ax, sizes, batches)
+    for line in ax.get_lines():
+        line.set_visible(False)
+
+
+def unseen_legend(ax, sizes, batches):
+    plotted(ax, sizes, batches)
+    ax.get_legend().set_visible(False)
+
+
+def only_a_point_each(ax, sizes, batches):
+    for size in sizes:
+        ax.plot(batches[-1:], rate(size, batches)[-1:], "o", label=str(size))
+    ax.legend()
+    labelled(ax)
+
+
+def from_the_second_on(ax, sizes, batches):
+    plotted(ax, sizes, batches[1:])
+
+
+def up_to_the_last_but_one(ax, sizes, batches):
+    plotted(ax, sizes, batches[:-1])
+
+
+def dipped(first, last):
+    """Right but for the batches from `first` to `last`, at which the curves fall by a tenth."""
+
+    def draw(ax, sizes, batches):
+        dip = np.where((batches >= first) & (batches <= last), 0.9, 1)
+        for size in sizes:
+            ax.plot(batches, rate(size, batches) * dip, label=f"D = F = {size}")
+        ax.legend()
+        labelled(ax)
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    ("draw", "sentence"),
+    [
+        (unseen, "There is no curve on the axis that was handed in"),
+        (unseen_legend, "There is no telling which curve is which"),
+        (only_a_point_each, "There is no curve on the axis that was handed in"),
+        (from_the_second_on, "A curve does not go through all the batches."),
+        (up_to_the_last_but_one, "A curve does not go through all the batches."),
+        (dipped(1, 1), "The values are not as expected"),
+        (dipped(3, 4), "The values are not as expected"),
+        (dipped(12, 13), "The values are not as expected"),
+        (dipped(30, 34), "The values are not as expected"),
+        (dipped(100, 100), "The values are not as expected"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_figure_is_looked_at_everywhere(draw, sentence):
+    assert sentence in words(draw, figure_data())
+
+
+@pytest.mark.parametrize(("count", "places"), [(1, 1), (2, 2), (10, 8), (100, 34), (1000, 41)])
+def test_a_curve_is_compared_at_places_spread_evenly_over_a_logarithmic_axis(count, places):
+    found = looked_at(range(count))
+    assert (found[0], found[-1]) == (0, count - 1)
+    assert len(found) == places
+    gaps = np.diff(np.log(found + 1.0))
+    assert (gaps > 0).all()
+    # No wider than the first two batches lie apart, and than a 47th of the whole axis.
+    assert gaps.size == 0 or gaps.max() <= max(math.log(2), 1.01 * math.log(count) / 47)
+
+
+def test_of_two_curves_for_one_size_the_longer_is_read(capsys):
+    def draw(ax, sizes, batches):
+        plotted(ax, sizes, batches)
+        for size in sizes:
+            ax.plot(batches[:2], [0, 0], label=str(size))
+        ax.legend()
+
+    check("figure", draw, figure_data())
+    assert "right" in capsys.readouterr().out
+
+
+def test_a_curve_may_be_drawn_from_right_to_left_and_with_gaps(capsys):
+    def draw(ax, sizes, batches):
+        x = np.insert(np.asarray(batches, dtype=float)[::-1], 3, math.nan)
+        for size in sizes:
+            ax.plot(x, rate(size, x), label=str(size))
+        ax.legend()
+        labelled(ax)
+
+    check("figure", draw, figure_data())
+    assert "right" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "named"),
+    [
+        ("4096", 4096, True),
+        ("4,096", 4096, True),
+        ("4 096", 4096, True),
+        ("4\u202f096", 4096, True),
+        ("D=4_096,", 4096, True),
+        ("4k", 4096, True),
+        ("4Ki", 4096, True),
+        ("$4{,}096$", 4096, True),
+        ("4096.", 4096, True),
+        ("14096", 4096, False),
+        ("4096.5", 4096, False),
+        ("40960", 4096, False),
+        ("1.4k", 4096, False),
+        ("4k", 4000, False),
+        ("1k", 1000, False),
+    ],
+)
+def test_a_size_is_recognised_as_people_write_it(text, size, named):
+    seen = {"curves": [{"x": [1, 2], "y": [1, 2], "texts": [text]}], "legend": True}
+    seen |= {"xlabel": "B", "ylabel": "FLOP/s"}
+    _, problem = reading(seen, {"sizes": [size], "batches": [1, 2]})
+    assert problem == ("" if named else "figure-curve")
+
+
 @pytest.mark.parametrize(
     ("label", "factor"),
     [
@@ -354,6 +474,92 @@ def test_the_unit_of_an_axis_is_read(label, factor):
 @pytest.mark.parametrize("label", ["", "throughput", "option", "bytes/s"])
 def test_no_unit_is_read_where_there_is_none(label):
     assert scale(label) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "equal"),
+    [
+        (100, 101, True),
+        (100, 102, False),
+        (102, 100, False),
+        (0, 0, True),
+        (1e-9, 0, False),
+        (math.inf, math.inf, True),
+        (math.inf, -math.inf, False),
+        ("a", "a", True),
+        ("a", "b", False),
+        (1, "1", False),
+        ("1", 1, False),
+        ([1, 2], [1, 2], True),
+        ([1, 2], [1, 2, 3], False),
+        ([1, 2, 3], [1, 2], False),
+        ([1], 1, False),
+        (1, [1], False),
+        ({"a": 1}, {"a": 1}, True),
+        ({"a": 1, "b": 2}, {"a": 1}, False),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+        ({"a": 1}, {"a": 2}, False),
+        ([1], {"a": 1}, False),
+        ({"a": 1}, [1], False),
+    ],
+)
+def test_values_are_compared_with_one_percent_of_tolerance(value, expected, equal):
+    assert same(value, expected, 0.01) is equal
+
+
+SENTENCES = {
+    "not-a-function": "no function of this name",
+    "arguments": "names of the arguments",
+    "unwritten": "still to be written",
+    "raised": "stopped with an error",
+    "nothing": "returned nothing",
+    "not-a-number": "not return a single number",
+    "not-numbers": "not return a tuple, list or dictionary of numbers",
+    "not-names": "not return a list of names",
+    "nan": "returned nan",
+    "too-large": "too large to be meant",
+    "wrong-length": "wrong number of values",
+    "wrong-keys": "one value for each of the names",
+    "too-late": "did not come back in time",
+    "died": "ended the whole Python process",
+    "changing": "two different values",
+    "figure-empty": "no curve on the axis",
+    "figure-curve": "Not every size",
+    "figure-legend": "no telling which curve is which",
+    "figure-range": "not go through all the batches",
+    "figure-xlabel": "horizontal axis has no label",
+    "figure-ylabel": "vertical axis has no label",
+    "figure-unit": "not name the unit",
+}
+
+
+def test_each_sentence_is_that_of_its_own_problem():
+    assert SENTENCES.keys() == PROBLEMS.keys()
+    for key, part in SENTENCES.items():
+        assert [other for other, sentence in PROBLEMS.items() if part in sentence] == [key]
+
+
+def test_the_misconception_with_all_the_values_is_named_before_one_with_the_wrong_ones():
+    some = {"key": "some", "says": "Some.", "read": "here", "values": [8, 1003]}
+    every = {"key": "all", "says": "All.", "read": "there", "values": [8, 1003]}
+    loose = some | {"values": [1, 1003]}
+
+    def area(B, D):
+        return 8 if B == 2 else B + D
+
+    assert "All." in words(area, DATA | {"misconceptions": [loose, every]})
+    assert "Some." in words(area, DATA | {"misconceptions": [some, every]})
+
+
+def test_what_the_function_was_given_is_for_the_learner_alone():
+    def area(B, D):
+        raise ValueError(f"B is {B}")
+
+    case = {"B": 2, "D": 4}
+    answer = ask(area, case, "number")
+    for private, said in ((True, "an error: ValueError: B is 2."), (False, "an error")):
+        (sentence,) = judge([answer], [8], [], 0, [case], private=private).sentences
+        assert sentence == f"The function stopped with {said}"
 
 
 def test_a_figure_leaves_no_figure_open():

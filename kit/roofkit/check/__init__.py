@@ -44,11 +44,11 @@ def check(part: str, function: object) -> None:
     known = _published[part]
     inputs = cases_of(known["cases"])
     answers = [ask(function, case, known["kind"]) for case in inputs]  # type: ignore[arg-type]
-    misconceptions = [MisconceptionValues(**one) for one in known["misconceptions"]]
+    misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
     verdict = judge(
-        answers, known["expected"], misconceptions, known["tolerance"], inputs, own_eyes=True
+        answers, known["expected"], misconceptions, known["tolerance"], inputs, private=True
     )
-    lines = [headline(part, verdict), *verdict.sentences, *honest(known)]
+    lines = [headline(part, verdict), *verdict.sentences, *scope(known)]
     # `nbgrader validate` cuts longer lines off.
     report = "\n".join(textwrap.fill(line, 80) for line in lines)
     if not verdict.passed:
@@ -64,14 +64,14 @@ def headline(part: str, verdict: Verdict) -> str:
     return f"{part}: not right yet ({verdict.right} of {cases})."
 
 
-def honest(known: Mapping[str, Any]) -> list[str]:
+def scope(known: Mapping[str, Any]) -> list[str]:
     """What was checked here, and what grading does with the same function."""
     cases = cases_of(known["cases"])
     shown = "; ".join(dict.fromkeys(line for case in cases if (line := _short(case))))
-    spans = "; ".join(f"{name}: {span}" for name, span in known["ranges"].items())
+    ranges = "; ".join(f"{name}: {values}" for name, values in known["ranges"].items())
     return [
         f"Checked here: {shown or 'the cases of the question'}.",
-        f"Grading asks {known['function']} with values that are not shown here ({spans}).",
+        f"Grading asks {known['function']} with values that are not shown here ({ranges}).",
     ]
 
 

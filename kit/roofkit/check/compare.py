@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .answers import Answer, Plain
+from .messages import PROBLEMS
 from .plot_reading import reading
 
 
@@ -42,11 +43,12 @@ def judge(
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
     cases: Sequence[Mapping[str, Any]],
-    own_eyes: bool = False,
+    private: bool = False,
 ) -> Verdict:
     """Compare each answer with what is expected for its case.
 
-    `own_eyes`: the sentences may quote what the learner's function was given and said.
+    private: only the learner reads the sentences, so they may quote what the function was given
+    and said.
     """
     seen = [_read(answer, case) for answer, case in zip(answers, cases, strict=True)]
     right = [
@@ -56,10 +58,9 @@ def judge(
     total = len(right)
     if all(right):
         return Verdict(total, total)
-    one = recognise(seen, right, misconceptions, tolerance)
-    if one:
-        words: tuple[str, ...] = (one.says, f"Read: {one.read}.")
-        return Verdict(sum(right), total, one.key, words)
+    known = recognise(seen, right, misconceptions, tolerance)
+    if known:
+        return Verdict(sum(right), total, known.key, (known.says, f"Read: {known.read}."))
     wrong = [index for index, is_right in enumerate(right) if not is_right]
     first = seen[wrong[0]]
     problem = first.problem or misshapen(first.value, expected[wrong[0]])
@@ -67,7 +68,7 @@ def judge(
         some = "some of them are right" if any(right) else "none of them is right"
         return Verdict(sum(right), total, "", (f"The values are not as expected: {some}.",))
     sentence = PROBLEMS[problem]
-    if own_eyes and first.detail:
+    if private and first.detail:
         sentence = sentence.removesuffix(".") + f": {first.detail}."
     return Verdict(sum(right), total, problem, (sentence,))
 
@@ -80,15 +81,15 @@ def recognise(
 ) -> MisconceptionValues | None:
     """The misconception with the same values: in every case, or at least in every wrong one."""
     strict, loose = None, None
-    for one in misconceptions:
+    for known in misconceptions:
         hits = [
             not answer.problem and value is not None and same(answer.value, value, tolerance)
-            for answer, value in zip(answers, one.values, strict=True)
+            for answer, value in zip(answers, known.values, strict=True)
         ]
         if all(hits):
-            strict = strict or one
+            strict = strict or known
         elif all(hit or fine for hit, fine in zip(hits, right, strict=True)):
-            loose = loose or one
+            loose = loose or known
     return strict or loose
 
 
@@ -116,9 +117,9 @@ def misshapen(value: Plain, expected: Plain) -> str:
     if isinstance(expected, dict) or isinstance(value, dict):
         fits = isinstance(value, dict) and isinstance(expected, dict)
         return "" if fits and value.keys() == expected.keys() else "wrong-keys"
-    if isinstance(expected, list) and not any(isinstance(one, str) for one in expected):
+    if isinstance(expected, list) and not any(isinstance(entry, str) for entry in expected):
         fits = isinstance(value, list) and len(value) == len(expected)
-        return "" if fits or any(isinstance(one, str) for one in value) else "wrong-length"
+        return "" if fits or any(isinstance(entry, str) for entry in value) else "wrong-length"
     return ""
 
 
@@ -128,32 +129,3 @@ def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:
         return answer
     values, problem = reading(answer.value, case)
     return Answer(value=values, problem=problem)
-
-
-PROBLEMS = {
-    "not-a-function": "There is no function of this name",
-    "arguments": "The function can't be called with the names of the arguments in the question",
-    "unwritten": "The function is still to be written.",
-    "raised": "The function stopped with an error",
-    "nothing": "The function returned nothing (None): is a `return` missing?",
-    "not-a-number": "The function did not return a single number",
-    "not-numbers": "The function did not return a tuple, list or dictionary of numbers",
-    "not-names": "The function did not return a list of names",
-    "nan": "The function returned nan, which is not a number.",
-    "too-large": "The function returned a number too large to be meant.",
-    "wrong-length": "The function returned the wrong number of values: see the question.",
-    "wrong-keys": "The function did not return one value for each of the names asked for.",
-    "too-late": "The function did not come back in time.",
-    "died": "The function ended the whole Python process.",
-    "changing": "The function gave two different values for one and the same case.",
-    "figure-empty": "There is no curve on the axis that was handed in: draw on `ax`.",
-    "figure-curve": "Not every size can be told from the legend or the texts beside the curves.",
-    "figure-legend": (
-        "There is no telling which curve is which: a legend, or a text beside each curve, "
-        "must name its size."
-    ),
-    "figure-range": "A curve does not go through all the batches.",
-    "figure-xlabel": "The horizontal axis has no label.",
-    "figure-ylabel": "The vertical axis has no label.",
-    "figure-unit": "The label of the vertical axis does not name the unit.",
-}

@@ -25,13 +25,13 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
         if "batches" in arguments:
             arguments["batches"] = np.asarray(arguments["batches"])
         function(ax, **arguments)
-        figure.canvas.draw()
+        figure.draw_without_rendering()  # places everything, and takes a third of the time
         curves = _curves(figure)
         return {
             "curves": curves,
-            "legend": any(_legend(one) for one in figure.axes) or bool(figure.legends),
-            "xlabel": _first(*(one.get_xlabel() for one in figure.axes), figure.get_supxlabel()),
-            "ylabel": _first(*(one.get_ylabel() for one in figure.axes), figure.get_supylabel()),
+            "legend": any(_legend(ax) for ax in figure.axes) or bool(figure.legends),
+            "xlabel": _first(*(ax.get_xlabel() for ax in figure.axes), figure.get_supxlabel()),
+            "ylabel": _first(*(ax.get_ylabel() for ax in figure.axes), figure.get_supylabel()),
         }
     finally:
         plt.close(figure)
@@ -107,7 +107,9 @@ def _color(artist: Any) -> Any:
 def _legend_texts(ax: Any, figure: Any) -> list[tuple[Any, str]]:
     """(colour of the entry, its text) of each entry of the axis' or the figure's legends."""
     legends = [ax.get_legend()] if _legend(ax) else []
-    legends += [one for one in ax.artists if hasattr(one, "legend_handles")] + list(figure.legends)
+    legends += [artist for artist in ax.artists if hasattr(artist, "legend_handles")] + list(
+        figure.legends
+    )
     return [
         (_color(handle), text.get_text())
         for legend in legends
@@ -139,10 +141,10 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[dict[str, list[float]
     unit, known = scale(seen["ylabel"])
     values = {}
     for size in case["sizes"]:
-        mine = [curve for curve in seen["curves"] if _names(curve["texts"], size)]
-        if not mine:
+        named = [curve for curve in seen["curves"] if _names(curve["texts"], size)]
+        if not named:
             return {}, "figure-curve" if seen["legend"] else "figure-legend"
-        curve = max(mine, key=lambda one: len(one["x"]))
+        curve = max(named, key=lambda curve: len(curve["x"]))
         order = np.argsort(curve["x"], kind="stable")
         x, y = np.asarray(curve["x"])[order], np.asarray(curve["y"])[order]
         if not x.size or x[0] > batches.min() or x[-1] < batches.max():

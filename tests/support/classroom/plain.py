@@ -14,15 +14,15 @@ from nbformat import NotebookNode
 
 from grading import sandbox
 from grading.execution import probe
-from grading.execution.notebook import TimeLimits
 from grading.execution.questions import Questions
+from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.judging.verdicts import Graded, judge_parts
 from grading.release import exercises
 
 matplotlib.use("agg")
 
 
-def grade(notebook: NotebookNode, name: str, seconds: float = 5) -> dict[str, Graded]:
+def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -> dict[str, Graded]:
     """Part → verdict, for a notebook that ends by itself."""
     with sandbox.UnsafeBox() as place, Questions(place) as questions:
         child = os.fork()
@@ -34,7 +34,7 @@ def grade(notebook: NotebookNode, name: str, seconds: float = 5) -> dict[str, Gr
                 os._exit(0)
         os.waitpid(child, 0)
         questions.collect({part.key for part in exercises.load(name).parts})
-        return judge_parts(name, questions, "tests", TimeLimits(call=seconds))
+        return judge_parts(name, questions, "tests", limits)
 
 
 def _run(notebook: NotebookNode, address: str) -> None:

@@ -1,0 +1,75 @@
+"""What a released notebook carries for its checks: the published cases, as values."""
+
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
+
+from grading.release import exercises
+from grading.release.cases import published
+from grading.schema.parts import Part
+from roofkit.check.answers import Plain
+from roofkit.check.packing import literal, pack
+
+
+class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
+    """A step of `nbgrader generate_assignment`: add a cell with the cases of all parts."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        name = resources["nbgrader"]["assignment"]
+        data = pack({part.key: released(name, part) for part in exercises.load(name).parts})
+        first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
+        nb.cells.insert(first + 1, cases_cell(data))
+        return nb, resources
+
+
+def cases_cell(data: str) -> NotebookNode:
+    """A locked cell, folded where a front end can fold it."""
+    source = f'from roofkit.check import cases\n\ncases("""\n{data}\n""")'
+    cell: NotebookNode = new_code_cell(  # type: ignore[no-untyped-call]
+        source, id="cases", metadata={"jupyter": {"source_hidden": True}}
+    )
+    cell.metadata["nbgrader"] = {
+        "grade": False,
+        "grade_id": "cases",
+        "locked": True,
+        "solution": False,
+        "task": False,
+        "schema_version": 3,
+        "cell_type": "code",
+    }
+    return cell
+
+
+def released(name: str, part: Part) -> dict[str, Any]:
+    """What a released notebook knows of a part: values, no formula."""
+    cases = published(name, part)
+    return {
+        "function": part.function,
+        "kind": part.kind,
+        "tolerance": part.tolerance,
+        "cases": literal(cases.inputs),
+        "expected": short(cases.expected),
+        "misconceptions": [
+            {
+                "key": known.key,
+                "says": known.says,
+                "read": known.read,
+                "values": short(known.values),
+            }
+            for known in cases.misconceptions
+        ],
+        "ranges": {key: str(values) for key, values in part.ranges.items()},
+    }
+
+
+def short(value: Plain) -> Plain:
+    """The same values with no more digits than a comparison needs."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: short(entry) for key, entry in value.items()}
+    return [short(entry) for entry in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,204 @@
+"""What a release carries, which hidden cases are drawn, and what a digest covers."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+import rooflib
+from grading.release import exercises
+from grading.release.cases import CASES, HIDDEN, hidden
+from grading.release.embedding import cases_cell, released, short
+from grading.schema.parts import Misconception
+from grading.schema.ranges import Choice, Pairs, Real, Sheets, Whole
+from roofkit.check.answers import plain
+
+NAME = "int8-matmul"
+ROOT = exercises.ROOT
+
+
+def operations(misconception):
+    """The part with 2·B·D·F, and one misconception."""
+    (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
+    return replace(part, misconceptions=(Misconception("rare", "", "", misconception),))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hidden_cases_are_drawn_again_until_a_misconception_shows(seed):
+    part = operations(lambda B, D, F: 2 * B * D * F if B < 800 else 0)
+    assert any(case["B"] >= 800 for case in hidden(NAME, part, str(seed)).inputs)
+
+
+def test_a_misconception_that_gives_nothing_counts_as_told_apart():
+    hidden(NAME, operations(lambda B, D, F: 1 / 0), "seed")
+
+
+def test_ranges_in_which_a_misconception_never_shows_are_an_error():
+    part = operations(lambda B, D, F: 2 * B * D * F)
+    with pytest.raises(ValueError, match=r"int8-matmul, operations: the ranges don't tell"):
+        hidden(NAME, part, "seed")
+
+
+def test_a_part_is_judged_by_eight_cases_and_a_figure_by_two():
+    assert (CASES, HIDDEN) == (8, {"figure": 2})
+    for name, count in ((NAME, 8), ("roofline-plot", 2)):
+        part = exercises.load(name).parts[-1]
+        assert len(hidden(name, part, "seed").inputs) == count
+
+
+def test_hidden_cases_differ_from_part_to_part():
+    first, second = (
+        hidden(NAME, part, "seed").inputs
+        for part in exercises.load(NAME).parts
+        if part.key in ("bytes-moved", "operations")
+    )
+    assert first != second
+
+
+# --- what is released -----------------------------------------------------------------------------
+
+
+def test_the_cell_of_the_cases_is_locked_and_gives_no_points():
+    cell = cases_cell("data")
+    assert cell.source == 'from roofkit.check import cases\n\ncases("""\ndata\n""")'
+    marks = cell.metadata.nbgrader
+    assert (marks["grade"], marks["solution"], marks["locked"]) == (False, False, True)
+    assert marks["grade_id"] == cell.id == "cases"
+    assert cell.metadata.jupyter.source_hidden
+
+
+@pytest.mark.parametrize("name", exercises.names())
+def test_what_is_released_of_a_part_are_values(name):
+    for part in exercises.load(name).parts:
+        data = released(name, part)
+        assert data["function"] == part.function
+        assert (data["kind"], data["tolerance"]) == (part.kind, part.tolerance)
+        assert data["ranges"] == {key: str(values) for key, values in part.ranges.items()}
+        assert [entry["key"] for entry in data["misconceptions"]] == [
+            known.key for known in part.misconceptions
+        ]
+        assert plain_data(data), part.key
+
+
+def plain_data(value):
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and plain_data(entry) for key, entry in value.items())
+    if isinstance(value, list):
+        return all(map(plain_data, value))
+    return value is None or type(value) in (int, float, str)
+
+
+def test_released_values_have_nine_digits():
+    assert short((1 / 3, {"a": [2 / 3]}, 10**12, "x", None)) == [
+        0.333333333,
+        {"a": [0.666666667]},
+        10**12,
+        "x",
+        None,
+    ]
+    assert plain(short(1 / 3), "number") == 0.333333333
+
+
+# --- ranges ---------------------------------------------------------------------------------------
+
+
+def drawn(values, count=400):
+    draws = values.draws(random.Random(1))
+    return [next(draws) for _ in range(count)]
+
+
+def test_whole_numbers_keep_to_their_range_and_are_spread_over_its_powers():
+    numbers = drawn(Whole(2, 1024))
+    assert min(numbers) == 2
+    assert 950 < max(numbers) <= 1024
+    assert 150 < sum(number <= 45 for number in numbers) < 250  # half of the logarithmic scale
+    assert all(
+        number % 128 == 0 and 512 <= number <= 4096 for number in drawn(Whole(512, 4096, 128))
+    )
+    assert set(drawn(Whole(128, 8192, power_of_two=True))) == {2**n for n in range(7, 14)}
+
+
+def test_a_range_without_a_number_is_an_error():
+    with pytest.raises(ValueError, match="no number from 5 to 7 is allowed"):
+        Whole(5, 7, multiple_of=8)
+
+
+def test_real_numbers_keep_to_their_range_and_have_six_digits():
+    numbers = drawn(Real(1e12, 4e14))
+    assert 1e12 <= min(numbers) < 1.1e12
+    assert 3.6e14 < max(numbers) <= 4e14
+    assert 150 < sum(number <= 2e13 for number in numbers) < 250
+    assert all(number == float(f"{number:.5e}") for number in numbers)
+
+
+def test_every_choice_turns_up_before_one_turns_up_again():
+    numbers = drawn(Choice("a", "b", "c"), 12)
+    assert all(set(numbers[at : at + 3]) == {"a", "b", "c"} for at in range(0, 12, 3))
+
+
+def test_invented_chips_have_names_of_their_own_and_figures_in_range():
+    for chips in drawn(Pairs(5, Real(1e12, 2e12), Real(3e11, 4e11)), 20):
+        assert len(chips) == 5
+        assert all(1e12 <= p <= 2e12 and 3e11 <= b <= 4e11 for p, b in chips.values())
+        assert not set(chips) & {chip.name for chip in rooflib.chips()}
+
+
+def test_invented_sheets_print_what_the_unit_says_and_are_sparse_half_of_the_time():
+    sheets = [sheet for sheets in drawn(Sheets(4), 20) for sheet in sheets]
+    assert sum(sheet["sparse"] for sheet in sheets) == len(sheets) / 2
+    prefixes = {"G": 1e9, "T": 1e12, "P": 1e15}
+    for sheet in sheets:
+        peak = sheet["peak"] * prefixes[sheet["peak_unit"][0]]
+        bandwidth = sheet["bandwidth"] * prefixes[sheet["bandwidth_unit"][0]]
+        assert 2e14 <= peak <= 4e15
+        assert 7e11 <= bandwidth <= 9.9e11
+    assert {sheet["peak_unit"] for sheet in sheets} == {"TFLOP/s", "PFLOP/s"}
+    assert {sheet["bandwidth_unit"] for sheet in sheets} == {"GB/s", "TB/s"}
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (Whole(2, 9), "a whole number from 2 to 9"),
+        (Whole(8, 64, 8), "a multiple of 8 from 8 to 64"),
+        (Whole(8, 64, power_of_two=True), "a power of two from 8 to 64"),
+        (Real(1e12, 2.5e12), "a number from 1e+12 to 2.5e+12"),
+        (Choice(0.5, 1), "one of 0.5, 1"),
+        (Choice([1], [2]), "other lists"),
+        (Pairs(5, Real(1, 2), Real(1, 2)), "a dictionary of 5 invented chips"),
+        (Sheets(4), "the data sheets of 4 invented chips"),
+    ],
+)
+def test_a_range_is_told_in_words(values, words):
+    assert str(values) == words
+
+
+# --- what decides ---------------------------------------------------------------------------------
+
+
+def test_all_that_decides_about_grades_is_in_the_digest():
+    decisive = {path for _, path in exercises.decisive(NAME)}
+    assert {ROOT / "exercises" / NAME / f"{NAME}.{kind}" for kind in ("ipynb", "py")} <= decisive
+    for folder in ("grading", "kit/roofkit/check", "rooflib"):
+        for kind in ("py", "toml", "j2"):
+            assert set((ROOT / folder).rglob(f"*.{kind}")) <= decisive
+    assert ROOT / "rooflib" / "hardware.toml" in decisive
+    assert not {path for path in decisive if "__pycache__" in path.parts}
+    assert not {
+        path for path in decisive if "exercises" in path.parts[:-1] and NAME not in path.parts
+    }
+
+
+def test_a_digest_changes_with_each_name_and_each_byte(tmp_path, monkeypatch):
+    first, second = tmp_path / "first", tmp_path / "second"
+
+    def digest(one, other, name="second"):
+        first.write_bytes(one)
+        second.write_bytes(other)
+        files = [("first", first), (name, second)]
+        monkeypatch.setattr(exercises, "decisive", lambda _: files)
+        return exercises.digest(NAME)
+
+    contents = [(b"a", b"b"), (b"a", b"c"), (b"c", b"b"), (b"ab", b""), (b"", b"ab")]
+    assert len({digest(*pair) for pair in contents} | {digest(b"a", b"b", "third")}) == 6
+    assert digest(b"a", b"b") == digest(b"a", b"b")
