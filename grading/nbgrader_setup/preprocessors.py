@@ -1,10 +1,12 @@
-"""What hangs this course into nbgrader: three steps in its lists of preprocessors."""
+"""The preprocessors that this course adds to nbgrader's own."""
 
 import itertools
 from pathlib import Path
+from typing import Any
 
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 from traitlets import Float
 
 from grading.execution.notebook import TimeLimits
@@ -13,13 +15,16 @@ from grading.intake.repair import repair
 from grading.records.seed import course_seed
 from grading.release import exercises
 from grading.release.cases import published
+from grading.schema.parts import Part
 from roofkit.check.packing import literal, pack
 
+Resources = dict[str, Any]
 
-class EmbedCases(NbGraderPreprocessor):
-    """Release: add a cell that holds the published cases of all parts, as values."""
 
-    def preprocess(self, nb, resources):
+class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
+    """Release: add a cell with the published cases of all parts, as values."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         name = resources["nbgrader"]["assignment"]
         parts = exercises.load(name).parts
         data = pack({part.key: released(name, part) for part in parts})
@@ -28,31 +33,33 @@ class EmbedCases(NbGraderPreprocessor):
         return nb, resources
 
 
-class Repair(NbGraderPreprocessor):
-    """Autograde, first: give a submission back what nbgrader needs to find its cells."""
+class Repair(NbGraderPreprocessor):  # type: ignore[misc]
+    """Autograde, first step: restore what nbgrader needs to find the cells of a submission."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         for line in itertools.chain(*repair(nb, resources["nbgrader"]["assignment"])):
             self.log.warning(line)
         return nb, resources
 
 
-class Values(NbGraderPreprocessor):
-    """Autograde: run the notebook, take values out of it, and write the verdict into it."""
+class Values(NbGraderPreprocessor):  # type: ignore[misc]
+    """Autograde: run the notebook, ask its functions for values, and write the verdict into it."""
 
     cell_seconds = Float(30, help="how long one cell may run").tag(config=True)
     call_seconds = Float(5, help="how long one call of an asked function may run").tag(config=True)
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         limits = TimeLimits(cell=self.cell_seconds, call=self.call_seconds)
         seed = course_seed(Path.cwd())  # nbgrader converts in the course folder
         return grade(nb, resources["nbgrader"]["assignment"], seed, limits), resources
 
 
-def cases_cell(data):
-    """A locked cell, folded where a front end can fold it."""
+def cases_cell(data: str) -> NotebookNode:
+    """A locked cell with the packed cases, collapsed where the editor can do that."""
     source = f'from roofkit.check import cases\n\ncases("""\n{data}\n""")'
-    cell = new_code_cell(source, id="cases", metadata={"jupyter": {"source_hidden": True}})
+    cell: NotebookNode = new_code_cell(  # type: ignore[no-untyped-call]
+        source, id="cases", metadata={"jupyter": {"source_hidden": True}}
+    )
     cell.metadata["nbgrader"] = {
         "grade": False,
         "grade_id": "cases",
@@ -65,8 +72,8 @@ def cases_cell(data):
     return cell
 
 
-def released(name, part):
-    """What a released notebook knows of a part: values, no formula."""
+def released(name: str, part: Part) -> dict[str, Any]:
+    """What a released notebook contains about a part: values, no formula."""
     cases = published(name, part)
     return {
         "function": part.function,
@@ -82,8 +89,8 @@ def released(name, part):
     }
 
 
-def short(value):
-    """The same values with no more digits than a comparison needs."""
+def short(value: Any) -> Any:
+    """The same values, rounded to the digits that a comparison needs."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""nbgrader's settings of this course, and of a course folder."""
+"""nbgrader's settings: those of this repository, and those of a course folder."""
 
 import os
 from pathlib import Path
@@ -10,12 +10,12 @@ CONFIG = Path(__file__).with_name("nbgrader_config.py")
 DATABASE = "COURSE_DB"
 
 
-def settings(folder=None):
-    """What nbgrader_config.py beside this file says, and then the course folder's own file."""
+def settings(folder: Path | None = None) -> Config:
+    """The settings of nbgrader_config.py beside this file, and those of the course folder's own."""
     config = _load(CONFIG)
     if folder is None:
         return config
-    own = Path(folder) / "nbgrader_config.py"
+    own = folder / "nbgrader_config.py"
     if own.exists():
         config.merge(_load(own))
     config.CourseDirectory.root = str(folder)
@@ -23,12 +23,13 @@ def settings(folder=None):
     return config
 
 
-def database(folder):
+def database(folder: Path) -> str:
     """The gradebook's address: COURSE_DB, or a file in the course folder."""
-    address = os.environ.get(DATABASE) or f"sqlite:///{Path(folder) / 'gradebook.db'}"
-    # SQLAlchemy would look for an older driver under the plain name.
+    address = os.environ.get(DATABASE) or f"sqlite:///{folder / 'gradebook.db'}"
+    # SQLAlchemy takes the plain name for an older driver.
     return address.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
-def _load(file):
-    return Config(PyFileConfigLoader(file.name, path=str(file.parent)).load_config())
+def _load(file: Path) -> Config:
+    loader = PyFileConfigLoader(file.name, path=str(file.parent))
+    return Config(loader.load_config())
