@@ -22,10 +22,10 @@ from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from site_browser import Traffic
 
+from grading.nbgrader_setup import feedback_page as pages
 from grading.nbgrader_setup.settings import settings
 from grading.release import exercises
 from grading.reports import feedback
-from grading.reports import feedback_page as pages
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 NAME = "int8-weights"
@@ -145,10 +145,9 @@ def hostile(released):
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory):
-    """A course in which somebody has put the hostile notebook where graded ones lie."""
-    room = Classroom(tmp_path_factory.mktemp("course"))
-    room.course.release([NAME])
+def room(tmp_path_factory, release):
+    """A course in which somebody has put the hostile notebook where graded ones are."""
+    room = Classroom(tmp_path_factory.mktemp("course"), release)
     nb = hostile(room.released(NAME))
     (part, *_) = exercises.load(NAME).parts
     says = f"{part.key}: 2 of {part.points:g} points.\nThe sentence about it.\n"

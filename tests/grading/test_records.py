@@ -1,17 +1,25 @@
 """What is written down of a grading: the gradebook, results, the seed. Nothing is run here."""
 
+import contextlib
 import json
 import os
+import random
+import re
 import shutil
+import sqlite3
 import stat
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from datetime import datetime
 
 import nbformat
 import pytest
-from classroom import Classroom, points
+from classroom import Classroom, dump, made_up, points
+from repository import ROOT
 
-from grading.course import Course
+from grading.course import Course, errors_in_one_line
 from grading.intake import submissions
 from grading.nbgrader_setup.settings import DATABASE, database, settings
 from grading.parallel import pool
@@ -20,8 +28,8 @@ from grading.records.gradebook_writer import GradebookWriter, time_of
 from grading.records.results import Results
 from grading.records.seed import course_seed
 from grading.release import exercises
-from grading.reports import rows
-from grading.work import Outcome, Unable, stand_in
+from grading.reports import overview, rows
+from grading.work import Unable, stand_in
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 NAME = "int8-matmul"
@@ -32,19 +40,9 @@ LATE, EARLY = b"2026-03-02 10:00:00 UTC", b"2026-02-28 10:00:00 UTC"
 PENALTY = "\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
 
 
-def outcome(right=PARTS, cause="", page="page", comments=None):
-    """What the grading of a notebook gives in which these parts are right."""
-    parts = [
-        {
-            "key": key,
-            "points": worth if key in right else 0,
-            "of": worth,
-            "cause": "" if key in right else cause,
-            "sentences": [],
-        }
-        for key, worth in points(NAME).items()
-    ]
-    return Outcome("notebook", page, comments or {}, parts, "", [], [], 1.0)
+def outcome(right=PARTS, cause="", **others):
+    """What comes of a notebook in which these parts are right."""
+    return made_up.outcome(NAME, set(PARTS) - set(right), cause, **others)
 
 
 @pytest.fixture
@@ -73,7 +71,7 @@ def test_what_is_recorded_stands_in_the_gradebook_and_in_files(room, writer):
     late = writer.record("ada", NAME, outcome(PARTS[1:]), EARLY)
     assert not late
     assert submission(room) == (FULL - points(NAME)[PARTS[0]], 0, False, datetime(2026, 2, 28, 10))
-    assert room.course.graded("ada", NAME).read_text() == "notebook"
+    assert room.course.graded("ada", NAME).read_text() == made_up.NOTEBOOK
     assert room.course.feedback("ada", NAME).read_text() == "page"
     assert room.course.graded("ada", NAME).with_name("timestamp.txt").read_bytes() == EARLY
     with room.course.gradebook() as gradebook:
@@ -228,14 +226,15 @@ class Killed(BaseException):
     """Stands for the end of the process at this place."""
 
 
+def ends(*_):
+    raise Killed
+
+
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_file_is_never_half_written(tmp_path, monkeypatch, call):
     """Whatever has been written before the process ends, the file has its old content."""
     file = tmp_path / "file"
     file.write_text("old")
-
-    def ends(*_):
-        raise Killed
 
     monkeypatch.setattr(*((os, "fsync") if call == "fsync" else (type(file), "replace")), ends)
     with pytest.raises(Killed):
@@ -269,10 +268,6 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
 def test_an_unfinished_file_is_not_taken_for_a_result(tmp_path, monkeypatch):
     kept = Results(tmp_path)
-
-    def ends(_):
-        raise Killed
-
     monkeypatch.setattr(os, "fsync", ends)
     with pytest.raises(Killed):
         kept.put("ada", "one", {"digest": "1"})
@@ -371,32 +366,6 @@ def test_a_digest_does_not_move_bytes_from_one_file_to_the_next(room):
 # --- a run of the grader, with other work in the place of notebooks ------------------------------
 
 
-class Here:
-    """A backend that does the work in this process."""
-
-    broken = EOFError
-    window = 1
-
-    def executor(self):
-        return self
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def submit(self, function, job):
-        from concurrent.futures import Future
-
-        future = Future()
-        try:
-            future.set_result(function(job))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 @pytest.fixture
 def jobs(monkeypatch):
     """Nothing is run: the jobs that came, and an outcome with full points for each."""
@@ -422,7 +391,7 @@ def hand_in(room, student, content=b"{}", stamp=None):
 
 def test_a_job_has_all_that_its_grading_depends_on(room, jobs):
     hand_in(room, "ada", b'{"a": 1}')
-    assert room.course.grade(Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
     (job,) = jobs
     assert job.content == b'{"a": 1}'
     assert (job.student, job.exercise, job.reason, job.unsafe) == ("ada", NAME, "", True)
@@ -432,29 +401,29 @@ def test_a_job_has_all_that_its_grading_depends_on(room, jobs):
     assert room.course.state()["ada"][NAME]["unsafe"] is True
     give_by_hand(room, "ada", manual_score=0.5)
     hand_in(room, "ada", b'{"a": 2}')
-    assert room.course.grade(Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
     assert jobs[1].manual == {PARTS[0]: (0.5, 0)}
     assert jobs[1].comments == {f"{PARTS[1]}-solution": "Look again."}
-    assert room.course.grade(Here(), unsafe=True) == 0
+    assert room.course.grade(made_up.Here(), unsafe=True) == 0
     assert len(jobs) == 2
 
 
 def test_work_that_was_given_up_is_listed_and_done_again_next_time(room, jobs):
     hand_in(room, "ada", b"ends its process")
     hand_in(room, "bob")
-    assert room.course.grade(Here(), unsafe=True) == 2
+    assert room.course.grade(made_up.Here(), unsafe=True) == 2
     assert [job.student for job in jobs] == ["ada"] * pool.TRIES + ["ada", "bob"]
     assert submission(room, "ada")[:3] == (0, 0, True)
     assert submission(room, "bob")[0] == FULL
     assert jobs[pool.TRIES].reason == "the process that graded it ended each time"
     assert room.course.state()["ada"][NAME]["digest"] == ""
-    assert room.course.grade(Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
 
 
 def test_a_stamp_without_a_time_is_remarked(room, jobs):
     hand_in(room, "ada", stamp=b"yesterday")
     hand_in(room, "bob", stamp=EARLY)
-    room.course.grade(Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
     state = room.course.state()
     assert state["ada"][NAME]["remarks"] == ["timestamp.txt does not say a time"]
     assert state["bob"][NAME]["remarks"] == []
@@ -471,7 +440,7 @@ def test_the_feedback_page_of_a_late_submission_says_so(strict, monkeypatch):
     monkeypatch.setattr("grading.course.work", worked)
     hand_in(strict, "late", stamp=LATE)
     hand_in(strict, "early", stamp=EARLY)
-    assert strict.course.grade(Here(), unsafe=True) == 2
+    assert strict.course.grade(made_up.Here(), unsafe=True) == 2
     assert strict.course.feedback("early", NAME).read_text() == "page"
     page = strict.course.feedback("late", NAME).read_text()
     assert "late submission penalty" in page.lower()
@@ -483,16 +452,16 @@ def test_a_release_is_made_once_and_again_when_it_is_gone(room, jobs, monkeypatc
     monkeypatch.setattr(
         Course, "release", lambda self, names=(): made.append(list(names)) or plain(self, names)
     )
-    room.course.grade(Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
     assert made == []
     (room.folder / "release" / NAME / f"{NAME}.ipynb").unlink()
-    room.course.grade(Here(), unsafe=True)
-    room.course.grade(Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
     assert made == [[NAME]]
     released = room.folder / ".grading" / "released.json"
     results.write(released, json.loads(released.read_text()) | {NAME: "an older version"})
-    room.course.grade(Here(), unsafe=True)
-    room.course.grade(Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
     assert made == [[NAME], [NAME]]
 
 
@@ -517,6 +486,195 @@ def test_the_folder_and_the_environment_are_as_before(room, monkeypatch, tmp_pat
         assert os.getcwd() == str(room.folder)  # noqa: PTH109
     assert os.getcwd() == str(tmp_path)  # noqa: PTH109
     assert os.environ["PATH"] == paths
+
+
+# --- what goes wrong while results are recorded --------------------------------------------------
+
+STUDENTS = {"ada": "", "bob": PARTS[0], "eve": PARTS[1]}  # student → part that is wrong
+
+
+@pytest.fixture
+def handed_in(room, monkeypatch):
+    """Three submissions, to be graded without being run."""
+    monkeypatch.setattr("grading.course.work", made_up.work)
+    (room.folder / ".grading" / "seed").write_text("0" * 32)
+    for student, wrong in STUDENTS.items():
+        hand_in(room, student, wrong.encode() or b"all right")
+    return room
+
+
+def finish(room):
+    """Grade what is left, and return all that came out."""
+    room.course.grade(made_up.Here(), unsafe=True)
+    with errors_in_one_line():
+        overview.write(room.course)
+    return dump.course(room.folder)
+
+
+@pytest.fixture
+def expected(handed_in, tmp_path):
+    """What comes out if nothing goes wrong."""
+    shutil.copytree(handed_in.folder, tmp_path / "expected")
+    return finish(Classroom(tmp_path / "expected"))
+
+
+def same(got, expected):
+    assert got.keys() == expected.keys()
+    for name in expected:
+        assert got[name] == expected[name], name
+
+
+def refused(room):
+    """The one line with which grading ends."""
+    with pytest.raises(Unable) as unable:
+        finish(room)
+    assert "\n" not in str(unable.value)
+    return str(unable.value)
+
+
+def test_the_points_are_those_of_the_made_up_outcomes(handed_in, expected):
+    rows = [line.split(",") for line in expected["grades.csv"].decode().splitlines()]
+    scores = {row[0]: float(row[2]) for row in rows if row[1] == NAME}
+    assert scores == {
+        student: FULL - points(NAME).get(wrong, 0) for student, wrong in STUDENTS.items()
+    }
+
+
+def test_a_second_grader_is_told_that_there_is_one(handed_in, expected):
+    with results.lock(handed_in.folder / ".grading" / "lock"):
+        said = refused(handed_in)
+    assert said == f"{handed_in.folder} is being graded already; wait until that is done"
+    same(finish(handed_in), expected)
+
+
+@pytest.mark.parametrize("graded", [0, 1, 3])
+def test_a_locked_gradebook_is_said_and_costs_nothing(graded, handed_in, expected, monkeypatch):
+    """Locked by somebody after so many submissions."""
+    file = handed_in.folder / "gradebook.db"
+    monkeypatch.setenv(DATABASE, f"sqlite:///{file}?timeout=0.1")
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+
+        def put(self, *entry, plain=Results.put):
+            plain(self, *entry)
+            if len(list(self.folder.glob("*/*.json"))) == graded:
+                other.execute("BEGIN EXCLUSIVE")
+
+        if not graded:
+            other.execute("BEGIN EXCLUSIVE")
+        with monkeypatch.context() as patch:
+            patch.setattr(Results, "put", put)
+            line = refused(handed_in)
+    assert line.startswith("The gradebook could not be used: database is locked.")
+    same(finish(handed_in), expected)
+
+
+FULL_DISK = """
+import shutil, sys
+from pathlib import Path
+from classroom import made_up
+import grading.course
+from grading.course import Course, errors_in_one_line
+from grading.reports import overview
+from grading.work import Unable
+
+grading.course.work = made_up.work
+folder, out = map(Path, sys.argv[1:])
+
+def finish():
+    Course(folder).grade(made_up.Here(), unsafe=True)
+    with errors_in_one_line():
+        overview.write(Course(folder))
+
+ballast = folder / "ballast"
+for left in (0, 20_000, 60_000):
+    free = shutil.disk_usage(folder).free
+    with ballast.open("wb") as file:
+        file.write(bytes(max(0, free - left)))
+    try:
+        finish()
+    except Unable as unable:
+        print("LINE", unable)
+    ballast.unlink()
+finish()
+shutil.copytree(folder, out)
+"""
+
+
+def test_a_full_disk_is_said_and_costs_nothing(handed_in, expected, tmp_path):
+    """On a file system of its own in memory, of which less and less is taken."""
+    disk, out = tmp_path / "disk", tmp_path / "out"
+    disk.mkdir()
+    steps = 'mount -t tmpfs -o size=8m tmpfs "$0" && cp -r "$1" "$0/course" && shift && exec "$@"'
+    command = ["unshare", "--mount", "sh", "-c", steps, disk, handed_in.folder]
+    if os.geteuid():  # who may mount only as root of a user namespace, and grades as who he is
+        command.insert(1, "--map-root-user")
+        command += ["unshare", "--map-user", str(os.geteuid()), "--map-group", str(os.getegid())]
+    command += [sys.executable, "-c", FULL_DISK, disk / "course", out]
+    paths = os.pathsep.join([str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("LINE")]
+    assert len(lines) >= 2, done.stdout
+    for line in lines:
+        assert "run this again" in line, line
+        assert re.search("No space left on device|database or disk is full", line), line
+    assert "Traceback" not in done.stderr
+    same(dump.course(out), expected)
+
+
+def test_a_clock_that_jumps_changes_nothing(handed_in, expected, monkeypatch):
+    chance = random.Random(20)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + chance.uniform(-1e9, 1e9))
+    same(finish(handed_in), expected)
+    for seconds in (-1e9, 1e9):
+        for path in handed_in.folder.rglob("*"):
+            os.utime(path, (now + seconds, now + seconds))
+        assert todo(handed_in) == []
+        same(finish(handed_in), expected)
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda _: ""])
+def test_a_damaged_result_is_made_again(damage, handed_in, expected):
+    finish(handed_in)
+    file = handed_in.folder / dump.RESULTS / "bob" / f"{NAME}.json"
+    file.write_text(damage(file.read_text()))
+    assert todo(handed_in) == ["bob"]
+    same(finish(handed_in), expected)
+
+
+@pytest.mark.parametrize("place", ["gradebook", "notebook", "page", "result"])
+def test_a_grading_that_ends_in_the_middle_of_a_record_is_continued(
+    place, handed_in, expected, monkeypatch
+):
+    """Ended before each of the steps in which one submission is written down."""
+    plain, seen = results.replace, []
+    order = ["notebook", "page", "result"]
+
+    def replace(file, text):
+        if file.suffix in (".ipynb", ".html", ".json") and file.name != "released.json":
+            seen.append(file)
+            if len(seen) == 4 + order.index(place):
+                raise Killed
+        plain(file, text)
+
+    with monkeypatch.context() as patch:
+        if place == "gradebook":
+            patch.setattr(GradebookWriter, "_gradebook", ends)
+        else:
+            patch.setattr("grading.records.gradebook_writer.replace", replace)
+            patch.setattr(results, "replace", replace)
+        with pytest.raises(Killed):
+            finish(handed_in)
+    assert todo(handed_in)
+    same(finish(handed_in), expected)
 
 
 # --- settings ------------------------------------------------------------------------------------
