@@ -49,8 +49,8 @@ def the_class(
             yield (
                 f"wrong-{index}",
                 name,
-                room.solved(name, wrong_one.name),
-                list(wrong_one.expected),
+                room.solved(name, made.name),
+                list(made.expected),
             )
         for student in others:
             yield student, name, *OTHERS[student](room, name)
