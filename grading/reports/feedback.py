@@ -330,7 +330,7 @@ TAGS = {
     *("h1", "h2", "h3", "h4", "h5", "h6", "dl", "dt", "dd", "img"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-ATTRIBUTES = {"img": {"src", "alt"}, "ol": {"start"}}
+ATTRIBUTES = {"*": set[str](), "img": {"src", "alt"}, "ol": {"start"}}
 # Nothing is left for it to remove, unless the Markdown parser has a hole.
 _SANITIZER = nh3.Cleaner(
     tags=TAGS,
