@@ -39,7 +39,7 @@ def address(server):
 
 @pytest.fixture(scope="module")
 def room(in_a_file, address, tmp_path_factory):
-    """The same class, graded with PostgreSQL; then one by plain nbgrader, and its other commands.
+    """The same class, graded with PostgreSQL; then one by plain nbgrader, which also exports.
 
     `room.rows` is what stood in the gradebook before those.
     """
@@ -54,7 +54,6 @@ def room(in_a_file, address, tmp_path_factory):
         main(["grade", str(room.folder)])
         room.rows = dump.gradebook(database(room.folder))
         done(room.nbgrader("autograde", NAME, "--student=half", "--force"))
-        done(room.nbgrader("generate_feedback", NAME, "--force"))
         done(room.nbgrader("export", "--to", "exported.csv"))
     return room
 
