@@ -1,15 +1,17 @@
-"""The instructor's side: values out of a submitted notebook, a verdict outside of it.
+"""The instructor's side: from submitted notebooks to points, reports and feedback.
 
-A learner's function is asked for values inside the process of its notebook (`probe`, in a
-`sandbox`), on inputs that it has not seen (`known`). They are compared here with what the
-reference solution gives, and the verdict is written into the graded notebook (`run`).
-`preprocessors` and `guard` hang this into plain nbgrader. For `make grade`, `intake` finds what was
-handed in, `work` turns one submission into one graded notebook, `pool` spreads that over processes,
-`ledger` writes what comes back, `course` leads, and `report` tells.
+A learner's functions are called with hidden inputs inside the process of their notebook, in a
+`sandbox`. The values that they return are judged outside of it, against the reference solution.
+
+For `make grade`, `course` leads. `intake` finds what was handed in, `work` turns one submission
+into one graded notebook (with `execution` and `judging`), `parallel` spreads that over processes,
+`records` writes down the outcome, and `reports` shows it. `nbgrader_setup` makes plain nbgrader
+commands do the same. `schema` is the vocabulary in which exercises are written; `release` loads
+them.
 """
 
 import sys
 
-# If this package is there, jsonschema compiles a grammar of web addresses with it, for a second in
-# each process. Nothing in a notebook's schema asks for one.
-sys.modules.setdefault("rfc3987_syntax", None)
+# If this package is there, jsonschema spends a second in each process on compiling its grammar of
+# web addresses. The schema of a notebook has no use for it.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

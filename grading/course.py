@@ -1,131 +1,146 @@
-"""A course folder: release into it, grade what was handed in there, once for each change."""
+"""A course folder: release exercises into it, and grade what was handed in and has changed."""
 
 import contextlib
 import logging
 import os
 import sys
 import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from nbgrader.api import Gradebook, InvalidEntry
-from nbgrader.apps.api import NbGraderAPI
-from nbgrader.coursedir import CourseDirectory
+from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
+from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
+from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
-from tqdm import tqdm
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from grading import sandbox
-from grading.execution.time_limits import TIME_LIMITS
+from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.intake import submissions
-from grading.nbgrader_setup.settings import CONFIG, database, settings
+from grading.intake.submissions import Submission
 from grading.parallel import pool
 from grading.records import results
 from grading.records.gradebook_writer import GradebookWriter, time_of
 from grading.records.seed import FOLDER, course_seed
 from grading.release import exercises
-from grading.work import Job, Unable, work
+from grading.settings import CONFIG, database, settings
+from grading.work import Job, Outcome, Unable, work
 
 OWN_CONFIG = """\
-# Plain nbgrader commands and the formgrader find the course's settings through this file.
+# Through this file plain nbgrader commands and the formgrader find the course's settings.
 from pathlib import Path
 
 SETTINGS = Path({path!r})
 
-# nbgrader would go on without settings: submissions would run outside of the sandbox.
+# Without settings nbgrader would go on, and run submissions outside of the sandbox.
 if not SETTINGS.exists():
-    raise SystemExit(f"{{SETTINGS}} is gone; correct its place in {{__file__}}")
+    raise SystemExit(f"{{SETTINGS}} is missing; correct the path in {{__file__}}")
 try:
     c = get_config()
     load_subconfig(str(SETTINGS))
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
-GAVE_UP = "the grader's own process ended each time that this was graded"
+GAVE_UP = "the process that graded it ended each time"
 
 
 class Course:
     """A folder with submitted/<student>/<exercise>/<exercise>.ipynb in it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.results = results.Results(self.folder / FOLDER / "graded")
 
-    def prepare(self):
-        """Make the folder one that nbgrader knows; nothing in it is written over."""
+    def prepare(self) -> None:
+        """Make the folder usable for nbgrader. Nothing in it is overwritten."""
         self.folder.mkdir(parents=True, exist_ok=True)
         own = self.folder / "nbgrader_config.py"
         if not own.exists():
             own.write_text(OWN_CONFIG.format(path=str(CONFIG)), encoding="utf-8")
         course_seed(self.folder)
 
-    def release(self, names=None):
-        """Write release/<exercise>/<exercise>.ipynb, and tell the gradebook of it."""
+    def release(self, names: Sequence[str] = ()) -> None:
+        """Write release/<exercise>/<exercise>.ipynb and enter it in the gradebook; all by default.
+
+        Raises Unable if nbgrader fails.
+        """
         self.prepare()
+        done = results.read(self._released) or {}
         with self._nbgrader() as api:
             for name in names or exercises.names():
                 result = api.generate_assignment(name, force=True, create=True)
                 if not result["success"]:
                     raise Unable(
-                        f"{name} could not be released: {_last_line(result)}. When that is cured, "
+                        f"{name} could not be released: {_last_line(result)}. Put that right and "
                         "run this again."
                     )
+                results.write(self._released, done := done | {name: exercises.digest(name)})
 
-    def grade(self, hands=None, unsafe=False, limits=TIME_LIMITS):
-        """Grade what is new or changed. Returns how many submissions that were.
+    def grade(
+        self,
+        backend: pool.Backend | None = None,
+        unsafe: bool = False,
+        limits: TimeLimits = TIME_LIMITS,
+    ) -> int:
+        """Grade what is new or has changed. Returns the number of these submissions.
 
-        hands: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
-        Unable, with one line for the person who grades; then it can be called again.
+        backend: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
+        Unable, with one line for the instructor; the grading can then be started again.
         """
-        with in_one_line(), self._alone():
+        with errors_in_one_line(), self._locked():
             if not unsafe:
                 try:
-                    # Whether the system allows one, the first that is needed will show.
+                    # Whether the system allows a sandbox, the first one will show.
                     sandbox.refuse_what_cannot_work()
                 except sandbox.Refused as refused:
                     raise Unable(str(refused)) from None
             self._release_what_changed()
-            return self._grade(hands or pool.Local(), unsafe, limits)
+            return self._grade(backend or pool.Local(), unsafe, limits)
 
     @contextmanager
-    def _alone(self):
-        with contextlib.ExitStack() as held:
+    def _locked(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
             try:
-                held.enter_context(results.alone(self.folder / FOLDER / "lock"))
+                stack.enter_context(results.lock(self.folder / FOLDER / "lock"))
             except BlockingIOError:
                 raise Unable(
                     f"{self.folder} is being graded already; wait until that is done"
                 ) from None
             yield
 
-    def _grade(self, hands, unsafe, limits):
+    def _grade(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
         state = self.state()
         found = submissions.submissions(self.folder)
         todo = [one for one in found if not self._done(one, state)]
         if not todo:
             return 0
-        common = {"seed": course_seed(self.folder), "limits": limits, "unsafe": unsafe}
+        common: dict[str, Any] = {
+            "seed": course_seed(self.folder),
+            "limits": limits,
+            "unsafe": unsafe,
+        }
         with (
             warnings.catch_warnings(),
             GradebookWriter(self.folder, settings(self.folder)) as writer,
             tqdm(total=len(todo)) as progress,
         ):
-            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own business with its database
+            warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
             jobs = (self._job(one, writer, common) for one in todo)
-            for (job, submission, stamp), outcome in pool.done(hands, work, jobs):
+            for (job, submission, stamp), made in pool.done(backend, work, jobs):
                 name, student = job.exercise, job.student
-                if outcome is None:
-                    outcome = self._given_up(job)
+                outcome = made or self._given_up(job)
                 if writer.record(student, name, outcome, stamp):
                     with self._nbgrader() as api:
                         api.generate_feedback(name, student)
                 remarks = [*submission.remarks, *outcome.remarks]
                 if stamp.strip() and time_of(stamp) is None:
                     remarks.append("timestamp.txt does not say a time")
-                entry = {
-                    "digest": ""
-                    if outcome.again
-                    else self._digest(name, job.content, stamp, job.reason),
+                digest = self._digest(name, job.content, stamp, job.reason)
+                result: results.Result = {
+                    "digest": "" if outcome.again else digest,
                     "reason": outcome.reason,
                     "remarks": remarks,
                     "parts": outcome.parts,
@@ -133,13 +148,15 @@ class Course:
                     "tampering": [*submission.tampering, *outcome.tampering],
                     "unsafe": unsafe,
                 }
-                self.results.put(student, name, entry)
+                self.results.put(student, name, result)
                 progress.set_description(f"{student} {name}")
                 progress.update()
         return len(todo)
 
-    def _job(self, submission, writer, common):
-        """((the work, the submission, content of timestamp.txt), the work)"""
+    def _job(
+        self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
+    ) -> tuple[tuple[Job, Submission, bytes], Job]:
+        """((the job, the submission, content of timestamp.txt), the job)"""
         name, student = submission.exercise, submission.student
         content, stamp, reason = submission.read()
         manual, comments = writer.given(student, name)
@@ -157,57 +174,61 @@ class Course:
         )
         return (job, submission, stamp), job
 
-    def _given_up(self, job):
-        """For work that ended each process that did it."""
-        return replace(work(replace(job, reason=GAVE_UP, content=b"")), again=True)
+    def _given_up(self, job: Job) -> Outcome:
+        """The outcome of a job that ended each process that worked on it."""
+        outcome = work(replace(job, reason=GAVE_UP, content=b""))
+        return replace(outcome, again=True)
 
-    def state(self):
+    def state(self) -> dict[str, dict[str, results.Result]]:
         """student → exercise → what came out when it was last graded."""
         return self.results.all()
 
-    def gradebook(self):
+    def gradebook(self) -> Any:
         return Gradebook(database(self.folder), "roofline")
 
-    def graded(self, student, name):
+    def graded(self, student: str, name: str) -> Path:
         return self.folder / "autograded" / student / name / f"{name}.ipynb"
 
-    def feedback(self, student, name):
+    def feedback(self, student: str, name: str) -> Path:
         return self.folder / "feedback" / student / name / f"{name}.html"
 
-    def _digest(self, name, content, stamp, reason):
+    def _digest(self, name: str, content: bytes, stamp: bytes, reason: str) -> str:
         return f"{exercises.digest(name)[:16]}-{submissions.digest(content, stamp, reason)}"
 
-    def _done(self, submission, state):
-        entry = state.get(submission.student, {}).get(submission.exercise)
+    def _done(self, submission: Submission, state: dict[str, dict[str, results.Result]]) -> bool:
+        result = state.get(submission.student, {}).get(submission.exercise)
         place = (submission.student, submission.exercise)
         return (
-            entry is not None
+            result is not None
             and self.graded(*place).exists()
             and self.feedback(*place).exists()
-            and entry["digest"] == self._digest(submission.exercise, *submission.read())
+            and result["digest"] == self._digest(submission.exercise, *submission.read())
         )
 
-    def _release_what_changed(self):
+    @property
+    def _released(self) -> Path:
+        """Which version of each exercise was released: name → digest."""
+        return self.folder / FOLDER / "released.json"
+
+    def _release_what_changed(self) -> None:
         self.prepare()
-        now = {name: exercises.digest(name) for name in exercises.names()}
-        before = results.read(self.folder / FOLDER / "released.json") or {}
+        before = results.read(self._released) or {}
         released = self.folder / "release"
-        with self._nbgrader(), self.gradebook() as gradebook:  # which may be made only now
+        with self._nbgrader(), self.gradebook() as gradebook:  # which this may create
             known = {one.name for one in gradebook.assignments if one.notebooks}
         changed = [
             name
-            for name in now
-            if before.get(name) != now[name]
+            for name in exercises.names()
+            if before.get(name) != exercises.digest(name)
             or name not in known
             or not (released / name / f"{name}.ipynb").exists()
         ]
         if changed:
             self.release(changed)
-            results.write(self.folder / FOLDER / "released.json", now)
 
     @contextmanager
-    def _nbgrader(self):
-        """nbgrader with the course's settings, in the course folder."""
+    def _nbgrader(self) -> Iterator[Any]:
+        """nbgrader's API with the course's settings, in the course folder."""
         log = logging.getLogger("traitlets")
         before, log.propagate = log.propagate, False
         here, paths = Path.cwd(), os.environ["PATH"]
@@ -226,31 +247,33 @@ class Course:
 
 
 @contextmanager
-def in_one_line():
-    """Make Unable of what a machine may have against being graded on, and can be cured."""
-    log = logging.getLogger("tornado.application")  # to which nbgrader's gradebook shows tracebacks
+def errors_in_one_line() -> Iterator[None]:
+    """Turn errors that the instructor can put right (disk, gradebook) into Unable."""
+    log = logging.getLogger("tornado.application")  # to which nbgrader's gradebook logs tracebacks
     before, log.disabled = log.disabled, True
     try:
         yield
     except (OperationalError, InterfaceError, InvalidEntry) as error:
-        said = " ".join(str(getattr(error, "orig", error)).split())  # a server says several lines
+        said = " ".join(
+            str(getattr(error, "orig", error)).split()
+        )  # a server may send several lines
         said = said.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
         raise Unable(
-            f"The gradebook could not be used: {said}. If a formgrader or another program is at "
-            "work on it, let it finish; then run this again. No grade is lost."
+            f"The gradebook could not be used: {said}. If a formgrader or another program is "
+            "using it, let that finish, then run this again. No grade is lost."
         ) from None
     except OSError as error:
         what = f" ({error.filename})" if error.filename else ""
         raise Unable(
-            f"{error.strerror or error}{what}. When that is cured, run this again: it goes on "
-            "where it was."
+            f"{error.strerror or error}{what}. Put that right and run this again: it continues "
+            "where it stopped."
         ) from None
     finally:
         log.disabled = before
 
 
-def _last_line(result):
-    """What nbgrader says last about a failure, without paths."""
+def _last_line(result: dict[str, Any]) -> str:
+    """The last error in nbgrader's log, without its prefix."""
     lines = [line for line in result.get("log", "").splitlines() if "Error" in line]
-    text = lines[-1] if lines else "nbgrader could not convert it"
+    text: str = lines[-1] if lines else "nbgrader could not convert it"
     return text.split("] ")[-1].split("Error) ")[-1].strip().rstrip(".")

@@ -21,9 +21,9 @@ from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write
+from grading.nbgrader_setup.feedback_page import page
 from grading.release import exercises
 from grading.reports import feedback
-from grading.reports.feedback_page import page
 
 NO_RESPONSE = "No response."  # what nbgrader says
 NOT_GRADED = "This could not be graded."
@@ -118,7 +118,7 @@ def _worked(job: Job, start: float) -> Outcome:
     comments = dict.fromkeys(untouched(nb, job.released), NO_RESPONSE)
     feedback.clean(nb)
     return Outcome(
-        notebook=nbformat.writes(nb),  # type: ignore[no-untyped-call]
+        notebook=nbformat.writes(nb),
         feedback=page(
             nb, job.exercise, job.student, _shown(found["parts"], job), comments | job.comments
         ),
@@ -170,7 +170,7 @@ def _run(nb: NotebookNode, job: Job) -> NotebookNode:
 
 
 def _notebook(text: str) -> NotebookNode:
-    nb: NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+    nb: NotebookNode = nbformat.reads(text, as_version=4)
     return nb
 
 
@@ -190,7 +190,7 @@ def stand_in(released: str, exercise: str, reason: str) -> NotebookNode:
     """The released notebook with no points in it, and on top why that is so."""
     nb = _notebook(released)
     said = f"**Could not be graded**: {reason}."
-    nb.cells.insert(0, new_markdown_cell(said, id="not-graded"))  # type: ignore[no-untyped-call]
+    nb.cells.insert(0, new_markdown_cell(said, id="not-graded"))
     parts = {
         part.key: Graded(part.key, 0, part.points, "not-graded", (NOT_GRADED,))
         for part in exercises.load(exercise).parts

@@ -1,6 +1,7 @@
-"""Fixtures that several test files share: small books, the built site, a browser."""
+"""Fixtures that several test files share: small books, the built site, a browser, a release."""
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,3 +47,26 @@ def browser() -> Iterator[Browser]:
         pytest.fail(MISSING, pytrace=False)
     with started(found) as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course folder with all exercises released, to be copied: one for all processes of xdist.
+
+    It has no seed, so each copy draws its own.
+    """
+    from grading.course import Course  # which takes a second that other tests need not spend
+    from grading.records.seed import FOLDER
+
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder = base / "release-for-all"
+    with (base / "release-for-all.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            made = base / "release-for-all.unfinished"
+            Course(made).release()
+            (made / FOLDER / "seed").unlink()
+            made.rename(folder)
+    return folder

@@ -16,7 +16,7 @@ from nbformat.v4 import new_output
 from grading.execution.questions import Questions
 from grading.execution.time_limits import Clock, Stopwatch, TimeLimits
 from grading.release import exercises
-from grading.sandbox.box import Box, Unsafe
+from grading.sandbox.box import Box, UnsafeBox
 
 PROBE = (Path(__file__).parent / "probe.py").read_text(encoding="utf-8")
 LOOK_SECONDS = 0.2  # between two looks at the clocks, and at whether the kernel still runs
@@ -40,7 +40,9 @@ class Execution:
     late_by_wall: bool
 
 
-def run(nb: NotebookNode, box: Box | Unsafe, questions: Questions, limits: TimeLimits) -> Execution:
+def run(
+    nb: NotebookNode, box: Box | UnsafeBox, questions: Questions, limits: TimeLimits
+) -> Execution:
     """Run all cells but the checks, of which each leaves a copy of the process for `questions`.
 
     The notebook is alone in an empty folder: modules of the learner's beside it are not there to
@@ -224,7 +226,7 @@ class _Client(NotebookClient):
         content = (exec_reply or {}).get("content", {})
         if content.get("ename") == "TooLate":
             cell.outputs.append(
-                new_output(  # type: ignore[no-untyped-call]
+                new_output(
                     "error", **{key: content[key] for key in ("ename", "evalue", "traceback")}
                 )
             )

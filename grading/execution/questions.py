@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grading.execution.time_limits import TimeLimits
-from grading.sandbox.box import Box, Unsafe
+from grading.sandbox.box import Box, UnsafeBox
 from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
@@ -36,7 +36,7 @@ class Questions:
         answers = questions.ask(part, cases, limits)
     """
 
-    def __init__(self, box: Box | Unsafe) -> None:
+    def __init__(self, box: Box | UnsafeBox) -> None:
         self.box = box
 
     def __enter__(self) -> Self:

@@ -75,11 +75,7 @@ def write(cell: NotebookNode, part: Graded) -> None:
     lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *said]
     points = {"text/plain": str(float(part.points))}
     cell.outputs = [
-        new_output(  # type: ignore[no-untyped-call]
-            "stream", name="stdout", text="\n".join(lines) + "\n"
-        ),
-        new_output(  # type: ignore[no-untyped-call]
-            "execute_result", points, execution_count=1
-        ),
+        new_output("stream", name="stdout", text="\n".join(lines) + "\n"),
+        new_output("execute_result", points, execution_count=1),
     ]
     cell.execution_count = 1

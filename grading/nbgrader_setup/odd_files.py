@@ -1,39 +1,43 @@
-"""What plain `nbgrader autograde` and the formgrader lack, where nbgrader has no place for it: care
-with the folder that is handed in."""
+"""Makes plain `nbgrader autograde` refuse or leave out odd files in a submitted folder.
+
+nbgrader has no setting for this, so two methods of its Autograde are replaced.
+"""
 
 import functools
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from nbgrader.converters import Autograde
+from nbgrader.converters import Autograde  # type: ignore[import-untyped]
 
 from grading.intake.submissions import refuse_odd_files
 
 
-def install():
-    """Change what Autograde does with a submitted folder, once in this process.
+def install() -> None:
+    """Replace the two methods, once in this process.
 
-    nbgrader copies all of it: it would copy what a link points to, wait for ever at a FIFO, and lay
-    out pages of a learner's where the formgrader shows them in the instructor's name. An error in
-    `init_destination`, which comes first, is that submission's alone.
+    nbgrader copies the whole submitted folder. It would follow links, wait for ever at a FIFO, and
+    put a learner's own HTML pages where the formgrader serves them with the instructor's login.
+    `init_destination` comes first, and an error in it stops only that submission.
     """
     if not hasattr(Autograde.init_destination, "__wrapped__"):
-        Autograde.init_destination = _looked_at(Autograde.init_destination)
+        Autograde.init_destination = _checked(Autograde.init_destination)
         Autograde.init_assignment = _cleared(Autograde.init_assignment)
 
 
-def _looked_at(plain):
+def _checked(plain: Callable[..., bool]) -> Callable[..., bool]:
     @functools.wraps(plain)
-    def init_destination(self, assignment_id, student_id):
+    def init_destination(self: Any, assignment_id: str, student_id: str) -> bool:
         refuse_odd_files(Path(self.coursedir.root, self._format_source(assignment_id, student_id)))
         return plain(self, assignment_id, student_id)
 
     return init_destination
 
 
-def _cleared(plain):
+def _cleared(plain: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(plain)
-    def init_assignment(self, assignment_id, student_id):
+    def init_assignment(self: Any, assignment_id: str, student_id: str) -> None:
         plain(self, assignment_id, student_id)
         copied = Path(self.coursedir.root, self._format_dest(assignment_id, student_id))
         for path in copied.glob("*"):

@@ -2,8 +2,10 @@
 
 import itertools
 from pathlib import Path
+from typing import Any
 
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 from traitlets import Float
 
 from grading.execution.time_limits import TimeLimits
@@ -11,25 +13,27 @@ from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.records.seed import course_seed
 
+Resources = dict[str, Any]
 
-class Repair(NbGraderPreprocessor):
-    """Autograde, first: give a submission back what nbgrader needs to find its cells."""
 
-    def preprocess(self, nb, resources):
+class Repair(NbGraderPreprocessor):  # type: ignore[misc]
+    """Autograde, first step: restore what nbgrader needs to find the cells of a submission."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         for line in itertools.chain(*repair(nb, resources["nbgrader"]["assignment"])):
             self.log.warning(line)
         return nb, resources
 
 
-class Values(NbGraderPreprocessor):
-    """Autograde: run the notebook, take values out of it, and write the verdict into it."""
+class Values(NbGraderPreprocessor):  # type: ignore[misc]
+    """Autograde: run the notebook, ask its functions for values, and write the verdict into it."""
 
     cell_seconds = Float(30, help="CPU time of one cell").tag(config=True)
     call_seconds = Float(5, help="CPU time of one call of an asked function").tag(config=True)
     cell_wall_seconds = Float(120, help="one cell, on the wall clock").tag(config=True)
     call_wall_seconds = Float(30, help="one call, on the wall clock").tag(config=True)
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         limits = TimeLimits(
             self.cell_seconds, self.call_seconds, self.cell_wall_seconds, self.call_wall_seconds
         )

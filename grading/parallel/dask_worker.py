@@ -6,7 +6,7 @@ import contextlib
 from distributed import Nanny
 
 
-def serve(address, workers):
+def serve(address: str, workers: int) -> None:
     """Work for the scheduler at this address until it closes or this process is ended."""
     try:
         asyncio.run(_serve(address, workers))
@@ -14,10 +14,10 @@ def serve(address, workers):
         raise SystemExit(f"no Dask scheduler at {address}: {error}") from None
 
 
-async def _serve(address, workers):
+async def _serve(address: str, workers: int) -> None:
     async with contextlib.AsyncExitStack() as stack:
-        hands = [
-            # One notebook at a time each: a sandbox has its own limits, and the rest is small.
+        nannies = [
+            # One notebook at a time each; the sandbox limits its memory.
             await stack.enter_async_context(
                 Nanny(
                     address, nthreads=1, memory_limit=None, dashboard_address=None, death_timeout=30
@@ -26,4 +26,4 @@ async def _serve(address, workers):
             for _ in range(workers)
         ]
         print(f"{workers} working for {address}", flush=True)
-        await asyncio.gather(*(hand.finished() for hand in hands))
+        await asyncio.gather(*(nanny.finished() for nanny in nannies))

@@ -1,7 +1,7 @@
-"""Many hands for the same work: processes of this machine, or a Dask cluster.
+"""Where the work is done: in processes of this machine, or on a Dask cluster.
 
-Both through `concurrent.futures`. What is done comes back in the order in which it gets ready. A
-hand that is killed takes nothing with it: its work is done again.
+Both are executors in the sense of `concurrent.futures`. Results come in the order in which they
+are ready. If a worker is killed, its work is done again.
 """
 
 import contextlib
@@ -9,34 +9,59 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import pickle
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from grading.parallel.workers import Workers
 
-ANSWER_SECONDS = 10  # in which a scheduler must answer
-WORKERS_SECONDS = 30  # in which a scheduler must have its first worker
-TRIES = 3  # how often the same work may end the process that does it
+ANSWER_SECONDS = 10  # a scheduler must answer within this time
+WORKERS_SECONDS = 30  # a scheduler must have its first worker within this time
+TRIES = 3  # a job that has ended its process so often is given up
+
+Name = TypeVar("Name")
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+
+class Submits(Protocol):
+    """The part of an executor that is used here."""
+
+    def submit(self, function: Callable[[Any], Any], job: Any, /) -> Future[Any]: ...
+
+
+class Backend(Protocol):
+    """Where jobs can be submitted.
+
+    broken: the error of a job whose process has ended. window: how many jobs are submitted before
+    the first of them is done.
+    """
+
+    broken: type[BaseException]
+    window: int
+
+    def executor(self) -> contextlib.AbstractContextManager[Submits]: ...
 
 
 class Local:
     """Worker processes, by default one more than this process may use cores.
 
-    A notebook's time is in part its kernel's and in part spent waiting for it.
+    While a notebook runs, its worker partly waits for the kernel.
     """
 
-    broken = BrokenExecutor
+    broken: type[BaseException] = BrokenExecutor
 
-    def __init__(self, workers=None):
+    def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0)) + 1
         self.window = 2 * self.workers
-        # Workers are copies of a process that has imported everything; it starts here and now.
+        # Workers are forked from a server that has imported everything. It starts now.
         self.context = multiprocessing.get_context("forkserver")
         self.context.set_forkserver_preload(["grading.parallel.preload"])
         multiprocessing.forkserver.ensure_running()
 
     @contextlib.contextmanager
-    def executor(self):
+    def executor(self) -> Iterator[Executor]:
         workers = Workers(self.workers, self.context)
         try:
             yield workers
@@ -49,73 +74,78 @@ class Cluster:
 
     window = 100
 
-    def __init__(self, address, seconds=WORKERS_SECONDS):
+    def __init__(self, address: str, seconds: float = WORKERS_SECONDS) -> None:
         from distributed import Client, KilledWorker
 
         from grading.work import Unable
 
-        self.broken = KilledWorker
+        self.broken: type[BaseException] = KilledWorker
         if not _complete(address):
             raise Unable(f"--cluster {address}: not a scheduler's address, as tcp://HOST:PORT is")
         try:
-            self.client = Client(address, timeout=f"{ANSWER_SECONDS}s", set_as_default=False)
+            self.client: Any = Client(  # type: ignore[no-untyped-call]
+                address, timeout=f"{ANSWER_SECONDS}s", set_as_default=False
+            )
         except (OSError, ValueError) as error:
             raise Unable(f"--cluster {address}: no Dask scheduler answers there") from error
         try:
             self.client.wait_for_workers(1, timeout=seconds)
         except TimeoutError as error:
-            self.client.close()
+            self.client.close()  # type: ignore[no-untyped-call]
             raise Unable(
                 f"--cluster {address}: it has no workers. On each machine that is to work for it: "
                 f"python -m grading worker {address}"
             ) from error
 
     @contextlib.contextmanager
-    def executor(self):
-        yield _Sealed(self.client.get_executor(pure=False))
+    def executor(self) -> Iterator[Submits]:
+        yield _Pickling(self.client.get_executor(pure=False))
 
 
-def _complete(address):
+def _complete(address: str) -> bool:
     parts = urlsplit(address)
     try:
-        return parts.scheme in ("tcp", "tls") and parts.hostname and parts.port
-    except ValueError:  # the port is no number
+        return parts.scheme in ("tcp", "tls") and bool(parts.hostname and parts.port)
+    except ValueError:  # the port is not a number
         return False
 
 
-class _Sealed:
-    """An executor whose scheduler need not know what it passes on: it carries bytes."""
+class _Pickling:
+    """Sends function and job as bytes, so that the scheduler need not be able to import them."""
 
-    def __init__(self, executor):
+    def __init__(self, executor: Submits) -> None:
         self.executor = executor
 
-    def submit(self, function, job):
-        def there(sealed):  # a function inside a function travels as what it is, not by its name
+    def submit(self, function: Callable[[Any], Any], job: Any, /) -> Future[Any]:
+        def unpickled(content: bytes) -> Any:  # a nested function is sent as code, not by name
             import pickle
 
-            function, job = pickle.loads(sealed)
+            function, job = pickle.loads(content)
             return function(job)
 
-        return self.executor.submit(there, pickle.dumps((function, job)))
+        return self.executor.submit(unpickled, pickle.dumps((function, job)))
 
 
-def done(hands, function, jobs):
-    """(name, function(job)) for each (name, job), in the order in which they get ready.
+def done(
+    backend: Backend, function: Callable[[Job], Result], jobs: Iterable[tuple[Name, Job]]
+) -> Iterator[tuple[Name, Result | None]]:
+    """(name, function(job)) for each (name, job), in the order in which they are ready.
 
-    The result is None for a job that ended its process again and again. `jobs` is gone through as
-    there is room.
+    The result is None for a job that ended its process `TRIES` times. `jobs` is consumed only as
+    far as there is room in the backend's window.
     """
-    jobs, running = iter(jobs), {}
-    with hands.executor() as executor:
+    jobs = iter(jobs)
+    running: dict[Future[Result], tuple[tuple[Name, Job], int]] = {}
+    with backend.executor() as executor:
         while True:
-            while len(running) < hands.window and (named := next(jobs, None)) is not None:
+            while len(running) < backend.window and (named := next(jobs, None)) is not None:
                 running[executor.submit(function, named[1])] = named, 1
             if not running:
                 return
             ready, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ready:
                 named, tries = running.pop(future)
-                if not isinstance(future.exception(), hands.broken):
+                if not isinstance(future.exception(), backend.broken):
                     yield named[0], future.result()
                 elif tries < TRIES:
                     running[executor.submit(function, named[1])] = named, tries + 1

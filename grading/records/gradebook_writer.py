@@ -1,37 +1,63 @@
 """The one writer of a course's gradebook, graded notebooks and feedback pages."""
 
 import shutil
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import Any, Protocol, Self
 
 import nbformat
-from nbgrader import utils
-from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry
-from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader import utils  # type: ignore[import-untyped]
+from nbgrader.api import (  # type: ignore[import-untyped]
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+)
+from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
+from traitlets.config import Config
 
 from grading.records.results import replace
 
 
+class Outcome(Protocol):
+    """The part of `grading.work.Outcome` that is recorded here."""
+
+    @property
+    def notebook(self) -> str: ...
+    @property
+    def feedback(self) -> str: ...
+    @property
+    def comments(self) -> Mapping[str, str]: ...
+    @property
+    def parts(self) -> Sequence[Mapping[str, Any]]: ...
+
+
 class GradebookWriter:
-    """Open for as long as one run takes.
+    """Keeps the gradebook open for one run.
 
     with GradebookWriter(folder, config) as writer:
         writer.record("ada", "int8-matmul", outcome, timestamp)
     """
 
-    def __init__(self, folder, config):
-        self.folder = Path(folder)
+    def __init__(self, folder: Path, config: Config) -> None:
+        self.folder = folder
         self.config = config
         self.gradebook = Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id)
-        # What an exercise consists of stays as it is for a run, and need not be read each time.
+        # The cells of an exercise don't change during a run, so they are not read again after
+        # each commit.
         self.gradebook.db().expire_on_commit = False
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.gradebook.close()
 
-    def given(self, student, exercise):
+    def given(
+        self, student: str, exercise: str
+    ) -> tuple[dict[str, tuple[float | None, float]], dict[str, str]]:
         """What the instructor gave by hand, by the key of the cell: `Job.manual`, `.comments`."""
         try:
             notebook = self.gradebook.find_submission_notebook(exercise, exercise, student)
@@ -49,20 +75,20 @@ class GradebookWriter:
         }
         return points, comments
 
-    def _named(self, kind, notebook):
-        """(grade or comment, key of its cell) of a submitted notebook, as the gradebook has it now.
+    def _named(self, kind: Any, notebook: Any) -> Any:
+        """(grade or comment, key of its cell) of a submitted notebook, as now in the gradebook.
 
-        One question for all, where nbgrader's properties ask for each.
+        One query for all of them; nbgrader's properties make one for each.
         """
         query = self.gradebook.db.query(kind, BaseCell.name)
         query = query.join(BaseCell, BaseCell.id == kind.cell_id)
         return query.filter(kind.notebook_id == notebook.id).populate_existing()
 
-    def record(self, student, exercise, outcome, stamp):
-        """Write all that came out. Killed within, it has written a part; then write it again.
+    def record(self, student: str, exercise: str, outcome: Outcome, stamp: bytes) -> bool:
+        """Write everything that came out of a grading. If it is interrupted, call it again.
 
-        stamp: content of timestamp.txt, b"" if there is none. Returns whether there is a penalty
-        for being late, of which `outcome.feedback` doesn't know.
+        stamp: content of timestamp.txt, b"" if there is none. Returns whether points are taken off
+        for lateness, which `outcome.feedback` does not show.
         """
         folder = self.folder / "autograded" / student / exercise
         shutil.rmtree(folder, ignore_errors=True)
@@ -74,7 +100,7 @@ class GradebookWriter:
         replace(self.folder / "feedback" / student / exercise / f"{exercise}.html", page)
         return late
 
-    def _gradebook(self, student, exercise, outcome, stamp):
+    def _gradebook(self, student: str, exercise: str, outcome: Outcome, stamp: bytes) -> bool:
         book = self.gradebook
         book.update_or_create_student(student)
         submission = book.update_or_create_submission(exercise, student)
@@ -92,17 +118,19 @@ class GradebookWriter:
             self._penalty(student, exercise)
         return bool(notebook.late_submission_penalty)
 
-    def _penalty(self, student, exercise):
+    def _penalty(self, student: str, exercise: str) -> None:
         about = {"notebook": exercise, "assignment": exercise, "student": student}
         about["db_url"] = self.config.CourseDirectory.db_url
         step = AssignLatePenalties(config=self.config)
-        step.preprocess(nbformat.v4.new_notebook(), {"nbgrader": about})
+        nothing = nbformat.v4.new_notebook()
+        step.preprocess(nothing, {"nbgrader": about})
         self.gradebook.db.expire_all()
 
 
-def time_of(stamp):
-    """When it was handed in, None if timestamp.txt doesn't say it."""
+def time_of(stamp: bytes) -> datetime | None:
+    """When the submission was handed in; None if timestamp.txt does not say."""
     try:
-        return utils.parse_utc(stamp.decode().strip()) if stamp.strip() else None
+        time: datetime | None = utils.parse_utc(stamp.decode().strip()) if stamp.strip() else None
     except (ValueError, OverflowError, TypeError):
         return None
+    return time

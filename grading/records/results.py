@@ -1,44 +1,62 @@
-"""What a course folder keeps of each submission's grading, so that a run can go on where it was."""
+"""What a course folder keeps of each grading, so that an interrupted run can be continued."""
 
 import contextlib
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, TypedDict
+
+
+class Result(TypedDict, total=False):
+    """What is kept of one submission's grading. Files of older versions may lack some keys.
+
+    digest: of all that the grading depends on, "" if it must be repeated. reason: why it was not
+    graded, or not completely, "" if it was. parts: `Outcome.parts`.
+    """
+
+    digest: str
+    reason: str
+    parts: list[dict[str, Any]]
+    remarks: list[str]
+    tampering: list[str]
+    seconds: float
+    unsafe: bool
 
 
 class Results:
-    """A file for each submission: there as a whole, or not at all."""
+    """A folder with one file for each submission, which is there completely or not at all."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    def all(self):
-        """student → exercise → entry"""
-        found = {}
+    def all(self) -> dict[str, dict[str, Result]]:
+        """student → exercise → result"""
+        found: dict[str, dict[str, Result]] = {}
         for file in sorted(self.folder.glob("*/*.json")):
-            if (entry := read(file)) is not None:
-                found.setdefault(file.parent.name, {})[file.stem] = entry
+            if (result := read(file)) is not None:
+                found.setdefault(file.parent.name, {})[file.stem] = result
         return found
 
-    def put(self, student, exercise, entry):
-        write(self.folder / student / f"{exercise}.json", entry)
+    def put(self, student: str, exercise: str, result: Result) -> None:
+        write(self.folder / student / f"{exercise}.json", result)
 
 
-def read(file):
-    """The entry in this file; None if there is none, or a damaged one: it is made again then."""
+def read(file: Path) -> Any:
+    """The JSON in this file; None if it is missing or damaged, and has to be made again."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
 
 
-def write(file, entry):
-    replace(file, json.dumps(entry, indent=1, sort_keys=True))
+def write(file: Path, content: object) -> None:
+    replace(file, json.dumps(content, indent=1, sort_keys=True))
 
 
-def replace(file, text):
-    """Write a file so that at each moment it is there as it was or as it will be."""
+def replace(file: Path, text: str) -> None:
+    """Write a file so that at every moment it has either its old content or all of the new."""
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_name(f".{file.name}.new")
     try:
@@ -54,8 +72,8 @@ def replace(file, text):
 
 
 @contextlib.contextmanager
-def alone(file):
-    """Hold the course for one grading at a time. Raises BlockingIOError if somebody else has it."""
+def lock(file: Path) -> Iterator[None]:
+    """Hold this lock file. Raises BlockingIOError if another process holds it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

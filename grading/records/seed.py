@@ -1,4 +1,4 @@
-"""The course's secret number: the hidden inputs are drawn from it."""
+"""The seed of a course, which is secret: the hidden inputs are drawn from it."""
 
 import secrets
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 FOLDER = ".grading"  # in the course folder; nothing in it is for learners
 
 
-def course_seed(course):
-    """The number of this course: drawn on first use, the same from then on."""
-    file = Path(course) / FOLDER / "seed"
+def course_seed(course: Path) -> str:
+    """The seed of this course: drawn on first use, the same from then on."""
+    file = course / FOLDER / "seed"
     file.parent.mkdir(mode=0o700, exist_ok=True)
     try:
         with file.open("x", encoding="ascii") as new:

@@ -29,7 +29,7 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
 def cases_cell(data: str) -> NotebookNode:
     """A locked cell, folded where a front end can fold it."""
     source = f'from roofkit.check import cases\n\ncases("""\n{data}\n""")'
-    cell: NotebookNode = new_code_cell(  # type: ignore[no-untyped-call]
+    cell: NotebookNode = new_code_cell(
         source, id="cases", metadata={"jupyter": {"source_hidden": True}}
     )
     cell.metadata["nbgrader"] = {

@@ -46,9 +46,7 @@ def load(name: str) -> Exercise:
 @functools.cache
 def source(name: str) -> NotebookNode:
     """The source notebook, with the reference solution. Not to be changed."""
-    notebook: NotebookNode = nbformat.read(  # type: ignore[no-untyped-call]
-        _file(name, ".ipynb"), as_version=4
-    )
+    notebook: NotebookNode = nbformat.read(_file(name, ".ipynb"), as_version=4)
     return notebook
 
 

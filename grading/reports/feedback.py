@@ -1,9 +1,9 @@
-"""What a submission may put on a page: text, PNG and JPEG, and nothing that acts.
+"""What a submission may put on a page: text, PNG and JPEG, and no active content.
 
 Graded notebooks are shown to learners, as feedback, and to instructors in the formgrader, where
-the browser is logged in. `clean` takes out of a notebook what is neither text nor picture. Both
-pages turn Markdown and code into HTML by `markdown` and `highlighted`. The policy that
-grading/templates puts into their heads is a second wall.
+the browser is logged in. `clean` removes from a notebook what is neither text nor picture. Both
+pages turn Markdown and code into HTML by `markdown` and `highlighted`. As a second defence, the
+templates beside this file put a content security policy into their heads.
 """
 
 import base64
@@ -14,49 +14,56 @@ import html
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
-import bleach
 import mistune
-import nbgrader.server_extensions.formgrader as formgrader
+import nbgrader.server_extensions.formgrader as formgrader  # type: ignore[import-untyped]
+import nh3
 from jinja2 import pass_context
+from jinja2.runtime import Context
 from mistune.plugins import import_plugin
 from mistune.util import striptags
 from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
-from nbgrader.preprocessors import NbGraderPreprocessor
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 TEMPLATES = [
     str(Path(__file__).parent / "templates"),
-    str(Path(formgrader.__file__).parent / "templates"),
+    str(Path(str(formgrader.__file__)).parent / "templates"),
 ]
-TEXT = 100_000  # characters of one text; what comes after them is left out
+Resources = dict[str, Any]
+Room = dict[str, int]  # how much text and how many bytes of pictures a notebook may still show
+Pictures = dict[str, dict[str, str]]  # name → kind → base64
+TEXT = 100_000  # characters of one text; the rest is left out
 ALL_TEXT = 1_000_000  # of all outputs of a notebook
 ALL_PICTURES = 10_000_000  # bytes of all outputs of a notebook
-PIXELS = 25_000_000  # of one picture: a small file can hold more than a browser can bear
-MARKUP = 4_000  # characters: longer texts are shown as they are, since parsers can take n² steps
-# The cell that releasing adds, and nothing else.
+PIXELS = 25_000_000  # of one picture: a small file can hold more than a browser can show
+MARKUP = 4_000  # characters: longer texts are shown as plain text, since parsers can take n² steps
+# The cell that a release adds, and nothing else.
 PUBLISHED = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
-LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')  # nbgrader calls all parts alike
-CELLS = 200  # on a page; those that are graded come on top
+LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')  # nbgrader gives all parts the same text
+CELLS = 200  # on a page, and all graded ones
 PICTURES = ("image/png", "image/jpeg")
 ALT = "Figure drawn by this cell"
 MARKS = ("grade", "locked", "solution", "task", "points", "schema_version", "cell_type", "checksum")
 
 
-def clean(nb):
-    """Reduce a notebook, in place, to sources, text, PNG and JPEG, and metadata that we know."""
-    kept = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+def clean(nb: NotebookNode) -> None:
+    """Reduce a notebook, in place, to sources, text, PNG and JPEG, and known metadata."""
+    kept: dict[str, Any] = {}
+    kept["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     kept["language_info"] = {"name": "python"}
     if "rooflib" in nb.metadata:
         kept["rooflib"] = _scrubbed(nb.metadata["rooflib"])
     nb.metadata.clear()
     nb.metadata.update(kept)
     room = {"text": ALL_TEXT, "pictures": ALL_PICTURES}
-    ids = set()
+    ids: set[str] = set()
     for index, cell in enumerate(nb.cells):
         _clean_cell(cell, room)
         if "id" in cell:
@@ -66,10 +73,10 @@ def clean(nb):
             ids.add(cell.id)
 
 
-class Clean(NbGraderPreprocessor):
+class Clean(NbGraderPreprocessor):  # type: ignore[misc]
     """`clean` as a step of nbgrader: last in autograde, first when a page is made."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         clean(nb)
         return nb, resources
 
@@ -77,26 +84,31 @@ class Clean(NbGraderPreprocessor):
 class Page(HTMLExporter):
     """nbgrader's feedback page of a notebook.
 
-    nbconvert's exporter reads the finished HTML once more to see to pictures without a description;
-    `clean` has given them one, and that reading takes most of the time.
+    nbconvert's exporter would parse the finished HTML again to find pictures without a description.
+    `clean` has given them one, and that parsing takes most of the time.
     """
 
-    def from_notebook_node(self, nb, resources=None, **options):
-        resources = self._init_resources(resources)
-        chosen = WidgetsDataTypeFilter(notebook_metadata={}, parent=self, resources=resources)
-        self.register_filter("filter_data_type", chosen)
-        # nbconvert's own takes n² steps for n brackets, and nobody here writes such addresses.
-        self.register_filter("strip_files_prefix", lambda text: text)
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: Resources | None = None, **options: Any
+    ) -> tuple[str, Resources]:
+        resources = self._init_resources(resources)  # type: ignore[no-untyped-call]
+        chosen = WidgetsDataTypeFilter(  # type: ignore[no-untyped-call]
+            notebook_metadata={}, parent=self, resources=resources
+        )
+        register: Any = self.register_filter
+        register("filter_data_type", chosen)
+        # nbconvert's own takes n² steps for n brackets, and no notebook here has such addresses.
+        register("strip_files_prefix", lambda text: text)
         page, resources = TemplateExporter.from_notebook_node(
             self, shortened(nb), resources, **options
         )
         return LINK.sub(r"\1\2</a>", page), resources
 
 
-def shortened(nb):
-    """The notebook without its published cases, which nobody reads.
+def shortened(nb: NotebookNode) -> NotebookNode:
+    """The notebook without the cell of published cases, which nobody reads.
 
-    Of very many cells, the first and all those that are graded.
+    Of more than `CELLS` cells only the first ones and those of the exercise are shown.
     """
     cells = [cell for cell in nb.cells if not PUBLISHED.fullmatch(cell.source)]
     shown = [
@@ -104,8 +116,8 @@ def shortened(nb):
     ]
     left_out = len(cells) - len(shown)
     if left_out:
-        words = f"{left_out} cells of this notebook are not shown here."
-        shown.insert(0, type(nb)(cell_type="markdown", metadata=type(nb)(), source=words))
+        note = f"{left_out} cells of this notebook are not shown here."
+        shown.insert(0, type(nb)(cell_type="markdown", metadata=type(nb)(), source=note))
     short = copy.copy(nb)
     short.cells = shown
     return short
@@ -114,7 +126,7 @@ def shortened(nb):
 # --- what a cell may hold --------------------------------------------------------------------
 
 
-def _clean_cell(cell, room):
+def _clean_cell(cell: NotebookNode, room: Room) -> None:
     cell.source = _text(cell.source)
     cell.metadata = _marks(cell.metadata)
     pictures = _attachments(cell.pop("attachments", None))
@@ -127,8 +139,8 @@ def _clean_cell(cell, room):
         cell.outputs = [_output(output, cell.execution_count, room) for output in outputs]
 
 
-def _marks(metadata):
-    """Of a cell's metadata what nbgrader has put there, and whether the source is folded."""
+def _marks(metadata: NotebookNode) -> NotebookNode:
+    """Of a cell's metadata what nbgrader has put there, and whether the source is hidden."""
     kept = type(metadata)()
     marks = metadata.get("nbgrader")
     if isinstance(marks, dict):
@@ -143,13 +155,15 @@ def _marks(metadata):
     return kept
 
 
-def _word(value):
+def _word(value: object) -> str:
     return re.sub(r"[^\w-]", "", str(value), flags=re.ASCII)
 
 
-def _output(output, count, room):
-    """A new output in the place of one that a process of the learner's has sent: it may be
-    anything, not only what a kernel would send."""
+def _output(output: NotebookNode, count: int | None, room: Room) -> NotebookNode:
+    """A new output with what may be shown of this one.
+
+    The old one was sent by a process of the learner's and may be anything.
+    """
     new = type(output)
     kind = output.get("output_type")
     if kind == "stream":
@@ -184,27 +198,27 @@ def _output(output, count, room):
     return new(output_type="display_data", data=data, metadata=about)
 
 
-def _take(value, room):
-    """A text of an output, as long as there is room for texts in this notebook."""
+def _take(value: object, room: Room) -> str:
+    """The text of an output, cut to the room that is left in this notebook."""
     text = _cut(_text(value), min(TEXT, room["text"]))
     room["text"] = max(0, room["text"] - len(text))
     return text
 
 
-def _cut(text, most):
+def _cut(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most]}\n({len(text) - most} more characters are left out here)\n"
 
 
-# Colours stay, of whatever else a terminal would obey nothing does.
+# Colours stay; all other terminal commands and control characters go.
 _CONTROL = re.compile(
     r"(?P<colour>\x1b\[(?:\d{1,3}(?:;\d{1,3}){0,8})?m)"
     r"|\x1b\[[\d;?]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
 )
 
 
-def _text(value):
+def _text(value: object) -> str:
     """A string that can be written into a file and drawn."""
     if isinstance(value, list):
         value = "".join(one for one in value if isinstance(one, str))
@@ -213,8 +227,8 @@ def _text(value):
     return _CONTROL.sub(lambda found: found["colour"] or "", value)
 
 
-def _scrubbed(value):
-    """The same plain data with each text fit to be written, in place."""
+def _scrubbed(value: Any) -> Any:
+    """The same plain data, in place, with each text as `_text` has it."""
     if isinstance(value, dict):
         for key in value:
             value[key] = _scrubbed(value[key])
@@ -223,9 +237,9 @@ def _scrubbed(value):
     return _text(value) if isinstance(value, str) else value
 
 
-def _attachments(found):
-    """name → kind → picture, of the attachments that are pictures."""
-    kept = {}
+def _attachments(found: object) -> Pictures:
+    """The attachments that are pictures."""
+    kept: Pictures = {}
     for name, data in found.items() if isinstance(found, dict) else ():
         for kind in PICTURES:
             picture = _picture(data.get(kind) if isinstance(data, dict) else None, kind)
@@ -235,11 +249,11 @@ def _attachments(found):
     return kept
 
 
-# --- pictures: looked at, not decoded, since this happens outside of the sandbox ------------------
+# --- pictures: only their headers are read, since this happens outside the sandbox ---------------
 
 
-def _picture(encoded, kind):
-    """base64 of a picture that is what it is said to be and not too large, None otherwise."""
+def _picture(encoded: object, kind: str) -> str | None:
+    """base64 of a picture that is of this kind and not too large, None otherwise."""
     if isinstance(encoded, list):
         encoded = "".join(map(str, encoded))
     if not isinstance(encoded, str):
@@ -254,13 +268,14 @@ def _picture(encoded, kind):
     return base64.b64encode(content).decode("ascii")
 
 
-def _png_size(content):
+def _png_size(content: bytes) -> tuple[int, int] | None:
     if content[:8] != b"\x89PNG\r\n\x1a\n" or content[12:16] != b"IHDR" or b"IEND" not in content:
         return None
-    return struct.unpack(">II", content[16:24])
+    width, height = struct.unpack(">II", content[16:24])
+    return width, height
 
 
-def _jpeg_size(content):
+def _jpeg_size(content: bytes) -> tuple[int, int] | None:
     if content[:3] != b"\xff\xd8\xff":
         return None
     place = 2
@@ -279,17 +294,17 @@ def _jpeg_size(content):
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Markdown whose HTML, links and remote pictures stay text."""
+    """Markdown in which HTML, links and remote pictures stay text."""
 
-    def __init__(self, attachments):
+    def __init__(self, attachments: Pictures) -> None:
         super().__init__(escape=True, allow_harmful_protocols=False)
         self.attachments = attachments
 
-    def link(self, text, url, title=None):
+    def link(self, text: str, url: str, title: str | None = None) -> str:
         address = html.escape(url[:300])
         return text if text == address else f"{text} ({address})"
 
-    def image(self, text, url, title=None):
+    def image(self, text: str, url: str, title: str | None = None) -> str:
         alt = html.escape(html.unescape(striptags(text)))
         if url.startswith("attachment:"):
             attached = self.attachments.get(url.removeprefix("attachment:"), {})
@@ -297,36 +312,45 @@ class _Renderer(mistune.HTMLRenderer):
                 return f'<img src="data:{kind};base64,{picture}" alt="{alt}">'
         return f"[{alt}] ({html.escape(url[:100])})"
 
-    # Formulas are shown as they were written: what sets them would have to be fetched.
-    def block_math(self, body):
+    # Formulas are shown as they were written: a page that is one file cannot load MathJax.
+    def block_math(self, body: str) -> str:
         return f"<code>$${html.escape(body)}$$</code>"
 
-    def inline_math(self, body):
+    def inline_math(self, body: str) -> str:
         return f"<code>${html.escape(body)}$</code>"
 
-    def latex_environment(self, name, body):
+    def latex_environment(self, name: str, body: str) -> str:
         formula = "\\begin{%s}%s\\end{%s}" % (name, body, name)  # noqa: UP031
         return f"<code>{html.escape(formula)}</code>"
 
 
 PLUGINS = ("strikethrough", "table", "def_list")
-TAGS = frozenset(
-    (
-        *("p", "em", "strong", "del", "code", "pre", "blockquote", "ul", "ol", "li", "hr", "br"),
-        *("h1", "h2", "h3", "h4", "h5", "h6", "dl", "dt", "dd", "img"),
-        *("table", "thead", "tbody", "tr", "th", "td"),
-    )
+TAGS = {
+    *("p", "em", "strong", "del", "code", "pre", "blockquote", "ul", "ol", "li", "hr", "br"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "dl", "dt", "dd", "img"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+ATTRIBUTES = {"*": set[str](), "img": {"src", "alt"}, "ol": {"start"}}
+# Nothing is left for it to remove, unless the Markdown parser has a hole.
+_SANITIZER = nh3.Cleaner(
+    tags=TAGS,
+    clean_content_tags={"script", "style"},
+    attributes=ATTRIBUTES,
+    attribute_filter=lambda tag, name, value: value if _allowed(tag, name, value) else None,
+    url_schemes={"data"},
+    link_rel=None,
+    generic_attribute_prefixes=set(),
+    filter_style_properties=set(),
 )
 
 
-def _attribute(tag, name, value):
-    if tag == "img" and name == "src":
-        return value.startswith(tuple(f"data:{kind};base64," for kind in PICTURES))
-    return (tag, name) in {("img", "alt"), ("ol", "start")}
+def _allowed(tag: str, name: str, value: str) -> bool:
+    """Of addresses only those of pictures inside the page."""
+    return name != "src" or value.startswith(tuple(f"data:{kind};base64," for kind in PICTURES))
 
 
 @pass_context
-def markdown(context, source):
+def markdown(context: Context, source: str) -> str:
     """Filter `markdown2html`."""
     pictures = _attachments((context.get("cell") or {}).get("attachments"))
     source = _text(source)
@@ -334,38 +358,38 @@ def markdown(context, source):
 
 
 @functools.lru_cache(maxsize=256)
-def _markdown(source):
-    """Kept, since most cells are those of the exercise, the same for everybody."""
+def _markdown(source: str) -> str:
+    """Cached, since most cells belong to the exercise and are the same for everybody."""
     return _rendered(source, {})
 
 
-def _rendered(source, pictures):
+def _rendered(source: str, pictures: Pictures) -> str:
     if len(source) > MARKUP:
         return as_text(source)
     try:
         plugins = [import_plugin(name) for name in PLUGINS]
         made = MarkdownWithMath(_Renderer(pictures), plugins=plugins).render(source)
-        # Nothing is left to take out, unless the parser has a hole.
-        return bleach.clean(made, TAGS, _attribute, protocols=["data"])
-    except Exception:  # nested too deep, or whatever else a parser may trip over
+        return _SANITIZER.clean(str(made))
+    except Exception:  # nested too deep, or anything else that a parser may fail at
         return as_text(source)
 
 
-def as_text(source):
+def as_text(source: str) -> str:
     """Filter `clean_html`, which nbconvert puts around raw cells."""
     return f"<pre>{html.escape(_cut(_text(source), TEXT))}</pre>"
 
 
-def highlighted(source, language=None, metadata=None):
+def highlighted(source: str, language: str | None = None, metadata: object = None) -> str:
     """Filter `highlight_code`."""
     return _highlighted(_text(source))
 
 
 @functools.lru_cache(maxsize=256)
-def _highlighted(source):
+def _highlighted(source: str) -> str:
     if len(source) > MARKUP:
         return f'<div class="highlight">{as_text(source)}</div>'
-    return highlight(source or " ", _LEXER, _FORMATTER)
+    html: str = highlight(source or " ", _LEXER, _FORMATTER)
+    return html
 
 
 _LEXER = PythonLexer()

@@ -19,7 +19,7 @@ from grading.__main__ import main
 from grading.records.seed import course_seed
 from grading.release import exercises
 from grading.release.cases import hidden
-from grading.reports import overview as report
+from grading.reports import rows as report
 
 NAME = "int8-matmul"
 

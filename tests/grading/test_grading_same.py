@@ -7,6 +7,7 @@ import pytest
 from classroom import Classroom, cell, code, points, with_first
 
 from grading.course import CONFIG, Course
+from grading.records.seed import course_seed
 from grading.release import exercises
 from grading.work import Job, work
 
@@ -20,11 +21,11 @@ def edited(notebook):
 
 
 @pytest.fixture(scope="module")
-def rooms(tmp_path_factory):
+def rooms(tmp_path_factory, release):
     """(graded by `make grade`'s code, graded by nbgrader's commands)"""
     folder = tmp_path_factory.mktemp("courses")
-    ours = Classroom(folder / "ours")
-    ours.course.release([NAME])
+    ours = Classroom(folder / "ours", release)
+    course_seed(ours.folder)
     for student, notebook in {
         "right": ours.solved(NAME),
         "wrong": ours.solved(NAME, "wrong_output_not_counted"),

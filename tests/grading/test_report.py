@@ -1,4 +1,4 @@
-"""The report of a made-up class: what it says, and what hostile names can't make of it."""
+"""The report on a made-up class: what it says, also with hostile names in it."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 from site_browser import DESK, PHONE, SIDEWAYS, STICKING_OUT, Traffic, axe
 
 from grading.release import exercises
-from grading.reports import overview as report
+from grading.reports import overview
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 NAME = "int8-matmul"
@@ -34,18 +34,18 @@ STUDENTS = {
 
 
 def name(student):
-    """As a folder can be called."""
+    """The name of the student's folder."""
     return student.replace("/", "_")
 
 
 def entry(about):
-    turns = about.get("misconceptions", {})
+    causes = about.get("misconceptions", {})
     parts = [
         {
             "key": key,
-            "points": 0 if key in turns else worth,
+            "points": 0 if key in causes else worth,
             "of": worth,
-            "cause": turns.get(key, ""),
+            "cause": causes.get(key, ""),
             "sentences": [],
         }
         for key, worth in points(NAME).items()
@@ -62,13 +62,13 @@ def entry(about):
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory):
-    room = Classroom(tmp_path_factory.mktemp("courses") / f"class & {SCRIPT.split('/')[0]}")
-    room.course.release([NAME])
+def room(tmp_path_factory, release):
+    folder = tmp_path_factory.mktemp("courses") / f"class & {SCRIPT.split('/')[0]}"
+    room = Classroom(folder, release)
     with room.course.gradebook() as gradebook:
         for student, about in STUDENTS.items():
             made = entry(about)
-            room.course.kept.put(name(student), NAME, made)
+            room.course.results.put(name(student), NAME, made)
             gradebook.update_or_create_student(name(student))
             submission = gradebook.update_or_create_submission(NAME, name(student))
             (notebook,) = submission.notebooks
@@ -80,11 +80,11 @@ def room(tmp_path_factory):
                     grade.manual_score = about["manual"]
         gradebook.db.commit()
     (room.folder / "submitted" / "anna" / "Another: Name").mkdir(parents=True)
-    room.said = report.write(room.course)
+    room.said = overview.write(room.course)
     return room
 
 
-def rows(room, name):
+def table(room, name):
     with (room.folder / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file))
 
@@ -105,19 +105,19 @@ def of(page, title):
 
 
 def test_scores_are_those_of_the_gradebook(room):
-    got = {row[0]: row[2:] for row in rows(room, "grades") if row[1] == NAME}
+    got = {row[0]: row[2:] for row in table(room, "grades") if row[1] == NAME}
     lost = sum(points(NAME)[key] for key in PARTS[:2])
     assert got["anna"] == ["20", "20", ""]
     assert got["late"] == ["17", "20", "3 points taken off for being late"]
     assert got["by-hand"][0] == f"{20 - points(NAME)[PARTS[0]] + 1:g}"
     assert got[name(SCRIPT)][0] == f"{20 - lost:g}"
-    others = [row for row in rows(room, "grades") if row[1] not in (NAME, "assignment")]
+    others = [row for row in table(room, "grades") if row[1] not in (NAME, "assignment")]
     assert {row[4] for row in others} == {"not handed in"}
     assert len(others) == 4 * len(STUDENTS)
 
 
-def test_parts_have_their_points_and_turns(room):
-    heads, *lines = rows(room, "parts")
+def test_parts_have_their_points_and_causes(room):
+    heads, *lines = table(room, "parts")
     assert heads == ["student", "assignment", "part", "points", "of", "cause"]
     assert len(lines) == len(STUDENTS) * len(PARTS)
     got = {(row[0], row[2]): row[3:] for row in lines}
@@ -127,14 +127,14 @@ def test_parts_have_their_points_and_turns(room):
     assert got[name(SCRIPT), PARTS[1]][2] == "other"
 
 
-def test_what_was_found_is_listed_apart_from_what_was_set_right(room, page):
+def test_tampering_is_listed_apart_from_what_was_corrected(room, page):
     facts = of(page, "Changed notebooks and refused attempts")
     assert [row[2] for row in facts] == STUDENTS[SCRIPT]["tampering"]
-    assert rows(room, "tampering")[1:] == facts
-    assert [row[2] for row in of(page, "Set right without costing points")] == (
+    assert table(room, "tampering")[1:] == facts
+    assert [row[2] for row in of(page, "Corrected without loss of points")] == (
         STUDENTS[SCRIPT]["remarks"]
     )
-    assert "2 facts on changed notebooks and refused attempts: tampering.csv" in room.said
+    assert "changed notebooks and refused attempts: 2 (see tampering.csv)" in room.said
 
 
 def test_what_could_not_be_graded_is_there_with_the_reason(room, page):
@@ -142,21 +142,21 @@ def test_what_could_not_be_graded_is_there_with_the_reason(room, page):
         [f"{name(SCRIPT)}/{NAME}", STUDENTS[SCRIPT]["reason"]],
         ["anna/Another: Name", "not the name of an exercise"],
     ]
-    assert of(page, "Not graded, or not to the end") == expected
-    assert rows(room, "not-graded")[1:] == expected
+    assert of(page, "Not graded, or not completely") == expected
+    assert table(room, "not-graded")[1:] == expected
 
 
 def test_times_are_there_slowest_first(room, page):
     got = of(page, "Time")
     assert [row[2] for row in got] == ["31.25", "2.5", "1.0", "1.0", "1.0"]
-    assert len(rows(room, "times")) == 1 + len(got)
-    assert "36.8 s of work in all, 1.00 s for" in page.get_text()
+    assert len(table(room, "times")) == 1 + len(got)
+    assert "36.8 s of work in total; the median submission took 1.00 s." in page.get_text()
 
 
 def test_misconceptions_are_counted(room, page):
-    counted = [row[:4] for row in of(page, "Wrong turns")]
+    counted = [row[:4] for row in of(page, "Misconceptions")]
     assert [NAME, PARTS[0], "output-not-counted", "2"] in counted
-    assert rows(room, "misconceptions")[1:] == counted
+    assert table(room, "misconceptions")[1:] == counted
     widths = [float(rect["width"]) for rect in page.select("td.bar rect")]
     assert widths == [100 * int(row[3]) / 2 for row in counted]
 
@@ -171,19 +171,19 @@ def test_the_scores_of_a_part_are_summed_up(page):
 
 def test_no_cell_of_a_table_is_a_formula(room):
     for file in room.folder.glob("*.csv"):
-        for row in rows(room, file.stem):
+        for row in table(room, file.stem):
             for one in row:
                 assert not one.startswith(("=", "+", "-", "@", "\t", "\r")), (file.name, one)
-    students = {row[0] for row in rows(room, "grades")}
+    students = {row[0] for row in table(room, "grades")}
     assert {f"'{name(FORMULA)}", "'-minus"} <= students
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", " =", "\n="])
 def test_a_formula_becomes_text(start):
     text = f"{start}1+1"
-    ((got, number),) = csv.reader(io.StringIO(report.as_csv((text, -1.5), []), newline=""))
+    ((got, number),) = csv.reader(io.StringIO(overview.as_csv((text, -1.5), []), newline=""))
     assert number == "-1.5"
-    ((), (got,)) = csv.reader(io.StringIO(report.as_csv((), [(text,)]), newline=""))
+    ((), (got,)) = csv.reader(io.StringIO(overview.as_csv((), [(text,)]), newline=""))
     assert got == f"'{text}"
 
 
@@ -192,7 +192,7 @@ def test_writing_it_again_gives_the_same_bytes(room):
         path.name for path in room.folder.iterdir() if path.suffix in (".csv", ".html", ".svg")
     }
     before = {one: (room.folder / one).read_bytes() for one in names}
-    report.write(room.course)
+    overview.write(room.course)
     assert {one: (room.folder / one).read_bytes() for one in names} == before
     assert names == {
         "grades.csv",
@@ -209,33 +209,31 @@ def test_writing_it_again_gives_the_same_bytes(room):
 def test_without_a_sandbox_is_said_first(room, page):
     assert "--unsafe" not in page.get_text()
     before = room.course.state()["anna"][NAME]
-    room.course.kept.put("anna", NAME, before | {"unsafe": True})
+    room.course.results.put("anna", NAME, before | {"unsafe": True})
     try:
-        said = report.write(room.course)
+        said = overview.write(room.course)
         text = (room.folder / "report.html").read_text(encoding="utf-8")
         words = BeautifulSoup(text, "html.parser").header.select_one(".unsafe").get_text()
         assert words.startswith("--unsafe: 1 of 6 submissions ran without a sandbox")
-        assert "1 submission graded without a sandbox (--unsafe)" in said
+        assert "graded without a sandbox: 1 (--unsafe)" in said
     finally:
-        room.course.kept.put("anna", NAME, before)
-        report.write(room.course)
+        room.course.results.put("anna", NAME, before)
+        overview.write(room.course)
 
 
-def test_a_course_without_submissions_has_a_report(tmp_path):
-    room = Classroom(tmp_path)
-    room.course.release([NAME])
-    assert report.write(room.course)[-1].endswith("report.html")
+def test_a_course_without_submissions_has_a_report(tmp_path, release):
+    room = Classroom(tmp_path, release)
+    assert overview.write(room.course)[-1].endswith("report.html")
     assert "0 students, 0 submissions." in (tmp_path / "report.html").read_text()
 
 
-def test_an_exercise_that_is_no_more_does_not_stop_it(tmp_path):
-    room = Classroom(tmp_path)
-    room.course.release([NAME])
+def test_results_of_a_removed_exercise_are_reported(tmp_path, release):
+    room = Classroom(tmp_path, release)
     gone = entry({}) | {"parts": [entry({"misconceptions": {PARTS[0]: "x"}})["parts"][0]]}
-    room.course.kept.put("anna", "gone", gone)
+    room.course.results.put("anna", "gone", gone)
     assert "gone" not in exercises.names()
-    report.write(room.course)
-    assert rows(room, "misconceptions")[1:] == [["gone", PARTS[0], "x", "1"]]
+    overview.write(room.course)
+    assert table(room, "misconceptions")[1:] == [["gone", PARTS[0], "x", "1"]]
 
 
 @pytest.mark.parametrize("view", [DESK, PHONE], ids=["desk", "phone"])

@@ -28,7 +28,7 @@ ALLOWED = {
     "chapters": {"rooflib", "roofkit"},
 }
 # Modules of a room that only scripts beside them see.
-LOCAL = {path.stem for path in (ROOT / "site").glob("*.py")}
+LOCAL = {path.stem for path in (ROOT / "site").iterdir()}
 LOCAL |= {path.stem for path in (ROOT / "grading/sandbox/inside").glob("*.py")}
 LOCAL |= {path.stem for path in (ROOT / "tests/support").iterdir()}
 

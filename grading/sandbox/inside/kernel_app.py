@@ -87,7 +87,7 @@ def warm_up() -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance(config=_config())
-    shell.run_cell("1 + 1", silent=True, store_history=False)  # type: ignore[no-untyped-call]
+    shell.run_cell("1 + 1", silent=True, store_history=False)
     InteractiveShell.clear_instance()
 
 

@@ -3,6 +3,7 @@
 import copy
 import functools
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,14 @@ from grading.release import exercises
 
 
 class Classroom:
-    """A course folder with released exercises, in which students hand in."""
+    """A course folder in which students hand in.
 
-    def __init__(self, folder: Path) -> None:
+    release: a course folder that is copied first; the fixture of this name is one.
+    """
+
+    def __init__(self, folder: Path, release: Path | None = None) -> None:
+        if release is not None:
+            shutil.copytree(release, folder, dirs_exist_ok=True)
         self.course = Course(folder)
         self.folder = self.course.folder
 

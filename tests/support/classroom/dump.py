@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import MetaData, create_engine, select
 
-KEPT = Path(".grading", "graded")
+RESULTS = Path(".grading", "graded")
 FOLDERS = (".grading", "autograded", "feedback", "release")
 LISTS = ("grades.csv", "not-graded.csv", "misconceptions.csv")
 
@@ -21,7 +21,7 @@ def course(folder: Path) -> dict[str, object]:
 
 
 def content(path: Path, folder: Path) -> object:
-    if path.is_relative_to(folder / KEPT):
+    if path.is_relative_to(folder / RESULTS):
         entry = json.loads(path.read_bytes())
         del entry["seconds"]
         return entry

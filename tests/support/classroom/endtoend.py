@@ -34,30 +34,46 @@ def broken(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
 
 
 def the_class(
-    room: Classroom, names: Sequence[str], right: int, wrong: int
+    room: Classroom, names: Sequence[str], right: int, wrong: int, others: Sequence[str]
 ) -> Iterator[tuple[str, str, NotebookNode, list[str]]]:
     """(student, exercise, notebook, parts without points)
 
     right, wrong: students who hand in the first right and wrong submissions of the library.
+    others: which of OTHERS hand in as well.
     """
     for name in names:
-        yield "anna", name, room.solved(name), []
         for index in range(right):
             yield f"right-{index}", name, room.solved(name, library(name, "right")[index].name), []
         for index in range(wrong):
-            turn = library(name, "wrong")[index]
-            yield f"wrong-{index}", name, room.solved(name, turn.name), list(turn.expected)
-        yield "half", name, *half_done(room, name)
-        yield "untouched", name, room.released(name), list(points(name))
-        yield "syntax", name, *broken(room, name)
+            made = library(name, "wrong")[index]
+            yield (
+                f"wrong-{index}",
+                name,
+                room.solved(name, made.name),
+                list(made.expected),
+            )
+        for student in others:
+            yield student, name, *OTHERS[student](room, name)
+
+
+OTHERS = {
+    "anna": lambda room, name: (room.solved(name), []),
+    "half": half_done,
+    "untouched": lambda room, name: (room.released(name), list(points(name))),
+    "syntax": broken,
+}
 
 
 def hand_in_all(
-    room: Classroom, names: Sequence[str], right: int, wrong: int
+    room: Classroom,
+    names: Sequence[str],
+    right: int,
+    wrong: int,
+    others: Sequence[str] = tuple(OTHERS),
 ) -> dict[tuple[str, str], float]:
     """(student, exercise) → the points that must come out."""
     expected = {}
-    for student, name, notebook, lost in the_class(room, names, right, wrong):
+    for student, name, notebook, lost in the_class(room, names, right, wrong, others):
         room.hand_in(student, name, notebook)
         expected[student, name] = sum(
             worth for part, worth in points(name).items() if part not in lost
@@ -74,7 +90,7 @@ def exported(room: Classroom) -> dict[tuple[str, str], float]:
         }
 
 
-def says_what_the_wrong_turn_was(room: Classroom, student: str, name: str) -> None:
+def says_what_was_wrong(room: Classroom, student: str, name: str) -> None:
     graded = room.graded(student, name)
     for part in graded.metadata.rooflib.parts:
         text = cell(graded, part.key).outputs[0].text

@@ -1,19 +1,25 @@
-"""The feedback page of a graded notebook, without a gradebook: made where the notebook was run."""
+"""The feedback page of a graded notebook, made without a gradebook by the worker that ran it."""
 
 import copy
 import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from nbgrader.converters import GenerateFeedback
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import GetGrades
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+from nbgrader.converters import GenerateFeedback  # type: ignore[import-untyped]
+from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]
+from nbgrader.preprocessors import GetGrades  # type: ignore[import-untyped]
 
-from grading.nbgrader_setup.settings import settings
+from grading.settings import settings
 
 
-class Given(GetGrades):
-    """Points and comments as nbgrader shows them, from what was given along with the notebook."""
+class GivenGrades(GetGrades):  # type: ignore[misc]
+    """Points and comments as nbgrader shows them, taken from the resources of the notebook."""
 
-    def preprocess(self, nb, resources):
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
         about = resources["nbgrader"]
         for cell in nb.cells:
             marks = cell.metadata.get("nbgrader", {})
@@ -27,7 +33,13 @@ class Given(GetGrades):
         return nb, resources
 
 
-def page(nb, exercise, student, parts, comments):
+def page(
+    nb: NotebookNode,
+    exercise: str,
+    student: str,
+    parts: Sequence[Mapping[str, Any]],
+    comments: Mapping[str, str],
+) -> str:
     """HTML, as `nbgrader generate_feedback` would write it.
 
     parts: dictionaries with key, points, of. comments: key of a solution cell → text.
@@ -46,15 +58,17 @@ def page(nb, exercise, student, parts, comments):
         "nbgrader": about,
         "metadata": {"name": exercise, "path": ""},
     }
-    return _exporter().from_notebook_node(copy.deepcopy(nb), resources)[0]
+    html: str = _exporter().from_notebook_node(copy.deepcopy(nb), resources)[0]
+    return html
 
 
 @functools.cache
-def _exporter():
+def _exporter() -> HTMLExporter:
     """nbgrader's own, with its settings; made once, since it reads many templates."""
     config = settings()
     converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
-    exporter = converter.exporter_class(parent=converter, config=converter.config)
+    exporter: HTMLExporter = converter.exporter_class(parent=converter, config=converter.config)
     for step in converter.preprocessors:
-        exporter.register_preprocessor(Given if step is GetGrades else step)
+        register: Any = exporter.register_preprocessor
+        register(GivenGrades if step is GetGrades else step)
     return exporter

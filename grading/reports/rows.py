@@ -1,0 +1,182 @@
+"""The data of the report: rows from a course's gradebook and from what is kept of each grading."""
+
+import collections
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from nbgrader.api import (  # type: ignore[import-untyped]
+    Assignment,
+    BaseCell,
+    Grade,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+
+from grading.intake.submissions import strangers
+from grading.records.results import Result
+from grading.release import exercises
+
+State = Mapping[str, Mapping[str, Result]]  # student → exercise → result
+Key = TypeVar("Key")
+NOT_HANDED_IN = "not handed in"
+
+
+class Course(Protocol):
+    """The part of `grading.course.Course` that a report needs."""
+
+    folder: Path
+
+    def state(self) -> State: ...
+    def gradebook(self) -> Any: ...
+    def graded(self, student: str, name: str) -> Path: ...
+
+
+def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]:
+    """(student, exercise, score, full score, note) for each student and exercise.
+
+    Scores come from the gradebook, so points given by hand count.
+    """
+    with course.gradebook() as gradebook:
+        most = {one.name: one.max_score for one in gradebook.assignments}
+        found = {
+            (student, name): (score, penalty or 0)
+            for student, name, score, penalty in gradebook.db.query(
+                SubmittedAssignment.student_id,
+                Assignment.name,
+                SubmittedAssignment.score,
+                SubmittedAssignment.late_submission_penalty,
+            ).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+        }
+    rows = []
+    for student in sorted(state):
+        for name in sorted(exercises.names()):
+            if (student, name) in found:
+                score, penalty = found[student, name]
+                result: Result = state[student].get(name, {})
+                notes = [result.get("reason", "")]
+                notes.append(f"{penalty:g} points taken off for being late" if penalty else "")
+            else:
+                score, penalty, notes = 0, 0, [NOT_HANDED_IN]
+            full = most.get(name, sum(part.points for part in exercises.load(name).parts))
+            # As `nbgrader export` does it.
+            score = max(0, score - penalty)
+            rows.append((student, name, f"{score:g}", f"{full:g}", "; ".join(filter(None, notes))))
+    return rows
+
+
+def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, str]]:
+    """(student, exercise, part, points, of, cause) for each part that was handed in.
+
+    Points that were given by hand count. cause: key of the misconception or of the problem, "other"
+    if neither was recognized, "" if the part is right.
+    """
+    with course.gradebook() as gradebook:
+        cells = (
+            gradebook.db.query(
+                SubmittedAssignment.student_id, Assignment.name, BaseCell.name, Grade.score
+            )
+            .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+            .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+            .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            .join(BaseCell, BaseCell.id == Grade.cell_id)
+        )
+        given = {(student, name, part): score for student, name, part, score in cells}
+    return [
+        (
+            student,
+            name,
+            part["key"],
+            f"{given.get((student, name, part['key']), part['points']):g}",
+            f"{part['of']:g}",
+            _cause(part),
+        )
+        for student, name, result in in_order(state)
+        for part in result["parts"]
+    ]
+
+
+def misconceptions(state: State) -> list[tuple[str, str, str, int]]:
+    """(exercise, part, cause, number of students), in the order of the course, commonest first."""
+    counts = collections.Counter(
+        (name, part["key"], _cause(part))
+        for _, name, result in in_order(state)
+        for part in result["parts"]
+        if _cause(part)
+    )
+    order = part_order()
+    return [
+        (*place, count)
+        for place, count in sorted(
+            counts.items(), key=lambda item: (position(order, item[0][:2]), -item[1], item[0])
+        )
+    ]
+
+
+def ungraded(course: Course, state: State) -> list[tuple[str, str]]:
+    """(what, why) of everything that could not be graded, or not completely."""
+    entries = [
+        (f"{student}/{name}", result["reason"])
+        for student, own in sorted(state.items())
+        for name, result in sorted(own.items())
+        if result["reason"]
+    ]
+    for line in strangers(course.folder):
+        what, why = line.rsplit(": ", 1)
+        entries.append((what, why))
+    return entries
+
+
+def tampering(state: State) -> list[tuple[str, str, str]]:
+    """(student, exercise, fact)"""
+    return [
+        (student, name, fact)
+        for student, name, result in in_order(state)
+        for fact in result.get("tampering", ())
+    ]
+
+
+def remarks(state: State) -> list[tuple[str, str, str]]:
+    """(student, exercise, what was corrected without loss of points)"""
+    return [
+        (student, name, remark)
+        for student, name, result in in_order(state)
+        for remark in result.get("remarks", ())
+    ]
+
+
+def times(state: State) -> list[tuple[str, str, float]]:
+    """(student, exercise, seconds), slowest first."""
+    rows = [
+        (student, name, result["seconds"])
+        for student, name, result in in_order(state)
+        if "seconds" in result
+    ]
+    return sorted(rows, key=lambda row: -row[2])
+
+
+def unsafe(state: State) -> list[tuple[str, str]]:
+    """(student, exercise) of what was graded without a sandbox."""
+    return [(student, name) for student, name, result in in_order(state) if result.get("unsafe")]
+
+
+def in_order(state: State) -> Iterator[tuple[str, str, Result]]:
+    """(student, exercise, result), by student and then in the order of the course."""
+    order = exercises.names()
+    for student in sorted(state):
+        for name in sorted(state[student], key=lambda name: (position(order, name), name)):
+            yield student, name, state[student][name]
+
+
+def part_order() -> list[tuple[str, str]]:
+    """(exercise, part) in the order of the course."""
+    return [(name, part.key) for name in exercises.names() for part in exercises.load(name).parts]
+
+
+def position(order: Sequence[Key], one: Key) -> int:
+    """Its place in the order; what is not in it comes last."""
+    return order.index(one) if one in order else len(order)
+
+
+def _cause(part: Mapping[str, Any]) -> str:
+    return "" if part["points"] >= part["of"] else part["cause"] or "other"

@@ -1,0 +1,311 @@
+"""What `clean` and the Markdown filter leave of a notebook. No course, no kernel, no browser."""
+
+import base64
+import html
+import io
+import struct
+
+import nbformat
+import pytest
+from matplotlib.figure import Figure
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
+
+from grading.reports import feedback
+from grading.reports.feedback import ALL_PICTURES, ALL_TEXT, CELLS, MARKUP, PIXELS, TEXT
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+
+
+def shown(content, kind="image/png"):
+    return {kind: base64.b64encode(content).decode()}
+
+
+def cleaned(*outputs, **notebook):
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1", outputs=list(outputs))], **notebook)
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    return nb
+
+
+def outputs(*those):
+    return cleaned(*those).cells[0].outputs
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"output_type": "stream", "name": "<b>", "text": {"a": 1}},
+        {"output_type": "stream", "text": ["a", 1, None]},
+        {"output_type": "error", "ename": 1, "evalue": None, "traceback": "text"},
+        {"output_type": "error"},
+        {"output_type": "display_data", "data": "text"},
+        {"output_type": "display_data", "data": {"image/png": ["!", 1]}},
+        {"output_type": "execute_result", "data": {"text/plain": 1}, "execution_count": "<b>"},
+        {"output_type": "<b>"},
+        {},
+    ],
+)
+def test_an_output_that_no_kernel_sends_becomes_one_that_a_kernel_could_send(output):
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
+    nb.cells[0].outputs = [nbformat.from_dict(output)]
+    nb.cells[0].execution_count = "<script>"
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    assert nb.cells[0].execution_count is None
+    assert "<" not in nbformat.writes(nb)
+
+
+def test_what_a_cell_printed_and_returned_is_kept():
+    nb = cleaned(
+        new_output("stream", name="stderr", text="careful"),
+        new_output("stream", name="stdout", text=["a", "b"]),
+        new_output("error", ename="E", evalue="why", traceback=["one", "two"]),
+        new_output("execute_result", {"text/plain": "3"}, execution_count=7),
+    )
+    nb.cells[0].execution_count = 7
+    stderr, stdout, error, _ = nb.cells[0].outputs
+    assert (stderr.name, stderr.text) == ("stderr", "careful")
+    assert (stdout.name, stdout.text) == ("stdout", "ab")
+    assert (error.ename, error.evalue, error.traceback) == ("E", "why", ["one", "two"])
+    feedback.clean(nb)
+    result = nb.cells[0].outputs[-1]
+    assert (result.data, result.execution_count) == ({"text/plain": "3"}, 7)
+
+
+def test_text_that_no_file_can_hold_is_made_fit():
+    nb = cleaned(new_output("stream", name="stdout", text="a\ud800b\x00c\x1b[2Jd\x1b[31me"))
+    assert nb.cells[0].outputs[0].text == "abcd\x1b[31me"
+    nbformat.writes(nb).encode()
+
+
+# --- limits --------------------------------------------------------------------------------------
+
+
+def test_a_long_output_is_cut_with_a_note():
+    (output,) = outputs(new_output("stream", text="x" * (TEXT + 50_000)))
+    assert output.text == "x" * TEXT + "\n(50000 more characters are left out here)\n"
+    (output,) = outputs(new_output("stream", text="x" * TEXT))
+    assert output.text == "x" * TEXT
+
+
+@pytest.mark.parametrize("kind", ["stream", "error", "text/plain"])
+def test_all_texts_of_a_notebook_together_have_a_limit(kind):
+    def one(text):
+        if kind == "stream":
+            return new_output("stream", text=text)
+        if kind == "error":
+            return new_output("error", ename="E", evalue="", traceback=[text])
+        return new_output("display_data", {kind: text})
+
+    def texts(output):
+        if kind == "text/plain":
+            return output.data[kind]
+        return output.text if kind == "stream" else "\n".join(output.traceback)
+
+    nb = nbformat.v4.new_notebook(
+        cells=[new_code_cell("1", outputs=[one("x" * 90_000)]) for _ in range(50)]
+    )
+    feedback.clean(nb)
+    total = sum(texts(cell.outputs[0]).count("x") for cell in nb.cells)
+    # A note that says that something is left out counts as well.
+    assert ALL_TEXT - 1_000 < total <= ALL_TEXT
+    assert texts(nb.cells[-1].outputs[0]) == "\n(90000 more characters are left out here)\n"
+
+
+def test_all_pictures_of_a_notebook_together_have_a_limit():
+    large = PNG + bytes(
+        ALL_PICTURES // 4
+    )  # in base64, three of them are all that there is room for
+    drawn = [new_output("display_data", shown(large)) for _ in range(3)]
+    small = new_output("display_data", shown(PNG))
+    nb = nbformat.v4.new_notebook(
+        cells=[new_code_cell("1", outputs=[one]) for one in (*drawn, small)]
+    )
+    feedback.clean(nb)
+    kept = [set(cell.outputs[0].data) for cell in nb.cells]
+    assert kept == [{"image/png"}, {"image/png"}, {"text/plain"}, {"image/png"}]
+    assert nb.cells[2].outputs[0].data["text/plain"] == "(image/png: not shown here)"
+
+
+def test_a_message_of_an_error_is_short():
+    (output,) = outputs(new_output("error", ename="E" * 9_000, evalue="v" * 9_000, traceback=["t"]))
+    assert output.ename == "E" * 200
+    assert output.evalue == "v" * 2_000 + "\n(7000 more characters are left out here)\n"
+
+
+def png(width, height):
+    return PNG[:16] + struct.pack(">II", width, height) + PNG[24:]
+
+
+def jpeg(width, height):
+    frame = b"\xff\xc0" + struct.pack(">HBHH", 17, 8, height, width) + bytes(10)
+    return b"\xff\xd8\xff\xe0" + struct.pack(">H", 16) + bytes(14) + frame + b"\xff\xd9"
+
+
+@pytest.mark.parametrize(("kind", "made"), [("image/png", png), ("image/jpeg", jpeg)])
+def test_a_picture_has_a_limit_of_pixels(kind, made):
+    side = int(PIXELS**0.5)
+    assert side * side == PIXELS
+    for size, kept in (
+        ((side, side), True),
+        ((side, side + 1), False),
+        ((0, 5), False),
+        ((5, 0), False),
+    ):
+        (output,) = outputs(new_output("display_data", shown(made(*size), kind)))
+        assert (kind in output.data) is kept, size
+
+
+@pytest.mark.parametrize("make", ["svg", "text", "html before", "half", "jpeg as png", "no end"])
+def test_only_pictures_are_pictures(make):
+    content = {
+        "svg": b"<svg/>",
+        "text": b"text",
+        "html before": b"<script>" + PNG,
+        "half": PNG[:20],
+        "jpeg as png": b"\xff\xd8\xff\xe0",
+        "no end": PNG.replace(b"IEND", b"IENX"),
+    }[make]
+    (output,) = outputs(new_output("display_data", shown(content)))
+    assert set(output.data) == {"text/plain"}
+    assert output.data["text/plain"] == "(image/png: not shown here)"
+
+
+def test_base64_with_other_characters_in_it_is_no_picture():
+    text = base64.b64encode(PNG).decode()
+    for odd in (f'{text}" onerror="1', f"{text[:8]}<b>{text[8:]}"):
+        (output,) = outputs(new_output("display_data", {"image/png": odd}))
+        assert "image/png" not in output.data
+    (output,) = outputs(new_output("display_data", {"image/png": f"{text[:8]}\n{text[8:]}\n"}))
+    assert output.data["image/png"] == text
+
+
+def test_figures_of_both_kinds_are_kept():
+    for kind, name in (("image/png", "png"), ("image/jpeg", "jpeg")):
+        drawn = io.BytesIO()
+        Figure().savefig(drawn, format=name)
+        (output,) = outputs(new_output("display_data", shown(drawn.getvalue(), kind)))
+        assert base64.b64decode(output.data[kind]) == drawn.getvalue()
+        assert output.metadata == {kind: {"alt": feedback.ALT}}
+
+
+# --- cells and metadata --------------------------------------------------------------------------
+
+
+def test_of_the_metadata_only_what_is_known_is_kept():
+    marks = {"grade": True, "points": 3, "grade_id": 'a"><b', "other": "<b>", "checksum": "<1f>"}
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1"), new_code_cell("2"), new_raw_cell("3")])
+    nb.cells[0].metadata = {"nbgrader": marks, "jupyter": {"source_hidden": True, "x": 1}, "a": 1}
+    nb.cells[1].metadata = {"nbgrader": "text", "jupyter": {"source_hidden": "yes"}}
+    nb.cells[1].id = "<b>"
+    nb.cells[2].id = nb.cells[0].id
+    nb.metadata.update(title="<b>", rooflib={"a": ["\x00b", {"c": "\x1b[2Jd"}], "e": 1})
+    feedback.clean(nb)
+    assert nb.cells[0].metadata == {
+        "nbgrader": {"grade": True, "points": 3, "grade_id": "ab", "checksum": "1f"},
+        "jupyter": {"source_hidden": True},
+    }
+    assert nb.cells[1].metadata == {}
+    assert [cell.id for cell in nb.cells[1:]] == ["number-1", "number-2"]
+    assert nb.metadata.rooflib == {"a": ["b", {"c": "d"}], "e": 1}
+    assert set(nb.metadata) == {"kernelspec", "language_info", "rooflib"}
+
+
+def test_pictures_attached_to_a_text_are_kept_and_nothing_else():
+    attached = {"a.png": shown(PNG), "b.svg": {"image/svg+xml": "x"}, "c": "text"}
+    nb = nbformat.v4.new_notebook(cells=[new_markdown_cell("text")])
+    nb.cells[0].attachments = attached
+    feedback.clean(nb)
+    assert nb.cells[0].attachments == {"a.png": shown(PNG)}
+
+
+@pytest.mark.parametrize("more", [0, 1, 40])
+def test_of_very_many_cells_the_first_and_the_graded_are_shown(more):
+    cells = [new_code_cell(f"number_{index}") for index in range(CELLS + more)]
+    graded = new_code_cell("graded", metadata={"nbgrader": {"grade_id": "a"}})
+    short = feedback.shortened(nbformat.v4.new_notebook(cells=[*cells, graded]))
+    note = [f"{more} cells of this notebook are not shown here."] if more else []
+    assert [cell.source for cell in short.cells] == [
+        *note,
+        *(cell.source for cell in cells[:CELLS]),
+        "graded",
+    ]
+
+
+# --- Markdown ------------------------------------------------------------------------------------
+
+
+def rendered(source, pictures=None):
+    return feedback._rendered(source, pictures or {})
+
+
+def test_markdown_is_set():
+    assert rendered("a *b* ~~c~~").strip() == "<p>a <em>b</em> <del>c</del></p>"
+    assert '<ol start="3">' in rendered("3. three\n4. four")
+    assert "<td>1</td>" in rendered("| a |\n|---|\n| 1 |")
+    assert "<code>$a &lt; b$</code>" in rendered("$a < b$")
+
+
+def test_longer_texts_are_shown_as_they_were_written():
+    assert rendered("*" + "x" * (MARKUP - 2) + "*").startswith("<p><em>")
+    assert rendered("*" + "x" * (MARKUP - 1) + "*").startswith("<pre>*")
+    assert "<span" in feedback.highlighted("1 + 1")
+    assert "<span" in feedback.highlighted("#" * MARKUP)
+    assert "<span" not in feedback.highlighted("#" * (MARKUP + 1))
+    assert feedback.as_text("<" * (TEXT + 1)).count("&lt;") == TEXT
+
+
+def test_what_the_parser_fails_at_is_shown_as_it_was_written(monkeypatch):
+    def fails(*_):
+        raise RecursionError
+
+    monkeypatch.setattr(feedback, "MarkdownWithMath", fails)
+    assert rendered("<b>*a*") == f"<pre>{html.escape('<b>*a*')}</pre>"
+
+
+def test_an_attached_picture_is_shown_and_a_remote_one_is_named():
+    pictures = {"a.png": shown(PNG)}
+    assert 'src="data:image/png;base64,' in rendered("![alt](attachment:a.png)", pictures)
+    for source in ("![alt](attachment:b.png)", "![alt](http://elsewhere.example/p.png)"):
+        made = rendered(source, pictures)
+        assert "<img" not in made
+        assert "alt" in made
+    assert "<a" not in rendered("[text](http://elsewhere.example)")
+
+
+@pytest.mark.parametrize(
+    ("made", "left"),
+    [
+        ("<script>alert(1)</script>a", "a"),
+        ("<style>p {color: red}</style>a", "a"),
+        ("<p onclick='x' style='color: red' class='c' id='i' title='t'>a</p>", "<p>a</p>"),
+        ("<a href='javascript:x'>a</a>", "a"),
+        ("<a href='http://elsewhere.example'>a</a>", "a"),
+        ("<img src='http://elsewhere.example/p.png' alt='a'>", '<img alt="a">'),
+        ("<img src='data:image/svg+xml;base64,AAAA'>", "<img>"),
+        ("<img src='data:text/html;base64,AAAA'>", "<img>"),
+        ("<img src='p.png' srcset='q.png 2x' onerror='x'>", "<img>"),
+        ("<img src='data:image/png;base64,AAAA'>", '<img src="data:image/png;base64,AAAA">'),
+        ("<img src='data:image/jpeg;base64,AAAA'>", '<img src="data:image/jpeg;base64,AAAA">'),
+        ("<p src='data:image/png;base64,AAAA'>a</p>", "<p>a</p>"),
+        ("<ol start='3' type='a'><li>a</li></ol>", '<ol start="3"><li>a</li></ol>'),
+        ("<svg onload='x'><circle/></svg>a", "a"),
+        ("<iframe src='data:text/html,x'></iframe>a", "a"),
+        ("<form><input><button>a</button></form>", "a"),
+        ("<math><mtext><style><img src=x onerror=x></style></mtext></math>a", "a"),
+        ("a<!-- b -->", "a"),
+        ("<div data-x='1'>a</div>", "a"),
+    ],
+)
+def test_what_a_hole_in_the_parser_let_through_would_be_taken_out(made, left, monkeypatch):
+    class Hole:
+        def __init__(self, *_, **__):
+            pass
+
+        def render(self, _):
+            return made
+
+    monkeypatch.setattr(feedback, "MarkdownWithMath", Hole)
+    assert rendered("source") == left

@@ -1,0 +1,98 @@
+"""Where the work is done: results, errors and ended processes come back from the workers."""
+
+import os
+import subprocess
+import sys
+from select import select
+
+import pytest
+from classroom import made_up
+from repository import ROOT
+
+from grading.parallel import pool
+
+
+def test_every_job_is_done_and_one_that_ends_its_process_is_given_up():
+    works = {number: f"{number} * 2" for number in range(6)}
+    jobs = [("ends", "__import__('os')._exit(0)"), *works.items()]
+    got = list(pool.done(pool.Local(2), eval, jobs))
+    assert len(got) == 7
+    assert dict(got) == {"ends": None, **{number: number * 2 for number in works}}
+
+
+def test_work_is_done_in_as_many_processes_as_were_asked_for():
+    jobs = [(number, "__import__('os').getpid()") for number in range(8)]
+    processes = {process for _, process in pool.done(pool.Local(1), eval, jobs)}
+    assert len(processes) == 1
+    assert os.getpid() not in processes
+    assert pool.Local().workers == len(os.sched_getaffinity(0)) + 1
+
+
+def test_an_error_in_the_work_is_raised_here():
+    with pytest.raises(ZeroDivisionError) as raised:
+        list(pool.done(pool.Local(2), eval, [("wrong", "1 / 0")]))
+    assert "in _serve" in raised.value.__notes__[0], "where it happened is not told"
+
+
+def test_a_job_is_tried_three_times():
+    tried = []
+
+    def ends(job):
+        tried.append(job)
+        if job == "ends" or tried.count(job) < 3:
+            raise EOFError
+        return job
+
+    jobs = [("one", "ends"), ("two", "recovers")]
+    assert list(pool.done(made_up.Here(), ends, jobs)) == [("one", None), ("two", "recovers")]
+    assert tried == ["ends"] * 3 + ["recovers"] * 3
+
+
+def test_jobs_are_taken_only_as_there_is_room():
+    taken = []
+
+    def jobs():
+        for number in range(5):
+            taken.append(number)
+            yield number, str(number)
+
+    results = pool.done(made_up.Here(), int, jobs())
+    assert next(results) == (0, 0)
+    assert taken == [0]
+    assert list(results) == [(number, number) for number in range(1, 5)]
+
+
+def test_a_worker_ends_with_its_grader():
+    """Also in the middle of its work, when the grader is killed."""
+    script = """
+import os, sys
+from grading.parallel import pool
+work = "print(__import__('os').getpid(), flush=True) or __import__('time').sleep(600)"
+list(pool.done(pool.Local(1), eval, [(0, work)]))
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as grader:
+        worker = os.pidfd_open(int(grader.stdout.readline()))
+        grader.kill()
+    try:
+        assert select([worker], [], [], 30)[0], "the worker goes on"
+    finally:
+        os.close(worker)
+
+
+@pytest.mark.parametrize(
+    ("address", "complete"),
+    [
+        ("tcp://127.0.0.1:8786", True),
+        ("tls://scheduler:1", True),
+        ("nonsense", False),
+        ("tcp://", False),
+        ("tcp://127.0.0.1", False),
+        ("tcp://127.0.0.1:port", False),
+        ("tcp://:8786", False),
+        ("gopher://x:1", False),
+    ],
+)
+def test_an_address_of_a_scheduler_has_all_its_parts(address, complete):
+    assert pool._complete(address) is complete

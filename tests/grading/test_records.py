@@ -1,0 +1,719 @@
+"""What is written down of a grading: the gradebook, results, the seed. Nothing is run here."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import datetime
+
+import nbformat
+import pytest
+from classroom import Classroom, dump, made_up, points
+from repository import ROOT
+
+from grading.course import Course, errors_in_one_line
+from grading.intake import submissions
+from grading.parallel import pool
+from grading.records import results
+from grading.records.gradebook_writer import GradebookWriter, time_of
+from grading.records.results import Results
+from grading.records.seed import course_seed
+from grading.release import exercises
+from grading.reports import overview, rows
+from grading.settings import DATABASE, database, settings
+from grading.work import Unable, stand_in
+
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+NAME = "int8-matmul"
+PARTS = list(points(NAME))
+FULL = sum(points(NAME).values())
+DUE = datetime(2026, 3, 1, 12)
+LATE, EARLY = b"2026-03-02 10:00:00 UTC", b"2026-02-28 10:00:00 UTC"
+PENALTY = "\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
+
+
+def outcome(right=PARTS, cause="", **others):
+    """What comes of a notebook in which these parts are right."""
+    return made_up.outcome(NAME, set(PARTS) - set(right), cause, **others)
+
+
+@pytest.fixture
+def room(tmp_path, release):
+    return Classroom(tmp_path / "course", release)
+
+
+@pytest.fixture
+def writer(room):
+    with GradebookWriter(room.folder, settings(room.folder)) as writer:
+        yield writer
+
+
+def submission(room, student="ada"):
+    """(score, penalty, needs manual grade, timestamp) in the gradebook."""
+    with room.course.gradebook() as gradebook:
+        found = gradebook.find_submission(NAME, student)
+        penalty = found.late_submission_penalty
+        return found.score, penalty, found.needs_manual_grade, found.timestamp
+
+
+# --- the gradebook -------------------------------------------------------------------------------
+
+
+def test_what_is_recorded_stands_in_the_gradebook_and_in_files(room, writer):
+    late = writer.record("ada", NAME, outcome(PARTS[1:]), EARLY)
+    assert not late
+    assert submission(room) == (FULL - points(NAME)[PARTS[0]], 0, False, datetime(2026, 2, 28, 10))
+    assert room.course.graded("ada", NAME).read_text() == made_up.NOTEBOOK
+    assert room.course.feedback("ada", NAME).read_text() == "page"
+    assert room.course.graded("ada", NAME).with_name("timestamp.txt").read_bytes() == EARLY
+    with room.course.gradebook() as gradebook:
+        grades = gradebook.find_submission(NAME, "ada").notebooks[0].grades
+        assert {one.name: one.auto_score for one in grades} == {
+            key: 0 if key == PARTS[0] else worth for key, worth in points(NAME).items()
+        }
+
+
+def test_recording_again_replaces_what_was_there(room, writer):
+    writer.record("ada", NAME, outcome(comments={f"{PARTS[0]}-solution": "No response."}), EARLY)
+    beside = room.course.graded("ada", NAME).with_name("left.html")
+    beside.write_text("an older version's")
+    writer.record("ada", NAME, outcome([], page="another page"), b"")
+    assert submission(room) == (0, 0, False, None)
+    assert [path.name for path in beside.parent.iterdir()] == [f"{NAME}.ipynb"]
+    assert room.course.feedback("ada", NAME).read_text() == "another page"
+    with room.course.gradebook() as gradebook:
+        comments = gradebook.find_submission(NAME, "ada").notebooks[0].comments
+        assert {one.auto_comment for one in comments} == {None}
+        assert len(gradebook.assignment_submissions(NAME)) == 1
+
+
+def test_remarks_of_nbgrader_go_to_their_cells(room, writer):
+    writer.record("ada", NAME, outcome(comments={f"{PARTS[0]}-solution": "No response."}), b"")
+    with room.course.gradebook() as gradebook:
+        comments = gradebook.find_submission(NAME, "ada").notebooks[0].comments
+        said = {one.name: one.auto_comment for one in comments if one.auto_comment}
+    assert said == {f"{PARTS[0]}-solution": "No response."}
+
+
+def test_only_what_could_not_be_graded_needs_a_person(room, writer):
+    writer.record("ada", NAME, outcome([], "not-graded"), b"")
+    writer.record("bob", NAME, outcome([], "output-not-counted"), b"")
+    some = outcome(PARTS[1:], "not-graded")
+    writer.record("eve", NAME, some, b"")
+    assert [submission(room, one)[2] for one in ("ada", "bob", "eve")] == [True, False, False]
+
+
+def give_by_hand(room, student, **given):
+    with room.course.gradebook() as gradebook:
+        grade = gradebook.find_grade(PARTS[0], NAME, NAME, student)
+        for name, value in given.items():
+            setattr(grade, name, value)
+        comment = gradebook.find_comment(f"{PARTS[1]}-solution", NAME, NAME, student)
+        comment.manual_comment = "Look again."
+        gradebook.db.commit()
+
+
+def test_points_by_hand_are_given_to_the_worker_and_count(room, writer):
+    assert writer.given("ada", NAME) == ({}, {})
+    writer.record("ada", NAME, outcome(), b"")
+    assert writer.given("ada", NAME) == ({}, {})
+    give_by_hand(room, "ada", manual_score=0.5)
+    comments = {f"{PARTS[1]}-solution": "Look again."}
+    assert writer.given("ada", NAME) == ({PARTS[0]: (0.5, 0)}, comments)
+    writer.record("ada", NAME, outcome(), b"")
+    assert submission(room)[0] == FULL - points(NAME)[PARTS[0]] + 0.5
+    assert submission(room)[2], "a change of what was graded by hand needs a second look"
+    assert writer.given("ada", NAME) == ({PARTS[0]: (0.5, 0)}, comments)
+
+
+def test_zero_points_and_extra_credit_by_hand_count_too(room, writer):
+    writer.record("ada", NAME, outcome(), b"")
+    give_by_hand(room, "ada", manual_score=0, extra_credit=None)
+    assert writer.given("ada", NAME)[0] == {PARTS[0]: (0, 0)}
+    give_by_hand(room, "ada", manual_score=None, extra_credit=2)
+    assert writer.given("ada", NAME)[0] == {PARTS[0]: (None, 2)}
+    writer.record("ada", NAME, outcome(), b"")
+    assert submission(room)[0] == FULL + 2
+
+
+@pytest.fixture
+def strict(room):
+    """The course, with a due date and no points for what is late."""
+    own = room.folder / "nbgrader_config.py"
+    own.write_text(own.read_text() + PENALTY)
+    with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_assignment(NAME, duedate=DUE)
+    return room
+
+
+def test_a_late_submission_loses_its_points(strict, writer):
+    with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
+        assert writer.record("late", NAME, outcome(), LATE)
+        assert not writer.record("early", NAME, outcome(), EARLY)
+        assert not writer.record("unknown", NAME, outcome(), b"")
+    assert submission(strict, "late")[:2] == (FULL, FULL)
+    assert submission(strict, "early")[:2] == (FULL, 0)
+    for student in ("late", "early"):
+        strict.course.results.put(student, NAME, {"reason": "", "parts": []})
+    scores = {
+        row[0]: row[2:]
+        for row in rows.grades(strict.course, strict.course.state())
+        if row[1] == NAME
+    }
+    assert scores["late"] == ("0", "20", "20 points taken off for being late")
+    assert scores["early"] == ("20", "20", "")
+
+
+def test_a_penalty_is_taken_back_from_what_was_in_time_after_all(strict):
+    with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
+        assert writer.record("ada", NAME, outcome(), LATE)
+        assert not writer.record("ada", NAME, outcome(), EARLY)
+    assert submission(strict)[:2] == (FULL, 0)
+
+
+def test_an_error_between_gradebook_and_files_leaves_no_old_notebook(room, writer, monkeypatch):
+    """So that the next run grades it again: a result counts only with its notebook and page."""
+    writer.record("ada", NAME, outcome(), b"")
+
+    def full(file, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("grading.records.gradebook_writer.replace", full)
+    with pytest.raises(OSError, match="No space"):
+        writer.record("ada", NAME, outcome([]), b"")
+    assert not room.course.graded("ada", NAME).exists()
+
+
+@pytest.mark.parametrize(
+    ("stamp", "time"),
+    [
+        (b"2026-03-02 10:00:00 UTC", datetime(2026, 3, 2, 10)),
+        (b"2026-03-02T10:00:00\n", datetime(2026, 3, 2, 10)),
+        (b"", None),
+        (b"  \n", None),
+        (b"yesterday", None),
+        (b"\xff\xfe", None),
+        (b"9" * 400, None),
+    ],
+)
+def test_the_time_of_a_stamp(stamp, time):
+    assert time_of(stamp) == time
+
+
+# --- what is kept of each grading ----------------------------------------------------------------
+
+
+def test_results_are_read_as_they_were_put(tmp_path):
+    kept = Results(tmp_path / "kept")
+    assert kept.all() == {}
+    kept.put("ada", "one", {"digest": "1", "reason": "ö"})
+    kept.put("bob", "two", {"digest": "2"})
+    kept.put("ada", "one", {"digest": "3"})
+    assert kept.all() == {"ada": {"one": {"digest": "3"}}, "bob": {"two": {"digest": "2"}}}
+    (tmp_path / "kept" / "bob" / "two.json").write_text('{"dig')
+    assert kept.all() == {"ada": {"one": {"digest": "3"}}}
+
+
+class Killed(BaseException):
+    """Stands for the end of the process at this place."""
+
+
+def ends(*_):
+    raise Killed
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_file_is_never_half_written(tmp_path, monkeypatch, call):
+    """Whatever has been written before the process ends, the file has its old content."""
+    file = tmp_path / "file"
+    file.write_text("old")
+
+    monkeypatch.setattr(*((os, "fsync") if call == "fsync" else (type(file), "replace")), ends)
+    with pytest.raises(Killed):
+        results.replace(file, "new")
+    assert file.read_text() == "old"
+
+
+def test_a_file_is_on_the_disk_before_it_takes_its_name(tmp_path, monkeypatch):
+    file, done = tmp_path / "file", []
+    monkeypatch.setattr(
+        os, "fsync", lambda number: done.append((os.fstat(number).st_size, file.exists()))
+    )
+    results.replace(file, "text")
+    assert done == [(4, False)]
+    assert file.read_text() == "text"
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    results.replace(file, "old")
+
+    def full(number):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        results.replace(file, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert file.read_text() == "old"
+
+
+def test_an_unfinished_file_is_not_taken_for_a_result(tmp_path, monkeypatch):
+    kept = Results(tmp_path)
+    monkeypatch.setattr(os, "fsync", ends)
+    with pytest.raises(Killed):
+        kept.put("ada", "one", {"digest": "1"})
+    assert len(list((tmp_path / "ada").iterdir())) == 1
+    assert kept.all() == {}
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path):
+    file = tmp_path / "folder" / "lock"
+    with results.lock(file), pytest.raises(BlockingIOError), results.lock(file):
+        pass
+    with results.lock(file):
+        pass
+
+
+def test_the_seed_is_drawn_once_and_is_private(tmp_path):
+    seed = course_seed(tmp_path)
+    assert len(bytes.fromhex(seed)) == 16
+    assert course_seed(tmp_path) == seed
+    other = tmp_path / "other"
+    other.mkdir()
+    assert course_seed(other) != seed
+    assert stat.S_IMODE((tmp_path / ".grading").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / ".grading" / "seed").stat().st_mode) == 0o600
+
+
+# --- when something is graded again --------------------------------------------------------------
+
+
+def graded_before(room, writer, student="ada", content=b"{}", stamp=b"", reason=""):
+    """A submission that looks as if it had been graded."""
+    folder = room.folder_of(student, NAME)
+    (folder / f"{NAME}.ipynb").write_bytes(content)
+    if stamp:
+        (folder / "timestamp.txt").write_bytes(stamp)
+    writer.record(student, NAME, outcome(), stamp)
+    digest = room.course._digest(NAME, content, stamp, reason)
+    room.course.results.put(student, NAME, {"digest": digest, "reason": "", "parts": []})
+    return folder
+
+
+def todo(room):
+    state = room.course.state()
+    found = submissions.submissions(room.folder)
+    return [one.student for one in found if not room.course._done(one, state)]
+
+
+def test_what_has_not_changed_is_not_graded_again(room, writer):
+    graded_before(room, writer, stamp=EARLY)
+    assert todo(room) == []
+    room.folder_of("bob", NAME)
+    assert todo(room) == ["bob"]
+
+
+@pytest.mark.parametrize("change", ["notebook", "timestamp", "no timestamp", "no notebook", "two"])
+def test_a_change_in_the_folder_is_graded_again(room, writer, change):
+    folder = graded_before(room, writer, stamp=EARLY)
+    if change == "notebook":
+        (folder / f"{NAME}.ipynb").write_bytes(b"{} ")
+    elif change == "timestamp":
+        (folder / "timestamp.txt").write_bytes(LATE)
+    elif change == "no timestamp":
+        (folder / "timestamp.txt").unlink()
+    elif change == "no notebook":
+        (folder / f"{NAME}.ipynb").unlink()
+    else:
+        (folder / f"{NAME}.ipynb").rename(folder / "a.ipynb")
+        shutil.copy(folder / "a.ipynb", folder / "b.ipynb")
+    assert todo(room) == ["ada"]
+
+
+@pytest.mark.parametrize("gone", ["graded", "feedback", "result"])
+def test_what_is_missing_is_made_again(room, writer, gone):
+    graded_before(room, writer)
+    if gone == "result":
+        shutil.rmtree(room.course.results.folder)
+    else:
+        getattr(room.course, gone)("ada", NAME).unlink()
+    assert todo(room) == ["ada"]
+
+
+def test_another_version_of_the_exercise_or_the_grading_is_graded_again(room, writer, monkeypatch):
+    graded_before(room, writer)
+    plain = exercises.digest
+    monkeypatch.setattr(exercises, "digest", lambda name: plain(name)[::-1])
+    assert todo(room) == ["ada"]
+
+
+def test_a_digest_does_not_move_bytes_from_one_file_to_the_next(room):
+    digest = room.course._digest
+    cases = [(b"ab", b"", ""), (b"a", b"b", ""), (b"", b"ab", ""), (b"", b"", "ab"), (b"", b"", "")]
+    assert len({digest(NAME, *case) for case in cases}) == len(cases)
+    assert digest(NAME, b"", b"", "") != digest(exercises.names()[1], b"", b"", "")
+
+
+# --- a run of the grader, with other work in the place of notebooks ------------------------------
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """Nothing is run: the jobs that came, and an outcome with full points for each."""
+    jobs = []
+
+    def worked(job):
+        jobs.append(job)
+        if job.content == b"ends its process" and not job.reason:
+            raise EOFError
+        if job.reason:
+            return outcome([], "not-graded")
+        return outcome(page=json.dumps(job.manual))
+
+    monkeypatch.setattr("grading.course.work", worked)
+    return jobs
+
+
+def hand_in(room, student, content=b"{}", stamp=None):
+    (room.folder_of(student, NAME) / f"{NAME}.ipynb").write_bytes(content)
+    if stamp:
+        (room.folder_of(student, NAME) / "timestamp.txt").write_bytes(stamp)
+
+
+def test_a_job_has_all_that_its_grading_depends_on(room, jobs):
+    hand_in(room, "ada", b'{"a": 1}')
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+    (job,) = jobs
+    assert job.content == b'{"a": 1}'
+    assert (job.student, job.exercise, job.reason, job.unsafe) == ("ada", NAME, "", True)
+    assert job.seed == course_seed(room.folder)
+    assert job.version == exercises.digest(NAME)
+    assert job.released == (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
+    assert room.course.state()["ada"][NAME]["unsafe"] is True
+    give_by_hand(room, "ada", manual_score=0.5)
+    hand_in(room, "ada", b'{"a": 2}')
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+    assert jobs[1].manual == {PARTS[0]: (0.5, 0)}
+    assert jobs[1].comments == {f"{PARTS[1]}-solution": "Look again."}
+    assert room.course.grade(made_up.Here(), unsafe=True) == 0
+    assert len(jobs) == 2
+
+
+def test_work_that_was_given_up_is_listed_and_done_again_next_time(room, jobs):
+    hand_in(room, "ada", b"ends its process")
+    hand_in(room, "bob")
+    assert room.course.grade(made_up.Here(), unsafe=True) == 2
+    assert [job.student for job in jobs] == ["ada"] * pool.TRIES + ["ada", "bob"]
+    assert submission(room, "ada")[:3] == (0, 0, True)
+    assert submission(room, "bob")[0] == FULL
+    assert jobs[pool.TRIES].reason == "the process that graded it ended each time"
+    assert room.course.state()["ada"][NAME]["digest"] == ""
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+
+
+def test_a_stamp_without_a_time_is_remarked(room, jobs):
+    hand_in(room, "ada", stamp=b"yesterday")
+    hand_in(room, "bob", stamp=EARLY)
+    room.course.grade(made_up.Here(), unsafe=True)
+    state = room.course.state()
+    assert state["ada"][NAME]["remarks"] == ["timestamp.txt does not say a time"]
+    assert state["bob"][NAME]["remarks"] == []
+
+
+def test_the_feedback_page_of_a_late_submission_says_so(strict, monkeypatch):
+    """It is made again by nbgrader, once the penalty is in the gradebook."""
+    released = (strict.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
+
+    def worked(job):
+        notebook = nbformat.writes(stand_in(released, NAME, "made up"))
+        return replace(outcome(), notebook=notebook)
+
+    monkeypatch.setattr("grading.course.work", worked)
+    hand_in(strict, "late", stamp=LATE)
+    hand_in(strict, "early", stamp=EARLY)
+    assert strict.course.grade(made_up.Here(), unsafe=True) == 2
+    assert strict.course.feedback("early", NAME).read_text() == "page"
+    page = strict.course.feedback("late", NAME).read_text()
+    assert "late submission penalty" in page.lower()
+
+
+def test_a_release_is_made_once_and_again_when_it_is_gone(room, jobs, monkeypatch):
+    made = []
+    plain = Course.release
+    monkeypatch.setattr(
+        Course, "release", lambda self, names=(): made.append(list(names)) or plain(self, names)
+    )
+    room.course.grade(made_up.Here(), unsafe=True)
+    assert made == []
+    (room.folder / "release" / NAME / f"{NAME}.ipynb").unlink()
+    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
+    assert made == [[NAME]]
+    released = room.folder / ".grading" / "released.json"
+    results.write(released, json.loads(released.read_text()) | {NAME: "an older version"})
+    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.Here(), unsafe=True)
+    assert made == [[NAME], [NAME]]
+
+
+def test_a_release_that_fails_is_said_in_one_line(room, monkeypatch):
+    from nbgrader.apps.api import NbGraderAPI
+
+    log = "[X | ERROR] (sqlalchemy.OperationalError) disk full.\nlast line"
+    monkeypatch.setattr(
+        NbGraderAPI, "generate_assignment", lambda *_, **__: {"success": False, "log": log}
+    )
+    with pytest.raises(Unable) as unable:
+        room.course.release([NAME])
+    assert str(unable.value) == (
+        f"{NAME} could not be released: disk full. Put that right and run this again."
+    )
+
+
+def test_the_folder_and_the_environment_are_as_before(room, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    paths = os.environ["PATH"]
+    with room.course._nbgrader():
+        assert os.getcwd() == str(room.folder)  # noqa: PTH109
+    assert os.getcwd() == str(tmp_path)  # noqa: PTH109
+    assert os.environ["PATH"] == paths
+
+
+# --- what goes wrong while results are recorded --------------------------------------------------
+
+STUDENTS = {"ada": "", "bob": PARTS[0], "eve": PARTS[1]}  # student → part that is wrong
+
+
+@pytest.fixture
+def handed_in(room, monkeypatch):
+    """Three submissions, to be graded without being run."""
+    monkeypatch.setattr("grading.course.work", made_up.work)
+    (room.folder / ".grading" / "seed").write_text("0" * 32)
+    for student, wrong in STUDENTS.items():
+        hand_in(room, student, wrong.encode() or b"all right")
+    return room
+
+
+def finish(room):
+    """Grade what is left, and return all that came out."""
+    room.course.grade(made_up.Here(), unsafe=True)
+    with errors_in_one_line():
+        overview.write(room.course)
+    return dump.course(room.folder)
+
+
+@pytest.fixture
+def expected(handed_in, tmp_path):
+    """What comes out if nothing goes wrong."""
+    shutil.copytree(handed_in.folder, tmp_path / "expected")
+    return finish(Classroom(tmp_path / "expected"))
+
+
+def same(got, expected):
+    assert got.keys() == expected.keys()
+    for name in expected:
+        assert got[name] == expected[name], name
+
+
+def refused(room):
+    """The one line with which grading ends."""
+    with pytest.raises(Unable) as unable:
+        finish(room)
+    assert "\n" not in str(unable.value)
+    return str(unable.value)
+
+
+def test_the_points_are_those_of_the_made_up_outcomes(handed_in, expected):
+    rows = [line.split(",") for line in expected["grades.csv"].decode().splitlines()]
+    scores = {row[0]: float(row[2]) for row in rows if row[1] == NAME}
+    assert scores == {
+        student: FULL - points(NAME).get(wrong, 0) for student, wrong in STUDENTS.items()
+    }
+
+
+def test_a_second_grader_is_told_that_there_is_one(handed_in, expected):
+    with results.lock(handed_in.folder / ".grading" / "lock"):
+        said = refused(handed_in)
+    assert said == f"{handed_in.folder} is being graded already; wait until that is done"
+    same(finish(handed_in), expected)
+
+
+@pytest.mark.parametrize("graded", [0, 1, 3])
+def test_a_locked_gradebook_is_said_and_costs_nothing(graded, handed_in, expected, monkeypatch):
+    """Locked by somebody after so many submissions."""
+    file = handed_in.folder / "gradebook.db"
+    monkeypatch.setenv(DATABASE, f"sqlite:///{file}?timeout=0.1")
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
+
+        def put(self, *entry, plain=Results.put):
+            plain(self, *entry)
+            if len(list(self.folder.glob("*/*.json"))) == graded:
+                other.execute("BEGIN EXCLUSIVE")
+
+        if not graded:
+            other.execute("BEGIN EXCLUSIVE")
+        with monkeypatch.context() as patch:
+            patch.setattr(Results, "put", put)
+            line = refused(handed_in)
+    assert line.startswith("The gradebook could not be used: database is locked.")
+    same(finish(handed_in), expected)
+
+
+FULL_DISK = """
+import shutil, sys
+from pathlib import Path
+from classroom import made_up
+import grading.course
+from grading.course import Course, errors_in_one_line
+from grading.reports import overview
+from grading.work import Unable
+
+grading.course.work = made_up.work
+folder, out = map(Path, sys.argv[1:])
+
+def finish():
+    Course(folder).grade(made_up.Here(), unsafe=True)
+    with errors_in_one_line():
+        overview.write(Course(folder))
+
+ballast = folder / "ballast"
+for left in (0, 20_000, 60_000):
+    free = shutil.disk_usage(folder).free
+    with ballast.open("wb") as file:
+        file.write(bytes(max(0, free - left)))
+    try:
+        finish()
+    except Unable as unable:
+        print("LINE", unable)
+    ballast.unlink()
+finish()
+shutil.copytree(folder, out)
+"""
+
+
+def test_a_full_disk_is_said_and_costs_nothing(handed_in, expected, tmp_path):
+    """On a file system of its own in memory, of which less and less is taken."""
+    disk, out = tmp_path / "disk", tmp_path / "out"
+    disk.mkdir()
+    steps = 'mount -t tmpfs -o size=8m tmpfs "$0" && cp -r "$1" "$0/course" && shift && exec "$@"'
+    command = ["unshare", "--mount", "sh", "-c", steps, disk, handed_in.folder]
+    if os.geteuid():  # who may mount only as root of a user namespace, and grades as who he is
+        command.insert(1, "--map-root-user")
+        command += ["unshare", "--map-user", str(os.geteuid()), "--map-group", str(os.getegid())]
+    command += [sys.executable, "-c", FULL_DISK, disk / "course", out]
+    paths = os.pathsep.join([str(ROOT / "tests" / "support"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("LINE")]
+    assert len(lines) >= 2, done.stdout
+    for line in lines:
+        assert "run this again" in line, line
+        assert re.search("No space left on device|database or disk is full", line), line
+    assert "Traceback" not in done.stderr
+    same(dump.course(out), expected)
+
+
+def test_a_clock_that_jumps_changes_nothing(handed_in, expected, monkeypatch):
+    chance = random.Random(20)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + chance.uniform(-1e9, 1e9))
+    same(finish(handed_in), expected)
+    for seconds in (-1e9, 1e9):
+        for path in handed_in.folder.rglob("*"):
+            os.utime(path, (now + seconds, now + seconds))
+        assert todo(handed_in) == []
+        same(finish(handed_in), expected)
+
+
+@pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda _: ""])
+def test_a_damaged_result_is_made_again(damage, handed_in, expected):
+    finish(handed_in)
+    file = handed_in.folder / dump.RESULTS / "bob" / f"{NAME}.json"
+    file.write_text(damage(file.read_text()))
+    assert todo(handed_in) == ["bob"]
+    same(finish(handed_in), expected)
+
+
+@pytest.mark.parametrize("place", ["gradebook", "notebook", "page", "result"])
+def test_a_grading_that_ends_in_the_middle_of_a_record_is_continued(
+    place, handed_in, expected, monkeypatch
+):
+    """Ended before each of the steps in which one submission is written down."""
+    plain, seen = results.replace, []
+    order = ["notebook", "page", "result"]
+
+    def replace(file, text):
+        if file.suffix in (".ipynb", ".html", ".json") and file.name != "released.json":
+            seen.append(file)
+            if len(seen) == 4 + order.index(place):
+                raise Killed
+        plain(file, text)
+
+    with monkeypatch.context() as patch:
+        if place == "gradebook":
+            patch.setattr(GradebookWriter, "_gradebook", ends)
+        else:
+            patch.setattr("grading.records.gradebook_writer.replace", replace)
+            patch.setattr(results, "replace", replace)
+        with pytest.raises(Killed):
+            finish(handed_in)
+    assert todo(handed_in)
+    same(finish(handed_in), expected)
+
+
+# --- settings ------------------------------------------------------------------------------------
+
+
+def test_a_postgresql_address_names_the_driver_that_is_installed(tmp_path, monkeypatch):
+    monkeypatch.delenv(DATABASE, raising=False)
+    assert database(tmp_path) == f"sqlite:///{tmp_path}/gradebook.db"
+    monkeypatch.setenv(DATABASE, "postgresql://me@host/postgresql://")
+    assert database(tmp_path) == "postgresql+psycopg://me@host/postgresql://"
+
+
+def test_the_course_folders_own_settings_come_last(tmp_path):
+    assert settings(tmp_path).LateSubmissionPlugin.get("penalty_method") is None
+    Course(tmp_path).prepare()
+    own = tmp_path / "nbgrader_config.py"
+    own.write_text(own.read_text() + PENALTY)
+    config = settings(tmp_path)
+    assert config.LateSubmissionPlugin.penalty_method == "zero"
+    assert config.CourseDirectory.course_id == "roofline"
+    assert config.CourseDirectory.root == str(tmp_path)
+    assert config.CourseDirectory.db_url == database(tmp_path)
+    Course(tmp_path).prepare()
+    assert own.read_text().endswith(PENALTY), "written over"
+
+
+def test_grading_without_submissions_is_said_in_one_line(tmp_path):
+    from grading.__main__ import main
+
+    with pytest.raises(SystemExit) as ended:
+        main(["grade", str(tmp_path)])
+    assert ended.value.code == f"{tmp_path / 'submitted'} is missing: no submissions to grade"
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "two"])
+def test_a_number_of_workers_that_is_none_is_refused(number, capsys):
+    from grading.__main__ import parser
+
+    with pytest.raises(SystemExit):
+        parser().parse_args(["grade", "course", "--workers", number])
+    assert number in capsys.readouterr().err
+    assert parser().parse_args(["grade", "course", "--workers", "1"]).workers == 1

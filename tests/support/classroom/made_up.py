@@ -1,0 +1,68 @@
+"""Gradings in which no notebook is run: a backend in this process, and outcomes made up for it."""
+
+from concurrent.futures import Future
+from typing import Any
+
+from classroom import points
+from grading.work import Job, Outcome
+
+NOTEBOOK = '{"cells": []}'
+
+
+class Here:
+    """A backend that does the work in this process. A job that raises EOFError has ended it."""
+
+    broken: type[BaseException] = EOFError
+    window = 1
+
+    def executor(self) -> "Here":
+        return self
+
+    def __enter__(self) -> "Here":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def submit(self, function: Any, job: Any, /) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(job))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def outcome(
+    name: str,
+    wrong: set[str] | frozenset[str] = frozenset(),
+    cause: str = "",
+    page: str = "page",
+    comments: dict[str, str] | None = None,
+    reason: str = "",
+) -> Outcome:
+    """What comes of a notebook in which these parts are wrong."""
+    parts = [
+        {
+            "key": key,
+            "points": 0 if key in wrong else worth,
+            "of": worth,
+            "cause": cause if key in wrong else "",
+            "sentences": [],
+        }
+        for key, worth in points(name).items()
+    ]
+    return Outcome(NOTEBOOK, page, comments or {}, parts, reason, [], [], 1.0)
+
+
+def work(job: Job) -> Outcome:
+    """In the place of `grading.work.work`: the part that the notebook's text names is wrong.
+
+    The page has some kilobytes, so that a disk can be too full for it.
+    """
+    parts = set(points(job.exercise))
+    if job.reason:
+        return outcome(job.exercise, parts, "not-graded", reason=job.reason)
+    made = outcome(job.exercise, parts & {job.content.decode()}, "other", page="page" * 5000)
+    made.comments[f"{min(parts)}-solution"] = "No response."
+    return made
