@@ -1,12 +1,23 @@
 """The book's build, on small books: what it shows, what it refuses, what it computes anew."""
 
+import json
+import os
 import re
 import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
-import handouts
 import pytest
-from repository import ROOT, Book
+import rendered
+from book_extension import pages, values
+from docutils.utils import new_document
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from repository import HEADER, ROOT, Book, small_book
+from site_links import html_files
 
 PAGE = """
 # A page with {eval}`answer`
@@ -65,15 +76,88 @@ def text_of(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", article))
 
 
-def test_values_appear_wherever_prose_can_stand(book: Book) -> None:
+CELL = "\n```{code-cell} ipython3\n%s\n```\n"
+PLOT = "import matplotlib.pyplot as plt\nplt.gca();"
+WARNS = {
+    "a cross reference": ("{ref}`nowhere`", "nowhere"),
+    "a link to a heading": ("[there](#no-heading)", "no-heading"),
+    "a citation": ("{cite}`nobody1900`", "nobody1900"),
+    "a name in code": ("{py:func}`no_such_function`", "no_such_function"),
+    "an unknown role": ("{rolex}`a`", "rolex"),
+    "a figure without a text": (CELL % PLOT, "mystnb.image.alt"),
+    "a warning in a cell": (CELL % "import warnings; warnings.warn('odd')", "stderr"),
+}
+RAISES = {
+    "a cell": (CELL % "ok = 1\n1 / 0", r"chapters/page\.md:16: a cell failed: ZeroDivisionError"),
+    "a name": ("\nThis\nis {eval}`nobody`.\n", r"page\.md:16: {eval}`nobody`: NameError"),
+    "a value": ("\n{eval}`1 / 3`\n", r"page\.md:15: {eval}`1 / 3`: TypeError: .*format it"),
+    "a value that changes": (
+        CELL % "n = 1" + "\n{eval}`n`\n" + CELL % "n = 2" + "\nNow {eval}`n`.\n",
+        "{eval}`n`: was '1' further up on this page and is '2' here",
+    ),
+}
+
+
+# One small book, built three times: as it is, with another sentence, with another catalogue.
+
+PEAK = (
+    CELL % "import rooflib as rl\nv5e = rl.chip('TPU v5e')"
+    + "\n# Peak\n\nPeak {eval}`f\"{v5e.peaks['bf16']:.4g}\"`.\n"
+)
+STAMP = "\n# Stamp\n" + CELL % "import time\nstamp = f'{time.time_ns()}'" + "\nAt {eval}`stamp`.\n"
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build printed, and each page's HTML."""
+
+    folder: Path
+    printed: str
+    html: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Builds:
+    first: Built
+    another_sentence: Built
+    another_catalogue: Built
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
+    names = ("page", "maths", "peak", "stamp")
+    book = small_book(tmp_path_factory.mktemp("book"), *names)
+
+    def built() -> Built:
+        run = book.build()
+        assert run.returncode == 0, run.stderr
+        return Built(book.folder, run.stdout, {name: book.html(name) for name in names})
+
     # A heading is read before the cell below it, so its value must exist further up.
     top, rest = PAGE.split("\n\n", 1)
     cell, body = re.match(r"(```\{code-cell.*?```\n)(.*)", rest, re.DOTALL).groups()
     book.write(f"\n{cell}{top}\n{body}")
-    run = book.build()
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[-1] == str(book.folder / "_build/html/index.html")
-    html = book.html()
+    book.write("\n# Maths\n\n$x^2$\n", "maths")
+    book.write(PEAK, "peak")
+    book.write(STAMP, "stamp")
+    first = built()
+    book.write(STAMP.replace("At", "Exactly at"), "stamp")
+    another_sentence = built()
+    double_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e")
+    return Builds(first, another_sentence, built())
+
+
+def double_bf16_peak(catalogue: Path, chip: str) -> None:
+    figure = re.compile(rf'(name = "{chip}".*?peak\.bf16 = {{ printed = )([\d.e+]+)', re.DOTALL)
+    text, found = figure.subn(lambda m: f"{m[1]}{2 * float(m[2])}", catalogue.read_text(), count=1)
+    assert found == 1, f"{catalogue.name} has no bf16 peak of {chip}"
+    catalogue.write_text(text)
+
+
+def test_values_appear_wherever_prose_can_stand(builds: Builds) -> None:
+    index = builds.first.folder / "_build" / "html" / "index.html"
+    assert builds.first.printed.splitlines()[-1] == str(index)
+    html = builds.first.html["page"]
     seen = text_of(html)
     for expected in (
         "A page with 8,756",
@@ -98,14 +182,11 @@ def test_values_appear_wherever_prose_can_stand(book: Book) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_a_site_loads_nothing_from_elsewhere(book: Book) -> None:
-    book.write("\n# Page\n\n$x^2$\n")
-    assert book.build().returncode == 0
-    pages = [
-        book.folder / "_build/html/index.html",
-        *(book.folder / "_build/html/chapters").glob("*"),
-    ]
-    for page in pages:
+def test_a_site_loads_nothing_from_elsewhere(builds: Builds) -> None:
+    site = builds.first.folder / "_build" / "html"
+    found = html_files(site)
+    assert len(found) >= 5
+    for page in found:
         html = page.read_text(encoding="utf-8")
         for address in re.findall(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="([^"]+)"', html):
             assert not address.startswith(("http:", "https:", "//")), (page.name, address)
@@ -113,130 +194,114 @@ def test_a_site_loads_nothing_from_elsewhere(book: Book) -> None:
             assert local.exists(), (page.name, address)
 
 
-CELL = "\n```{code-cell} ipython3\n%s\n```\n"
-PLOT = "import matplotlib.pyplot as plt\nplt.gca();"
-WARNS = {
-    "a cross reference": ("{ref}`nowhere`", "nowhere"),
-    "a link to a heading": ("[there](#no-heading)", "no-heading"),
-    "a citation": ("{cite}`nobody1900`", "nobody1900"),
-    "a name in code": ("{py:func}`no_such_function`", "no_such_function"),
-    "an unknown role": ("{rolex}`a`", "rolex"),
-    "a figure without a text": (CELL % PLOT, "mystnb.image.alt"),
-    "a warning in a cell": (CELL % "import warnings; warnings.warn('odd')", "stderr"),
-}
-RAISES = {
-    "a cell": (CELL % "ok = 1\n1 / 0", r"chapters/page\.md:16: a cell failed: ZeroDivisionError"),
-    "a name": ("\nThis\nis {eval}`nobody`.\n", r"page\.md:16: {eval}`nobody`: NameError"),
-    "a value": ("\n{eval}`1 / 3`\n", r"page\.md:15: {eval}`1 / 3`: TypeError: .*format it"),
-    "a value that changes": (
-        CELL % "n = 1" + "\n{eval}`n`\n" + CELL % "n = 2" + "\nNow {eval}`n`.\n",
-        "{eval}`n`: was '1' further up on this page and is '2' here",
-    ),
-}
+def test_prose_changes_without_running_the_cells_again(builds: Builds) -> None:
+    stamp = re.search(r"At (\d+)", text_of(builds.first.html["stamp"]))[1]
+    assert f"Exactly at {stamp}." in text_of(builds.another_sentence.html["stamp"])
+
+
+def test_a_figure_of_the_catalogue_travels_into_the_sentence(builds: Builds) -> None:
+    before, after = (
+        float(re.search(r"Peak (\S+)\.", text_of(built.html["peak"]))[1])
+        for built in (builds.another_sentence, builds.another_catalogue)
+    )
+    assert after == 2 * before
+
+
+# What is refused.
 
 
 def test_each_warning_fails_the_build_every_time(book: Book) -> None:
     book.write("\n# Page\n\n" + "\n\n".join(text for text, _ in WARNS.values()) + "\n")
+    book.write("\n# A page outside of the contents\n", "stray")
     # Sphinx reads a page once and warns once; a second build must not look fine.
     for _ in range(2):
         run = book.build()
         assert run.returncode == 1
         for what, (_, message) in WARNS.items():
             assert re.search(f"page\\.md:\\d+: .*{message}", run.stderr), (what, run.stderr)
+        assert "stray.md" in run.stderr
 
 
-@pytest.mark.parametrize("what", RAISES)
-def test_a_failing_cell_fails_the_build_and_says_where(book: Book, what: str) -> None:
-    text, message = RAISES[what]
+def test_a_failing_page_fails_the_build_and_says_where(book: Book) -> None:
+    text, message = RAISES["a name"]
     book.write("\n# Page\n" + text)
     run = book.build()
     assert run.returncode == 1
     assert re.search(message, run.stderr), run.stderr
 
 
-def test_a_page_without_the_header_fails(book: Book) -> None:
-    book.page.write_text("# Page\n")
-    run = book.build()
-    assert run.returncode == 1
-    assert "chapters/page.md:1: the jupytext header is missing" in run.stderr
+@pytest.mark.parametrize("what", RAISES)
+def test_a_failing_cell_is_named(what: str) -> None:
+    """As in the build, where a kernel runs what the reader has made of the page."""
+    text, message = RAISES[what]
+    page = f"{HEADER}\n# Page\n{text}"
+    with pytest.raises(CellExecutionError) as failure:
+        NotebookClient(values.read_page(page, []), kernel_name="python3").execute()
+    assert re.search(message, pages.where_and_why("chapters/page.md", page, failure.value))
 
 
-def test_a_page_outside_the_contents_fails(book: Book) -> None:
-    book.write("\n# Page\n")
-    (book.page.parent / "stray.md").write_text(book.page.read_text())
-    run = book.build()
-    assert run.returncode == 1
-    assert "stray.md" in run.stderr
+def test_a_page_without_the_header_is_refused() -> None:
+    parser = pages.PageParser()
+    parser.env = SimpleNamespace(docname="page", doc2path=lambda name, base: f"chapters/{name}.md")
+    with pytest.raises(
+        pages.PageError, match=r"chapters/page\.md:1: the jupytext header is missing"
+    ):
+        parser.parse("# Page\n", new_document("chapters/page.md"))
 
 
-def test_a_figure_of_the_catalogue_travels_into_the_sentence(book: Book) -> None:
-    cell = "import rooflib as rl\nv5e = rl.chip('TPU v5e')"
-    book.write(CELL % cell + "\n# Page\n\nPeak {eval}`f\"{v5e.peaks['bf16']:.4g}\"`.\n")
-    run = book.build()
-    assert run.returncode == 0, run.stderr
-    before = float(re.search(r"Peak (\S+)\.", text_of(book.html()))[1])
+# The whole book follows its catalogue.
 
-    double_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e")
-    run = book.build()
-    assert run.returncode == 0, run.stderr
-    after = float(re.search(r"Peak (\S+)\.", text_of(book.html()))[1])
-    assert after == 2 * before
+ABOUT = re.compile(r"""v5e\.(ridge\(\)|peaks\[["']bf16)""")
 
 
-def double_bf16_peak(catalogue: Path, chip: str) -> None:
-    figure = re.compile(rf'(name = "{chip}".*?peak\.bf16 = {{ printed = )([\d.e+]+)', re.DOTALL)
-    text, found = figure.subn(lambda m: f"{m[1]}{2 * float(m[2])}", catalogue.read_text(), count=1)
-    assert found == 1, f"{catalogue.name} has no bf16 peak of {chip}"
-    catalogue.write_text(text)
-
-
-def test_prose_changes_without_running_the_cells_again(book: Book) -> None:
-    text = (
-        "\n# Page\n" + CELL % "import time\nstamp = f'{time.time_ns()}'" + "\nAt {eval}`stamp`.\n"
+def test_what_pages_say_follows_the_catalogue(tmp_path: Path) -> None:
+    """Whatever a page says of this chip's bf16 peak is computed, so every such page changes."""
+    shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
+    double_bf16_peak(tmp_path / "rooflib" / "hardware.toml", "TPU v5e")
+    about = [
+        f"chapters/{page.stem}"
+        for page in sorted((ROOT / "chapters").glob("*.md"))
+        if ABOUT.search(page.read_text(encoding="utf-8"))
+    ]
+    assert len(about) > 3
+    code = (
+        "import json, rendered, sys; print(json.dumps([rendered.parts(p) for p in sys.argv[1:]]))"
     )
-    book.write(text)
-    assert book.build().returncode == 0
-    first = re.search(r"At (\d+)", text_of(book.html()))[1]
-    book.write(text.replace("At", "Exactly at"))
-    assert book.build().returncode == 0
-    assert f"Exactly at {first}." in text_of(book.html())
+    paths = [tmp_path, *(ROOT / room for room in ("kit", "site", "tests/support"))]
+    run = subprocess.run(
+        [sys.executable, "-c", code, *about],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for page, changed in zip(about, json.loads(run.stdout.splitlines()[-1]), strict=True):
+        assert changed != json.loads(json.dumps(rendered.parts(page))), page
 
 
 COMPUTED = re.compile(r'<span class="computed">(.*?)</span>', re.DOTALL)
-PAGES = ("index.md", "chapters", "exercises", "references.bib", "_config.yml", "_toc.yml")
 
 
-def computed(book: Path) -> dict[str, list[str]]:
+def computed(html: Path) -> dict[str, list[str]]:
     """What each page of a built book shows as a computed value."""
-    html = book / "_build" / "html"
-    pages = [html / "index.html", *html.glob("chapters/*.html"), *html.glob("exercises/*/*.html")]
-    return {p.stem: COMPUTED.findall(p.read_text(encoding="utf-8")) for p in pages}
+    found = [html / "index.html", *html.glob("chapters/*.html"), *html.glob("exercises/*/*.html")]
+    return {p.stem: COMPUTED.findall(p.read_text(encoding="utf-8")) for p in found}
 
 
-def test_the_book_builds_and_follows_its_catalogue(site: Path, tmp_path: Path) -> None:
-    assert (site / "index.html").is_file()
-    changed = Book(tmp_path)
-    for name in PAGES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, tmp_path / name)
-        elif (ROOT / name).exists():
-            shutil.copy(ROOT / name, tmp_path)
-    for name in ("rooflib", "kit", "site", "grading"):
-        shutil.copytree(ROOT / name, tmp_path / name)
-    for name in ("requirements.txt", *handouts.BESIDE):
-        shutil.copy(ROOT / name, tmp_path)
-    double_bf16_peak(tmp_path / "rooflib" / "hardware.toml", "TPU v5e")
-    run = changed.build()
+@pytest.mark.long
+def test_the_whole_book_is_built_with_another_catalogue(site: Path, tmp_path: Path) -> None:
+    built = ("_build", ".venv", "my-work", ".git", "__pycache__")
+    shutil.copytree(ROOT, tmp_path / "book", ignore=shutil.ignore_patterns(*built))
+    book = Book(tmp_path / "book")
+    double_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e")
+    run = book.build()
     assert run.returncode == 0, run.stderr
-
-    before, after = computed(ROOT), computed(tmp_path)
+    before, after = computed(site), computed(book.folder / "_build" / "html")
     assert before.keys() == after.keys()
     moved = {page for page in before if before[page] != after[page]}
-    # Whatever a page says of this chip's bf16 peak is computed, so every such page moves.
-    about = {
+    assert {
         page.stem
         for page in (ROOT / "chapters").glob("*.md")
-        if re.search(r"""v5e\.(ridge\(\)|peaks\[["']bf16)""", page.read_text(encoding="utf-8"))
-    }
-    assert about
-    assert about <= moved
+        if ABOUT.search(page.read_text(encoding="utf-8"))
+    } <= moved

@@ -1,13 +1,14 @@
 """Live figures in a browser: every control moves, and every number shown is rooflib's."""
 
 import dataclasses
+import functools
+import json
 import math
 import random
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 import site_browser
 import site_server
 from playwright.sync_api import Browser, BrowserContext, Page
-from repository import HEADER, ROOT, Book
+from repository import ROOT
 
 import rooflib as rl
 from roofkit import live
@@ -24,7 +25,6 @@ from roofkit.live.theme import LAB_STYLE
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips")
-SETTINGS = 60
 
 Settings = dict[str, Any]
 
@@ -232,31 +232,7 @@ def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
     assert lab.items() <= site.items()
 
 
-# The same in pages: a small book with all five, served to a browser.
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("book")
-    for name in ("_config.yml", "references.bib"):
-        shutil.copy(ROOT / name, folder)
-    (folder / "site").symlink_to(ROOT / "site")
-    shutil.copytree(ROOT / "rooflib", folder / "rooflib")
-    (folder / "kit").symlink_to(ROOT / "kit")
-    (folder / "_toc.yml").write_text(
-        "format: jb-book\nroot: index\nchapters:\n  - file: chapters/page\n"
-    )
-    (folder / "index.md").write_text(HEADER + "\n# A small book\n")
-    (folder / "chapters").mkdir()
-    book = Book(folder)
-    cells = "".join(
-        f"\n```{{code-cell}} ipython3\nfrom roofkit import live\n\nlive.{name}()\n```\n"
-        for name in FIGURES
-    )
-    book.write("\n# Five figures\n" + cells)
-    run = book.build()
-    assert run.returncode == 0, run.stderr
-    return folder / "_build" / "html"
+# The same in the pages of the site: the chapter of each name has the figure of that name.
 
 
 @pytest.fixture(scope="module")
@@ -272,20 +248,24 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-def opened(context: BrowserContext, origin: str) -> Page:
-    """The page, once all its figures follow their controls."""
+def opened(context: BrowserContext, origin: str, name: str) -> Page:
+    """The chapter, once its figure follows its controls."""
     page = context.new_page()
-    page.set_default_timeout(15_000)
-    page.goto(f"{origin}/chapters/page.html")
-    for name in FIGURES:
-        page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
+    page.set_default_timeout(60_000)
+    page.goto(f"{origin}/chapters/{name}.html")
+    page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
     return page
 
 
+Chapters = Callable[[str], Page]
+
+
 @pytest.fixture(scope="module")
-def page(browser: Browser, origin: str) -> Page:
-    """One page for the tests that move its figures; each starts where the last one ended."""
-    return opened(browser.new_context(viewport=site_browser.DESK), origin)
+def chapter(browser: Browser, origin: str) -> Iterator[Chapters]:
+    """Chapters that stay open; each test starts where the last one left the figure."""
+    context = browser.new_context(viewport=site_browser.DESK)
+    yield functools.cache(lambda name: opened(context, origin, name))
+    context.close()
 
 
 # Moves controls as a reader's input would, from setting to setting, and reads what is shown once
@@ -311,12 +291,13 @@ async (figure, settings) => {
 """
 
 
+@pytest.mark.parametrize("steps", [30, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_number_shown_is_rooflibs(page: Page, name: str) -> None:
-    figure = getattr(live, name)()
+def test_every_number_shown_is_rooflibs(chapter: Chapters, name: str, steps: int) -> None:
+    page, figure = chapter(name), getattr(live, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
     says = element.locator(".live-says")
-    settings = list(walk(figure, SETTINGS))
+    settings = list(walk(figure, steps))
     # In a few parts, since the description waits until the reader pauses.
     for start in range(0, len(settings), 15):
         part = settings[start : start + 15]
@@ -337,28 +318,24 @@ def test_every_number_shown_is_rooflibs(page: Page, name: str) -> None:
         speaks_of(figure, part[-1], words)
 
 
-def test_the_page_asks_no_one_else_and_nothing_fails(
+def test_the_bundle_waits_until_the_page_is_there(
     context: BrowserContext, origin: str, site: Path
 ) -> None:
     traffic = site_browser.Traffic().listen(context)
-    opened(context, origin)
-    assert traffic.outside(origin) == []
-    # The small book has no icon, which the browser asks for by itself.
-    icon = ("favicon.ico", "console: Failed to load resource")
-    assert [what for what in traffic.wrong if not any(part in what for part in icon)] == []
+    opened(context, origin, "time")
     assert any("live-bundle.js" in url for url in traffic.asked)
-
-    html = (site / "chapters/page.html").read_text(encoding="utf-8")
-    assert "html-manager" not in html
-    assert "widget-view" not in html
-    # The bundle waits until the page is there, and pages without a figure never ask for it.
-    assert 'src="../_static/live-bundle.js' not in html
+    for name in FIGURES:
+        html = (site / "chapters" / f"{name}.html").read_text(encoding="utf-8")
+        assert "html-manager" not in html
+        assert "widget-view" not in html
+        assert 'src="../_static/live-bundle.js' not in html
+    # Pages without a figure never ask for it.
     assert "live-" not in (site / "index.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_controls_have_names_and_answer_to_keys(page: Page, name: str) -> None:
-    figure = getattr(live, name)()
+def test_controls_have_names_and_answer_to_keys(chapter: Chapters, name: str) -> None:
+    page, figure = chapter(name), getattr(live, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
     position = "(e => Number(e.selectedIndex ?? e.value))(document.activeElement)"
     element.get_by_label(figure.controls[0].label, exact=True).focus()
@@ -385,7 +362,7 @@ def test_controls_have_names_and_answer_to_keys(page: Page, name: str) -> None:
 
 def test_a_finger_moves_a_slider(browser: Browser, origin: str) -> None:
     context = browser.new_context(viewport=site_browser.PHONE, has_touch=True)
-    page = opened(context, origin)
+    page = opened(context, origin, "time")
     slider = page.locator('figure[data-figure="time"] input[name="flops"]')
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
@@ -404,8 +381,8 @@ def test_a_finger_moves_a_slider(browser: Browser, origin: str) -> None:
 def test_without_javascript_the_reader_has_picture_and_text(browser: Browser, origin: str) -> None:
     context = browser.new_context(java_script_enabled=False, viewport=site_browser.PHONE)
     page = context.new_page()
-    page.goto(f"{origin}/chapters/page.html")
     for name in FIGURES:
+        page.goto(f"{origin}/chapters/{name}.html")
         element = page.locator(f'figure[data-figure="{name}"]')
         assert element.locator(".live-picture > svg").is_visible()
         assert element.locator(".live-says").text_content() == getattr(live, name)().texts()["says"]
@@ -413,42 +390,66 @@ def test_without_javascript_the_reader_has_picture_and_text(browser: Browser, or
     context.close()
 
 
-@pytest.mark.parametrize(("width", "narrower"), [(390, 340), (1280, 640)])
-def test_a_figure_is_as_wide_as_its_place(
-    browser: Browser, origin: str, width: int, narrower: int
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 844})
-    page = opened(context, origin)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for name in FIGURES:
-        element = page.locator(f'figure[data-figure="{name}"]')
-        place, picture = (
-            element.locator(part).bounding_box() for part in (".live-picture", ".live-picture svg")
-        )
-        assert place is not None
-        assert picture is not None
-        assert 0.9 * place["width"] <= picture["width"] <= place["width"] + 1
-        sizes = element.locator("svg text").evaluate_all(
+FITS = """([name, width]) => {
+  const figure = document.querySelector(`figure[data-figure="${name}"]`);
+  const [place, picture] = [".live-picture", ".live-picture svg"].map(
+    (part) => figure.querySelector(part).getBoundingClientRect().width);
+  return innerWidth === width && 0.9 * place <= picture && picture <= place + 1;
+}"""
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_is_as_wide_as_its_place(chapter: Chapters, name: str) -> None:
+    page = chapter(name)
+    texts = page.locator(f'figure[data-figure="{name}"] svg text')
+    widths = []
+    for width in (640, 390, 340, 1280):
+        page.set_viewport_size({"width": width, "height": 844})
+        # The picture follows its place.
+        page.wait_for_function(FITS, arg=[name, width])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        sizes = texts.evaluate_all(
             "texts => texts.map((text) => parseFloat(getComputedStyle(text).fontSize))"
         )
         assert min(sizes) >= 11
-    # Where the window shrinks, the pictures shrink along.
-    page.set_viewport_size({"width": narrower, "height": 844})
-    page.wait_for_function(
-        "(before) => document.querySelector('.live-picture svg').getBoundingClientRect().width"
-        " < before",
-        arg=picture["width"],
+        box = page.locator(f'figure[data-figure="{name}"] .live-picture svg').bounding_box()
+        assert box is not None
+        widths.append(box["width"])
+    assert widths[3] > widths[0] > widths[1] > widths[2]
+
+
+def test_colours_follow_the_theme(chapter: Chapters) -> None:
+    ink = """(theme) => {
+      const html = document.documentElement, before = html.dataset.theme;
+      html.dataset.theme = theme;
+      const label = document.querySelector("figure.live .role-axis-label text");
+      const { fill } = getComputedStyle(label);
+      html.dataset.theme = before;
+      return fill;
+    }"""
+    light, dark = (
+        {chapter(name).evaluate(ink, theme) for name in FIGURES} for theme in ("light", "dark")
     )
-    context.close()
+    assert len(light) == len(dark) == 1
+    assert light != dark
 
 
-def test_colours_follow_the_theme(context: BrowserContext, origin: str) -> None:
-    page = opened(context, origin)
-    ink = """() => [...document.querySelectorAll("figure.live")].map(
-      (f) => getComputedStyle(f.querySelector(".role-axis-label text")).fill)"""
-    seen = {}
-    for theme in ("light", "dark"):
-        page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-        seen[theme] = page.evaluate(ink)
-    assert len(set(seen["light"])) == len(set(seen["dark"])) == 1
-    assert seen["light"] != seen["dark"]
+# What a figure says is text, whatever is in it.
+
+NASTY = '</script><script>document.title = "owned"</script><!--<script> & "quoted" <b>'
+
+
+def test_no_text_of_a_figure_ends_its_elements(context: BrowserContext) -> None:
+    figure = dataclasses.replace(live.time(), title=NASTY, says=f"{NASTY} {{lower}}")
+    html = figure.html()
+    page = context.new_page()
+    page.set_content(f"<!doctype html><title>mine</title>{html}<p id='end'>The end</p>")
+    assert page.title() == "mine"
+    # What comes after the figure is not swallowed, and the script's data is what was put in.
+    assert page.locator("body > #end").count() == 1
+    data = page.locator('figure.live script[type="application/json"]')
+    assert data.count() == page.locator("script").count() == 1
+    assert json.loads(data.text_content() or "")["says"] == figure.says
+    assert page.locator("figure.live").get_attribute("aria-label") == NASTY
+    assert page.locator("figure.live legend").text_content() == NASTY
+    assert page.locator(".live-says").text_content() == figure.texts()["says"]

@@ -1,6 +1,6 @@
 """The whole site in a browser: every page, both themes, at the width of a desk and of a phone.
 
-Each page is opened once a width; the tests then look at what was seen there.
+Each page is opened once; the tests then look at what was seen there.
 """
 
 import functools
@@ -23,9 +23,12 @@ from site_browser import (
     UNFOLD,
     UNSET_MATHS,
     Traffic,
-    axe,
+    contrast,
+    contrast_everywhere,
     put_theme,
+    put_width,
     ready,
+    structure,
     unnamed_pictures,
 )
 from site_links import broken, html_files, parsed
@@ -59,59 +62,74 @@ def server(site: Path) -> Iterator[Server]:
 
 @dataclass
 class Seen:
-    """What a page was at one width, with everything unfolded."""
+    """What a page was, with everything unfolded: at a desk, then as narrow as a phone."""
 
-    traffic: Traffic = field(default_factory=Traffic)
-    outside: list[str] = field(default_factory=list)
-    transferred: int = 0
-    # By theme.
-    axe: dict[str, list[str]] = field(default_factory=dict)
-    sideways: int = 0
-    sticking_out: list[str] = field(default_factory=list)
+    traffic: Traffic
+    outside: list[str]
+    # Bytes, compressed: all that the page asked for, and what the browser did not have yet.
+    asked: int
+    transferred: int
+    # By width and theme.
+    axe: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    sideways: dict[str, int] = field(default_factory=dict)
+    sticking_out: dict[str, list[str]] = field(default_factory=dict)
     unnamed: list[str] = field(default_factory=list)
     unset_maths: list[str] = field(default_factory=list)
     maths: int = 0
     live: int = 0
 
 
-Visits = Callable[[str, str], Seen]
+FIRST = "chapters/time"  # with formulas and a live figure it brings what all pages share
+LOOKS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
+Visits = Callable[[str], Seen]
 
 
 @pytest.fixture(scope="module")
-def visit(browser: Browser, server: Server) -> Visits:
-    @functools.cache
-    def seen_at(name: str, width: str) -> Seen:
-        seen = Seen()
-        # At each width the page is loaded in one theme, and seen in the other as well at a desk.
-        first, *more = ("light", "dark") if width == "desk" else ("dark",)
-        context = browser.new_context(
-            viewport=DESK if width == "desk" else PHONE,
-            has_touch=width == "phone",
-            is_mobile=width == "phone",
-            color_scheme=first,
-        )
-        seen.traffic.listen(context)
+def page(browser: Browser) -> Iterator[Page]:
+    """One window, in which a reader goes from page to page."""
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def visit(page: Page, server: Server) -> Visits:
+    traffic = Traffic().listen(page.context)
+
+    def seen_at(name: str) -> Seen:
+        page.emulate_media(color_scheme="light")
+        put_width(page, DESK)
+        traffic.clear()
         server.sent.clear()
-        page = context.new_page()
         ready(page, f"{server.origin}/{name}.html")
-        seen.transferred = server.transferred()
+        seen = Seen(
+            traffic.copy(),
+            traffic.outside(server.origin),
+            sum(server.size(url) for url in set(traffic.asked)),
+            server.transferred(),
+        )
         page.evaluate(UNFOLD)
         page.evaluate(SETTLED)
-        seen.axe[first] = axe(page)
-        seen.sideways = page.evaluate(SIDEWAYS)
-        seen.sticking_out = page.evaluate(STICKING_OUT)
         seen.unnamed = unnamed_pictures(page)
         seen.unset_maths = page.evaluate(UNSET_MATHS)
         seen.maths = page.locator("mjx-container").count()
         seen.live = page.locator("figure.live").count()
-        for theme in more:
+        for width, theme in LOOKS:
+            put_width(page, DESK if width == "desk" else PHONE)
             put_theme(page, theme)
-            seen.axe[theme] = axe(page)
-        seen.outside = seen.traffic.outside(server.origin)
-        context.close()
+            seen.axe[width, theme] = contrast(page)
+            if width not in seen.sideways:
+                seen.axe[width, theme] += structure(page)
+                seen.sideways[width] = page.evaluate(SIDEWAYS)
+                seen.sticking_out[width] = page.evaluate(STICKING_OUT)
+        seen.traffic = traffic.copy()
+        seen.outside = traffic.outside(server.origin)
         return seen
 
-    return seen_at
+    first = seen_at(FIRST)
+    # With nothing at hand, what was sent is what the page asked for.
+    assert first.transferred == first.asked
+    return functools.cache(seen_at)
 
 
 def test_every_page_of_the_site_is_looked_at(site: Path) -> None:
@@ -124,34 +142,31 @@ def test_every_address_resolves_and_every_outside_one_is_https(site: Path) -> No
 
 
 @each_page
-@pytest.mark.parametrize("width", ["desk", "phone"])
-def test_nothing_is_asked_elsewhere_and_nothing_fails(visit: Visits, name: str, width: str) -> None:
-    seen = visit(name, width)
+def test_nothing_is_asked_elsewhere_and_nothing_fails(visit: Visits, name: str) -> None:
+    seen = visit(name)
     assert len(seen.traffic.asked) > 1
     assert seen.outside == []
     assert seen.traffic.wrong == []
 
 
 @each_page
-@pytest.mark.parametrize(
-    ("width", "theme"), [("desk", "light"), ("desk", "dark"), ("phone", "dark")]
-)
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
 def test_axe_finds_no_violation(visit: Visits, name: str, width: str, theme: str) -> None:
-    violations = visit(name, width).axe[theme]
+    violations = visit(name).axe[width, theme]
     assert not violations, "\n".join(violations)
 
 
 @each_page
 @pytest.mark.parametrize("width", ["desk", "phone"])
 def test_no_sideways_scroll_and_no_text_sticks_out(visit: Visits, name: str, width: str) -> None:
-    seen = visit(name, width)
-    assert seen.sideways <= 0
-    assert seen.sticking_out == []
+    seen = visit(name)
+    assert seen.sideways[width] <= 0
+    assert seen.sticking_out[width] == []
 
 
 @each_page
 def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
-    seen = visit(name, "desk")
+    seen = visit(name)
     assert seen.unset_maths == []
     written = parsed(site / f"{name}.html").select(".math")
     assert seen.maths >= len(written)
@@ -159,34 +174,49 @@ def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
 
 @each_page
 def test_every_picture_has_a_name(visit: Visits, name: str) -> None:
-    assert visit(name, "desk").unnamed == []
+    assert visit(name).unnamed == []
 
 
 @each_page
 def test_a_page_weighs_little(visit: Visits, name: str) -> None:
-    transferred = visit(name, "desk").transferred
-    assert 0 < transferred <= COLD, f"{transferred:,} bytes"
+    """Alone, and next to nothing after the first."""
+    seen = visit(name)
+    assert 0 < seen.asked <= COLD, f"{seen.asked:,} bytes"
+    assert seen.transferred <= WARM, f"{seen.transferred:,} bytes"
 
 
 def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
     """Else the tests above would look at nothing."""
-    chapters = [visit(name, "desk") for name in WRITTEN if name.startswith("chapters/")]
+    chapters = [visit(name) for name in WRITTEN if name.startswith("chapters/")]
     assert any(seen.maths and seen.live for seen in chapters)
 
 
-def test_a_further_page_weighs_next_to_nothing(browser: Browser, server: Server) -> None:
-    """The first one with formulas and a live figure brings what all of them share."""
-    context = browser.new_context(viewport=DESK)
+@pytest.mark.long
+@each_page
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_a_page_loaded_anew_at_each_width_and_theme(
+    browser: Browser, server: Server, name: str, width: str, theme: str
+) -> None:
+    """As above, without anything carried over from another page, width or theme."""
+    phone = width == "phone"
+    context = browser.new_context(
+        viewport=PHONE if phone else DESK, has_touch=phone, is_mobile=phone, color_scheme=theme
+    )
+    traffic = Traffic().listen(context)
     page = context.new_page()
-    first = "chapters/time"
-    ready(page, f"{server.origin}/{first}.html")
-    weights = {}
-    for name in PAGES:
-        server.sent.clear()
-        ready(page, f"{server.origin}/{name}.html")
-        weights[name] = server.transferred()
+    server.sent.clear()
+    ready(page, f"{server.origin}/{name}.html")
+    assert 0 < server.transferred() <= COLD
+    page.evaluate(UNFOLD)
+    page.evaluate(SETTLED)
+    assert [*structure(page), *contrast_everywhere(page)] == []
+    assert page.evaluate(SIDEWAYS) <= 0
+    assert page.evaluate(STICKING_OUT) == []
+    assert page.evaluate(UNSET_MATHS) == []
+    assert unnamed_pictures(page) == []
+    assert traffic.wrong == []
+    assert traffic.outside(server.origin) == []
     context.close()
-    assert {name: n for name, n in weights.items() if n > WARM} == {}
 
 
 # The search box, the switch of themes, the disk.
@@ -263,7 +293,15 @@ NOT_THERE = """() => [
   [...document.fonts].filter((f) => f.status === "error").map((f) => f.family))"""
 
 
-@each_page
+# A page of each kind; that every address is there is tested for all.
+EXERCISE = next(name for name in PAGES if name.startswith("exercises/"))
+KINDS = ("index", "chapters/matmul", "chapters/hardware", EXERCISE, "genindex")
+FROM_DISK = [
+    name if name in KINDS else pytest.param(name, marks=pytest.mark.long) for name in PAGES
+]
+
+
+@pytest.mark.parametrize("name", FROM_DISK)
 def test_a_page_opened_from_disk_reads_well(browser: Browser, site: Path, name: str) -> None:
     context = browser.new_context(viewport=DESK)
     traffic = Traffic().listen(context)

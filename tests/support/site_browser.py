@@ -12,6 +12,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Page,
     Response,
+    ViewportSize,
     sync_playwright,
 )
 
@@ -29,8 +30,8 @@ ARGUMENTS = (
     # What is not this machine has no address, so nothing is ever sent there.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
-DESK = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
@@ -61,6 +62,13 @@ class Traffic:
         context.on("console", self.look_at_line)
         context.on("weberror", lambda error: self.wrong.append(str(error.error)))
         return self
+
+    def clear(self) -> None:
+        self.asked.clear()
+        self.wrong.clear()
+
+    def copy(self) -> "Traffic":
+        return Traffic(list(self.asked), list(self.wrong))
 
     def look_at_status(self, response: Response) -> None:
         if response.status >= 400:
@@ -94,12 +102,49 @@ SETTLED = """() => Promise.allSettled(
     .map((a) => a.finished))"""
 
 # No preload: it fetches style sheets anew, and those they import from a wrong address.
-RUN_AXE = """async () => {
-  const { violations } = await axe.run(document, { preload: false, resultTypes: ["violations"] });
+RUN_AXE = """async ([options, where]) => {
+  const { violations } = await axe.run(where ? { include: window.looks() } : document, {
+    preload: false, resultTypes: ["violations"], ...options,
+  });
   return violations.flatMap((rule) => rule.nodes.map((node) =>
     `${rule.id}: ${node.target.flat().join(" ")}: ${
       [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ")
     }`));
+}"""
+CONTRAST = "color-contrast"
+
+# axe looks for what lies behind each piece of text, which takes most of its time. Whether a text
+# can be read depends on its colour and size and on what its ancestors paint: one element of each
+# such look is enough.
+LOOKS = """window.looks = () => {
+  const painted = new Map([[null, ""]]);
+  const behind = (element) => {
+    if (!painted.has(element)) {
+      const style = getComputedStyle(element);
+      painted.set(element, [
+        behind(element.parentElement), style.backgroundColor, style.backgroundImage,
+        style.opacity, style.filter, style.mixBlendMode, style.position,
+      ].filter((value) => !["rgba(0, 0, 0, 0)", "none", "1", "normal", "static"].includes(value))
+        .join(" "));
+    }
+    return painted.get(element);
+  };
+  const found = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const elements = [...document.querySelectorAll("input, select, textarea, button")];
+  for (let node; (node = walker.nextNode()); ) {
+    if (node.data.trim()) elements.push(node.parentElement);
+  }
+  for (const element of elements) {
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
+    const box = element.getBoundingClientRect();
+    if (box.width <= 1 || box.height <= 1) continue;
+    const disabled = Boolean(element.closest(":disabled, [aria-disabled=true]"));
+    const look = [color, fontSize, fontWeight, textShadow, disabled, behind(element)].join();
+    if (!found.has(look)) found.set(look, element);
+  }
+  return [...found.values()];
 }"""
 
 # Text that is drawn beyond the window or cut off, outside of boxes that scroll.
@@ -173,6 +218,13 @@ def ready(page: Page, address: str) -> None:
     page.wait_for_function(ALIVE)
 
 
+def put_width(page: Page, size: ViewportSize) -> None:
+    """As wide as a phone, or as a desk again."""
+    page.set_viewport_size(size)
+    page.wait_for_function("(width) => innerWidth === width", arg=size["width"])
+    page.evaluate(SETTLED)
+
+
 def put_theme(page: Page, theme: str) -> None:
     """As a reader's system would switch, which the site follows until the reader chooses."""
     page.emulate_media(color_scheme=theme)
@@ -182,9 +234,30 @@ def put_theme(page: Page, theme: str) -> None:
 
 def axe(page: Page) -> list[str]:
     """Every node that violates a rule of axe-core, with the rule, the node and the reason."""
+    return [*structure(page), *contrast(page)]
+
+
+def structure(page: Page) -> list[str]:
+    """What axe-core finds apart from contrast: the same in each theme."""
+    return _run_axe(page, {"rules": {CONTRAST: {"enabled": False}}})
+
+
+def contrast(page: Page) -> list[str]:
+    """Text that is too pale, one element of each look."""
+    if not page.evaluate("'looks' in window"):
+        page.evaluate(LOOKS)
+    return _run_axe(page, {"runOnly": [CONTRAST]}, looks=True)
+
+
+def contrast_everywhere(page: Page) -> list[str]:
+    """Text that is too pale, every element."""
+    return _run_axe(page, {"runOnly": [CONTRAST]})
+
+
+def _run_axe(page: Page, options: dict[str, object], *, looks: bool = False) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return list(page.evaluate(RUN_AXE))
+    return list(page.evaluate(RUN_AXE, [options, looks]))
 
 
 def unnamed_pictures(page: Page) -> list[str]:

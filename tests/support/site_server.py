@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import BinaryIO, cast
+from urllib.parse import unquote, urlsplit
 
 # Fonts in woff2 and pictures in png are compressed already.
 PACKED = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".md", ".txt")
@@ -34,6 +35,14 @@ class Server:
 
     def transferred(self) -> int:
         return sum(answer.packed for answer in self.sent)
+
+    def size(self, url: str) -> int:
+        """Bytes that this address of the server sends when a browser has no copy of it."""
+        path = self.folder / unquote(urlsplit(url).path).lstrip("/")
+        if not url.startswith(self.origin) or not path.is_file():
+            return 0
+        body = packed(path, path.stat().st_mtime_ns) if path.suffix in PACKED else path.read_bytes()
+        return len(body)
 
 
 class Handler(SimpleHTTPRequestHandler):

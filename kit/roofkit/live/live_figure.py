@@ -186,8 +186,9 @@ class LiveFigure:
             "texts": {c.name: c.texts for c in self.controls if isinstance(c, Slider)},
             "says": self.says,
         }
-        # "</" would end the element early.
-        script = json.dumps(needed, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+        script = json.dumps(needed, ensure_ascii=False, separators=(",", ":"))
+        # "</script>" would end the element early, and "<!--<script>" keep it from ending.
+        script = script.replace("<", "\\u003c")
         return (
             f'<figure class="live" data-figure="{self.name}" data-state="still" '
             f'aria-label="{escape(self.title)}">'
