@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
 
-.PHONY: book serve lab test bench bench-site bench-grade mutants lock release grade clean environment
+.PHONY: book serve lab test bench bench-site bench-grade lock release grade clean environment
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -28,9 +28,6 @@ bench-site: environment  ## measure the site beside a stock build of the same pa
 
 bench-grade: environment  ## time the grading of a class beside stock nbgrader: ten minutes
 	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
-
-mutants: environment  ## break the code in many places and see whether the tests notice: hours
-	@$(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
 lock: environment  ## requirements.in -> requirements.txt; LOCK_ARGS=--upgrade for newer versions
 	@$(BIN)/python site/lock.py $(LOCK_ARGS)

@@ -164,4 +164,4 @@ def test_at_most_one_in_twenty_may_survive_and_none_unknown(
     done = [dead] * killed + [replace(alive, reviewed="why")] * reviewed + [alive] * unknown
     text, verdict = runner.summary(done, [])
     assert verdict is good
-    assert f"all {100:>13} {killed:>7} {100 - killed:>9}" in text.replace("all       ", "all ", 1)
+    assert text.splitlines()[-2].split() == ["all", "100", str(killed), str(100 - killed)]

@@ -21,9 +21,8 @@ from mutate import Mutant
 LEFT_OUT = shutil.ignore_patterns(
     ".git", ".venv", "_build", "my-work", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
 )
-# The project's own options may spread tests over processes; one fault has one core.
-PYTEST = ("-m", "pytest", "-x", "-p", "no:cacheprovider", "--hypothesis-seed=0", "-rfE")
-OPTIONS = ("-o", "addopts=-q --import-mode=importlib")
+# The plugin for notebooks takes longer to start than most faults take to be noticed.
+PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
 FOUND = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 LOOK_SECONDS = 0.05
 
@@ -98,7 +97,7 @@ class Copy:
             "PYTHONPATH": os.pathsep.join(own),
             "TMPDIR": str(self.scratch),
         }
-        command = [sys.executable, *PYTEST, *OPTIONS, *words]
+        command = [sys.executable, *PYTEST, "--hypothesis-seed=0", *words]
         start = time.monotonic()
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(
