@@ -165,7 +165,7 @@ def stages(path: str, root: Path = ROOT) -> list[tuple[str, ...]]:
     found = []
     for stage in TESTS[start]:
         paths, _, rest = stage.format(stem=stem.lstrip("_")).partition("-k|")
-        there = [one for one in paths.split() if (root / one).exists()]
+        there = [one for one in dict.fromkeys(paths.split()) if (root / one).exists()]
         if there:
             found.append((*there, *(("-k", rest) if rest else ())))
     return found

@@ -96,11 +96,12 @@ class Bench:
         self.usual[stage] = result.cost
         return f"{' '.join(stage)}: {result.cost.wall:.0f} s, {result.cost.cpu:.0f} s of computing"
 
-    def prove(self, copy: Copy, path: str) -> None:
+    def prove(self, copy: Copy, paths: Sequence[str]) -> None:
         """A file that is no Python must be noticed: else another tree than this one is tested."""
-        with copy.broken(Mutant(path, 0, 0, "(\n", "proof")):
-            if copy.test(choose.stages(path)[0]).passed:
-                raise Stop(f"the tests do not run the copy's {path}, but another one")
+        for path in paths:
+            with copy.broken(Mutant(path, 0, 0, "(\n", "proof")):
+                if copy.test(choose.stages(path)[0]).passed:
+                    raise Stop(f"the tests do not run the copy's {path}, but another one")
 
     def tried(self, mutant: Mutant, named: bool) -> Outcome:
         source = choose.read(mutant.path)
@@ -128,11 +129,12 @@ class Bench:
 
 def chosen(options: argparse.Namespace, known: Sequence[Reviewed]) -> list[tuple[Mutant, bool]]:
     """The faults to try, each with whether somebody chose it."""
+    found = []
     try:
-        by_name = [one.mutant(choose.read(one.file)) for one in choose.named()]
+        for one in [] if options.drawn else choose.named():
+            found.append((one.mutant(choose.read(one.file)), True))
     except (OSError, ValueError) as error:
         raise Stop(str(error)) from None
-    found = [(one, True) for one in by_name]
     for room, (_, share) in ROOMS.items():
         count = 0 if options.named else round(options.count * share / COUNT)
         found += [(one, False) for one in choose.drawn(room, count, options.seed, known)]
@@ -157,7 +159,8 @@ def run(todo: Sequence[tuple[Mutant, bool]], known: Sequence[Reviewed], jobs: in
         stack.callback(hands.shutdown, wait=True, cancel_futures=True)
         for line in hands.map(bench.sound, stages):
             print(f"sound     {line}", flush=True)
-        list(hands.map(lambda copy: [bench.prove(copy, path) for path in proofs], copies))
+        for proof in [hands.submit(bench.prove, copy, proofs) for copy in copies]:
+            proof.result()
         done = []
         for future in as_completed([hands.submit(bench.tried, *one) for one in todo]):
             done.append(future.result())
@@ -189,7 +192,9 @@ def main() -> None:
     one.add_argument("--count", type=int, default=COUNT, help=f"to draw; {COUNT} if left out")
     one.add_argument("--only", action="append", help="a room or the start of a path; repeatable")
     one.add_argument("--jobs", type=int, default=2, help="at the same time; 2 if left out")
-    one.add_argument("--named", action="store_true", help="those of named.toml alone")
+    which = one.add_mutually_exclusive_group()
+    which.add_argument("--named", action="store_true", help="those of named.toml alone")
+    which.add_argument("--drawn", action="store_true", help="the drawn ones alone")
     one.add_argument("--list", action="store_true", help="show them, and try none")
     options = one.parse_args()
     known = choose.reviewed()
