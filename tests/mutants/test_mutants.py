@@ -128,12 +128,13 @@ def copy(tmp_path: Path):
 
 def test_a_fault_is_noticed_and_taken_out_again(copy: Copy) -> None:
     before = (copy.tree / "one.py").read_bytes()
+    place = before.index(b"/")
     sound = copy.test(("test_one.py",))
     assert sound.passed
     assert sound.cost.cpu > 0
     times = set()
     for text in ("*", "*"):
-        with copy.broken(Mutant("one.py", 36, 37, text, "")):
+        with copy.broken(Mutant("one.py", place, place + 1, text, "")):
             times.add((copy.tree / "one.py").stat().st_mtime)
             found = copy.test(("test_one.py",), sound.cost)
             assert not found.passed
@@ -144,8 +145,9 @@ def test_a_fault_is_noticed_and_taken_out_again(copy: Copy) -> None:
 
 
 def test_a_fault_that_never_ends_is_ended(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "LEAST", Cost(600, 3))
-    endless = Mutant("one.py", 21, 37, "while True: number", "")
+    monkeypatch.setattr(trial, "LEAST", Cost(600, 5))
+    start = (copy.tree / "one.py").read_text().index("return")
+    endless = Mutant("one.py", start, start + len("return"), "while True:", "")
     with copy.broken(endless):
         found = copy.test(("test_one.py",), Cost(0, 0))
     assert not found.passed
