@@ -19,6 +19,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import signal
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -156,7 +158,7 @@ def run(todo: Sequence[tuple[Mutant, bool]], known: Sequence[Reviewed], jobs: in
             stack.callback(copies[-1].remove)
         bench = Bench(copies, known)
         hands = stack.enter_context(ThreadPoolExecutor(jobs))
-        stack.callback(hands.shutdown, wait=True, cancel_futures=True)
+        stack.callback(_end, hands, copies)
         for line in hands.map(bench.sound, stages):
             print(f"sound     {line}", flush=True)
         for proof in [hands.submit(bench.prove, copy, proofs) for copy in copies]:
@@ -166,6 +168,13 @@ def run(todo: Sequence[tuple[Mutant, bool]], known: Sequence[Reviewed], jobs: in
             done.append(future.result())
             print(done[-1], flush=True)
     return done
+
+
+def _end(hands: ThreadPoolExecutor, copies: Sequence[Copy]) -> None:
+    """If the run was interrupted, nothing goes on."""
+    hands.shutdown(wait=False, cancel_futures=True)
+    for copy in copies:
+        copy.stop()
 
 
 def summary(done: Sequence[Outcome], known: Sequence[Reviewed]) -> tuple[str, bool]:
@@ -207,6 +216,7 @@ def main() -> None:
             print(f"{mutant.path}:{mutant.line(source)}  {mutant.how}")
             print("        - {}\n        + {}".format(*mutant.shown(source)))
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     done = run(todo, known, options.jobs)
     text, good = summary(done, known)
     print(text)

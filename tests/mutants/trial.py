@@ -61,6 +61,13 @@ class Copy:
         self.folder.chmod(0o755)
         self.scratch.chmod(0o1777)
         self.clock = int(time.time())
+        self.running: subprocess.Popen[bytes] | None = None
+
+    def stop(self) -> None:
+        """End the tests that run here, if there are any."""
+        if self.running is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.running.pid, signal.SIGKILL)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -109,15 +116,16 @@ class Copy:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+            self.running = process
             # The hard limit stays: a sandbox takes it for its own.
             hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (int(most.cpu), hard))
             try:
                 cpu = _wait(process, start + most.wall)
             finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                self.stop()
                 process.wait()
+                self.running = None
             said.seek(0)
             output = said.read().decode(errors="replace")
         self._clean()
