@@ -23,7 +23,7 @@ LEFT_OUT = shutil.ignore_patterns(
 )
 # The plugin for notebooks takes longer to start than most faults take to be noticed.
 PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
-FOUND = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+\.py\b.*?)(?: - .*)?$", re.MULTILINE)
 LOOK_SECONDS = 0.05
 
 
