@@ -1,0 +1,175 @@
+"""Which faults are tried, and which tests should notice them."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import mutate
+from mutate import Mutant
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+# room → what is in it, and how many of 160 faults it gets
+ROOMS = {
+    "rooflib": (("rooflib/**/*.py",), 48),
+    "catalogue": (("rooflib/*.toml",), 12),
+    "check": (("kit/roofkit/check/**/*.py",), 30),
+    "sandbox": (("grading/sandbox/**/*.py",), 20),
+    "grading": (("grading/**/*.py",), 50),
+}
+NOT_TRIED = {
+    "grading/parallel/preload.py": "it only makes workers start sooner",
+    "grading/schema/misconceptions.py": "it holds sentences and no code",
+}
+# Where a number is a place or a size in a picture: another one looks a little different.
+LAYOUT = {"rooflib/plots.py"}
+# Start of a path → stages of tests, cheapest first. The longest start that fits counts. {stem} is
+# the name of the file; a file of tests that is not there is left out.
+RESUMED = "tests/grading/test_grading_resume.py"
+SAME = "tests/grading/test_grading_same.py"
+COURSE = "tests/grading/test_grading_course.py"
+VALUES = "tests/grading/test_grading_values.py"
+KERNEL = "tests/grading/test_grading_kernel.py"
+HOSTILE = "tests/grading/test_hostile.py"
+EXERCISES = "tests/exercises/test_exercises.py"
+NO_BROWSER = "-k|not browser and not formgrader"
+TESTS: dict[str, tuple[str, ...]] = {
+    "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
+    "rooflib/hardware.toml": (
+        "tests/rooflib/test_hardware.py tests/rooflib/test_catalogue.py",
+        "tests/rooflib tests/book/test_sources.py",
+    ),
+    "kit/roofkit/check/": (
+        f"tests/kit/test_check.py tests/kit/test_{{stem}}.py {EXERCISES}",
+        VALUES,
+    ),
+    "kit/roofkit/live/": ("tests/kit/test_live.py",),
+    "exercises/": (EXERCISES, VALUES),
+    "grading/": (COURSE, SAME, KERNEL, RESUMED, HOSTILE),
+    "grading/__main__.py": (COURSE, f"{RESUMED} tests/grading/test_grading_cluster.py"),
+    "grading/schema/": (EXERCISES, VALUES),
+    "grading/release/": (EXERCISES, VALUES, f"{COURSE} {SAME}"),
+    "grading/judging/": (VALUES, KERNEL, SAME),
+    "grading/execution/": (VALUES, KERNEL, HOSTILE),
+    "grading/execution/probe.py": (VALUES, KERNEL, HOSTILE),
+    "grading/intake/": (COURSE, HOSTILE),
+    "grading/records/": (SAME, COURSE, RESUMED),
+    "grading/parallel/": (RESUMED, "tests/grading/test_grading_cluster.py"),
+    "grading/parallel/dask_worker.py": ("tests/grading/test_grading_cluster.py",),
+    "grading/nbgrader_setup/": (SAME, HOSTILE, "tests/grading/test_grading_nbgrader.py"),
+    "grading/reports/": (f"tests/grading/test_feedback.py {NO_BROWSER}", SAME),
+    "grading/reports/overview.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
+    "grading/sandbox/": ("tests/sandbox/test_{stem}.py", "tests/sandbox", KERNEL),
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A fault that somebody chose, with the reason; read from named.toml."""
+
+    file: str
+    before: str
+    after: str
+    why: str
+
+    def mutant(self, source: str) -> Mutant:
+        """Raises ValueError unless its text is there once."""
+        found = source.count(self.before)
+        if found != 1:
+            raise ValueError(f"named.toml: {self.file} has {found} times «{self.before}», not once")
+        start = len(source[: source.index(self.before)].encode())
+        return Mutant(self.file, start, start + len(self.before.encode()), self.after, self.why)
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A survivor that was looked at; read from reviewed.toml, lines as they are printed.
+
+    `equivalent`: the program does the same as before, so no test can notice; it is not drawn.
+    """
+
+    file: str
+    before: str
+    after: str
+    why: str
+    equivalent: bool = False
+
+
+def read(file: str, root: Path = ROOT) -> str:
+    return (root / file).read_text(encoding="utf-8")
+
+
+def named() -> list[Named]:
+    entries = tomllib.loads(read("named.toml", HERE)).get("mutant", [])
+    return [Named(**entry) for entry in entries]
+
+
+def reviewed() -> list[Reviewed]:
+    entries = tomllib.loads(read("reviewed.toml", HERE)).get("survivor", [])
+    return [Reviewed(**entry) for entry in entries]
+
+
+def gone(entries: Iterable[Reviewed], root: Path = ROOT) -> list[Reviewed]:
+    """Those whose line is no longer in their file."""
+    return [one for one in entries if one.before not in _lines(one.file, root)]
+
+
+def _lines(file: str, root: Path) -> str:
+    return " ".join(read(file, root).split()) if (root / file).exists() else ""
+
+
+def room_of(path: str) -> str:
+    if path.endswith(".toml"):
+        return "catalogue"
+    starts = {"rooflib/": "rooflib", "kit/": "check", "grading/sandbox/": "sandbox"}
+    return next((room for start, room in starts.items() if path.startswith(start)), "grading")
+
+
+def files(room: str, root: Path = ROOT) -> list[str]:
+    """The files of a room, sorted."""
+    found = {path for pattern in ROOMS[room][0] for path in root.glob(pattern)}
+    paths = sorted(path.relative_to(root).as_posix() for path in found)
+    return [path for path in paths if room_of(path) == room and path not in NOT_TRIED]
+
+
+def drawn(
+    room: str, count: int, seed: int, known: Sequence[Reviewed] = (), root: Path = ROOT
+) -> list[Mutant]:
+    """Faults in `count` different lines of a room: the lines drawn evenly, then one fault each."""
+    rng = random.Random(f"{seed} {room}")
+    equivalent = {(one.file, one.before, one.after) for one in known if one.equivalent}
+    sources = {path: read(path, root) for path in files(room, root)}
+    places: dict[tuple[str, int], list[Mutant]] = {}
+    for path, source in sources.items():
+        for one in mutate.mutants(path, source):
+            if one.how == "constant" and path in LAYOUT:
+                continue
+            places.setdefault((path, one.line(source)), []).append(one)
+    chosen: list[Mutant] = []
+    for path, line in rng.sample(sorted(places), len(places)):
+        if len(chosen) == count:
+            break
+        there = places[path, line]
+        for one in rng.sample(there, len(there)):
+            if one.real(sources[path]) and (path, *one.shown(sources[path])) not in equivalent:
+                chosen.append(one)
+                break
+    return chosen
+
+
+def stages(path: str, root: Path = ROOT) -> list[tuple[str, ...]]:
+    """pytest's arguments for the tests that should notice a fault in this file, stage by stage."""
+    start = max((one for one in TESTS if path.startswith(one)), key=len)
+    stem = Path(path).parent.name if Path(path).stem.startswith("__") else Path(path).stem
+    found = []
+    for stage in TESTS[start]:
+        paths, _, rest = stage.format(stem=stem.lstrip("_")).partition("-k|")
+        there = [one for one in dict.fromkeys(paths.split()) if (root / one).exists()]
+        if there:
+            found.append((*there, *(("-k", rest) if rest else ())))
+    return found
