@@ -30,7 +30,9 @@ ALLOWED = {
 # Modules of a room that only scripts beside them see.
 LOCAL = {path.stem for path in (ROOT / "site").iterdir()}
 LOCAL |= {path.stem for path in (ROOT / "grading/sandbox/inside").glob("*.py")}
-LOCAL |= {path.stem for path in (ROOT / "tests/support").iterdir()}
+LOCAL |= {
+    path.stem for name in ("support", "mutants") for path in (ROOT / "tests" / name).iterdir()
+}
 
 
 def imports(source: str) -> Iterator[str]:
