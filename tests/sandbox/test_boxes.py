@@ -65,6 +65,17 @@ def test_two_boxes_at_once_do_not_see_each_other():
             assert listing.texts[0].endswith("[]\n")
 
 
+def test_each_box_has_namespaces_of_its_own():
+    kinds = ("ipc", "mnt", "net", "pid", "uts")
+    look = f"import os\nprint(*(os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}))"
+    with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
+        boxes_ = [run_in(box, look).texts[0].split() for box in (first, second)]
+    host = [str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in kinds]
+    for kind, own, others, outside in zip(kinds, *boxes_, host, strict=True):
+        assert outside not in (own, others), kind
+        assert own != others or kind == "uts", kind
+
+
 def test_processes_are_counted_for_each_box():
     fill = (
         "import os, time\ncount = 0\ntry:\n    while count < 1000:\n"
