@@ -130,7 +130,8 @@ def stream(text: str, session: Session = SESSION) -> list[bytes]:
 def test_noise_and_other_peoples_messages_are_passed_over() -> None:
     noise = [[b"x"], [b"<IDS|MSG>", b"", b"{", b"}", b"[" * 99_999, b"\xff"], []]
     forged = stream("forged", Session(key=b"another"))
-    assert received([stream("a"), *noise, forged, stream("b")]) == ["a", "b"]
+    malformed = SESSION.serialize(SESSION.msg("stream", {"name": "stdin", "text": "signed"}))
+    assert received([stream("a"), *noise, forged, malformed, stream("b")]) == ["a", "b"]
 
 
 def test_a_message_that_is_sent_again_is_not_taken_again() -> None:
