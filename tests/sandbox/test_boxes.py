@@ -42,6 +42,13 @@ def test_the_next_notebook_does_not_notice():
     assert second.texts[0].splitlines()[1] == "2 2", "its init and itself, nobody else"
 
 
+def test_two_notebooks_draw_different_random_numbers():
+    draw = "import numpy, random\nprint(numpy.random.random(), random.random())"
+    first, second = (run(draw).texts[0].split() for _ in range(2))
+    assert first[0] != second[0]
+    assert first[1] != second[1]
+
+
 def test_two_boxes_at_once_do_not_see_each_other():
     talk = (
         "import socket\none = socket.socket(socket.AF_UNIX)\n"
@@ -58,6 +65,17 @@ def test_two_boxes_at_once_do_not_see_each_other():
             assert listing.texts[0].endswith("[]\n")
 
 
+def test_each_box_has_namespaces_of_its_own():
+    kinds = ("ipc", "mnt", "net", "pid", "uts")
+    look = f"import os\nprint(*(os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}))"
+    with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
+        boxes_ = [run_in(box, look).texts[0].split() for box in (first, second)]
+    host = [str(Path(f"/proc/self/ns/{kind}").readlink()) for kind in kinds]
+    for kind, own, others, outside in zip(kinds, *boxes_, host, strict=True):
+        assert outside not in (own, others), kind
+        assert own != others or kind == "uts", kind
+
+
 def test_processes_are_counted_for_each_box():
     fill = (
         "import os, time\ncount = 0\ntry:\n    while count < 1000:\n"
@@ -72,9 +90,9 @@ def test_processes_are_counted_for_each_box():
 def test_memory_is_counted_over_all_processes():
     grow = (
         "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n"
-        "        hoard = os.urandom(1 << 20) * 300; time.sleep(600)\ntime.sleep(60)"
+        "        hoard = os.urandom(1 << 20) * 100; time.sleep(600)\ntime.sleep(600)"
     )
-    done = run(grow, "print('still')")
+    done = run(grow, "print('still')", limits=dataclasses.replace(LIMITS, memory_bytes=1 << 29))
     assert done.stopped == "memory"
     assert done.died
     assert "still" not in done.texts[1]
@@ -82,14 +100,14 @@ def test_memory_is_counted_over_all_processes():
 
 def test_memory_that_forks_share_is_counted_once():
     share = (
-        "import os, time\nhoard = os.urandom(1 << 20) * 300\n"
+        "import os, time\nhoard = os.urandom(1 << 20) * 100\n"
         "for _ in range(6):\n    if os.fork() == 0:\n        time.sleep(600)\n"
         # Each look at the memory in use lets init sleep once.
         "def looks():\n    for line in open('/proc/1/status'):\n"
         "        if line.startswith('voluntary'): return int(line.split()[1])\n"
         "end = looks() + 4\nwhile looks() < end: time.sleep(0.01)"
     )
-    done = run(share, "print('still')")
+    done = run(share, "print('still')", limits=dataclasses.replace(LIMITS, memory_bytes=1 << 29))
     assert (done.stopped, done.texts[1]) == ("", "still\n")
 
 
@@ -148,6 +166,12 @@ def test_a_killed_grader_leaves_no_process():
     os.utime(folder, (0, 0))
     ForkServer().close()
     assert not folder.exists(), "the next grader clears up"
+
+
+@pytest.mark.parametrize(("value", "yes"), [("", False), ("0", False), ("1", True), ("no", True)])
+def test_what_accepts_the_risk(monkeypatch, value, yes):
+    monkeypatch.setenv("GRADING_UNSAFE", value)
+    assert sandbox.accepted() is yes
 
 
 def test_a_request_survives_its_journey():

@@ -22,6 +22,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from . import isolate, kernel_app, memory, refusals
@@ -191,8 +192,7 @@ def main() -> None:
     for module in sys.argv[2:]:
         importlib.import_module(module)
     kernel_app.warm_up()
-    tasks = os.listdir("/proc/self/task")  # noqa: PTH208 - nothing more to import before forking
-    if threading.active_count() > 1 or len(tasks) > 1:
+    if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
     gc.collect()
     gc.freeze()  # so that collections in the children do not write to shared pages
