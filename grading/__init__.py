@@ -6,8 +6,8 @@ values, for cases that they have not seen, which come from `release`. `judging` 
 what the reference solution gives. `records` keeps what came of it, and `reports` tells.
 
 `grade_notebook` does this for one notebook, `work` for one submission, and `course` for a class,
-spread over processes by `parallel`. `nbgrader_setup` makes plain nbgrader do the same. Exercises are
-written in the terms of `schema`.
+spread over processes by `parallel`. `nbgrader_setup` makes plain nbgrader do the same. Exercises
+are written in the terms of `schema`.
 """
 
 import sys
