@@ -416,7 +416,7 @@ def test_a_curve_may_be_drawn_from_right_to_left_and_with_gaps(capsys):
     def draw(ax, sizes, batches):
         x = np.insert(np.asarray(batches, dtype=float)[::-1], 3, math.nan)
         for size in sizes:
-            ax.plot(x, rate(size, x), label=str(size))
+            ax.plot(x, np.nan_to_num(rate(size, x)), label=str(size))
         ax.legend()
         labelled(ax)
 
