@@ -1,4 +1,4 @@
-"""The five exercises: their notebooks, what is known of wrong turns, and a class of submissions.
+"""The five exercises: their notebooks, their known misconceptions, and a class of submissions.
 
 The answers are compared with rooflib, which counts and solves on its own, and with the worked
 numbers of the source documents as corrected.
@@ -101,10 +101,10 @@ def all_same(part: Part, got: list[Any], wanted: list[Any]) -> bool:
 
 
 def ways(name: str, part: Part, cases: Any) -> dict[str, list[Any]]:
-    """What the reference and each wrong turn give for the cases."""
+    """What the reference and each misconception give for the cases."""
     found = {"": values(part, reference(name)[part.function], cases)}
     return found | {
-        turn.key: [turn.answer(**case) for case in cases] for turn in part.misconceptions
+        wrong.key: [wrong.answer(**case) for case in cases] for wrong in part.misconceptions
     }
 
 
@@ -305,7 +305,7 @@ def scaled(value: Any, factor: float) -> Any:
 
 
 @pytest.mark.parametrize("key", MESSAGES)
-def test_the_words_of_a_turn_name_it_and_hold_no_answer(key: str) -> None:
+def test_the_sentence_of_a_misconception_holds_no_answer(key: str) -> None:
     says, read = MESSAGES[key]
     assert says.endswith(".")
     assert read
@@ -325,36 +325,38 @@ def test_the_places_to_read_exist() -> None:
             assert heading in headings[chapter], key
 
 
-def test_every_word_is_used() -> None:
-    used = {turn.key for name in NAMES for part in load(name).parts for turn in part.misconceptions}
+def test_every_message_is_used() -> None:
+    used = {
+        wrong.key for name in NAMES for part in load(name).parts for wrong in part.misconceptions
+    }
     assert used == set(MESSAGES)
 
 
-# --- wrong turns can be told apart ------------------------------------------------------------
+# --- misconceptions can be told apart ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_exercise_knows_five_wrong_turns(name: str) -> None:
-    assert len({turn.key for part in load(name).parts for turn in part.misconceptions}) >= 5
+def test_an_exercise_knows_five_misconceptions(name: str) -> None:
+    assert len({wrong.key for part in load(name).parts for wrong in part.misconceptions}) >= 5
     for part in load(name).parts:
-        assert len({turn.key for turn in part.misconceptions}) == len(part.misconceptions) >= 3
+        assert len({wrong.key for wrong in part.misconceptions}) == len(part.misconceptions) >= 3
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
-def test_the_published_cases_tell_all_turns_apart(name: str, part: Part) -> None:
+def test_the_published_cases_tell_all_misconceptions_apart(name: str, part: Part) -> None:
     found = ways(name, part, part.cases)
     for one, other in itertools.combinations(found, 2):
         assert not all_same(part, found[one], found[other]), (one or "the solution", other)
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
-def test_hidden_cases_tell_the_turns_from_the_solution(name: str, part: Part) -> None:
+def test_hidden_cases_tell_the_misconceptions_from_the_solution(name: str, part: Part) -> None:
     """By themselves nearly always; together with the published cases always."""
     draws = SEEDS if part.kind != "figure" else SEEDS[:4]
     found = [ways(name, part, hidden(part, seed)) for seed in draws]
-    for turn in part.misconceptions:
-        alike = [all_same(part, case[turn.key], case[""]) for case in found]
-        assert sum(alike) <= len(draws) / 10, (turn.key, sum(alike))
+    for wrong in part.misconceptions:
+        alike = [all_same(part, case[wrong.key], case[""]) for case in found]
+        assert sum(alike) <= len(draws) / 10, (wrong.key, sum(alike))
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
@@ -546,14 +548,14 @@ def test_the_class_is_large_enough(name: str) -> None:
     assert sum(not s.expected for s in handed_in) >= 4
     assert sum(bool(s.expected) for s in handed_in) >= 8
     for part in load(name).parts:
-        nameable = {turn.key for turn in part.misconceptions} | PROBLEMS.keys() | {None}
+        nameable = {wrong.key for wrong in part.misconceptions} | PROBLEMS.keys() | {None}
         assert {s.expected[part.key] for s in handed_in if part.key in s.expected} <= nameable
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_most_of_the_known_turns_are_taken_by_somebody(name: str) -> None:
-    taken = {(key, turn) for s in submissions(name) for key, turn in s.expected.items()}
-    known = {(part.key, turn.key) for part in load(name).parts for turn in part.misconceptions}
+def test_most_of_the_misconceptions_are_somebodys(name: str) -> None:
+    taken = {(key, cause) for s in submissions(name) for key, cause in s.expected.items()}
+    known = {(part.key, wrong.key) for part in load(name).parts for wrong in part.misconceptions}
     assert len(taken & known) >= len(known) / 2
 
 

@@ -71,7 +71,7 @@ def test_a_value_counts_however_it_is_made(area, capsys):
     assert "right" in capsys.readouterr().out
 
 
-def test_a_known_wrong_turn_is_named_with_a_place_to_read_and_without_the_answer():
+def test_a_misconception_is_named_with_a_place_to_read_and_without_the_answer():
     said = words(lambda B, D: B + D)
     assert "The sides are added." in said
     assert "Read: chapter one." in said
@@ -79,7 +79,7 @@ def test_a_known_wrong_turn_is_named_with_a_place_to_read_and_without_the_answer
     assert not re.search(r"\b(8|3000|3,000|1003)\b", said)
 
 
-def test_a_turn_that_explains_only_the_wrong_values_is_named_too():
+def test_a_misconception_that_explains_only_the_wrong_values_is_named_too():
     said = words(lambda B, D: B * D if B == 2 else 1500)
     assert "Half is left out." in said
     assert "1 of 2" in said
@@ -416,7 +416,7 @@ def test_a_curve_may_be_drawn_from_right_to_left_and_with_gaps(capsys):
     def draw(ax, sizes, batches):
         x = np.insert(np.asarray(batches, dtype=float)[::-1], 3, math.nan)
         for size in sizes:
-            ax.plot(x, rate(size, x), label=str(size))
+            ax.plot(x, np.nan_to_num(rate(size, x)), label=str(size))
         ax.legend()
         labelled(ax)
 
@@ -542,13 +542,14 @@ def test_each_sentence_is_that_of_its_own_problem():
 def test_the_misconception_with_all_the_values_is_named_before_one_with_the_wrong_ones():
     some = {"key": "some", "says": "Some.", "read": "here", "values": [8, 1003]}
     every = {"key": "all", "says": "All.", "read": "there", "values": [8, 1003]}
-    loose = some | {"values": [1, 1003]}
+    loose, other = some | {"values": [1, 1003]}, every | {"values": [2, 1003]}
 
     def area(B, D):
         return 8 if B == 2 else B + D
 
     assert "All." in words(area, DATA | {"misconceptions": [loose, every]})
     assert "Some." in words(area, DATA | {"misconceptions": [some, every]})
+    assert "Some." in words(area, DATA | {"misconceptions": [loose, other]})
 
 
 def test_what_the_function_was_given_is_for_the_learner_alone():

@@ -108,7 +108,7 @@ def same(value: Plain, expected: Plain, tolerance: float) -> bool:
             and all(same(*pair, tolerance) for pair in zip(value, expected, strict=True))
         )
     if isinstance(expected, str) or isinstance(value, str | list | dict):
-        return type(value) is type(expected) and bool(value == expected)
+        return bool(value == expected)
     return math.isclose(value, expected, rel_tol=tolerance, abs_tol=0.0)
 
 
