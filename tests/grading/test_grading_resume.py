@@ -99,7 +99,7 @@ class Grader:
         return [pid for pid in sorted(mine) if {pid, table[pid]} <= servers]
 
     def boxes(self):
-        """Worker → (tops of its sandboxes, one for each; its sandboxes' processes), at one moment."""
+        """Worker → (the top process of each of its sandboxes, all that run in them)."""
         table = processes.parents()
         found = {}
         for worker in self.workers():
@@ -192,7 +192,7 @@ def disturb(grader, plan, chance):
     graded, seen, spared = 1, {}, {}
     while plan:
         victim = None
-        if grader.ended(0.005):
+        if grader.ended(0.02):
             return
         boxes = grader.boxes()
         for worker, (tops, _) in boxes.items():
@@ -205,9 +205,9 @@ def disturb(grader, plan, chance):
             gone = processes.descendants(victim) if victim else set()
         else:
             # A notebook is run twice if its process ends, as it may have ended that itself; so
-            # none is killed twice: between two kills for a worker there is another's box.
-            # Both from one look: a sandbox that came between two looks would be counted late, and
-            # its notebook killed again.
+            # none is killed twice: between two kills for a worker another notebook gets a sandbox.
+            # Tops and victim are from one look: a sandbox that starts between two looks would be
+            # counted too late, and its notebook killed again.
             for worker, (tops, inside) in grader.boxes().items():
                 seen.setdefault(worker, {}).update(dict.fromkeys(tops))
                 if tops and len(seen[worker]) >= spared.get(worker, 0):
