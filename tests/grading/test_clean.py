@@ -115,9 +115,7 @@ def test_all_texts_of_a_notebook_together_have_a_limit(kind):
 
 
 def test_all_pictures_of_a_notebook_together_have_a_limit():
-    large = PNG + bytes(
-        ALL_PICTURES // 4
-    )  # in base64, three of them are all that there is room for
+    large = PNG + bytes(ALL_PICTURES // 4)  # in base64, two of them leave no room for a third
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
     nb = nbformat.v4.new_notebook(
@@ -171,6 +169,23 @@ def test_only_pictures_are_pictures(make):
     (output,) = outputs(new_output("display_data", shown(content)))
     assert set(output.data) == {"text/plain"}
     assert output.data["text/plain"] == "(image/png: not shown here)"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"GI" + jpeg(5, 5)[2:],
+        jpeg(5, 5)[:20],
+        b"\xff\xd8\xff\xe0\x00\x10" + bytes(14) + b"<script>",
+        b"\xff\xd8" + b"\xff\xc4\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),  # tables, no picture
+        b"\xff\xd8\xff\xda" + bytes(20),  # data before its size
+        PNG,
+    ],
+    ids=["another start", "half", "no frame", "tables alone", "no size", "a PNG"],
+)
+def test_what_has_no_size_as_a_jpeg_is_none(content):
+    (output,) = outputs(new_output("display_data", shown(content, "image/jpeg")))
+    assert output.data == {"text/plain": "(image/jpeg: not shown here)"}
 
 
 def test_base64_with_other_characters_in_it_is_no_picture():

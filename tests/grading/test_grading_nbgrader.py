@@ -1,5 +1,7 @@
 """A class, end to end, with nbgrader's own commands and nothing else."""
 
+import shutil
+
 import nbformat
 import pytest
 from classroom import Classroom, done, endtoend, points
@@ -39,7 +41,7 @@ def test_the_command_releases_what_make_release_does(release, tmp_path):
 def test_every_student_gets_the_expected_points_in_every_exercise(room):
     got = endtoend.exported(room)
     assert got == room.expected
-    assert {0, max(got.values())} < set(got.values())
+    assert len(set(got.values())) > 3, "a class that shows nothing"
 
 
 def test_a_graded_notebook_says_what_was_wrong(room):
@@ -77,18 +79,12 @@ def validated(room, notebook):
     return command.stdout
 
 
-def test_validate_says_what_is_still_to_be_written(released):
-    said = validated(released, released.released(NAMES[0]))
-    assert "VALIDATION FAILED ON 7 CELL(S)" in said
-    assert said.count("The function is still to be written.") == 7
-    assert "Traceback" not in said
-
-
 def test_validate_says_which_part_of_a_half_done_notebook_is_missing(released):
     notebook, lost = endtoend.half_done(released, NAMES[0])
     said = validated(released, notebook)
     assert f"VALIDATION FAILED ON {len(lost)} CELL(S)" in said
-    assert "still to be written" in said
+    assert said.count("The function is still to be written.") == len(lost)
+    assert "Traceback" not in said
 
 
 def test_validate_says_of_a_finished_notebook_what_was_checked(released, learner):
@@ -108,14 +104,24 @@ def test_validate_names_a_misconception(released):
     assert "The output is not counted" in said
 
 
-def test_the_lab_gets_each_exercise_once(tmp_path):
-    from lab import ROOT, copy_exercises
+def test_the_lab_gets_each_exercise_once(release, tmp_path, monkeypatch):
+    import lab
 
-    assert copy_exercises(ROOT / "exercises", tmp_path) == sorted(NAMES)
+    commands = []
+
+    def run(words, **_):
+        """Instead of releasing again: `python -m grading release`, with what it has made before."""
+        commands.append(words[1:-1])
+        shutil.copytree(release, words[-1], dirs_exist_ok=True)
+
+    monkeypatch.setattr(lab.subprocess, "run", run)
+    assert lab.copy_exercises(lab.ROOT / "exercises", tmp_path) == sorted(NAMES)
     mine = tmp_path / NAMES[0] / f"{NAMES[0]}.ipynb"
     assert "YOUR CODE HERE" in mine.read_text(encoding="utf-8")
     assert "BEGIN SOLUTION" not in mine.read_text(encoding="utf-8")
     mine.write_text("my work")
     (tmp_path / NAMES[1] / f"{NAMES[1]}.ipynb").unlink()
-    assert copy_exercises(ROOT / "exercises", tmp_path) == [NAMES[1]]
+    assert lab.copy_exercises(lab.ROOT / "exercises", tmp_path) == [NAMES[1]]
     assert mine.read_text() == "my work"
+    assert lab.copy_exercises(lab.ROOT / "exercises", tmp_path) == []
+    assert commands == [["-m", "grading", "release"]] * 2

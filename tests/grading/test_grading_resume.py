@@ -99,7 +99,7 @@ class Grader:
         return [pid for pid in sorted(mine) if {pid, table[pid]} <= servers]
 
     def boxes(self):
-        """Worker → (its sandbox's fork server, the processes at the top of its sandboxes)"""
+        """Worker → (the top process of each of its sandboxes, all that run in them)."""
         table = processes.parents()
         found = {}
         for worker in self.workers():
@@ -108,7 +108,8 @@ class Grader:
                 command = processes.words(pid)
                 above = processes.words(table[pid])
                 if "/run/inside" in command and "bwrap" in above[0] and "bwrap" not in command[0]:
-                    found[worker] = pid, {one for one in inside if table[one] == pid}
+                    tops = {one for one in inside if table[one] == pid}
+                    found[worker] = tops, sorted({pid, *processes.descendants(pid, table)})
         return found
 
 
@@ -191,10 +192,10 @@ def disturb(grader, plan, chance):
     graded, seen, spared = 1, {}, {}
     while plan:
         victim = None
-        if grader.ended(0.005):
+        if grader.ended(0.02):
             return
         boxes = grader.boxes()
-        for worker, (_, tops) in boxes.items():
+        for worker, (tops, _) in boxes.items():
             seen.setdefault(worker, {}).update(dict.fromkeys(tops))
         if grader.graded() < graded or grader.ended(chance.uniform(0, 0.2)):
             continue
@@ -204,12 +205,13 @@ def disturb(grader, plan, chance):
             gone = processes.descendants(victim) if victim else set()
         else:
             # A notebook is run twice if its process ends, as it may have ended that itself; so
-            # none is killed twice: between two kills for a worker there is another's box.
-            for worker, (server, tops) in grader.boxes().items():
+            # none is killed twice: between two kills for a worker another notebook gets a sandbox.
+            # Tops and victim are from one look: a sandbox that starts between two looks would be
+            # counted too late, and its notebook killed again.
+            for worker, (tops, inside) in grader.boxes().items():
                 seen.setdefault(worker, {}).update(dict.fromkeys(tops))
                 if tops and len(seen[worker]) >= spared.get(worker, 0):
-                    inside = sorted(processes.descendants(server))
-                    victim = chance.choice([server, *inside])
+                    victim = chance.choice(inside)
                     spared[worker] = len(seen[worker]) + 2
                     break
             gone = set()

@@ -31,6 +31,7 @@ from nbgrader.api import Gradebook
 
 from grading.execution.time_limits import TimeLimits
 from grading.parallel import pool
+from grading.records.seed import course_seed
 from grading.release import exercises
 
 NAME = "int8-matmul"
@@ -256,6 +257,7 @@ def state(path: Path) -> tuple[object, ...]:
 
 def classroom(release: Path, folder: Path) -> Classroom:
     room = Classroom(folder, release)
+    course_seed(folder)
     honest(room)
     return room
 

@@ -116,6 +116,12 @@ def test_scores_are_those_of_the_gradebook(room):
     assert len(others) == 4 * len(STUDENTS)
 
 
+def test_the_table_of_scores_has_a_dash_for_what_was_not_handed_in(page):
+    got = {row[0]: row[1:] for row in of(page, "Scores")}
+    assert got["anna"] == ["20", "–", "–", "–", "–", "20"]
+    assert got["late"] == ["17", "–", "–", "–", "–", "17"]
+
+
 def test_parts_have_their_points_and_causes(room):
     heads, *lines = table(room, "parts")
     assert heads == ["student", "assignment", "part", "points", "of", "cause"]

@@ -2,7 +2,7 @@
 
 Each file beside this one holds the functions that one learner wrote. A file named ``right_*`` must
 get full points. One named ``wrong_*`` says in ``EXPECT`` which parts must get none, and the key of
-the wrong turn or of the problem to be named (None: nothing is known); all other parts must get
+the misconception or of the problem to be named (None: neither is known); all other parts must get
 full points.
 Functions that a file doesn't define are those of the reference solution.
 """
