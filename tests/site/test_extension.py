@@ -158,6 +158,30 @@ def test_expressions_in_code_are_no_roles() -> None:
     assert len(prose.without_code(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # A fence is closed by as long a mark of its kind, or a longer one, and by no other.
+        ("```\n{eval}`a`\n`````\n{eval}`b`\n", ["b"]),
+        ("````\n{eval}`a`\n```\n{eval}`b`\n", []),
+        ("~~~\n{eval}`a`\n```\n{eval}`b`\n", []),
+        # A directive's body is prose, unless the directive takes it as it stands.
+        (":::{note}\n{eval}`a`\n:::\n", ["a"]),
+        ("```{note}\n{eval}`a`\n```\n", ["a"]),
+        ("::: title\n{eval}`a`\n:::\n", ["a"]),
+        ("```{math}\n{eval}`a`\n```\n", []),
+        (":::{code-block} text\n{eval}`a`\n:::\n", []),
+        # A panel in a panel; the outer mark closes both.
+        ("::::{tip}\n:::{note}\n{eval}`a`\n:::\n{eval}`b`\n::::\n{eval}`c`\n", ["a", "b", "c"]),
+        ("```{note}\n~~~\n{eval}`a`\n```\n{eval}`b`\n", ["b"]),
+        # Three backticks with another behind them are a span of code.
+        ("``` {eval}`a` ```\n{eval}`b`\n", ["b"]),
+    ],
+)
+def test_roles_are_found_where_markdown_is_prose(text: str, found: list[str]) -> None:
+    assert [expression for expression, _ in prose.expressions(text)] == found
+
+
 # The head of a page, and what it loads.
 
 
