@@ -24,7 +24,7 @@ def state(book: Path) -> dict[str, object]:
         "python": [sys.version, os.environ.get("SOLUTIONS", "")],
         "pages": digest(book, [*book.iterdir(), *rooms, ROOT / "requirements.txt"]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
-        "look": digest(book, [path for path in site if path.suffix != ".py"]),
+        "theme": digest(book, [path for path in site if path.suffix != ".py"]),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
     }
 
@@ -105,7 +105,7 @@ def build(book: Path) -> bool:
         keep_going=True,
         quiet=True,
         # Style sheets and templates belong to every page.
-        force_all=built.get("look") != now["look"],
+        force_all=built.get("theme") != now["theme"],
     )
     if status != 0:
         # Sphinx warns about a page when it reads it: forget the pages, or a second try looks fine.

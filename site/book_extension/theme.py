@@ -1,4 +1,4 @@
-"""How pages look: our templates over the theme's, and nothing loaded that no page uses."""
+"""The theme of the pages: our templates over the theme's, and nothing loaded that no page uses."""
 
 import re
 from pathlib import Path

@@ -91,6 +91,7 @@ RAISES = {
     "a cell": (CELL % "ok = 1\n1 / 0", r"chapters/page\.md:16: a cell failed: ZeroDivisionError"),
     "a name": ("\nThis\nis {eval}`nobody`.\n", r"page\.md:16: {eval}`nobody`: NameError"),
     "a value": ("\n{eval}`1 / 3`\n", r"page\.md:15: {eval}`1 / 3`: TypeError: .*format it"),
+    "a truth value": ("\n{eval}`1 > 0`\n", r"page\.md:15: .*TypeError: the value is True \(bool\)"),
     "a value that changes": (
         CELL % "n = 1" + "\n{eval}`n`\n" + CELL % "n = 2" + "\nNow {eval}`n`.\n",
         "{eval}`n`: was '1' further up on this page and is '2' here",

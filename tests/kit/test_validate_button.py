@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import zipfile
@@ -33,23 +33,23 @@ NEWS = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.Never
 @contextmanager
 def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
     """JupyterLab as `make lab` starts it, with no settings of the user's: its address and token."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     token = secrets.token_hex()
-    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", NEWS)
+    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1", NEWS)
     rooms = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     with subprocess.Popen(
-        lab.command(folder, *options, "--ServerApp.port_retries=0"),
+        lab.command(folder, *options, "--ServerApp.port_retries=500"),
         env=os.environ | {name: str(home / name) for name in rooms} | {"JUPYTER_TOKEN": token},
         stderr=subprocess.PIPE,
         text=True,
     ) as server:
         ready, lines = Event(), []
+        # It takes the first port that is free, and says which.
+        address = re.compile(r"http://127\.0\.0\.1:\d+(?=/lab)")
 
         def listen() -> None:
             for line in server.stderr or ():
                 lines.append(line)
-                if f":{port}/lab" in line:
+                if address.search(line):
                     ready.set()
             ready.set()
 
@@ -58,7 +58,7 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
         try:
             assert ready.wait(SECONDS), "".join(lines)
             assert server.poll() is None, "".join(lines)
-            yield f"http://127.0.0.1:{port}", token
+            yield address.findall("".join(lines))[0], token
         finally:
             server.terminate()
             listener.join(SECONDS)

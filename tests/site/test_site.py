@@ -80,7 +80,7 @@ class Seen:
 
 
 FIRST = "chapters/time"  # with formulas and a live figure it brings what all pages share
-LOOKS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
+VIEWS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
 Visits = Callable[[str], Seen]
 
 
@@ -114,7 +114,7 @@ def visit(page: Page, server: Server) -> Visits:
         seen.unset_maths = page.evaluate(UNSET_MATHS)
         seen.maths = page.locator("mjx-container").count()
         seen.live = page.locator("figure.live").count()
-        for width, theme in LOOKS:
+        for width, theme in VIEWS:
             put_width(page, DESK if width == "desk" else PHONE)
             put_theme(page, theme)
             seen.axe[width, theme] = contrast(page)
@@ -150,7 +150,7 @@ def test_nothing_is_asked_elsewhere_and_nothing_fails(visit: Visits, name: str) 
 
 
 @each_page
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(("width", "theme"), VIEWS)
 def test_axe_finds_no_violation(visit: Visits, name: str, width: str, theme: str) -> None:
     violations = visit(name).axe[width, theme]
     assert not violations, "\n".join(violations)
@@ -193,7 +193,7 @@ def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
 
 @pytest.mark.long
 @each_page
-@pytest.mark.parametrize(("width", "theme"), LOOKS)
+@pytest.mark.parametrize(("width", "theme"), VIEWS)
 def test_a_page_loaded_anew_at_each_width_and_theme(
     browser: Browser, server: Server, name: str, width: str, theme: str
 ) -> None:

@@ -53,7 +53,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-Look = Callable[[str], tuple[Page, Traffic]]
+Plant = Callable[[str], tuple[Page, Traffic]]
 
 
 @pytest.fixture(scope="module")
@@ -65,23 +65,23 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def look(window: BrowserContext, server: Server) -> Iterator[Look]:
+def planted(window: BrowserContext, server: Server) -> Iterator[Plant]:
     """Open the page with something planted in it, on a phone."""
     traffic = Traffic().listen(window)
     page = window.new_page()
 
-    def planted(html: str) -> tuple[Page, Traffic]:
+    def plant(html: str) -> tuple[Page, Traffic]:
         (server.folder / "page.html").write_text(GOOD % html, encoding="utf-8")
         ready(page, f"{server.origin}/page.html")
         page.evaluate(UNFOLD)
         return page, traffic
 
-    yield planted
+    yield plant
     page.close()
 
 
-def test_a_good_page_passes(look: Look, server: Server) -> None:
-    page, traffic = look("")
+def test_a_good_page_passes(planted: Plant, server: Server) -> None:
+    page, traffic = planted("")
     assert traffic.asked == [f"{server.origin}/page.html"]
     assert traffic.outside(server.origin) == []
     assert traffic.wrong == []
@@ -93,8 +93,8 @@ def test_a_good_page_passes(look: Look, server: Server) -> None:
     assert broken(server.folder) == []
 
 
-def test_a_request_elsewhere_is_found_and_reaches_no_one(look: Look, server: Server) -> None:
-    _, traffic = look(f"<img alt='A picture' src='{OUTSIDE}'>")
+def test_a_request_elsewhere_is_found_and_reaches_no_one(planted: Plant, server: Server) -> None:
+    _, traffic = planted(f"<img alt='A picture' src='{OUTSIDE}'>")
     assert traffic.outside(server.origin) == [OUTSIDE]
     assert any("ERR_NAME_NOT_RESOLVED" in line for line in traffic.wrong)
 
@@ -111,16 +111,16 @@ def test_a_request_elsewhere_is_found_and_reaches_no_one(look: Look, server: Ser
         ),
     ],
 )
-def test_what_goes_wrong_is_found(look: Look, html: str, message: str) -> None:
-    page, traffic = look(html)
+def test_what_goes_wrong_is_found(planted: Plant, html: str, message: str) -> None:
+    page, traffic = planted(html)
     if "failed" in html:
         page.wait_for_function("window.failed")
     assert any(message in line for line in traffic.wrong)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pale_text_is_found_in_its_theme_alone(look: Look, theme: str) -> None:
-    page, _ = look(PALE % theme)
+def test_pale_text_is_found_in_its_theme_alone(planted: Plant, theme: str) -> None:
+    page, _ = planted(PALE % theme)
     for shown in ("light", "dark", "light"):
         if shown != page.evaluate("document.documentElement.dataset.theme"):
             put_theme(page, shown)
@@ -139,21 +139,21 @@ def test_pale_text_is_found_in_its_theme_alone(look: Look, theme: str) -> None:
         "<details><summary>More</summary><p style='color: #bbb'>Folded.</p></details>",
     ],
 )
-def test_pale_text_among_good_text_is_found(look: Look, html: str) -> None:
-    """One element of each look is asked about, and axe finds no more when it asks about all."""
-    page, _ = look(html)
+def test_pale_text_among_good_text_is_found(planted: Plant, html: str) -> None:
+    """One element of each style is asked about, and axe finds no more when it asks about all."""
+    page, _ = planted(html)
     found = contrast(page)
     assert found
     assert set(found) <= set(contrast_everywhere(page))
 
 
-def test_a_violation_in_a_folded_panel_is_found(look: Look) -> None:
-    page, _ = look("<details><summary>More</summary><button></button></details>")
+def test_a_violation_in_a_folded_panel_is_found(planted: Plant) -> None:
+    page, _ = planted("<details><summary>More</summary><button></button></details>")
     assert any(line.startswith("button-name") for line in axe(page))
 
 
-def test_a_page_that_scrolls_sideways_is_found(look: Look) -> None:
-    page, _ = look(WIDE)
+def test_a_page_that_scrolls_sideways_is_found(planted: Plant) -> None:
+    page, _ = planted(WIDE)
     assert page.evaluate(SIDEWAYS) > 0
     assert [line.split(":")[0] for line in page.evaluate(STICKING_OUT)] == ["beyond the window"]
 
@@ -173,9 +173,9 @@ def test_a_page_that_scrolls_sideways_is_found(look: Look) -> None:
     ],
 )
 def test_text_that_sticks_out_is_found_without_a_scroll_bar(
-    look: Look, html: str, how: str
+    planted: Plant, html: str, how: str
 ) -> None:
-    page, _ = look(html)
+    page, _ = planted(html)
     assert [line.split(":")[0] for line in page.evaluate(STICKING_OUT)] == [how]
 
 
@@ -188,8 +188,8 @@ def test_text_that_sticks_out_is_found_without_a_scroll_bar(
         ("<p><mjx-merror>x</mjx-merror></p>", "error"),
     ],
 )
-def test_maths_that_was_not_set_is_found(look: Look, html: str, what: str) -> None:
-    page, _ = look(html)
+def test_maths_that_was_not_set_is_found(planted: Plant, html: str, what: str) -> None:
+    page, _ = planted(html)
     assert [line.split(":")[0] for line in page.evaluate(UNSET_MATHS)] == [what]
 
 
@@ -201,8 +201,8 @@ def test_maths_that_was_not_set_is_found(look: Look, html: str, what: str) -> No
         "<canvas role='img'></canvas>",
     ],
 )
-def test_a_picture_without_a_name_is_found(look: Look, html: str) -> None:
-    page, _ = look(html)
+def test_a_picture_without_a_name_is_found(planted: Plant, html: str) -> None:
+    page, _ = planted(html)
     assert len(unnamed_pictures(page)) == 1
 
 

@@ -102,8 +102,8 @@ SETTLED = """() => Promise.allSettled(
     .map((a) => a.finished))"""
 
 # No preload: it fetches style sheets anew, and those they import from a wrong address.
-RUN_AXE = """async ([options, where]) => {
-  const { violations } = await axe.run(where ? { include: window.looks() } : document, {
+RUN_AXE = """async ([options, samples]) => {
+  const { violations } = await axe.run(samples ? { include: window.samples() } : document, {
     preload: false, resultTypes: ["violations"], ...options,
   });
   return violations.flatMap((rule) => rule.nodes.map((node) =>
@@ -114,9 +114,9 @@ RUN_AXE = """async ([options, where]) => {
 CONTRAST = "color-contrast"
 
 # axe looks for what lies behind each piece of text, which takes most of its time. Whether a text
-# can be read depends on its colour and size and on what its ancestors paint: one element of each
-# such look is enough.
-LOOKS = """window.looks = () => {
+# can be read depends on its colour and size and on what its ancestors paint: one element for each
+# combination is enough.
+SAMPLES = """window.samples = () => {
   const painted = new Map([[null, ""]]);
   const behind = (element) => {
     if (!painted.has(element)) {
@@ -141,8 +141,8 @@ LOOKS = """window.looks = () => {
     const box = element.getBoundingClientRect();
     if (box.width <= 1 || box.height <= 1) continue;
     const disabled = Boolean(element.closest(":disabled, [aria-disabled=true]"));
-    const look = [color, fontSize, fontWeight, textShadow, disabled, behind(element)].join();
-    if (!found.has(look)) found.set(look, element);
+    const style = [color, fontSize, fontWeight, textShadow, disabled, behind(element)].join();
+    if (!found.has(style)) found.set(style, element);
   }
   return [...found.values()];
 }"""
@@ -243,21 +243,21 @@ def structure(page: Page) -> list[str]:
 
 
 def contrast(page: Page) -> list[str]:
-    """Text that is too pale, one element of each look."""
-    if not page.evaluate("'looks' in window"):
-        page.evaluate(LOOKS)
-    return _run_axe(page, {"runOnly": [CONTRAST]}, looks=True)
+    """Text that is too pale, asking about one element of each style."""
+    if not page.evaluate("'samples' in window"):
+        page.evaluate(SAMPLES)
+    return _run_axe(page, {"runOnly": [CONTRAST]}, samples=True)
 
 
 def contrast_everywhere(page: Page) -> list[str]:
-    """Text that is too pale, every element."""
+    """Text that is too pale, asking about every element."""
     return _run_axe(page, {"runOnly": [CONTRAST]})
 
 
-def _run_axe(page: Page, options: dict[str, object], *, looks: bool = False) -> list[str]:
+def _run_axe(page: Page, options: dict[str, object], *, samples: bool = False) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return list(page.evaluate(RUN_AXE, [options, looks]))
+    return list(page.evaluate(RUN_AXE, [options, samples]))
 
 
 def unnamed_pictures(page: Page) -> list[str]:

@@ -19,7 +19,7 @@ MESSAGE = EXTENSION.joinpath("message.txt").read_text(encoding="utf-8")
 
 
 class HonestValidator(Validator):  # type: ignore[misc]
-    """nbgrader's validator, with words of its own for rooflib's checks."""
+    """nbgrader's validator, with a message of its own for notebooks with roofkit's checks."""
 
     def _get_passed_cells(self, nb: NotebookNode) -> list[NotebookNode]:
         passed: list[NotebookNode] = super()._get_passed_cells(nb)

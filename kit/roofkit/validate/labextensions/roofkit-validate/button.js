@@ -12,24 +12,24 @@
         cell.getMetadata("nbgrader")?.grade && cell.getSource().startsWith("check("),
     ).length;
 
-  const watch = (shell, words) => {
+  const watch = (shell, message) => {
     const look = () => {
       const sentence = document.querySelector(SENTENCE);
       const count = sentence ? checks(shell) : 0;
-      if (count) sentence.textContent = words.trim().replaceAll("{checks}", count);
+      if (count) sentence.textContent = message.trim().replaceAll("{checks}", count);
     };
     // A dialog is a child of the body, so nothing deeper need be watched.
     new MutationObserver(look).observe(document.body, { childList: true });
   };
 
   const plugin = {
-    id: `${NAME}:words`,
+    id: `${NAME}:message`,
     autoStart: true,
     activate: ({ shell }) => {
-      // Not awaited: JupyterLab need not wait. Without the words nbgrader's own stay.
+      // Not awaited: JupyterLab need not wait. Without the message nbgrader's own stays.
       fetch(MESSAGE)
         .then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status)))
-        .then((words) => watch(shell, words))
+        .then((message) => watch(shell, message))
         .catch((reason) => console.warn(`${NAME}: ${MESSAGE}: ${reason}`));
     },
   };

@@ -1,0 +1,247 @@
+"""The parts of the Sphinx extension one by one: figures, tables, downloads, the head of a page."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import nbformat
+import pytest
+from book_extension import downloads, figures, pages, prose, tables, theme, values
+from docutils import nodes
+from docutils.utils import new_document
+from repository import HEADER
+
+SVG = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" id="top">
+<title>drawn</title><metadata>when</metadata><style>* {stroke: red}</style>
+<defs><clipPath id="clip"><path id="line" d="M0 0"/></clipPath><path id="unused" d="M1 1"/></defs>
+<use xlink:href="#line" href="#line" style="fill: #0B5FA5; stroke: #22262b"/>
+<g clip-path="url(#clip)" id="clip"><text fill="#0b5fa5">#0b5fa5</text></g>
+</svg>"""
+
+
+def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
+    text = figures.themed_svg(SVG, 'A "line"', "figure-2")
+    svg = ElementTree.fromstring(text)
+    assert [svg.get(key) for key in ("role", "aria-label", "class")] == [
+        "img",
+        'A "line"',
+        "figure",
+    ]
+    assert "stroke-linejoin: round" in svg.get("style", "")
+    # What matplotlib writes about itself and what would hold for the whole page is gone.
+    assert not {"title", "metadata", "style"} & {e.tag.rpartition("}")[2] for e in svg.iter()}
+    assert "var(--c-0b5fa5, #0B5FA5)" in text
+    assert "var(--c-22262b, #22262b)" in text
+    # A colour in an attribute or in a text is no style.
+    assert 'fill="#0b5fa5">#0b5fa5<' in text
+    ids = [element.get("id") for element in svg.iter() if element.get("id")]
+    assert ids == ["figure-2-clip", "figure-2-line", "figure-2-clip"]
+    (use,) = svg.iter(f"{{{figures.SVG}}}use")
+    assert use.get("href") == use.get(f"{{{figures.XLINK}}}href") == "#figure-2-line"
+    assert 'clip-path="url(#figure-2-clip)"' in text
+
+
+def table(*rows: tuple[str, ...], heading: bool = True) -> nodes.table:
+    def row(cells: tuple[str, ...]) -> nodes.row:
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", c)) for c in cells))
+
+    made = [row(cells) for cells in rows]
+    group = nodes.tgroup("")
+    if heading:
+        group += nodes.thead("", made.pop(0))
+    group += nodes.tbody("", *made)
+    return nodes.table("", group)
+
+
+@pytest.mark.parametrize(
+    ("rows", "wide"),
+    [
+        ([("a", "b", "c", "d"), ("x" * 15,) * 4], False),
+        ([("a", "b", "c", "d"), ("x" * 16, *("x" * 15,) * 3)], True),
+        ([("a", "b", "c", "d"), ("x" * 61, "", "", ""), ("", "", "", "")], True),
+        # A long heading breaks into lines.
+        ([("x" * 99, "b", "c", "d"), ("1",) * 4], False),
+        ([("a", "b", "c"), ("x" * 99,) * 3], False),
+        ([("a", "b", "c", "d", "e"), ("1",) * 5], True),
+    ],
+)
+def test_a_table_too_wide_for_a_phone_repeats_its_headings(rows: list, wide: bool) -> None:
+    document = new_document("page")
+    document += table(*rows)
+    tables.label_cells(None, document)  # type: ignore[arg-type]
+    labels = [node.astext() for node in document.findall(nodes.inline)]
+    assert labels == (list(rows[0]) * (len(rows) - 1) if wide else [])
+    assert ("wide" in document[0]["classes"]) == wide
+
+
+def test_a_table_without_headings_has_none_to_repeat() -> None:
+    document = new_document("page")
+    document += table(("1",) * 5, ("2",) * 5, heading=False)
+    tables.label_cells(None, document)  # type: ignore[arg-type]
+    assert not list(document.findall(nodes.inline))
+
+
+# The notebook that a page offers.
+
+PAGE = f"""{HEADER}
+# A page of {{eval}}`n` lines
+
+`` {{eval}}`n` `` stays, {{eval}}`n +
+1` does not.
+
+```{{code-cell}} ipython3
+n = 2
+```
+
+```{{code-cell}} ipython3
+:tags: [remove-cell]
+
+secret = 1
+```
+"""
+
+
+def test_a_downloaded_notebook_has_values_and_none_of_the_builds_cells() -> None:
+    page = values.read_page(PAGE, [])
+    live = {"output_type": "display_data", "metadata": {}, "data": {}}
+    code = [cell for cell in page.cells if cell.cell_type == "code"]
+    shown = nbformat.from_dict(live | {"data": {"text/plain": "2"}})
+    figure = nbformat.from_dict(live | {"data": {"text/html": '<figure class="live">'}})
+    for cell in code:
+        cell.outputs = [shown, figure]
+    notebook = downloads.for_readers(page, {"n": "2", "n + 1": "3"})
+    text = "\n".join(cell.source for cell in notebook.cells)
+    assert "# A page of 2 lines" in text
+    assert "`` {eval}`n` `` stays, 3 does not." in text
+    assert "_page_values" not in text
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.source for cell in code] == ["n = 2", "secret = 1"]
+    assert all(cell.outputs == [shown] for cell in code)
+    assert [downloads.is_to_be_run(cell) for cell in code] == [True, False]
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_values_are_computed_where_the_reader_has_got_to() -> None:
+    caption = '---\nmystnb:\n  figure: {caption: "{eval}`later`"}\n---\n'
+    text = (
+        PAGE + "\n{eval}`n` {eval}`n`\n" + f"\n```{{code-cell}} ipython3\n{caption}later = 1\n```\n"
+    )
+    page = values.read_page(text, [])
+    sources = [cell.source.splitlines()[0] for cell in page.cells]
+    hidden = "_page_values("
+    assert sources[0].startswith("# First, hidden cell")
+    # Before a text; after the cell whose caption has the value.
+    assert [s for s in sources[1:] if s] == [
+        *(hidden, "# A page of {eval}`n` lines", "n = 2", "secret = 1"),
+        *(hidden, "{eval}`n` {eval}`n`", "later = 1", hidden),
+    ]
+    assert len(page.metadata["source_map"]) == len(page.cells)
+    assert page.cells[-1].metadata.tags == ["remove-cell"]
+    # An expression that stands there twice is computed once.
+    assert values.values_cell("{eval}`n` {eval}`n`").source.count("'n'") == 1
+
+
+def test_the_line_of_a_failing_cell_is_found() -> None:
+    rule = "------------------\n"
+    failure = SimpleNamespace(ename="KeyError", evalue="7")
+    failure = type("Failure", (Exception,), vars(failure))(f"{rule}n = 2\n{rule}KeyError: 7")
+    line = PAGE.splitlines().index("n = 2") + 1
+    said = pages.where_and_why("chapters/page.md", PAGE, failure)
+    assert said.startswith(f"chapters/page.md:{line}: a cell failed: KeyError: 7\n")
+
+
+def test_expressions_in_code_are_no_roles() -> None:
+    text = "{eval}`a`\n\n```\n{eval}`b`\n```\n% {eval}`c`\n\\{eval}`d` and {eval}`e\n> f`\n"
+    assert list(prose.expressions(text)) == [("a", 0), ("e f", 6)]
+    assert len(prose.without_code(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        # A fence is closed by as long a mark of its kind, or a longer one, and by no other.
+        ("```\n{eval}`a`\n`````\n{eval}`b`\n", ["b"]),
+        ("````\n{eval}`a`\n```\n{eval}`b`\n", []),
+        ("~~~\n{eval}`a`\n```\n{eval}`b`\n", []),
+        # A directive's body is prose, unless the directive takes it as it stands.
+        (":::{note}\n{eval}`a`\n:::\n", ["a"]),
+        ("```{note}\n{eval}`a`\n```\n", ["a"]),
+        ("::: title\n{eval}`a`\n:::\n", ["a"]),
+        ("```{math}\n{eval}`a`\n```\n", []),
+        (":::{code-block} text\n{eval}`a`\n:::\n", []),
+        # A panel in a panel; the outer mark closes both.
+        ("::::{tip}\n:::{note}\n{eval}`a`\n:::\n{eval}`b`\n::::\n{eval}`c`\n", ["a", "b", "c"]),
+        ("```{note}\n~~~\n{eval}`a`\n```\n{eval}`b`\n", ["b"]),
+        # Three backticks with another behind them are a span of code.
+        ("``` {eval}`a` ```\n{eval}`b`\n", ["b"]),
+    ],
+)
+def test_roles_are_found_where_markdown_is_prose(text: str, found: list[str]) -> None:
+    assert [expression for expression, _ in prose.expressions(text)] == found
+
+
+# The head of a page, and what it loads.
+
+
+def app_with(*captions: str) -> SimpleNamespace:
+    trees = [SimpleNamespace(caption=c, items=[f"{c}/one", f"{c}/two"]) for c in captions]
+    config = SimpleNamespace(
+        external_site_map=SimpleNamespace(root=SimpleNamespace(subtrees=trees)),
+        html_baseurl="",
+        html_title="The roofline",
+        root_doc="index",
+    )
+    maths = SimpleNamespace(data={"has_equations": {"Part/one": True}})
+    title = nodes.title("", "Time")
+    env = SimpleNamespace(get_domain=lambda name: maths, titles={"Part/one": title, "index": title})
+    return SimpleNamespace(config=config, env=env)
+
+
+def test_a_page_knows_its_part_and_its_place_there() -> None:
+    app = app_with("Start", "Part")
+    assert theme.place(app, "Part/two") == {"part": "Part", "number": 2, "of": 2}
+    assert theme.place(app, "index") is None
+
+
+def test_a_link_to_a_page_shows_title_description_and_picture() -> None:
+    app, document = app_with("Part"), new_document("page")
+    document += nodes.meta(name="description", content="What takes time.")
+    context = {"pathto": lambda path, _: f"../{path}"}
+    seen = theme.social(app, "Part/one", context, document)
+    assert seen["og:title"] == "Time"
+    assert seen["og:type"] == "article"
+    assert seen["og:description"] == "What takes time."
+    assert seen["og:image"] == "../_static/social-preview.png"
+    app.config.html_baseurl = "https://example.org/course/"
+    seen = theme.social(app, "index", context, document)
+    assert seen["og:type"] == "website"
+    assert seen["og:image"] == "https://example.org/course/_static/social-preview.png"
+    assert theme.social(app, "search", context, None) == {}
+
+
+@pytest.mark.parametrize(("page", "maths"), [("Part/one", True), ("Part/two", False)])
+def test_a_page_loads_what_it_uses(page: str, maths: bool) -> None:
+    def file(name: str, **attributes: str) -> SimpleNamespace:
+        return SimpleNamespace(filename=name, attributes=attributes)
+
+    context = {
+        "body": '<div role="list" class="citation-list"><p role="doc-biblioentry">A</p></div>',
+        "script_files": [
+            file("togglebutton.js"),
+            file("course.js"),
+            file("mathjax/tex-mml-chtml.js"),
+            file("", body="window.MathJax = {}"),
+            file("", body="toggleHintShow"),
+        ],
+        "css_files": [file("design-tabs.css"), file("course.css")],
+        "pathto": lambda path, _: path,
+    }
+    theme.prepare_page(app_with("Part"), page, "page.html", context, None)  # type: ignore[arg-type]
+    assert context["body"] == '<div class="citation-list"><p>A</p></div>'
+    names = [f.filename or f.attributes["body"] for f in context["script_files"]]
+    kept = ["mathjax/tex-mml-chtml.js", "window.MathJax = {}"] if maths else []
+    assert names == ["course.js", *kept]
+    assert [f.filename for f in context["css_files"]] == ["course.css"]
+    assert context["place"] is not None
