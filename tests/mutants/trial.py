@@ -97,7 +97,7 @@ class Copy:
         """
         most = LONGEST
         if usual is not None:
-            most = Cost(LEAST.wall + 5 * usual.wall, LEAST.cpu + 4 * usual.cpu)
+            most = Cost(LEAST.wall + 3 * usual.wall, LEAST.cpu + 3 * usual.cpu)
         own = (str(self.tree), str(self.tree / "kit"))
         environment = {
             **{key: value for key, value in os.environ.items() if key not in TAKEN_OUT},
