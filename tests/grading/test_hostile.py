@@ -62,7 +62,6 @@ ANSWERS = {
 }
 FOLDERS = {f"folder-{name}": name for name in folders.FAIR}
 MISTAKES = {f"mistake-{name}" for name in (*RIGHT, *OLD)}
-WORKERS = 4  # more than cores, since much of the time is spent waiting for limits
 NOTEBOOK_BYTES = PAGE_BYTES = 2_000_000
 MUCH = 100_000_000  # bytes: of larger files the size and the times are looked at
 
@@ -266,7 +265,7 @@ def classroom(release: Path, folder: Path) -> Classroom:
 def alone(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
     """The honest students, graded without the others."""
     room = classroom(release, tmp_path_factory.mktemp("alone") / "course")
-    assert room.course.grade(pool.Local(WORKERS), limits=TIME_LIMITS) == len(HONEST)
+    assert room.course.grade(pool.Local(), limits=TIME_LIMITS) == len(HONEST)
     return room
 
 
@@ -293,7 +292,7 @@ def graded(
         watched = [top / "secrets", home, room.folder / "submitted", room.folder / "release"]
         watched += [room.folder / ".grading" / "seed", room.folder / "nbgrader_config.py"]
         before, running = snapshot(*watched), descendants(os.getpid())
-        count = room.course.grade(pool.Local(WORKERS), limits=TIME_LIMITS)
+        count = room.course.grade(pool.Local(), limits=TIME_LIMITS)
         yield Graded(
             room, count, before, snapshot(*watched), outliving(descendants(os.getpid()) - running)
         )
