@@ -349,6 +349,13 @@ def only_a_point_each(ax, sizes, batches):
     labelled(ax)
 
 
+def across_the_axis(ax, sizes, batches):
+    for size in sizes:
+        ax.axhline(size, label=str(size))
+    ax.legend()
+    labelled(ax)
+
+
 def from_the_second_on(ax, sizes, batches):
     plotted(ax, sizes, batches[1:])
 
@@ -376,6 +383,7 @@ def dipped(first, last):
         (unseen, "There is no curve on the axis that was handed in"),
         (unseen_legend, "There is no telling which curve is which"),
         (only_a_point_each, "There is no curve on the axis that was handed in"),
+        (across_the_axis, "There is no curve on the axis that was handed in"),
         (from_the_second_on, "A curve does not go through all the batches."),
         (up_to_the_last_but_one, "A curve does not go through all the batches."),
         (dipped(1, 1), "The values are not as expected"),
