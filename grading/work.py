@@ -21,9 +21,9 @@ from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write
-from grading.nbgrader_setup.feedback_page import page
 from grading.release import exercises
 from grading.reports import feedback
+from grading.reports.feedback_page import page
 
 NO_RESPONSE = "No response."  # what nbgrader says
 NOT_GRADED = "This could not be graded."

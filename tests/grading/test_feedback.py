@@ -21,9 +21,9 @@ from classroom import Classroom, cell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from site_browser import Traffic
 
-from grading.nbgrader_setup import feedback_page as pages
 from grading.release import exercises
 from grading.reports import feedback
+from grading.reports import feedback_page as pages
 from grading.settings import settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
