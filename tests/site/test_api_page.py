@@ -138,7 +138,7 @@ def test_a_function_has_short_types(package: Path) -> None:
 
 def test_a_docstring_becomes_markdown() -> None:
     text = docstrings.as_markdown(
-        """First `x_y` line with a_b_c and *stars*.
+        """First_one `x_y` line with a_b_c and *stars*.
 
         >>> 1 + 1
         2
@@ -166,7 +166,7 @@ def test_a_docstring_becomes_markdown() -> None:
     )
     assert text == "\n".join(
         [
-            r"First `x_y` line with a\_b\_c and \*stars\*.",
+            r"First\_one `x_y` line with a\_b\_c and \*stars\*.",
             *("", "```pycon", ">>> 1 + 1", "2", "```"),
             *("", "```text", "B = R · w", "```"),
             *("", "**Parameters**", "", "first, second"),

@@ -46,6 +46,7 @@ def test_the_commands_name_a_lock_and_every_package(unpacked: Path) -> None:
         project = tomllib.loads((unpacked / path / "pyproject.toml").read_text(encoding="utf-8"))
         folder = unpacked / path / project["project"]["name"]
         assert (folder / "__init__.py").is_file()
+        assert (folder / "py.typed").is_file()
         readme = project["project"].get("readme", "pyproject.toml")
         assert (unpacked / path / readme).is_file()
 
@@ -86,3 +87,5 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
     for name in ("one.zip", "two.zip"):
         bundle.write(ROOT, tmp_path, tmp_path / name)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        assert {member.date_time[0] for member in archive.infolist()} == {1980}

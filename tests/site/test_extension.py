@@ -208,6 +208,7 @@ def test_a_page_knows_its_part_and_its_place_there() -> None:
 def test_a_link_to_a_page_shows_title_description_and_picture() -> None:
     app, document = app_with("Part"), new_document("page")
     document += nodes.meta(name="description", content="What takes time.")
+    document += nodes.meta(**{"http-equiv": "refresh", "content": "60"})
     context = {"pathto": lambda path, _: f"../{path}"}
     seen = theme.social(app, "Part/one", context, document)
     assert seen["og:title"] == "Time"
