@@ -38,33 +38,40 @@ KERNEL = "tests/grading/test_grading_kernel.py"
 HOSTILE = "tests/grading/test_hostile.py"
 EXERCISES = "tests/exercises/test_exercises.py"
 NO_BROWSER = "-k|not browser and not formgrader"
+CLUSTER = "tests/grading/test_grading_cluster.py"
+BOXES = "tests/sandbox/test_box_state.py tests/sandbox/test_boxes.py"
+SANDBOX = ("tests/sandbox", KERNEL)
 TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
-    "rooflib/hardware.toml": (
-        "tests/rooflib/test_hardware.py tests/rooflib/test_catalogue.py",
-        "tests/rooflib tests/book/test_sources.py",
-    ),
-    "kit/roofkit/check/": (
-        f"tests/kit/test_check.py tests/kit/test_{{stem}}.py {EXERCISES}",
-        VALUES,
-    ),
+    "rooflib/hardware.toml": ("tests/rooflib/test_catalogue.py", "tests/rooflib"),
+    "kit/roofkit/check/": (f"tests/kit/test_check.py {EXERCISES}", VALUES),
     "kit/roofkit/live/": ("tests/kit/test_live.py",),
     "exercises/": (EXERCISES, VALUES),
-    "grading/": (COURSE, SAME, KERNEL, RESUMED, HOSTILE),
-    "grading/__main__.py": (COURSE, f"{RESUMED} tests/grading/test_grading_cluster.py"),
+    "grading/": (f"{COURSE} {SAME}", KERNEL, RESUMED, HOSTILE),
+    "grading/__main__.py": (COURSE, f"{RESUMED} {CLUSTER}"),
     "grading/schema/": (EXERCISES, VALUES),
-    "grading/release/": (EXERCISES, VALUES, f"{COURSE} {SAME}"),
+    "grading/release/": (f"tests/grading/test_release.py {EXERCISES}", VALUES, f"{COURSE} {SAME}"),
     "grading/judging/": (VALUES, KERNEL, SAME),
     "grading/execution/": (VALUES, KERNEL, HOSTILE),
-    "grading/execution/probe.py": (VALUES, KERNEL, HOSTILE),
-    "grading/intake/": (COURSE, HOSTILE),
-    "grading/records/": (SAME, COURSE, RESUMED),
-    "grading/parallel/": (RESUMED, "tests/grading/test_grading_cluster.py"),
-    "grading/parallel/dask_worker.py": ("tests/grading/test_grading_cluster.py",),
+    "grading/intake/": ("tests/grading/test_intake.py", COURSE, HOSTILE),
+    "grading/records/": ("tests/grading/test_records.py", f"{COURSE} {SAME}", RESUMED),
+    "grading/parallel/": ("tests/grading/test_pool.py", f"{RESUMED} {CLUSTER}"),
+    "grading/parallel/dask_worker.py": (CLUSTER,),
     "grading/nbgrader_setup/": (SAME, HOSTILE, "tests/grading/test_grading_nbgrader.py"),
-    "grading/reports/": (f"tests/grading/test_feedback.py {NO_BROWSER}", SAME),
+    "grading/reports/": (
+        "tests/grading/test_clean.py",
+        f"tests/grading/test_feedback.py {NO_BROWSER}",
+        SAME,
+    ),
     "grading/reports/overview.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
-    "grading/sandbox/": ("tests/sandbox/test_{stem}.py", "tests/sandbox", KERNEL),
+    "grading/sandbox/": (BOXES, *SANDBOX),
+    "grading/sandbox/kernel_connection.py": ("tests/sandbox/test_{stem}.py", *SANDBOX),
+    "grading/sandbox/inside/seccomp.py": (
+        "tests/sandbox/test_filter.py",
+        "tests/sandbox/test_refused_calls.py",
+        *SANDBOX,
+    ),
+    "grading/sandbox/inside/refusals.py": ("tests/sandbox/test_refused_calls.py", *SANDBOX),
 }
 
 
