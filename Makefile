@@ -5,7 +5,7 @@ PORT ?= 8000
 # One more than cores: a test of the site or the grading waits part of its time.
 JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: book serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
 	clean lint environment system

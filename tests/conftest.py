@@ -12,6 +12,39 @@ from repository import ROOT, Book, small_book
 from site_browser import MISSING, chromium, started
 
 
+# Files that take longest begin first, so that no core waits for the last of them.
+LONGEST = (
+    "test_site.py",
+    "test_grading_resume.py",
+    "test_grading_nbgrader.py",
+    "test_hostile.py",
+    "test_book.py",
+    "test_hostile_cells.py",
+    "test_sandbox_setup.py",
+    "test_live.py",
+    "test_notebooks.py",
+    "test_grading_cluster.py",
+    "test_grading_postgres.py",
+    "test_records.py",
+    "test_grading_same.py",
+    "test_grading_course.py",
+    "test_grading_kernel.py",
+    "test_validate_button.py",
+    "test_boxes.py",
+    "test_feedback.py",
+    "test_grading_values.py",
+    "test_report.py",
+    "test_exercises.py",
+    "test_site_checks.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; the order of the tests in a file stays."""
+    place = {name: index for index, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Book:
     """A book that builds, with this repository's configuration and its own copy of rooflib."""

@@ -40,7 +40,13 @@ def test_the_test_command_looks_for_the_system_first_and_runs_every_check() -> N
     ran = [line.replace(".venv/bin/", "") for line in commands("test")]
     assert ran[0] == "python3 tests/system_packages.py"
     assert ran[-4:-1] == ["ruff check .", "ruff format --check .", "mypy"]
-    assert re.fullmatch(r"pytest -n \d+ --dist loadfile", ran[-1])
+    assert re.fullmatch(r"pytest -n \d+ --dist loadfile --no-loadscope-reorder", ran[-1])
+
+
+def test_the_longest_files_are_there() -> None:
+    names = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    (listed,) = re.findall(r"LONGEST = \((.*?)\)", read("tests/conftest.py"), re.DOTALL)
+    assert set(re.findall(r"\w+\.py", listed)) <= names
 
 
 def test_ci_runs_the_test_command_and_nothing_else() -> None:
