@@ -11,7 +11,6 @@ from playwright.sync_api import Browser
 from repository import ROOT, Book, small_book
 from site_browser import MISSING, chromium, started
 
-
 # Files that take longest begin first, so that no core waits for the last of them.
 LONGEST = (
     "test_site.py",
