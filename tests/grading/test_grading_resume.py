@@ -107,7 +107,8 @@ class Grader:
             for pid in inside:
                 command = processes.words(pid)
                 above = processes.words(table[pid])
-                if "/run/inside" in command and "bwrap" in above[0] and "bwrap" not in command[0]:
+                zygote = any("inside import zygote" in word for word in command)
+                if zygote and "bwrap" in above[0] and "bwrap" not in command[0]:
                     tops = {one for one in inside if table[one] == pid}
                     found[worker] = tops, sorted({pid, *processes.descendants(pid, table)})
         return found
