@@ -177,6 +177,12 @@ def _end(hands: ThreadPoolExecutor, copies: Sequence[Copy]) -> None:
         copy.stop()
 
 
+def _terminated(*_: object) -> None:
+    """Leave by way of the cleaning up, which a second signal must not end halfway."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(1)
+
+
 def summary(done: Sequence[Outcome], known: Sequence[Reviewed]) -> tuple[str, bool]:
     """Figures by room, and whether that is good enough."""
     lines = [f"{'room':<10} {'tried':>6} {'killed':>7} {'survived':>9}"]
@@ -216,7 +222,7 @@ def main() -> None:
             print(f"{mutant.path}:{mutant.line(source)}  {mutant.how}")
             print("        - {}\n        + {}".format(*mutant.shown(source)))
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _terminated)
     done = run(todo, known, options.jobs)
     text, good = summary(done, known)
     print(text)

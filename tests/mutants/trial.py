@@ -35,7 +35,7 @@ class Cost:
     cpu: float
 
 
-LONGEST = Cost(3600, 3600)
+LONGEST = Cost(1200, 1200)
 LEAST = Cost(120, 60)
 
 
