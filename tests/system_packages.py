@@ -6,6 +6,7 @@ Runs before anything else of `make test`, so that nothing is missing half-way th
 package, and a Python of 3.6 or later.
 """
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -17,10 +18,20 @@ NEEDED = {
     "bubblewrap": lambda: shutil.which("bwrap"),
     "chromium": lambda: any(map(shutil.which, BROWSERS)),
     "git": lambda: shutil.which("git"),
+    "libatomic1": lambda: has_library("libatomic.so.1"),  # for what drives the browser
     "postgresql": lambda: shutil.which("initdb") or has_postgresql(),
     "python3-venv": lambda: has_venv(),
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def has_library(name):
+    """Whether programs can load this library."""
+    try:
+        ctypes.CDLL(name)
+    except OSError:
+        return False
+    return True
 
 
 def has_postgresql():

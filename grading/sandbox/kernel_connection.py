@@ -189,6 +189,8 @@ class StockManager(AsyncKernelManager):
         if process is not None:
             process.kill()
             process.wait()
+        # A message that the kernel never took would keep the context waiting when it is collected.
+        self.context.destroy(linger=0)
 
 
 def _disconnect(client: Client) -> None:

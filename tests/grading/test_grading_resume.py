@@ -106,7 +106,7 @@ class Grader:
             inside = processes.descendants(worker, table)
             for pid in inside:
                 command = processes.words(pid)
-                above = processes.words(table[pid])
+                above = processes.words(table[pid]) or [""]  # it may have ended just now
                 zygote = any("inside import zygote" in word for word in command)
                 if zygote and "bwrap" in above[0] and "bwrap" not in command[0]:
                     tops = {one for one in inside if table[one] == pid}

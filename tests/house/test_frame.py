@@ -31,7 +31,8 @@ def test_readme_names_every_target_and_no_other() -> None:
 
 def commands(target: str) -> list[str]:
     """What make would run for a target, in order."""
-    command = ["make", "--dry-run", "--always-make", target, "PYTHON=python3"]
+    options = ("--dry-run", "--always-make", "--no-print-directory")
+    command = ["make", *options, target, "PYTHON=python3"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
