@@ -135,6 +135,14 @@ def test_any_number_of_ceilings_and_slopes():
     assert shown == {*peaks, *slopes}
 
 
+def test_the_first_ceiling_and_the_first_slope_are_solid():
+    slopes, ceilings = {"HBM": 1e12, "link": 1e11}, {"bf16": 2e14, "int8": 4e14}
+    lines = plots.roofline(plots.axes(), ceilings, slopes).lines
+    assert [line.is_dashed() for line in lines] == [False, True, False, True]
+    colours = [line.get_color() for line in lines]
+    assert colours == [plots.SERIES[0], plots.SERIES[1], plots.INK, plots.SERIES[3]]
+
+
 def test_throughput_shows_its_values():
     ax = draw_throughput(plots.axes())
     B = np.arange(1, 513)
@@ -227,9 +235,9 @@ def test_throughput_leaves_room_over_its_highest_value():
 
 def test_lines_that_end_together_are_labelled_where_they_rise():
     x = np.linspace(0, 1, 101)
-    ax = plots.throughput(plots.axes(), x, {"slow": x, "fast": np.minimum(1, 2 * x)})
+    ax = plots.throughput(plots.axes(), x, {"slow": x, "steep": np.minimum(1, 2 * x)})
     at = {text.get_text(): text.xy for text in ax.texts}
-    assert at["fast"] == pytest.approx((0.36, 0.72))
+    assert at["steep"] == pytest.approx((0.36, 0.72))
     assert at["slow"] == pytest.approx((0.3, 0.3))
 
 
@@ -247,6 +255,9 @@ def test_bars_name_their_roofs_and_both_bounds():
     hatches = [bar.get_hatch() for bar in ax.patches]
     assert hatches[:2] == hatches[2:4]
     assert len(set(hatches)) == 3
+    assert len({bar.get_edgecolor() for bar in ax.patches}) == 3
+    assert len({bar.get_facecolor() for bar in ax.patches}) == 3
+    assert {tick.tick1line.get_markersize() for tick in ax.yaxis.get_major_ticks()} == {0}
 
 
 def test_the_style_can_be_adopted():
