@@ -261,6 +261,15 @@ def by_arrow(ax, sizes, batches):
     labelled(ax)
 
 
+def by_far_arrow(ax, sizes, batches):
+    # Each text lies nearer to the other curve than to the one that its arrow points at.
+    for size, away in zip(sizes, (400, -400), strict=True):
+        ax.semilogx(batches, rate(size, batches))
+        point = (batches[50], rate(size, batches)[50])
+        ax.annotate(str(size), point, (0, -away), "data", "offset points")
+    labelled(ax)
+
+
 def by_pyplot(ax, sizes, batches):
     import matplotlib.pyplot as plt
 
@@ -272,7 +281,7 @@ def by_pyplot(ax, sizes, batches):
 
 
 @pytest.mark.parametrize(
-    "draw", [plotted, by_scatter, by_legend_of_its_own, by_text, by_arrow, by_pyplot]
+    "draw", [plotted, by_scatter, by_legend_of_its_own, by_text, by_arrow, by_far_arrow, by_pyplot]
 )
 def test_a_figure_counts_by_what_it_shows(draw, capsys):
     check("figure", draw, figure_data())
@@ -585,3 +594,13 @@ def test_no_line_is_cut_off_by_nbgrader_validate():
     with pytest.raises(CheckFailed) as failure:
         check("part", None, wide)
     assert max(map(len, str(failure.value).splitlines())) <= 80
+
+
+def test_an_error_is_said_with_its_line_in_the_cell():
+    # As a kernel compiles a cell: under a name of its own, whatever module it calls.
+    names = {}
+    source = "def bytes_moved(B, D, F):\n    return int('no number')\n"
+    exec(compile(source, "/tmp/ipykernel_7/1.py", "exec"), names)
+    answer = ask(names["bytes_moved"], {"B": 1, "D": 1, "F": 1}, "numbers")
+    assert answer.problem == "raised"
+    assert answer.detail.endswith(" (line 2 of the cell with bytes_moved)")

@@ -205,6 +205,14 @@ def test_zones_begin_at_the_ridges_of_the_first_ceiling():
     assert {"x", "y", "z"} <= set(words(ax))
 
 
+def test_a_zone_that_is_narrower_than_its_label_gets_a_word_a_line():
+    labels = ["bound at both bandwidths", "bound at one of them", "compute-bound"]
+    ax = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10, "v": 5e9}, regions=labels)
+    shown = words(ax)
+    assert labels[0] in shown
+    assert "bound\nat\none\nof\nthem" in shown
+
+
 def test_a_bad_figure_of_a_plot_is_named():
     for ceilings, slopes, points, name in [
         ({"a": 0}, {"w": 1}, {}, r"ceilings\['a'\]"),
