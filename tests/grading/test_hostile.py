@@ -25,7 +25,7 @@ import pytest
 from classroom import Classroom, cell, functions, points, with_first
 from classroom.accidents import OLD, RIGHT
 from classroom.leaks import hidden_texts, leaks, solution_lines
-from classroom.processes import descendants, outliving
+from classroom.processes import descendants, outliving, since
 from hostile import answers, folders
 from nbgrader.api import Gradebook
 
@@ -293,9 +293,7 @@ def graded(
         watched += [room.folder / ".grading" / "seed", room.folder / "nbgrader_config.py"]
         before, running = snapshot(*watched), descendants(os.getpid())
         count = room.course.grade(pool.Local(), limits=TIME_LIMITS)
-        yield Graded(
-            room, count, before, snapshot(*watched), outliving(descendants(os.getpid()) - running)
-        )
+        yield Graded(room, count, before, snapshot(*watched), outliving(since(running)))
 
 
 def test_everybody_is_graded_by_the_one_call(graded: Graded) -> None:
@@ -511,7 +509,7 @@ def by_nbgrader(
     before, running = snapshot(room.folder / "release"), descendants(os.getpid())
     done = room.nbgrader("autograde", NAME, "--Values.cell_seconds=3", "--Values.call_seconds=1")
     assert snapshot(room.folder / "release") == before
-    return room, done.stderr, outliving(descendants(os.getpid()) - running)
+    return room, done.stderr, outliving(since(running))
 
 
 def score(room: Classroom, student: str) -> float:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from classroom.processes import descendants, outliving
+from classroom.processes import descendants, outliving, since
 from repository import ROOT
 from sandboxed import LIMITS, run, run_in
 
@@ -134,7 +134,7 @@ def test_closing_ends_everything_at_once():
         assert run_in(
             box, "import subprocess\nfor _ in range(9): subprocess.Popen(['sleep', '600'])"
         )
-        started = descendants(os.getpid()) - running
+        started = since(running)
         assert len(started) > 9
         folder = box.folder
         assert folder.is_dir()
@@ -158,7 +158,7 @@ def test_a_killed_grader_leaves_no_process():
         [sys.executable, "-c", GRADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     )
     folder = Path(grader.stdout.readline().decode().strip())
-    started = descendants(os.getpid()) - running - {grader.pid}
+    started = since(running) - {grader.pid}
     assert len(started) > 3
     grader.kill()
     grader.communicate()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import hostile
 import pytest
-from classroom.processes import descendants, outliving
+from classroom.processes import descendants, outliving, since
 from sandboxed import run
 
 from grading import sandbox
@@ -63,7 +63,7 @@ def test_hostile_code_reaches_nothing(
     reached = [line for line in "".join(done.texts).split("\n") if line.startswith("REACHED")]
     assert not reached, cell.does
     assert state(course) == before
-    assert not outliving(descendants(os.getpid()) - running)
+    assert not outliving(since(running))
     if cell.fair == "points" and cell.name not in STUCK:
         assert "answer 42" in done.texts[-1], "what was defined before is there no more"
     if cell.fair == "nothing":

@@ -5,7 +5,7 @@ import ctypes
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from repository import ROOT
@@ -25,13 +25,15 @@ def parents() -> dict[int, int]:
     return found
 
 
-def descendants(process: int, table: dict[int, int] | None = None) -> set[int]:
-    """What it started, however deep."""
+def descendants(
+    process: int, table: Mapping[int, int] | None = None, but: Collection[int] = ()
+) -> set[int]:
+    """What it started, however deep; without `but` and what these started."""
     table = parents() if table is None else table
     found: set[int] = set()
     new = {process}
     while new:
-        new = {pid for pid, parent in table.items() if parent in new}
+        new = {pid for pid, parent in table.items() if parent in new and pid not in but}
         found |= new
     return found
 
@@ -42,6 +44,15 @@ def words(process: int) -> list[str]:
         return Path(f"/proc/{process}/cmdline").read_text().split("\0")
     except OSError:
         return []
+
+
+def since(before: Collection[int]) -> set[int]:
+    """This process's descendants that came after `before`.
+
+    A browser that another test left open starts processes whenever it likes: these don't count.
+    """
+    browsers = {process for process in before if "playwright" in " ".join(words(process))}
+    return descendants(os.getpid(), but=browsers) - set(before)
 
 
 @contextlib.contextmanager
@@ -61,7 +72,7 @@ def adopting() -> Iterator[set[int]]:
 
 def left(before: set[int], seconds: float = SECONDS) -> dict[int, list[str]]:
     """Those of this process's descendants that came since and do not end by themselves."""
-    while new := descendants(os.getpid()) - before:
+    while new := since(before):
         for process in new:
             if not ended(process, seconds):
                 return {process: words(process)}
