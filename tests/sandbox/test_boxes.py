@@ -17,7 +17,7 @@ from sandboxed import LIMITS, run, run_in
 from grading import sandbox
 from grading.sandbox import box as boxes
 from grading.sandbox import fork_server as fork_servers
-from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.fork_server import ForkServer, lock
 from grading.sandbox.inside import memory
 from grading.sandbox.inside.request import Request
 
@@ -262,3 +262,17 @@ def test_a_new_folder_of_another_grader_is_left_alone(tmp_path, monkeypatch):
     fork_servers.clear_up()
     os.close(descriptor)
     assert (new.exists(), old.exists(), locked.exists()) == (True, False, True)
+
+
+def test_the_lock_of_a_folder_is_that_of_no_file_and_follows_no_link(tmp_path):
+    folder, file, link = tmp_path / "folder", tmp_path / "file", tmp_path / "link"
+    folder.mkdir()
+    file.touch()
+    link.symlink_to(folder)
+    for other in (file, link):
+        with pytest.raises(NotADirectoryError):
+            lock(other)
+    held = lock(folder)
+    assert held is not None
+    assert lock(folder) is None
+    os.close(held)
