@@ -168,6 +168,41 @@ def test_sockets_take_no_more_than_they_should() -> None:
         client.context.destroy(linger=0)
 
 
+class Starting:
+    """Stands for a client whose kernel answers at once, and publishes what was asked for twice."""
+
+    parent = None
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.shell_channel = self.iopub_channel = self
+
+    def kernel_info(self) -> str:
+        self.asked.append(str(len(self.asked)))
+        self.told = iter([("kernel_info_reply", "another"), ("kernel_info_reply", self.asked[-1])])
+        return self.asked[-1]
+
+    async def _async_is_alive(self) -> bool:
+        return True
+
+    async def get_msg(self, _: float) -> dict[str, Any]:
+        kind, parent = next(self.told, ("status", self.asked[-1]))
+        if kind == "status" and len(self.asked) < 3:
+            raise Empty  # what is published before somebody is connected is lost
+        heard = message(kind, {"execution_state": "idle"})
+        return {**heard, "parent_header": {"msg_id": parent}}
+
+
+def test_a_kernel_is_ready_when_it_is_heard_on_both_channels() -> None:
+    starting = Starting()
+    starting.parent = starting
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(
+            asyncio.run, kernel_connection.Client.wait_for_ready(starting, timeout=5)
+        ).result()
+    assert starting.asked == ["0", "1", "2"]
+
+
 @pytest.mark.parametrize(
     ("kind", "content", "expected"),
     [
