@@ -39,7 +39,7 @@ def digest(book: Path, files: Iterable[Path]) -> str:
 
 
 def code_digest(book: Path) -> str:
-    """Hash of what a page's cells compute with: rooflib, its data, the kit, the lock, the exercises.
+    """Hash of what a page's cells compute with: rooflib, data, the kit, the lock, the exercises.
 
     MyST-NB caches executed pages by their own code alone. With this in the cache's path a change
     of one figure in the catalogue computes every page anew, and a change of prose none.

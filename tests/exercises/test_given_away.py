@@ -1,7 +1,7 @@
 """The book does not give the exercises' answers away: no page shows the value of a given case.
 
 A page is run and read as a reader sees it, sentences and outputs. What it shows is compared with
-the reference's answers for the cases that an exercise works with: its own chip, and the first sizes.
+the reference's answers for the cases that an exercise works with: its own chip, the first sizes.
 """
 
 import math
@@ -18,9 +18,9 @@ from grading.release import exercises
 
 GIVEN = 8.1e11  # B/s, as exercises 1 to 3 state it
 V5E = rl.chip("TPU v5e")
-PAGES = ["index"] + sorted(
+PAGES = sorted(
     str(path.relative_to(ROOT).with_suffix(""))
-    for places in ("chapters/*.md", "exercises/*/*.md")
+    for places in ("index.md", "chapters/*.md", "exercises/*/*.md")
     for path in ROOT.glob(places)
 )
 # (page, part) and the reason why the number there is not the part's answer.
