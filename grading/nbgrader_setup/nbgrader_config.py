@@ -26,7 +26,7 @@ from grading import sandbox  # noqa: E402
 from grading.nbgrader_setup import odd_files  # noqa: E402
 from grading.nbgrader_setup import preprocessors as ours  # noqa: E402
 from grading.release.embedding import EmbedCases  # noqa: E402
-from grading.release.opening import TellFacts  # noqa: E402
+from grading.release.facts_line import TellFacts  # noqa: E402
 from grading.reports import feedback  # noqa: E402
 from grading.settings import DATABASE, database  # noqa: E402
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import build
+import handouts
 import pytest
 from rendered import sentences
 from repository import ROOT
@@ -65,3 +66,16 @@ def test_pages_are_computed_anew_when_facts_change_and_not_when_an_exercise_does
     first = digest(tmp_path, minutes=40)
     assert digest(tmp_path, minutes=45) != first
     assert digest(tmp_path, minutes=40, cell="# Another title") == first
+
+
+def test_notebooks_are_released_anew_when_a_chapter_gets_another_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handouts.bundle, "sources", lambda _: [])
+    page = tmp_path / "chapters" / "one.md"
+    page.parent.mkdir()
+    found = []
+    for text in ("# One\n\nText.\n", "# One\n\nOther text.\n", "# Two\n\nText.\n"):
+        page.write_text(text)
+        found.append(handouts.digest_of(tmp_path))
+    assert found[0] == found[1] != found[2]

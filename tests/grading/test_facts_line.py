@@ -7,7 +7,7 @@ import pytest
 from nbformat import NotebookNode
 
 from grading.release import exercises
-from grading.release.opening import TellFacts, line
+from grading.release.facts_line import TellFacts, line
 from roofkit.exercise_facts import of_notebook
 
 
