@@ -191,9 +191,9 @@ def matmul(
     2BDF FLOPs; BD and DF elements loaded, BF written. Source: How To Scale Your Model,
     "All About Rooflines".
 
-    >>> layer = matmul(64, 4096, 16384, w="int8")
+    >>> layer = matmul(10, 20, 30, w="int8")
     >>> layer.flops, layer.loaded, layer.written
-    (8589934592, 67633152, 2097152)
+    (12000, 1000, 600)
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def digest(book: Path, files: Iterable[Path]) -> str:
 
 
 def code_digest(book: Path) -> str:
-    """Hash of what a page's cells compute with: rooflib, its data, the kit, and the lock.
+    """Hash of what a page's cells compute with: rooflib, data, the kit, the lock, the exercises.
 
     MyST-NB caches executed pages by their own code alone. With this in the cache's path a change
     of one figure in the catalogue computes every page anew, and a change of prose none.
@@ -49,6 +49,10 @@ def code_digest(book: Path) -> str:
     digest = hashlib.sha256()
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted((book / "exercises").glob("*/*.ipynb")):
+        # Their minutes and difficulty, which pages show; not all of them, since running takes long.
+        told = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("exercise")
+        digest.update(f"{path.name}\0{json.dumps(told)}\0".encode())
     return digest.hexdigest()[:16]
 
 

@@ -45,6 +45,10 @@ def digest_of(book: Path) -> str:
     digest = hashlib.sha256()
     for path in [*sorted(files), *bundle.sources(book)]:
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted((book / "chapters").glob("*.md")):
+        # A released notebook names the chapter to read first by its title.
+        title = re.search(r"^# .+$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        digest.update(f"{path.name}\0{title[0] if title else ''}\0".encode())
     return digest.hexdigest()
 
 

@@ -140,13 +140,13 @@ def enough(tokens: int, width: int) -> bool:
 
 def test_batches_that_a_width_needs_are_whole_and_enough() -> None:
     page = sentences("chapters/matmul")
-    found = re.search(r"times as much: ([\d,]+) tokens against ([\d,]+)\.", page)
+    found = re.search(r"which is also four times as wide: ([\d,]+) tokens against ([\d,]+)\.", page)
     assert found
     shrinks = re.search(r"From ([\d,]+) to ([\d,]+) tokens, and never below ([\d,.]+),", page)
     assert shrinks
     for tokens, width in [
-        (found[1], 1024),
-        (found[2], 4096),
+        (found[1], 2048),
+        (found[2], 8192),
         (shrinks[1], 4096),
         (shrinks[2], 40960),
     ]:

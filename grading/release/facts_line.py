@@ -1,0 +1,26 @@
+"""The line under a released notebook's title: minutes, difficulty, and what to read first."""
+
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
+
+from roofkit.exercise_facts import chapter_title, of_notebook
+
+
+class TellFacts(NbGraderPreprocessor):  # type: ignore[misc]
+    """A step of `nbgrader generate_assignment`: put the facts of the metadata into words."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        title, text = nb.cells[0].source.split("\n", 1)
+        nb.cells[0].source = f"{title}\n\n{line(nb)}\n{text}"
+        return nb, resources
+
+
+def line(notebook: NotebookNode) -> str:
+    """How long it takes, how difficult it is, and the chapter to read."""
+    facts = of_notebook(notebook)
+    chapter = chapter_title(facts.read_first)
+    return f"*Effort: {facts.effort}. Read first: the chapter “{chapter}”.*"

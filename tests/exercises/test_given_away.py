@@ -1,0 +1,136 @@
+"""The book does not give the exercises' answers away: no page shows the value of a given case.
+
+A page is run and read as a reader sees it, sentences and outputs. What it shows is compared with
+the reference's answers for the cases that an exercise works with: its own chip, the first sizes.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rendered
+from repository import ROOT
+from told_numbers import Told, numbers
+
+import rooflib as rl
+from grading.release import exercises
+
+GIVEN = 8.1e11  # B/s, as exercises 1 to 3 state it
+V5E = rl.chip("TPU v5e")
+PAGES = sorted(
+    str(path.relative_to(ROOT).with_suffix(""))
+    for places in ("index.md", "chapters/*.md", "exercises/*/*.md")
+    for path in ROOT.glob(places)
+)
+# (page, part) and the reason why the number there is not the part's answer.
+HARMLESS = {
+    ("chapters/intensity", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
+    ("chapters/roofline", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
+}
+FILES = ["README.md", *sorted(f"rooflib/{path.name}" for path in ROOT.glob("rooflib/*.py"))]
+
+
+def worked(case: Any) -> Iterator[dict[str, Any]]:
+    """The case itself, and with the catalogue's bandwidth where the exercise states another."""
+    yield dict(case)
+    if case.get("bandwidth") == GIVEN:
+        yield {**case, "bandwidth": V5E.bandwidth}
+
+
+def single(value: Any) -> Iterator[float]:
+    if isinstance(value, list):
+        for entry in value:
+            yield from single(entry)
+    elif isinstance(value, int | float) and math.isfinite(value):
+        yield float(value)
+
+
+def in_the_catalogue(value: float) -> bool:
+    """A chip's peak, bandwidth or ridge point. The course shows those of all its chips.
+
+    Exercise 5 goes from sheets to these; it asks for functions, of sheets that are invented too.
+    """
+    known = [k for c in rl.chips() for k in (*c.peaks.values(), c.bandwidth, c.ridge())]
+    return any(math.isclose(value, figure, rel_tol=1e-9) for figure in known)
+
+
+def is_a_size(value: float) -> bool:
+    """A power of two, as the sizes of matrices and tiles on every page are."""
+    return value == int(value) and int(value).bit_count() == 1
+
+
+def answers() -> Iterator[tuple[str, float]]:
+    """(exercise and part, value) for each worked case."""
+    for name in exercises.names():
+        for part in exercises.load(name).parts:
+            if part.kind not in ("number", "numbers"):
+                continue
+            for case in part.cases:
+                if case is part.cases[0] or case.get("bandwidth") == GIVEN:
+                    for variant in worked(case):
+                        for value in single(exercises.expected(name, part, variant)):
+                            if not in_the_catalogue(value) and not is_a_size(value):
+                                yield f"{name}/{part.key}", value
+
+
+ANSWERS = sorted(set(answers()))
+
+
+def given_away(text: str) -> list[tuple[str, float]]:
+    told = list(numbers(text))
+    return [
+        (part, value)
+        for part, value in ANSWERS
+        # Two digits say nothing.
+        if float(f"{value:.1e}") != value and any(number.tells(value) for number in told)
+    ]
+
+
+def test_the_answers_of_the_sources_are_looked_for() -> None:
+    for part, known in [
+        ("int8-matmul/critical-batch", 243),
+        ("int8-weights/critical-batch-limit", 120),
+        ("int8-weights/critical-batch", 136),
+        ("roofline-plot/ceiling-batch", 227),
+        ("roofline-plot/delay", 1.66),
+    ]:
+        digits = len(str(known).replace(".", ""))
+        assert any(Told(known, digits).tells(value) for at, value in ANSWERS if at == part), part
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_shows_no_answer(page: str) -> None:
+    found = given_away("\n".join(text for _, text in rendered.parts(page)))
+    harmless = {part for at, part in HARMLESS if at == page}
+    assert [answer for answer in found if answer[0] not in harmless] == []
+    assert harmless <= {part for part, _ in found}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_neither_an_example_nor_a_docstring_shows_one(file: str) -> None:
+    assert given_away((ROOT / file).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "about 243 tokens",
+        "243.2",
+        "it is 120 on the v5e",
+        "from 136.3 to 226.8",
+        "1.66 times",
+        "1.07\N{NO-BREAK SPACE}GB",
+        "161\N{NO-BREAK SPACE}TFLOP/s",
+        "1,074,069,504",
+        "67.4\N{NO-BREAK SPACE}MB",
+        "8.45×10⁻⁵",
+    ],
+)
+def test_an_answer_is_found_however_it_is_written(text: str) -> None:
+    assert given_away(text)
+
+
+@pytest.mark.parametrize("text", ["120.9", "243.9", "24", "TPU v243", "1.6", "1.07", "67.4 GB"])
+def test_other_numbers_are_no_answers(text: str) -> None:
+    assert not given_away(text)
