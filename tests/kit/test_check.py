@@ -541,12 +541,17 @@ SENTENCES = {
     "died": "ended the whole Python process",
     "changing": "two different values",
     "figure-empty": "no curve on the axis",
+    "figure-unseen": "can't be seen",
+    "figure-alike": "look the same",
     "figure-curve": "Not every size",
     "figure-legend": "no telling which curve is which",
     "figure-range": "not go through all the batches",
+    "figure-outside": "limits of an axis cut a curve off",
     "figure-xlabel": "horizontal axis has no label",
+    "figure-batch": "does not say that it shows the batch",
     "figure-ylabel": "vertical axis has no label",
     "figure-unit": "not name the unit",
+    "figure-rate": "names operations, but not operations per second",
 }
 
 
