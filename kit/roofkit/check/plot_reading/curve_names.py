@@ -97,9 +97,13 @@ def _of_one_color(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int
 
 
 def _place(text: Any, ax: Any) -> Floats:
-    """Where the text stands on the screen, or where its arrow points."""
+    """Where the text stands on the screen, or where its arrow points if it has one."""
     anchor = getattr(text, "xy", None)
-    if anchor is not None and getattr(text, "xycoords", "") == "data":
+    if (
+        anchor is not None
+        and getattr(text, "arrow_patch", None) is not None
+        and getattr(text, "xycoords", "") == "data"
+    ):
         return np.asarray(ax.transData.transform(anchor))
     return np.asarray(text.get_transform().transform(text.get_position()))
 

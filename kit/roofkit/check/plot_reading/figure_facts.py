@@ -58,7 +58,7 @@ def _axis(ax: Any, axis: Any) -> Facts:
     there = ax.axison and axis.get_visible()
     offset = axis.get_offset_text()
     ticks = [
-        (float(tick.get_loc()), str(text.get_text()))
+        [float(tick.get_loc()), text.get_text()]
         for tick in axis.majorTicks[:TICKS]
         for text in (tick.label1, tick.label2)
         if there and tick.get_visible() and shown(text, paper)

@@ -37,7 +37,8 @@ def plain_text(text: object) -> str:
     """The text without TeX; digits of all scripts as 0 to 9; powers as 10^12."""
     plain = str(text)[:LONGEST]
     plain = _POWER.sub(lambda power: "^" + power.group().translate(_RAISED), plain)
-    plain = re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", _FONT.sub("", plain))
+    plain = _FONT.sub("", re.sub(_FONT.pattern + r" ?\{([^{}]*)\}", r"\1", plain))
+    plain = re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", plain)
     for sign, character in _SIGNS.items():
         plain = plain.replace(sign, character)
     plain = unicodedata.normalize("NFKC", plain.replace("{", "").replace("}", ""))
