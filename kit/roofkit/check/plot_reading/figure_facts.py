@@ -154,4 +154,5 @@ def _on_screen(ax: Any, artist: Any, points: Floats) -> Floats:
         points = np.column_stack(STEP_LOOKUP_MAP[style](*points.T))
     with np.errstate(divide="ignore", invalid="ignore"):
         screen = np.asarray(ax.transData.transform(points), dtype=float)
-    return screen[np.isfinite(screen).all(axis=1)]
+    seen: Floats = screen[np.isfinite(screen).all(axis=1)]
+    return seen

@@ -59,7 +59,7 @@ def mixed(color: Any, ground: Color, alpha: Any = None) -> Color:
     from matplotlib.colors import to_rgba
 
     try:
-        red, green, blue, share = to_rgba(color, alpha if np.isscalar(alpha) else None)
+        red, green, blue, share = to_rgba(color, alpha if isinstance(alpha, int | float) else None)
     except (ValueError, TypeError):
         return ground
     rest = 1 - share

@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .axis_words import names_batch, power_of, vertical
+from .owners import MOST, is_seen, owners
 from .plain_text import plain_text
-from .size_words import named_size
 from .tick_words import shown_scale
 
 Facts = dict[str, Any]
 Floats = NDArray[np.float64]
 Values = dict[str, list[float]]
-MOST = 100  # curves, and texts of one curve, that are looked at
 EDGE = 0.005  # of an axis: a line drawn on its frame is still to be seen
 LOGARITHMS = 60.0  # values below are logarithms, if the label says so
 
@@ -24,9 +23,9 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
     curves = seen["curves"][:MOST]
     if not curves:
         return {}, "figure-empty"
-    if not any(_is_seen(curve) for curve in curves):
+    if not any(is_seen(curve) for curve in curves):
         return {}, "figure-unseen"
-    named, problem = _named(curves, case["sizes"], bool(seen.get("legend")))
+    named, problem = owners(curves, case["sizes"], bool(seen.get("legend")))
     if problem:
         return {}, problem
     batches = np.asarray(case["batches"], dtype=float)
@@ -44,72 +43,6 @@ def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
     """Positions of the batches at which a curve is compared: spread evenly over a log axis."""
     spread = np.geomspace(1, len(batches), min(len(batches), 48)).round().astype(np.int64)
     return np.unique(spread) - 1
-
-
-# --- whose each curve is -----------------------------------------------------------------------
-
-
-def _named(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dict[int, Facts], str]:
-    """Size → its curve, and "" or why there is no telling."""
-    whose = [_sizes(curve, sizes) for curve in curves]
-    by_elimination = _left_over(curves, whose, sizes)
-    named: dict[int, Facts] = {}
-    for size in sizes:
-        own = [c for c, found in zip(curves, whose, strict=True) if found == {size}]
-        shown = [curve for curve in own if _is_seen(curve)] or by_elimination.get(size, [])
-        if shown:
-            named[size] = max(shown, key=_weight)
-        elif own:
-            return {}, "figure-unseen"
-        elif any(size in found for found in whose):
-            return {}, "figure-alike"
-        else:
-            return {}, "figure-curve" if legend else "figure-legend"
-    return named, ""
-
-
-def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
-    """The sizes that a curve is named by: one, or several that share its look in the legend."""
-    legend = {named_size(text, sizes) for text in curve.get("legend", [])[:MOST]} - {None}
-    if len(legend) == 1:
-        return {size for size in legend if size is not None}
-    beside = (named_size(text, sizes) for text in curve["texts"][:MOST])
-    if (nearest := next((size for size in beside if size is not None), None)) is not None:
-        return {nearest}
-    return {size for size in legend if size is not None} if curve.get("same_look") else set()
-
-
-def _left_over(
-    curves: list[Facts], whose: list[set[int]], sizes: Sequence[int]
-) -> dict[int, list[Facts]]:
-    """Where a text stands between two curves and the other one is named: the one that is left."""
-    free = [
-        curve for curve, found in zip(curves, whose, strict=True) if not found and _is_seen(curve)
-    ]
-    left: dict[int, list[Facts]] = {}
-    for size in sizes:
-        found = [
-            curve
-            for curve in free
-            if any(named_size(text, sizes) == size for text in curve.get("between", [])[:MOST])
-        ]
-        if len(found) == 1:
-            left[size] = found
-    return left
-
-
-def _is_seen(curve: Facts) -> bool:
-    return bool(curve.get("seen", True))
-
-
-def _weight(curve: Facts) -> tuple[bool, int, bool]:
-    """Of several curves of one size the one that is read: no level line, and the longest."""
-    heights = curve["y"]
-    return (
-        len(heights) > 0 and min(heights) < max(heights),
-        len(heights),
-        bool(curve.get("same_look")),
-    )
 
 
 # --- what a curve says -------------------------------------------------------------------------
