@@ -21,6 +21,7 @@ from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.plot_reading import facts, reading
 from roofkit.check.plot_reading.axis_words import names_batch, vertical
+from roofkit.check.plot_reading.plain_text import plain_text
 from roofkit.check.plot_reading.size_words import named_size
 from roofkit.check.plot_reading.tick_words import shown_scale
 
@@ -282,21 +283,26 @@ def test_a_text_belongs_to_the_line_that_it_stands_on_and_not_to_the_nearest_cor
     assert (low["texts"], high["texts"]) == (["1024"], ["4096"])
 
 
-def test_a_text_between_two_curves_is_told_by_the_other_one() -> None:
+@pytest.mark.parametrize("texts", [1, 2])
+def test_a_text_where_two_curves_meet_is_told_by_the_other_one(texts: int) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
-        for slope in (1, 2):
-            ax.plot(batches, slope * batches, "k")
-        ax.plot(batches, 2 * batches, "k.")
-        ax.text(1.5, 1.5, "1024")
-        if not only_one:
+        ax.plot(batches, [1, 2, 3], "k")
+        ax.plot(batches, [1, 4, 6], "k")
+        ax.plot(batches, [1, 4, 6], "k.")
+        ax.text(1, 1.001, "1024")
+        if texts == 2:
             ax.text(2.5, 5, "4096")
         ax.set(xlabel="B", ylabel="FLOP/s")
 
-    case = {"sizes": [1024, 4096], "batches": [1, 2, 3]}
-    for only_one in (True, False):
-        values, problem = reading(seen(draw), case)
-        assert problem == ("figure-legend" if only_one else "")
-    assert values == {"1024": [1, 2, 3], "4096": [2, 4, 6]}
+    values, problem = reading(seen(draw), {"sizes": [1024, 4096], "batches": [1, 2, 3]})
+    if texts == 1:
+        assert problem == "figure-legend"
+    else:
+        assert (values, problem) == ({"1024": [1, 2, 3], "4096": [1, 4, 6]}, "")
+
+
+def test_of_a_text_without_end_only_the_beginning_is_read() -> None:
+    assert len(plain_text("x" * 10**6)) == 300
 
 
 def test_what_is_seen_is_plain_data() -> None:
