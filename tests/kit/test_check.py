@@ -255,7 +255,12 @@ def by_arrow(ax, sizes, batches):
     for size in sizes:
         ax.step(batches, rate(size, batches))
         ax.annotate(
-            str(size), (batches[50], rate(size, batches)[50]), (30, 30), "data", "offset points"
+            str(size),
+            (batches[50], rate(size, batches)[50]),
+            (30, 30),
+            "data",
+            "offset points",
+            arrowprops={"arrowstyle": "->"},
         )
     ax.axhline(1e12, linestyle="--", label="peak")
     labelled(ax)
@@ -266,7 +271,7 @@ def by_far_arrow(ax, sizes, batches):
     for size, away in zip(sizes, (400, -400), strict=True):
         ax.semilogx(batches, rate(size, batches))
         point = (batches[50], rate(size, batches)[50])
-        ax.annotate(str(size), point, (0, -away), "data", "offset points")
+        ax.annotate(str(size), point, (0, -away), "data", "offset points", {"arrowstyle": "->"})
     labelled(ax)
 
 
@@ -541,12 +546,17 @@ SENTENCES = {
     "died": "ended the whole Python process",
     "changing": "two different values",
     "figure-empty": "no curve on the axis",
+    "figure-unseen": "can't be seen",
+    "figure-alike": "look the same",
     "figure-curve": "Not every size",
     "figure-legend": "no telling which curve is which",
     "figure-range": "not go through all the batches",
+    "figure-outside": "limits of an axis cut a curve off",
     "figure-xlabel": "horizontal axis has no label",
+    "figure-batch": "does not say that it shows the batch",
     "figure-ylabel": "vertical axis has no label",
     "figure-unit": "not name the unit",
+    "figure-rate": "names operations, but not operations per second",
 }
 
 

@@ -17,13 +17,28 @@ PROBLEMS = {
     "died": "The function ended the whole Python process.",
     "changing": "The function gave two different values for one and the same case.",
     "figure-empty": "There is no curve on the axis that was handed in: draw on `ax`.",
+    "figure-unseen": (
+        "A curve is drawn, but can't be seen: look at its colour, its width or markers, and alpha."
+    ),
+    "figure-alike": (
+        "Two curves look the same, so the legend can't tell them apart: give them different "
+        "colours, line styles or markers."
+    ),
     "figure-curve": "Not every size can be told from the legend or the texts beside the curves.",
     "figure-legend": (
         "There is no telling which curve is which: a legend, or a text beside each curve, "
         "must name its size."
     ),
     "figure-range": "A curve does not go through all the batches.",
+    "figure-outside": (
+        "The limits of an axis cut a curve off: all of it must be inside, at every batch."
+    ),
     "figure-xlabel": "The horizontal axis has no label.",
+    "figure-batch": "The label of the horizontal axis does not say that it shows the batch.",
     "figure-ylabel": "The vertical axis has no label.",
     "figure-unit": "The label of the vertical axis does not name the unit.",
+    "figure-rate": (
+        "The label of the vertical axis names operations, but not operations per second: "
+        "FLOP is a count, FLOP/byte an intensity."
+    ),
 }

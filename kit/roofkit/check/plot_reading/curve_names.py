@@ -1,0 +1,143 @@
+"""Whose a curve is: entries of legends that look like it, and texts beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .looks import SEEN, Color, Look, distance, likeness, look, mixed
+
+Floats = NDArray[np.float64]
+TIE = 1.5  # pixels: a text is beside two curves if it stands as near to the one as to the other
+GREY = 0.2  # a text of less colour is not meant to match a curve's
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A curve: its look, its points in data coordinates, and its points on the screen."""
+
+    look: Look
+    points: Floats
+    screen: Floats
+
+
+def legends(figure: Any) -> list[Any]:
+    """All legends that are to be seen."""
+    found = [*figure.legends]
+    for ax in figure.axes:
+        own = [ax.get_legend()] if ax.get_legend() is not None else []
+        found += own + [artist for artist in ax.artists if hasattr(artist, "legend_handles")]
+    return [legend for legend in found if legend.get_visible()]
+
+
+def entries(figure: Any, ground: Color) -> list[tuple[Look, str]]:
+    """(look of the handle, text) of each entry of the legends."""
+    found = []
+    for legend in legends(figure):
+        scale = getattr(legend, "markerscale", 1) or 1
+        pairs = zip(legend.legend_handles, legend.get_texts(), strict=False)
+        for handle, text in pairs:
+            seen = look(handle, ground, scale)
+            if seen is not None and shown(text, ground):
+                found.append((seen, text.get_text()))
+    return found
+
+
+def from_legend(
+    curve: Look, named: Sequence[tuple[Look, str]], ground: Color
+) -> tuple[int, list[str]]:
+    """How well the best entries match the curve, 2 or 1 or 0, and their texts."""
+    levels = [likeness(handle, curve, ground) for handle, _ in named]
+    best = max(levels, default=0)
+    texts = [text for (_, text), level in zip(named, levels, strict=True) if level == best > 0]
+    return best, texts
+
+
+def shown(text: Any, ground: Color) -> bool:
+    """Whether a text is there, and stands out from its ground."""
+    if not (text.get_visible() and text.get_text().strip()):
+        return False
+    box = text.get_bbox_patch()
+    if box is not None and box.get_visible():
+        ground = mixed(box.get_facecolor(), ground)
+    return distance(mixed(text.get_color(), ground, text.get_alpha()), ground) >= SEEN
+
+
+def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[Any], list[Any]]:
+    """For each curve the texts that are beside it alone, the nearest first; and all others near."""
+    clear: list[list[tuple[float, str]]] = [[] for _ in curves]
+    others: list[list[str]] = [[] for _ in curves]
+    for text in [*ax.texts, *ax.figure.texts] if curves else []:
+        if not (shown(text, ground) and any(map(str.isdigit, text.get_text()))):
+            continue
+        found = _of_one_color(text, curves, ground)
+        gap = -1.0  # nearer than any text of no colour
+        if found is None:
+            found, gap = _nearest(_place(text, ax), curves)
+        # Points on a line, and a level line that a curve has come up to, don't make it less clear.
+        for better in (_is_line, _is_not_level):
+            found = [index for index in found if better(curves[index])] or found
+        for index in found:
+            if _one_line([curves[i] for i in found]):
+                clear[index].append((gap, text.get_text()))
+            else:
+                others[index].append(text.get_text())
+    return [[text for _, text in sorted(texts)] for texts in clear], others
+
+
+def _of_one_color(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int] | None:
+    """The curves of the text's own colour, None if it has none or no curve has it."""
+    color = mixed(text.get_color(), ground, text.get_alpha())
+    if max(color) - min(color) < GREY:
+        return None
+    gaps = [distance(curve.look.main(ground), color) for curve in curves]
+    return [index for index, gap in enumerate(gaps) if gap < 0.05] or None
+
+
+def _place(text: Any, ax: Any) -> Floats:
+    """Where the text stands on the screen, or where its arrow points if it has one."""
+    anchor = getattr(text, "xy", None)
+    if (
+        anchor is not None
+        and getattr(text, "arrow_patch", None) is not None
+        and getattr(text, "xycoords", "") == "data"
+    ):
+        return np.asarray(ax.transData.transform(anchor))
+    return np.asarray(text.get_transform().transform(text.get_position()))
+
+
+def _nearest(place: Floats, curves: Sequence[Drawn]) -> tuple[list[int], float]:
+    """The curves that the place is nearest to, more than one if they tie; and how near."""
+    gaps = [_gap(place, curve) for curve in curves]
+    near = [index for index, gap in enumerate(gaps) if gap <= min(gaps) + TIE]
+    return near, min(gaps)
+
+
+def _is_line(curve: Drawn) -> bool:
+    return curve.look.dashes is not None
+
+
+def _is_not_level(curve: Drawn) -> bool:
+    heights = curve.points[:, 1]
+    return bool(heights.size and heights.min() < heights.max())
+
+
+def _one_line(curves: Sequence[Drawn]) -> bool:
+    """Whether all of these are one line, drawn more than once."""
+    return all(np.array_equal(curves[0].points, curve.points) for curve in curves[1:])
+
+
+def _gap(place: Floats, curve: Drawn) -> float:
+    """Pixels from a place to the line, or to the nearest of the points."""
+    points = curve.screen
+    if not len(points):
+        return float("inf")
+    gap = np.hypot(*(points - place).T).min()
+    if _is_line(curve) and len(points) > 1:
+        start, along = points[:-1], np.diff(points, axis=0)
+        length = np.maximum((along**2).sum(axis=1), 1e-12)
+        share = np.clip(((place - start) * along).sum(axis=1) / length, 0, 1)
+        gap = np.hypot(*(start + share[:, None] * along - place).T).min()
+    return float(gap)

@@ -1,0 +1,158 @@
+"""The first step: let a function draw, and read off what is to be seen, as plain data."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .curve_names import Drawn, Floats, entries, from_legend, from_texts, legends, shown
+from .looks import ground_of, look, mixed
+
+Facts = dict[str, Any]
+TICKS = 30
+
+
+def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
+    """Let `function` draw on an empty axis and read off what is to be seen there."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    try:
+        arguments = dict(case)
+        if "batches" in arguments:
+            arguments["batches"] = np.asarray(arguments["batches"])
+        function(ax, **arguments)
+        figure.draw_without_rendering()  # places everything, and takes a third of the time
+        return _facts(figure)
+    finally:
+        plt.close(figure)
+
+
+def _facts(figure: Any) -> Facts:
+    axes = [ax for ax in figure.axes if ax.get_visible()]
+    seen = [{"x": _axis(ax, ax.xaxis), "y": _axis(ax, ax.yaxis)} for ax in axes]
+    supers = {"x": figure._supxlabel, "y": figure._supylabel}
+    paper = mixed(figure.get_facecolor(), (1, 1, 1))
+    return {
+        "curves": [curve for number, ax in enumerate(axes) for curve in _curves(ax, number)],
+        "legend": bool(legends(figure)),
+        "axes": seen,
+        # For curves whose own axis has none: that of a twin, or of the whole figure.
+        **{
+            f"{name}label": _first(
+                *(ax[name]["label"] for ax in seen),
+                label.get_text() if label is not None and shown(label, paper) else "",
+            )
+            for name, label in supers.items()
+        },
+    }
+
+
+def _first(*texts: str) -> str:
+    return next((text for text in texts if text.strip()), "")
+
+
+def _axis(ax: Any, axis: Any) -> Facts:
+    """What an axis says: its label, its limits, and the texts at its ticks."""
+    paper = mixed(ax.figure.get_facecolor(), (1, 1, 1))
+    there = ax.axison and axis.get_visible()
+    offset = axis.get_offset_text()
+    ticks = [
+        [float(tick.get_loc()), text.get_text()]
+        for tick in axis.majorTicks[:TICKS]
+        for text in (tick.label1, tick.label2)
+        if there and tick.get_visible() and shown(text, paper)
+    ]
+    return {
+        "label": axis.label.get_text() if there and shown(axis.label, paper) else "",
+        "limits": [float(end) for end in axis.get_view_interval()],
+        "scale": str(axis.get_scale()),
+        "ticks": ticks,
+        "offset": offset.get_text() if there and shown(offset, paper) else "",
+    }
+
+
+def _curves(ax: Any, number: int) -> list[Facts]:
+    """Each curve's points in data coordinates, and all texts that tell whose they are."""
+    ground = ground_of(ax)
+    named = entries(ax.figure, ground)
+    drawn = [
+        Drawn(seen, points, _on_screen(ax, artist, points))
+        for artist, points in _artists(ax)
+        if (seen := look(artist, ground)) is not None
+    ]
+    there = _on_the_page(ax)
+    visible = [curve for curve in drawn if there and curve.look.seen(ground)]
+    beside, between = from_texts(ax, visible, ground)
+    found = []
+    for curve in drawn:
+        best, texts = from_legend(curve.look, named, ground)
+        at = next((i for i, other in enumerate(visible) if other is curve), None)
+        found.append(
+            {
+                "x": curve.points[:, 0].tolist(),
+                "y": curve.points[:, 1].tolist(),
+                "axes": number,
+                "seen": at is not None,
+                "legend": texts,
+                "same_look": best == 2,
+                "texts": beside[at] if at is not None else [],
+                "between": between[at] if at is not None else [],
+            }
+        )
+    return found
+
+
+def _on_the_page(ax: Any) -> bool:
+    """Whether the axis is of a size to be seen and not moved out of the figure."""
+    place = ax.get_position()
+    size = min(place.width, place.height)
+    return bool(size > 0.05 and place.x0 < 1 and place.y0 < 1 and place.x1 > 0 and place.y1 > 0)
+
+
+def _artists(ax: Any) -> list[tuple[Any, Floats]]:
+    """Each artist that may be a curve, with its finite points, at least two."""
+    found = [
+        *((line, np.column_stack(line.get_data(orig=False))) for line in ax.get_lines()),
+        *((dots, dots.get_offsets()) for dots in ax.collections),
+        *((lines, part) for lines in ax.collections for part in _segments(lines)),
+    ]
+    curves = []
+    for artist, points in found:
+        if artist.get_visible() and _in_data(artist, ax):
+            points = np.ma.filled(np.ma.asarray(points, dtype=float), np.nan)
+            points = points[np.isfinite(points).all(axis=1)]
+            if len(points) > 1:
+                curves.append((artist, points))
+    return curves
+
+
+def _segments(collection: Any) -> list[Floats]:
+    """The lines of a collection; pieces each of which begins where the last one ends are one."""
+    pieces = list(collection.get_segments()) if hasattr(collection, "get_segments") else []
+    if len(pieces) > 1 and all(len(piece) == 2 for piece in pieces):
+        starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])
+        if np.allclose(starts[1:], ends[:-1]):
+            return [np.concatenate([starts, ends[-1:]])]
+        return []  # stems, bars of errors, lines across
+    return pieces
+
+
+def _in_data(artist: Any, ax: Any) -> bool:
+    """Points given in data coordinates, unlike the ends of `axhline` and `axvline`."""
+    is_points = hasattr(artist, "get_offset_transform") and not hasattr(artist, "get_segments")
+    transform = artist.get_offset_transform() if is_points else artist.get_transform()
+    return bool(transform == ax.transData)
+
+
+def _on_screen(ax: Any, artist: Any, points: Floats) -> Floats:
+    """The points in pixels, with the corners of steps."""
+    from matplotlib.cbook import STEP_LOOKUP_MAP
+
+    style = artist.get_drawstyle() if hasattr(artist, "get_drawstyle") else "default"
+    if style != "default":
+        points = np.column_stack(STEP_LOOKUP_MAP[style](*points.T))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        screen = np.asarray(ax.transData.transform(points), dtype=float)
+    seen: Floats = screen[np.isfinite(screen).all(axis=1)]
+    return seen

@@ -1,0 +1,146 @@
+"""The second step: what a reader takes from the figure. The facts may be anything."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .axis_words import names_batch, power_of, vertical
+from .owners import MOST, is_seen, owners
+from .plain_text import plain_text
+from .tick_words import shown_scale
+
+Facts = dict[str, Any]
+Floats = NDArray[np.float64]
+Values = dict[str, list[float]]
+EDGE = 0.005  # of an axis: a line drawn on its frame is still to be seen
+LOGARITHMS = 60.0  # values below are logarithms, if the label says so
+
+
+def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
+    """What a reader takes from the figure: size → FLOP/s at some batches, and "" or a problem."""
+    curves = seen["curves"][:MOST]
+    if not curves:
+        return {}, "figure-empty"
+    if not any(is_seen(curve) for curve in curves):
+        return {}, "figure-unseen"
+    named, problem = owners(curves, case["sizes"], bool(seen.get("legend")))
+    if problem:
+        return {}, problem
+    batches = np.asarray(case["batches"], dtype=float)
+    values: Values = {}
+    for size in case["sizes"]:
+        found, problem = _read(named[size], seen, batches)
+        if problem:
+            return {}, problem
+        values[str(size)] = found
+    labels = [_labels(curve, seen) for curve in named.values()]
+    return values, next((problem for x, y, axis in labels if (problem := _said(x, y, axis))), "")
+
+
+def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
+    """Positions of the batches at which a curve is compared: spread evenly over a log axis."""
+    spread = np.geomspace(1, len(batches), min(len(batches), 48)).round().astype(np.int64)
+    return np.unique(spread) - 1
+
+
+# --- what a curve says -------------------------------------------------------------------------
+
+
+def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[list[float], str]:
+    """The curve's FLOP/s at the batches that are compared, and "" or a problem."""
+    xlabel, ylabel, axes = _labels(curve, seen)
+    order = np.argsort(curve["x"], kind="stable")
+    x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
+    batch_of = _batch_of(xlabel, x, batches)
+    x = batch_of(x)
+    if not x.size or x[0] > batches.min() or x[-1] < batches.max():
+        return [], "figure-range"
+    heights = np.interp(batches, x, y)
+    limits = axes.get("x", {}), axes.get("y", {})
+    if not (_inside(batches, limits[0], batch_of) and _inside(heights, limits[1])):
+        return [], "figure-outside"
+    return _rates(heights[looked_at(batches)], ylabel, axes.get("y", {})).tolist(), ""
+
+
+def _rates(heights: Floats, label: str, axis: Facts) -> Floats:
+    """FLOP/s, as the ticks and the label say them together."""
+    unit, _ = vertical(label)
+    shown, prefix, has_unit = shown_scale(axis)
+    if has_unit or prefix == unit:
+        unit = 1.0  # said at the ticks already
+    base = _base(label)
+    if base and heights.max() < LOGARITHMS:
+        heights = base**heights
+    return heights * shown * unit
+
+
+def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floats]:
+    """How to get from the places of an axis to batches: as they are, in thousands, as logarithms.
+
+    The first that covers the batches; as they are, if none does.
+    """
+    factor, base = power_of(plain_text(label)), _base(label)
+    ways: list[Callable[[Floats], Floats]] = [lambda x: x, lambda x: np.round(x * factor, 6)]
+    if base and x.size and x.max() < LOGARITHMS:
+        ways.append(lambda x: np.round(base**x, 6))
+    for way in ways:
+        if x.size and way(x).min() <= batches.min() and way(x).max() >= batches.max():
+            return way
+    return ways[0]
+
+
+def _base(label: str) -> float:
+    """The base of the logarithm that a label says its values are, 0 if it says nothing of it."""
+    plain = plain_text(label).lower().replace("_", "").replace("₂", "2").replace("₁₀", "10")
+    return next((base for base in (10.0, 2.0) if f"log{base:g}" in plain), 0.0)
+
+
+def _inside(
+    values: Floats, axis: Facts, as_values: Callable[[Floats], Floats] = lambda x: x
+) -> bool:
+    """Whether all values are between the limits of the axis."""
+    if "limits" not in axis:
+        return True
+    ends = np.sort(as_values(np.asarray(axis["limits"], dtype=float)))
+    if axis.get("scale") == "log":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values, ends = np.log(values), np.log(ends)
+    slack = EDGE * (ends[1] - ends[0])
+    return bool(values.min() >= ends[0] - slack and values.max() <= ends[1] + slack)
+
+
+# --- what the axes say -------------------------------------------------------------------------
+
+
+def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
+    """The labels of the axes that a curve is drawn on, else those of the figure; and those axes."""
+    axes = seen["axes"][curve["axes"]] if "axes" in seen else {}
+    labels = [
+        next(
+            (
+                label
+                for label in (axes.get(name, {}).get("label", ""), seen[f"{name}label"])
+                if str(label).strip()
+            ),
+            "",
+        )
+        for name in "xy"
+    ]
+    return str(labels[0]), str(labels[1]), axes
+
+
+def _said(xlabel: str, ylabel: str, axes: Facts) -> str:
+    """ "" or what is wrong with the labels."""
+    if not plain_text(xlabel):
+        return "figure-xlabel"
+    if not names_batch(xlabel):
+        return "figure-batch"
+    _, _, unit_at_ticks = shown_scale(axes.get("y", {}))
+    if unit_at_ticks:
+        return ""
+    if not plain_text(ylabel):
+        return "figure-ylabel"
+    _, problem = vertical(ylabel)
+    return problem

@@ -1,0 +1,58 @@
+"""What the texts at the ticks of an axis say: numbers in another scale, prefixes, a unit."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from .axis_words import PREFIXES, vertical
+from .plain_text import plain_text
+
+_NUMBER = re.compile(
+    r"([+-]?\d[\d,._' ]*(?:e[+-]?\d{1,3})?)? ?(?:[×x·*] ?)?(?:(\d{1,2})\^([+-]?\d{1,3}))?(.*)",
+    re.IGNORECASE,
+)
+
+
+def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
+    """What to multiply data by for what the ticks say; their prefix, 1 for none; is there a unit.
+
+    A scale that the ticks don't agree on is 1: their texts are no plain numbers.
+    """
+    corner, *_ = _quantity(axis.get("offset", "")) or (1.0,)
+    powers, prefix, has_unit = [], 1.0, False
+    for place, text in axis.get("ticks", [])[:50]:
+        value, of_tick, unit = _quantity(text) or (0.0, 1.0, False)
+        if value and place and value / place > 0:
+            powers.append(float(np.log10(value * corner / place)))
+            prefix, has_unit = max(prefix, of_tick), has_unit or unit
+    if not powers:
+        return 1.0, 1.0, False
+    power = round(float(np.median(powers)))
+    # Ticks may be rounded: 0.1 for 0.125.
+    agreed = all(abs(one - power) < 0.15 for one in powers)
+    return (10.0**power if agreed else 1.0), prefix, has_unit
+
+
+def _quantity(text: object) -> tuple[float, float, bool] | None:
+    """(value, prefix, has the unit) of a text such as 100, 1,000, 2×10^14, 100 T or 100 TFLOP/s."""
+    parts = _NUMBER.fullmatch(plain_text(text))
+    if parts is None or not (parts[1] or parts[2]):
+        return None
+    value = _number(parts[1].strip()) if parts[1] else 1.0
+    if parts[2]:
+        value *= float(parts[2]) ** int(parts[3])
+    rest = parts[4].strip()
+    factor, problem = vertical(rest)
+    if rest and problem:
+        if rest.lower() not in PREFIXES:
+            return None
+        factor = PREFIXES[rest.lower()]
+    return value * factor, factor, bool(rest) and not problem
+
+
+def _number(text: str) -> float:
+    text = re.sub(r"[ _']", "", text)
+    if re.fullmatch(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text):
+        text = text.replace(",", "")
+    return float(text.replace(",", "."))

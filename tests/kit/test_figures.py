@@ -1,0 +1,354 @@
+"""What a reader takes from a figure: a library of figures, right and wrong, and single words."""
+
+import contextlib
+import copy
+import functools
+import json
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from figures import LibraryFigure, figures
+
+from grading.release.cases import Cases, hidden, published
+from grading.release.exercises import load
+from roofkit.check.answers import ask
+from roofkit.check.compare import Verdict, judge
+from roofkit.check.messages import PROBLEMS
+from roofkit.check.plot_reading import facts, reading
+from roofkit.check.plot_reading.axis_words import names_batch, vertical
+from roofkit.check.plot_reading.plain_text import plain_text
+from roofkit.check.plot_reading.size_words import named_size
+from roofkit.check.plot_reading.tick_words import shown_scale
+
+matplotlib.use("agg")
+
+EXERCISE = "roofline-plot"
+(PART,) = [part for part in load(EXERCISE).parts if part.kind == "figure"]
+LIBRARY = figures()
+# What grading reads as "The values could not be read."
+READ_AS_UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+each = pytest.mark.parametrize("drawn", [pytest.param(f, id=f.name) for f in LIBRARY])
+
+
+@functools.cache
+def cases(seed: int | None) -> Cases:
+    """The published case, or a course's hidden ones."""
+    return published(EXERCISE, PART) if seed is None else hidden(EXERCISE, PART, str(seed))
+
+
+def verdict(drawn: LibraryFigure, known: Cases) -> Verdict:
+    answers = [ask(drawn.function, case, "figure") for case in known.inputs]
+    return judge(
+        answers, known.expected, known.misconceptions, PART.tolerance, known.inputs, private=True
+    )
+
+
+def test_the_library_is_large() -> None:
+    assert sum(figure.is_right for figure in LIBRARY) >= 25
+    assert sum(not figure.is_right for figure in LIBRARY) >= 25
+
+
+@each
+@pytest.mark.parametrize("seed", [None, 1])
+def test_a_figure_counts_if_a_reader_can_read_it(drawn: LibraryFigure, seed: int | None) -> None:
+    found = verdict(drawn, cases(seed))
+    assert found.passed == drawn.is_right, found
+    if not drawn.is_right:
+        assert found.cause == (drawn.expected or ""), found
+        if drawn.expected in PROBLEMS:
+            assert found.sentences[0] == PROBLEMS[drawn.expected]
+
+
+@pytest.mark.long
+@each
+def test_a_figure_counts_alike_in_every_course(drawn: LibraryFigure) -> None:
+    for seed in range(60):
+        found = verdict(drawn, cases(seed))
+        assert (found.passed, found.cause) == (drawn.is_right, drawn.expected or ""), seed
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("label", "factor"),
+    [
+        ("FLOP/s", 1),
+        ("FLOPS", 1),
+        ("FLOP / s", 1),
+        ("FLOP/sec", 1),
+        ("FLOPs per second", 1),
+        ("FLOP per sec.", 1),
+        ("attainable FLOPs", 1),
+        ("attainable [FLOPs/s]", 1),
+        ("flop/s", 1),
+        ("Top speed (FLOP/s)", 1),
+        ("top throughput, FLOPs per second", 1),
+        ("可达性能FLOP/s", 1),
+        ("可达性能\uff08FLOP/s\uff09", 1),
+        ("每秒浮点运算次数", 1),
+        ("operações por segundo", 1),
+        ("opérations par seconde", 1),
+        ("Rechenoperationen pro Sekunde", 1),
+        ("floating-point operations done each second", 1),
+        ("operations (per second)", 1),
+        ("FLOP s^-1", 1),
+        ("FLOP·s⁻¹", 1),
+        (r"$\mathrm{FLOP}\,\mathrm{s}^{-1}$", 1),
+        (r"$\frac{\mathrm{FLOP}}{s}$", 1),
+        ("FLOP/s per chip", 1),
+        ("FLOP/s, up to 197 TFLOP/s", 1),
+        ("FLOP/s (roof at 2×10^14 FLOP/s)", 1),
+        ("kFLOP/s", 1e3),
+        ("MFLOPS", 1e6),
+        ("GFlops", 1e9),
+        ("billions of FLOP/s", 1e9),
+        ("Milliarden FLOP/s", 1e9),
+        ("TFLOP/s", 1e12),
+        ("TFLOPs", 1e12),
+        ("T FLOP/s", 1e12),
+        ("tera-FLOP/s", 1e12),
+        ("TOPS", 1e12),
+        ("TOP/s", 1e12),
+        ("Top/s", 1e12),
+        ("trillion FLOP/s", 1e12),
+        ("trillions of operations per second", 1e12),
+        ("Billionen FLOP/s", 1e12),
+        ("万亿 FLOP/s", 1e12),
+        ("10^12 FLOP/s", 1e12),
+        ("10**12 FLOP/s", 1e12),
+        ("FLOP/s / 1e12", 1e12),
+        (r"FLOP/s ($\times 10^{12}$)", 1e12),
+        ("10¹² FLOP/s", 1e12),
+        ("PFLOP/s", 1e15),
+        ("EFLOP/s", 1e18),
+    ],
+)
+def test_a_rate_of_operations_is_read_in_any_usual_spelling(label: str, factor: float) -> None:
+    assert vertical(label) == (factor, "")
+
+
+@pytest.mark.parametrize(
+    ("label", "problem"),
+    [
+        ("intensity (FLOP/byte)", "figure-rate"),
+        ("intensity (FLOP per byte)", "figure-rate"),
+        ("intensity (FLOPs/B)", "figure-rate"),
+        ("FLOP", "figure-rate"),
+        ("FLOPs", "figure-rate"),
+        ("(FLOPs)", "figure-rate"),
+        ("total FLOPs", "figure-rate"),
+        ("TFLOP", "figure-rate"),
+        ("operations", "figure-rate"),
+        ("FLOP/byte at 810 GB/s", "figure-rate"),
+        ("FLOP/step", "figure-rate"),
+        ("", "figure-unit"),
+        ("throughput", "figure-unit"),
+        ("Top speed", "figure-unit"),
+        ("tops", "figure-unit"),
+        ("speed (m/s)", "figure-unit"),
+        ("floppy disks per second", "figure-unit"),
+    ],
+)
+def test_no_other_quantity_is_taken_for_a_rate(label: str, problem: str) -> None:
+    assert vertical(label) == (1, problem)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("batch", "Batch (tokens)", "B", "$B$", "batch size $B$", "BS", "minibatch", "tokens"),
+        *("rows", "number of rows of X", "B (rows)", "tokens multiplied at the same time"),
+        *(
+            "批量大小",
+            "批次",
+            "バッチサイズ",
+            "배치 크기",
+            "Batchgröße",
+            "taille du lot",
+            "размер батча",
+        ),
+        *(
+            "tamaño del lote",
+            "token nel batch",
+            "examples at once",
+            "N",
+            "n",
+            "Losgröße",
+            "batch D",
+        ),
+        *("batch (log scale)", "batch size of the matrix multiplication", "حجم الدفعة"),
+    ],
+)
+def test_a_label_may_name_the_batch_in_any_language(label: str) -> None:
+    assert names_batch(label)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        *("x", "X", "$x$", "x axis", "x-axis", "label", "?", "1", "time (s)", "time", "t", "Zeit"),
+        *("时间", "seconds", "intensity", "arithmetic intensity (FLOP/byte)", "bytes", "FLOP/s"),
+        *("tokens per second", "tokens/s", "D", "D = F", "matrix size", "batch time (ms)"),
+        *("bandwidth (GB/s)", "batch (bytes)"),
+    ],
+)
+def test_a_label_that_names_another_quantity_is_not_the_batch(label: str) -> None:
+    assert not names_batch(label)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        *((text, 4096) for text in ("4096", "$4096$", "D = F = 4096", "4,096", "4 096", "4_096")),
+        *((text, 4096) for text in ("4.096", "4'096", "4’096", "4\u2009096", "4\u00a0096")),
+        *((text, 4096) for text in ("$4{,}096$", r"$4\,096$", "4k", "4K", "4 Ki", "4.0k", "4.1k")),
+        *((text, 4096) for text in ("$2^{12}$", "2^12", "2**12", "2¹²", "4096×4096", "4096²")),
+        *((text, 4096) for text in ("\uff14\uff10\uff19\uff16", "٤٠٩٦", "4096, not 1024")),
+        *((text, 1024) for text in ("1k", "1.02k", "2^{10}", "1024 (4096 is faster)")),
+        *((text, 1536) for text in ("1.5k", "1536", "1.536 k")),
+        *(
+            (text, None)
+            for text in ("14096", "40960", "4096.5", "14,096", "1.4k", "2^123", "4", "")
+        ),
+        *((text, None) for text in ("2^4096", "0.4096", "4096,5", "", "large")),
+    ],
+)
+def test_a_size_is_read_as_people_write_it(text: str, size: int | None) -> None:
+    assert named_size(text, [1536, 1024, 4096]) == size
+
+
+def axis(*ticks: tuple[float, str], offset: str = "") -> dict[str, Any]:
+    return {"ticks": list(ticks), "offset": offset}
+
+
+@pytest.mark.parametrize(
+    ("seen", "scale"),
+    [
+        (axis(), (1, 1, False)),
+        (axis((1e14, "1.0"), (2e14, "2.0"), offset="1e14"), (1, 1, False)),
+        (
+            axis((1e14, "1.0"), (2e14, "2.0"), offset=r"$\times\mathdefault{10^{14}}$"),
+            (1, 1, False),
+        ),
+        (axis((1e14, "1.0"), (2e14, "2.0")), (1e-14, 1, False)),
+        (axis((1e14, "100"), (1.5e14, "150")), (1e-12, 1, False)),
+        (axis((1e14, "100 T"), (0, "0")), (1, 1e12, False)),
+        (axis((1e14, "100 TFLOP/s")), (1, 1e12, True)),
+        (
+            axis((1e14, "$\\mathdefault{10^{14}}$"), (1e13, "$\\mathdefault{10^{13}}$")),
+            (1, 1, False),
+        ),
+        (axis((2e14, r"$\mathdefault{2\times10^{14}}$")), (1, 1, False)),
+        (axis((2.0**40, r"$\mathdefault{2^{40}}$")), (1, 1, False)),
+        (axis((-5, "−5"), (5, "5")), (1, 1, False)),
+        (axis((1500, "1,500"), (500, "0,5 k")), (1, 1e3, False)),
+        (axis((1e14, "a third"), (2e14, "peak")), (1, 1, False)),
+        (axis((1e14, "1"), (2e14, "7"), (3e14, "2000")), (1, 1, False)),
+    ],
+)
+def test_ticks_say_in_which_scale_the_data_are(
+    seen: dict[str, Any], scale: tuple[float, float, bool]
+) -> None:
+    assert shown_scale(seen) == pytest.approx(scale)
+
+
+# --- facts, read by nobody's rules ------------------------------------------------------------
+
+
+def seen(draw: Callable[..., None], **case: Any) -> dict[str, Any]:
+    return facts(draw, {"sizes": [1024, 4096], "batches": [1, 2, 3], **case})
+
+
+def test_a_text_belongs_to_the_line_that_it_stands_on_and_not_to_the_nearest_corner() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot([0, 100], [0, 100])
+        ax.plot([0, 49, 100], [100, 60, 100])
+        ax.text(50, 50, "1024")
+        ax.text(25, 78, "4096")
+
+    low, high = seen(draw)["curves"]
+    assert (low["texts"], high["texts"]) == (["1024"], ["4096"])
+
+
+@pytest.mark.parametrize("texts", [1, 2])
+def test_a_text_where_two_curves_meet_is_told_by_the_other_one(texts: int) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [1, 2, 3], "k")
+        ax.plot(batches, [1, 4, 6], "k")
+        ax.plot(batches, [1, 4, 6], "k.")
+        ax.text(1, 1.001, "1024")
+        if texts == 2:
+            ax.text(2.5, 5, "4096")
+        ax.set(xlabel="B", ylabel="FLOP/s")
+
+    values, problem = reading(seen(draw), {"sizes": [1024, 4096], "batches": [1, 2, 3]})
+    if texts == 1:
+        assert problem == "figure-legend"
+    else:
+        assert (values, problem) == ({"1024": [1, 2, 3], "4096": [1, 4, 6]}, "")
+
+
+def test_of_a_text_without_end_only_the_beginning_is_read() -> None:
+    assert len(plain_text("x" * 10**6)) == 300
+
+
+def test_what_is_seen_is_plain_data() -> None:
+    for drawn in LIBRARY:
+        if drawn.name in {"right_twin", "right_line_collection", "right_points", "right_arrows"}:
+            found = facts(drawn.function, cases(None).inputs[0])
+            assert json.loads(json.dumps(found)) == found
+
+
+WHOLE = {
+    "curves": [{"x": [1, 2], "y": [1, 2], "axes": 0, "seen": True, "legend": ["9"], "texts": []}],
+    "legend": True,
+    "axes": [
+        {
+            "x": {"label": "B", "limits": [1, 2], "scale": "linear", "ticks": [[1, "1"]]},
+            "y": {"label": "FLOP/s", "limits": [1, 2], "scale": "log", "ticks": [], "offset": ""},
+        }
+    ],
+    "xlabel": "B",
+    "ylabel": "FLOP/s",
+}
+ODD = (
+    *(None, 0, -1, math.nan, math.inf, 1e400, True, "", "1", "x" * 10**6, " " * 10**6),
+    *("(" * 10**5, "1 " * 10**5, "10^" * 10**5, "/ (" * 10**5, "9" * 10**5, "\ud800"),
+    *([], [[]], [None], [[1, 2]], ["1"] * 10**5, [math.nan] * 9, [{}], {}, {"x": {}}),
+)
+
+
+def places(whole: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths to all values inside a value."""
+    keys = (
+        whole if isinstance(whole, dict) else range(len(whole)) if isinstance(whole, list) else ()
+    )
+    for key in keys:
+        yield (*path, key)
+        yield from places(whole[key], (*path, key))
+
+
+@pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
+def test_facts_that_are_anything_do_no_harm(path: tuple[Any, ...]) -> None:
+    assert reading(WHOLE, {"sizes": [9], "batches": [1, 2]}) == ({"9": [1, 2]}, "")
+    for odd in ODD:
+        changed = copy.deepcopy(WHOLE)
+        *most, last = path
+        functools.reduce(operator.getitem, most, changed)[last] = odd
+        with contextlib.suppress(*READ_AS_UNREADABLE), np.errstate(all="ignore"):
+            values, problem = reading(changed, {"sizes": [9], "batches": [1, 2]})
+            assert problem in {"", *PROBLEMS}
+            assert isinstance(values, dict)

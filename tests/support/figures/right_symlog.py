@@ -1,0 +1,14 @@
+"""A scale that is linear near zero."""
+
+from figures import throughput
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("attainable (FLOP/s)")
+    ax.set_xscale("symlog")
+    ax.set_ylim(0, 1.1 * peak)

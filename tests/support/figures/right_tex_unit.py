@@ -1,0 +1,12 @@
+"""The unit in TeX, per second as a power."""
+
+from figures import throughput
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates / 1e12, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch size $B$")
+    ax.set_ylabel("$\\mathrm{TFLOP \\cdot s^{-1}}$")

@@ -1,0 +1,12 @@
+"""A word before the unit that looks like a unit."""
+
+from figures import throughput
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("Top speed (FLOP/s)")

@@ -1,0 +1,14 @@
+"""Same colour, same style, told apart by a legend alone."""
+
+from figures import throughput
+
+EXPECT = "figure-alike"
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, color="C0", label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("attainable (FLOP/s)")

@@ -1,0 +1,15 @@
+"""The small values are below the frame."""
+
+from figures import throughput
+
+EXPECT = "figure-outside"
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("attainable (FLOP/s)")
+    ax.set_ylim(bottom=0.5 * peak)

@@ -1,0 +1,14 @@
+"""FLOP is a count."""
+
+from figures import throughput
+
+EXPECT = "figure-rate"
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("FLOP")

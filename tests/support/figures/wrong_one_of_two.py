@@ -1,0 +1,14 @@
+"""One of the curves is transparent."""
+
+from figures import throughput
+
+EXPECT = "figure-unseen"
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, alpha=0 if size == min(sizes) else 1, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("attainable (FLOP/s)")

@@ -1,0 +1,15 @@
+"""A label in white on white."""
+
+from figures import throughput
+
+EXPECT = "figure-ylabel"
+
+
+def plot_throughput(ax, sizes, batches, peak, bandwidth):
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, label=f"D = F = {size}")
+    ax.legend()
+    ax.set_xlabel("batch (tokens)")
+    ax.set_ylabel("attainable (FLOP/s)")
+    ax.yaxis.label.set_color("white")
