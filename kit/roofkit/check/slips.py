@@ -114,7 +114,9 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     values = [*(value for value, _ in pairs), *fine]
     if len(values) < 2 or any(value != values[0] for value in values):
         return ""
-    return "The function gives one and the same number in every case. Does it use its arguments?"
+    doubt = " Or is it rounded?" if rounded(pairs) else ""
+    same = "The function gives one and the same number in every case."
+    return f"{same} Does it use its arguments?{doubt}"
 
 
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:

@@ -1,5 +1,6 @@
 """Numbers, cases and returned values as text for a learner: short, however large they are."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ def written(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < 10**12 else _scientific(value)
     if isinstance(value, float):
-        plain = 1e-3 <= abs(value) < 1e12 or value == 0
+        plain = 1e-3 <= abs(value) < 1e10 or not value or math.isinf(value)
         return f"{value:,.10g}" if plain else _scientific(value)
     if isinstance(value, str):
         return f'"{value if len(value) <= TEXT else value[: TEXT - 2] + " …"}"'
