@@ -63,6 +63,7 @@ PREFIX = "Slips that do this: a prefix such as milli, kilo"
         (lambda y: y * 4, "Slips that do this: elements of another width"),
         (lambda y: y * 8, "Slips that do this: bits for bytes"),
         (lambda y: y / 8, "Slips that do this: bits for bytes"),
+        (lambda y: y * 64, "Slips that do this: bits and bytes converted the wrong way round."),
         (lambda y: y * 100, "Slips that do this: a percentage"),
         (lambda y: y / 100, "Slips that do this: a percentage"),
         (lambda y: y * 1000, PREFIX),
@@ -79,7 +80,7 @@ PREFIX = "Slips that do this: a prefix such as milli, kilo"
         (lambda y: 16 / y, "A ratio is upside down, and there is a constant factor"),
         (lambda y: -y, "A negative number is returned where none can be."),
         (lambda y: 0, "The function gives 0 there."),
-        (lambda y: 5, "The function gives one and the same number in every case."),
+        (lambda y: 5, "It is one and the same number everywhere. Are the arguments used?"),
         (lambda y: y * (1 + 3e8 / y), "The numbers come close, but not within the tolerance."),
         (lambda y: math.inf, "An infinite value is returned where there is a finite one."),
         (lambda y: int(y) % 2**32, "A whole number overflowed"),
@@ -205,6 +206,12 @@ NAMES = DATA | {
 )
 def test_of_names_it_is_said_whether_they_are_too_many_or_too_few(named, said):
     assert said in words(lambda chips, w: named, NAMES)
+
+
+def test_a_missing_list_of_names_is_asked_for_even_if_it_is_empty():
+    said = words(lambda chips, w: None, NAMES)
+    assert "is a `return` missing? Where no name fits, return an empty list." in said
+    assert "empty" not in words(lambda B, D: None)
 
 
 def test_a_misconception_that_fits_names_by_chance_is_not_named():

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .answers import Answer
-from .findings import Findings, has_names
+from .findings import Findings
 from .messages import PROBLEMS, sentence
-from .plain_data import Plain, describe, same
+from .plain_data import Plain, describe, has_names, same
 from .plot_reading import reading
 from .slips import rounded
 from .wording import case_text, listed

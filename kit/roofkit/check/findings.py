@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .answers import Answer
-from .plain_data import Plain, same
+from .plain_data import Plain, has_names, same
 from .plot_reading import looked_at
 from .slips import Pair, slip
 from .wording import case_text, listed, returned, written
@@ -122,11 +122,6 @@ def _beside(value: Plain, expected: Plain) -> Iterator[Pair]:
                 yield from _beside(entry, right)
     elif isinstance(expected, int | float) and isinstance(value, int | float):
         yield value, expected
-
-
-def has_names(value: Plain) -> bool:
-    """A list of names; an empty list is one, since no question asks for no numbers."""
-    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def _all_texts(value: Any) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What a learner is told about each problem with an answer."""
 
-from .plain_data import Plain
+from .plain_data import Plain, has_names
 
 PROBLEMS = {
     "not-a-function": "There is no function of this name when the check runs",
@@ -52,6 +52,8 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
         said = f"{said.removesuffix('.')}: {detail}."
     elif not said.endswith((".", "?")):
         said += "."
+    if problem == "nothing" and has_names(expected):
+        said += " Where no name fits, return an empty list."
     return f"{said} {asked_for(expected)}" if problem in NUMBERS else said
 
 

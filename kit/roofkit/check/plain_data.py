@@ -68,6 +68,11 @@ def same(value: Plain, expected: Plain, tolerance: float) -> bool:
     return math.isclose(value, expected, rel_tol=tolerance, abs_tol=0.0)
 
 
+def has_names(value: Plain) -> bool:
+    """A list of names; an empty list is one, since no question asks for no numbers."""
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
 def _described(value: object) -> str:
     known: dict[type | tuple[type, ...], str] = {
         type(None): "None",

@@ -20,6 +20,7 @@ FACTORS: tuple[tuple[float, str], ...] = (
     ),
     (4, "elements of another width; bits for bytes together with a second slip"),
     (8, "bits for bytes, or bytes for bits"),
+    (64, "bits and bytes converted the wrong way round"),
     (100, "a percentage for a plain ratio, or the other way round"),
     *((1000**power, PREFIX) for power in range(1, 6)),
     *((1024**power, PREFIX + ", and powers of two besides") for power in range(1, 6)),
@@ -115,8 +116,7 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if len(values) < 2 or any(value != values[0] for value in values):
         return ""
     doubt = " Or is it rounded?" if rounded(pairs) else ""
-    same = "The function gives one and the same number in every case."
-    return f"{same} Does it use its arguments?{doubt}"
+    return f"It is one and the same number everywhere. Are the arguments used?{doubt}"
 
 
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
