@@ -1,0 +1,436 @@
+"""What is said about values that no known misconception gives: it leads, and does not tell."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from roofkit.check import CheckFailed, cases, check
+from roofkit.check.answers import Answer, ask_all
+from roofkit.check.compare import judge
+from roofkit.check.earlier_parts import called
+from roofkit.check.packing import literal, pack
+from roofkit.check.slips import slip
+from roofkit.check.wording import case_text, listed, percent, returned, written
+
+CASES = ({"B": 3, "D": 5e9}, {"B": 7, "D": 1.7e10}, {"B": 11, "D": 2.3e11})
+RIGHT = [15e9 + 1, 7 * 1.7e10 + 1, 11 * 2.3e11 + 1]
+HINT = "Write down what each of the two sides counts."
+DATA = {
+    "function": "area",
+    "kind": "number",
+    "tolerance": 1e-5,
+    "cases": literal(CASES),
+    "expected": RIGHT,
+    "misconceptions": [],
+    "ranges": {},
+    "hint": HINT,
+}
+
+
+def right(B, D):
+    return RIGHT[[case["B"] for case in CASES].index(B)]
+
+
+def turned(turn):
+    return lambda B, D: turn(right(B, D))
+
+
+def words(function, data=DATA, part="area", fresh=True):
+    """What the check says, on one line."""
+    if fresh:
+        part = f"{part}-{next(counter)}"
+    cases(pack({part: data}))
+    with pytest.raises(CheckFailed) as failure:
+        check(part, function)
+    assert max(map(len, str(failure.value).splitlines())) <= 80
+    return " ".join(str(failure.value).split())
+
+
+counter = iter(range(10**6))
+
+FACTOR = "off by one and the same factor."
+TWO = "Slips that do this: a multiply-add counted as one operation"
+PREFIX = "Slips that do this: a prefix such as milli, kilo"
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        (lambda y: y * 2, TWO),
+        (lambda y: y / 2, TWO),
+        (lambda y: y * 4, "Slips that do this: elements of another width"),
+        (lambda y: y * 8, "Slips that do this: bits for bytes"),
+        (lambda y: y / 8, "Slips that do this: bits for bytes"),
+        (lambda y: y * 64, "Slips that do this: bits and bytes converted the wrong way round."),
+        (lambda y: y * 100, "Slips that do this: a percentage"),
+        (lambda y: y / 100, "Slips that do this: a percentage"),
+        (lambda y: y * 1000, PREFIX),
+        (lambda y: y / 1e12, PREFIX),
+        (lambda y: y / 2e12, "together with a second slip."),
+        (lambda y: y * 1024, "and powers of two besides."),
+        (lambda y: y / 2**30, "and powers of two besides."),
+        (lambda y: y * 1.024**3, "Slips that do this: a prefix taken as a power of two"),
+        (lambda y: y / 1.024, "Slips that do this: a prefix taken as a power of two"),
+        (lambda y: y * 10, "Slips that do this: a power of ten in a unit"),
+        (lambda y: y * 3, f"{FACTOR} Look for a constant that is missing, wrong"),
+        (lambda y: y / 7.5, f"{FACTOR} Look for a constant that is missing, wrong"),
+        (lambda y: 1 / y, "The ratio is upside down."),
+        (lambda y: 16 / y, "A ratio is upside down, and there is a constant factor"),
+        (lambda y: -y, "A negative number is returned where none can be."),
+        (lambda y: 0, "The function gives 0 there."),
+        (lambda y: 5, "It is one and the same number everywhere. Are the arguments used?"),
+        (lambda y: y * (1 + 3e8 / y), "The numbers come close, but not within the tolerance."),
+        (lambda y: math.inf, "An infinite value is returned where there is a finite one."),
+        (lambda y: int(y) % 2**32, "A whole number overflowed"),
+        (lambda y: y**2, "which is not it."),
+    ],
+)
+def test_the_kind_of_slip_is_named(turn, said):
+    told = words(turned(turn))
+    assert said in told
+    for value in RIGHT:
+        assert not re.search(rf"(?<![-\w]){re.escape(written(value))}\b", told)
+    assert "For B = 3, D = 5,000,000,000 you returned" in told
+    assert "A value counts within 0.001% of the right one." in told
+
+
+@pytest.mark.parametrize("factor", [2, 8, 100, 1000, 1024, 1024**3, 1.024, 10, 3, 7.5, 2e9])
+def test_what_is_said_about_a_factor_does_not_tell_its_direction_or_size(factor):
+    larger, smaller = ([(right * way, right) for right in RIGHT] for way in (factor, 1 / factor))
+    assert slip(larger, []) == slip(smaller, [])
+    assert not re.search(r"\d|larger|smaller|too much|too little", slip(larger, []))
+
+
+def test_factors_without_a_name_are_all_one():
+    said = {slip([(right * way, right) for right in RIGHT], []) for way in (3, 5, 0.7, 1 / 3, 11)}
+    assert len(said) == 1
+
+
+def test_one_number_alone_is_off_by_some_factor_always_so_only_a_known_one_is_named():
+    assert slip([(3.0, 1.7)], [1.0]) == ""
+    assert slip([(1 / 1.7, 1.7)], [1.0]) == "The ratio is upside down."
+    assert slip([(1.7 * 16, 1.7)], [1.0]) == ""
+    assert "is off by a simple factor. Slips" in slip([(1700.0, 1.7)], [1.0])
+    # Two per cent of tolerance would make everything a simple factor.
+    assert "factor" not in slip([(2.01, 1.0)], [7.0])
+
+
+def test_what_is_right_wherever_it_is_finite_is_said_so():
+    data = DATA | {"expected": [*RIGHT[:2], math.inf]}
+    for wrong in (0, -4.0, 10**9):
+        said = words(lambda B, D, wrong=wrong: wrong if B == 11 else right(B, D), data)
+        assert "It is right wherever the answer is finite." in said
+    assert "wherever" not in words(lambda B, D: 10**9 if B == 11 else 7 + B, data)
+
+
+@pytest.mark.parametrize(
+    "rounding",
+    [
+        lambda y: round(y, 2),
+        round,
+        math.floor,
+        math.ceil,
+        lambda y: float(f"{y:.1e}"),
+    ],
+)
+def test_rounding_is_not_taken_for_a_limit(rounding):
+    close = [1.9972, 1.9949, 1.9991]
+    pairs = [(rounding(y), y) for y in close]
+    assert slip(pairs, [7.0]).startswith("The numbers look rounded")
+    limit = {"key": "limit", "says": "This is the limit.", "read": "here", "values": [2, 2, 2]}
+    data = DATA | {"expected": close, "misconceptions": [limit]}
+    if rounding(close[0]) == 2:
+        said = words(lambda B, D: 2.0, data)
+        assert "The numbers are rounded too far, or this has happened: This is the limit." in said
+    data = data | {"expected": [1.9972, 1.9949, 1.317]}
+    said = words(lambda B, D: rounding({3: 1.9972, 7: 1.9949, 11: 1.317}[B]), data)
+    assert "rounded" in said
+    if rounding is not math.ceil:  # which gives 2 for all of them
+        assert "limit" not in said
+
+
+def test_overflow_is_named_for_each_width_and_only_for_numbers_that_do_not_fit():
+    for bits, kind in ((8, np.int8), (16, np.uint16), (32, np.int32), (64, np.int64)):
+        rights = [2**bits * 5 + 77, 2 ** (bits + 3) + 111]
+        with np.errstate(over="ignore"):
+            wrapped = np.array([right % 2**64 for right in rights], np.uint64).astype(kind)
+        pairs = list(zip(map(int, wrapped), rights, strict=True))
+        assert slip(pairs, []).startswith("A whole number overflowed"), bits
+    assert "overflow" not in slip([(77, 2**31 - 100), (5, 1000)], [])
+    assert "overflow" not in slip([(0.5, 2**40), (7.0, 2.0**41)], [])
+
+
+PAIR = DATA | {"kind": "numbers", "expected": [[8.5, y] for y in RIGHT]}
+
+
+def test_of_a_pair_it_is_said_which_is_not_right():
+    assert "you returned 8.5 and 5, which is not it (the second)." in words(
+        lambda B, D: (8.5, 5), PAIR
+    )
+    assert "(the first)." in words(lambda B, D: (1, right(B, D)), PAIR)
+    assert "(neither of the two)." in words(lambda B, D: (1, 2), PAIR)
+    said = words(lambda B, D: (8.5, 2 * right(B, D)), PAIR)
+    assert TWO in said
+
+
+def test_of_a_dictionary_one_wrong_entry_is_shown():
+    sheets = [{"name": name, "peak": 3} for name in ("Ash", "Birch", "Cedar", "Dogwood", "Elm")]
+    wanted = {sheet["name"]: 3.5 + place for place, sheet in enumerate(sheets)}
+    data = DATA | {"kind": "numbers", "cases": literal([{"sheets": sheets}]), "expected": [wanted]}
+    said = words(lambda sheets: wanted | {"Cedar": 9, "Elm": 1}, data)
+    assert "For sheets = [Ash; Birch; Cedar; … 2 more] you returned 9 for Cedar, which" in said
+    assert "which is not it (and 1 more that are not it)." in said
+    few = words(lambda sheets: {"Ash": 3.5, "Fir": 1}, data)
+    assert "missing: Birch, Cedar, Dogwood and 1 more; not asked for: Fir." in few
+    assert "Return a dictionary from name to number." in words(lambda sheets: [1, 2], data)
+
+
+NAMES = DATA | {
+    "kind": "names",
+    "cases": literal([{"chips": {"Ash": 1, "Birch": 2, "Cedar": 3}, "w": w} for w in (1, 2)]),
+    "expected": [["Ash", "Birch"], ["Birch"]],
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ([], "you returned no names, which is not it. Some names are missing."),
+        (["Ash", "Birch"], "For chips = {Ash: 1; Birch: 2; Cedar: 3}, w = 2 you returned Ash and"),
+        (["Ash", "Birch"], "Some are named that should not be."),
+        (["Cedar"], "Some names are missing, and some are named that should not be."),
+        (["Oak"], "Not among the names that were handed in: Oak."),
+    ],
+)
+def test_of_names_it_is_said_whether_they_are_too_many_or_too_few(named, said):
+    assert said in words(lambda chips, w: named, NAMES)
+
+
+def test_a_missing_list_of_names_is_asked_for_even_if_it_is_empty():
+    said = words(lambda chips, w: None, NAMES)
+    assert "is a `return` missing? Where no name fits, return an empty list." in said
+    assert "empty" not in words(lambda B, D: None)
+
+
+def test_a_misconception_that_fits_names_by_chance_is_not_named():
+    # It would name Birch in the first case, where the function is right.
+    slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [["Birch"], ["Cedar"]]}
+    data = NAMES | {"misconceptions": [slip]}
+    said = words(lambda chips, w: ["Ash", "Birch"] if w == 1 else ["Cedar"], data)
+    assert "A slip" not in said
+    said = words(lambda chips, w: ["Birch"] if w == 1 else ["Cedar"], data)
+    assert "The names are those that this slip leads to. A slip. Read: here." in said
+
+
+@pytest.mark.parametrize(
+    ("value", "named"), [(2, False), (0, False), (math.inf, False), (2.5, True), (4096, True)]
+)
+def test_a_misconception_that_explains_only_the_wrong_case_must_be_telling(value, named):
+    slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [1.5, 1.5, value]}
+    said = words(lambda B, D: value if B == 11 else right(B, D), DATA | {"misconceptions": [slip]})
+    assert ("Where it is not right: A slip." in said) is named
+
+
+def test_in_grading_no_case_and_no_value_is_shown():
+    answers = list(ask_all(turned(lambda y: 2 * y), CASES, "number"))[:-1]
+    said = " ".join(judge(answers, RIGHT, [], 1e-5, CASES).sentences)
+    assert said.startswith("The values are not as expected: none of them is right. The numbers")
+    assert "For" not in said
+    assert not re.search(r"\d", said)
+
+
+@pytest.mark.parametrize("problem", ["changing", "changed-inputs", "too-late"])
+def test_what_asking_again_found_makes_all_answers_wrong(problem):
+    answers = [Answer(value) for value in RIGHT]
+    verdict = judge(answers, RIGHT, [], 1e-5, CASES, again=Answer(problem=problem))
+    assert (verdict.right, verdict.passed, verdict.cause) == (0, False, problem)
+    assert len(verdict.sentences) == 1
+
+
+def test_a_function_with_a_memory_does_not_pass():
+    calls = []
+
+    def area(B, D):
+        calls.append(B)
+        return right(B, D) * (1 if len(calls) <= 3 else 2)
+
+    said = words(area)
+    assert "not right yet. The function gave two different values" in said
+    sides = [{"sides": [4, 5]}]
+    data = DATA | {"cases": literal(sides), "expected": [4]}
+    assert "The function changes what it is given" in words(lambda sides: sides.pop(0), data)
+
+
+def test_an_error_in_some_cases_is_said_with_the_case():
+    said = words(lambda B, D: right(B, D) if B < 11 else B / 0)
+    assert "For B = 11, D = 2.3e11: The function stopped with an error: Zero" in said
+    assert "For B" not in words(lambda B, D: B / 0)
+
+
+def test_what_is_written_in_part_is_not_called_unwritten():
+    def area(B, D):
+        if B == 11:
+            raise NotImplementedError
+        return right(B, D)
+
+    assert "The function stopped with an error: NotImplementedError" in words(area)
+
+    def unit(B, D):
+        raise NotImplementedError("this unit")
+
+    assert "stopped with an error: NotImplementedError: this unit" in words(unit)
+
+
+def test_a_name_that_holds_a_result_is_explained():
+    said = words(8)
+    assert "what was handed in is a number. If its name was given to a result, as in" in said
+    assert "run the cell with its `def` again" in said
+
+
+# --- parts that build on each other -----------------------------------------------------------
+
+
+def sides(B, D):
+    raise NotImplementedError
+
+
+def helper(B, D):
+    return sides(B, D)
+
+
+def uses(B, D):
+    return 2 * helper(B, D)
+
+
+def direct(B, D):
+    return sides(B, D)
+
+
+def inside(B, D):
+    return max(sides(b, D) for b in [B])
+
+
+def only_a_name(B, D):
+    sides = np.sides if B < 0 else 1
+    return sides * B
+
+
+def endless(B, D):
+    return endless(B, D) if B else sides(B, D)
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        (direct, ["sides"]),
+        (uses, ["sides"]),
+        (inside, ["sides"]),
+        (endless, ["sides"]),
+        (only_a_name, []),
+        (print, []),
+        (sides, []),
+    ],
+)
+def test_the_functions_that_a_function_calls_are_read_from_its_code(function, found):
+    assert called(function, {"sides"}) == found
+
+
+def test_a_part_that_calls_a_broken_one_says_so_until_that_is_right():
+    data = {"sides": DATA | {"function": "sides"}, "whole": DATA | {"function": "whole"}}
+    names = {"right": right}
+    exec("def sides(B, D): return 3\ndef whole(B, D): return 2 * sides(B, D)", names)
+    cases(pack(data))
+
+    def said(part):
+        with pytest.raises(CheckFailed) as failure:
+            check(part, names[part])
+        return " ".join(str(failure.value).split())
+
+    first = "`whole` calls `sides`, which was not right at the last check: put that right first."
+    assert first not in said("whole")  # nobody has checked the other one yet
+    assert "calls" not in said("sides")
+    assert first in said("whole")
+    exec("def sides(B, D): return right(B, D)", names)
+    check("sides", names["sides"])
+    assert first not in said("whole")
+
+
+def test_a_part_that_calls_an_unwritten_one_is_not_called_unwritten_itself():
+    said = words(uses)
+    assert "The function calls another one that is still to be written: `sides`." in said
+    assert "The function is still to be written." in words(sides)
+
+
+# --- stronger hints ---------------------------------------------------------------------------
+
+OFFER = "For a stronger hint, run: check.hint("
+
+
+def test_a_stronger_hint_is_offered_after_two_tries_and_given_when_asked_for(capsys):
+    assert OFFER not in words(lambda B, D: 1, part="tries", fresh=False)
+    assert words(lambda B, D: 2, part="tries", fresh=False).endswith(f'{OFFER}"tries")')
+    assert HINT not in words(lambda B, D: 3, part="tries", fresh=False)
+    check.hint("tries")
+    assert " ".join(capsys.readouterr().out.split()) == f"tries: {HINT}"
+    check("tries", right)
+    assert OFFER not in capsys.readouterr().out
+
+
+def test_an_unwritten_function_is_no_try():
+    for _ in range(3):
+        assert OFFER not in words(sides, part="unwritten", fresh=False)
+
+
+def test_without_a_stronger_hint_none_is_offered(capsys):
+    data = {key: value for key, value in DATA.items() if key != "hint"}
+    for _ in range(3):
+        assert OFFER not in words(lambda B, D: 1, data, part="plain", fresh=False)
+    check.hint("plain")
+    assert "there is no stronger hint for this part" in capsys.readouterr().out
+    with pytest.raises(CheckFailed, match="nothing to compare with yet"):
+        check.hint("unheard of")
+
+
+# --- numbers as text --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (4096, "4,096"),
+        (10**15, "1e15"),
+        (1.97e14, "1.97e14"),
+        (2.5e-7, "2.5e-7"),
+        (63.4, "63.4"),
+        (0.0, "0"),
+        (math.inf, "inf"),
+        (True, "True"),
+        ("TB/s", '"TB/s"'),
+        ("x" * 99, '"' + "x" * 38 + ' …"'),
+        ((4e14, 8e11), "(4e14; 8e11)"),
+        ([1, 2], "[1; 2]"),
+        (list(range(1, 513)), "[1; 2; 3; … 509 more]"),
+        ({"a": 1, "b": 2, "c": 3, "d": 4}, "{a: 1; b: 2; c: 3; … 1 more}"),
+        ({"name": "Ash", "peak": 3}, "Ash"),
+        ([], "[]"),
+    ],
+)
+def test_values_are_written_short(value, text):
+    assert written(value) == text
+
+
+def test_cases_and_returned_values_are_written_as_people_say_them():
+    assert case_text({"B": 64, "D": 4096, "unit": "TB/s"}) == 'B = 64, D = 4,096, unit = "TB/s"'
+    assert returned([4096, 2.5]) == "4,096 and 2.5"
+    assert returned([1, 2, 3]) == "[1; 2; 3]"
+    assert returned({}) == "an empty dictionary"
+    assert [listed(list("abcde"[:n])) for n in range(1, 6)] == [
+        "a",
+        "a and b",
+        "a, b and c",
+        "a, b, c and 1 more",
+        "a, b, c and 2 more",
+    ]
+    assert [percent(share) for share in (1e-5, 0.01, 0.02)] == ["0.001%", "1%", "2%"]
