@@ -173,7 +173,8 @@ class Starting:
 
     parent = None
 
-    def __init__(self) -> None:
+    def __init__(self, alive: bool = True) -> None:
+        self.alive = alive
         self.asked: list[str] = []
         self.shell_channel = self.iopub_channel = self
 
@@ -183,7 +184,7 @@ class Starting:
         return self.asked[-1]
 
     async def _async_is_alive(self) -> bool:
-        return True
+        return self.alive
 
     async def get_msg(self, _: float) -> dict[str, Any]:
         kind, parent = next(self.told, ("status", self.asked[-1]))
@@ -193,14 +194,24 @@ class Starting:
         return {**heard, "parent_header": {"msg_id": parent}}
 
 
+def wait_for(starting: Starting) -> None:
+    starting.parent = starting
+    wait = kernel_connection.Client.wait_for_ready(starting, timeout=5)
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, wait).result()
+
+
 def test_a_kernel_is_ready_when_it_is_heard_on_both_channels() -> None:
     starting = Starting()
-    starting.parent = starting
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(
-            asyncio.run, kernel_connection.Client.wait_for_ready(starting, timeout=5)
-        ).result()
+    wait_for(starting)
     assert starting.asked == ["0", "1", "2"]
+
+
+def test_a_kernel_that_has_ended_is_not_waited_for() -> None:
+    starting = Starting(alive=False)
+    with pytest.raises(RuntimeError, match="died"):
+        wait_for(starting)
+    assert starting.asked == ["0"]
 
 
 @pytest.mark.parametrize(
