@@ -540,6 +540,7 @@ SENTENCES = {
     "too-late": "did not come back in time",
     "died": "ended the whole Python process",
     "changing": "two different values",
+    "changed-inputs": "changes what it is given",
     "figure-empty": "no curve on the axis",
     "figure-curve": "Not every size",
     "figure-legend": "no telling which curve is which",

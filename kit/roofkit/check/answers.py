@@ -1,23 +1,20 @@
-"""From what a learner's function returns to plain data that can be compared, sent and stored.
-
-Plain data are whole numbers, floats, texts, and lists and dictionaries of them: nothing that could
-run code, change, or compare itself with something else.
-"""
+"""What a learner's function answers: each call's value as plain data, or what stood in the way."""
 
 import inspect
-import math
-import numbers
-from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
+from .plain_data import Plain, Unusable, describe, plain, same
 from .plot_reading import facts
 
-Plain = Any  # int | float | str | list[Plain] | dict[str, Plain]
+__all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
+
+AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
+
+Limit = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -32,106 +29,89 @@ class Answer:
     detail: str = ""
 
 
-class _Unusable(Exception):
-    """The value can't be made plain: (problem, detail)."""
+class TooLate(BaseException):
+    """A call took too long. No Exception, so that a learner's `except Exception` lets it pass."""
 
 
-def ask(function: Callable[..., object], case: Mapping[str, Any], kind: str) -> Answer:
-    """Call `function` with a copy of the keyword arguments `case` and take its value out."""
-    case = deepcopy(dict(case))
+def ask(
+    function: Callable[..., object],
+    case: Mapping[str, Any],
+    kind: str,
+    limit: Limit = nullcontext,
+) -> Answer:
+    """Call `function` with a copy of the keyword arguments `case` and take its value out.
+
+    limit: opened around the call; may raise TooLate in it.
+    """
+    return _asked(function, deepcopy(dict(case)), kind, limit)
+
+
+def ask_all(
+    function: Callable[..., object],
+    cases: Sequence[Mapping[str, Any]],
+    kind: str,
+    limit: Limit = nullcontext,
+) -> Iterator[Answer]:
+    """One answer for each case, and then one more, about asking the first case again.
+
+    Each case is asked with a copy of its own. Then the first is asked again with the very objects
+    that the function got the first time. If the answer is another one, the problem of the last
+    answer is "changing" if that is so with a new copy too, else "changed-inputs": the function
+    changed what it was given. If all is well, or if there was no first value, it is "".
+
+    limit: opened around each single call. After a call that was too late no other is made.
+    """
+    if not cases:
+        return
+    handed = deepcopy(dict(cases[0]))
+    first = answer = _asked(function, handed, kind, limit)
+    yield answer
+    for case in cases[1:]:
+        if answer.problem != "too-late":
+            answer = ask(function, case, kind, limit)
+        yield answer
+    if first.problem or answer.problem == "too-late":
+        yield Answer()
+        return
+    again = _asked(function, handed, kind, limit)
+    if again.problem != "too-late" and not _agree(again, first):
+        fresh = ask(function, cases[0], kind, limit)
+        if fresh.problem == "too-late":
+            again = fresh
+        else:
+            again = Answer(problem="changed-inputs" if _agree(fresh, first) else "changing")
+    yield Answer(problem=again.problem)
+
+
+def _agree(answer: Answer, first: Answer) -> bool:
+    return not answer.problem and same(answer.value, first.value, AGAIN)
+
+
+def _asked(
+    function: Callable[..., object], arguments: dict[str, Any], kind: str, limit: Limit
+) -> Answer:
+    """What `function` answers to these very objects."""
     if not callable(function):
         return Answer(problem="not-a-function", detail=describe(function))
-    if not _accepts(function, case, figure=kind == "figure"):
-        return Answer(problem="arguments", detail=", ".join(case))
+    if not _accepts(function, arguments, figure=kind == "figure"):
+        return Answer(problem="arguments", detail=", ".join(arguments))
     try:
-        if kind == "figure":
-            return Answer(value=facts(function, case))
-        return Answer(value=plain(function(**case), kind))
-    except _Unusable as unusable:
+        with limit():
+            if kind == "figure":
+                return Answer(value=facts(function, arguments))
+            return Answer(value=plain(function(**arguments), kind))
+    except TooLate:
+        return Answer(problem="too-late")
+    except Unusable as unusable:
         problem, detail = unusable.args
         return Answer(problem=problem, detail=detail)
     except NotImplementedError:
         return Answer(problem="unwritten")
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         text = f"{type(error).__name__}: {error}".removesuffix(": ")
         return Answer(problem="raised", detail=text + _line(error))
-
-
-def plain(value: object, kind: str) -> Plain:
-    """The value as plain data of this kind."""
-    if value is None:
-        raise _Unusable("nothing", "")
-    if kind == "number":
-        return _number(value)
-    return _names(value) if kind == "names" else _numbers(value)
-
-
-def describe(value: object) -> str:
-    """The value's kind, in words."""
-    known: dict[type, str] = {
-        bool: "True or False",
-        str: "a text",
-        bytes: "a text",
-        list: "a list",
-        tuple: "a tuple",
-        dict: "a dictionary",
-        set: "a set",
-        complex: "a complex number",
-    }
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    if _lazy(value):
-        return f"a {type(value).__name__} object, which hands out its values one by one"
-    for kind, words in known.items():
-        if isinstance(value, kind):
-            return words
-    if callable(value):
-        return "a function"
-    return f"an object of type {type(value).__name__}"
-
-
-def _number(value: object) -> int | float:
-    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
-        value = value.item()
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
-        raise _Unusable("not-a-number", describe(value))
-    try:
-        result = float(value)
-    except OverflowError:
-        raise _Unusable("too-large", "") from None
-    if math.isnan(result):
-        raise _Unusable("nan", "")
-    return int(value) if isinstance(value, numbers.Integral) else result
-
-
-def _numbers(value: object) -> Plain:
-    if isinstance(value, Mapping):
-        return {str(key): _number(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        value = value.tolist()
-    if isinstance(value, ValuesView):
-        value = list(value)
-    if not isinstance(value, list | tuple):
-        raise _Unusable("not-numbers", describe(value))
-    return [_number(entry) for entry in value]
-
-
-def _names(value: object) -> list[str]:
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        value = value.tolist()
-    if isinstance(value, ItemsView) or not isinstance(
-        value, list | tuple | set | frozenset | Mapping | KeysView | ValuesView
-    ):
-        raise _Unusable("not-names", describe(value))
-    entries = list(value)
-    for entry in entries:
-        if not isinstance(entry, str):
-            raise _Unusable("not-names", f"a list in which there is {describe(entry)}")
-    return sorted({str(entry) for entry in entries})
-
-
-def _lazy(value: object) -> bool:
-    return hasattr(value, "__next__")
 
 
 def _accepts(function: Callable[..., object], case: Mapping[str, Any], figure: bool) -> bool:

@@ -1,13 +1,15 @@
 """From answers to a verdict: which are right, and which known misconception explains the others."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .answers import Answer, Plain
+from .answers import Answer
 from .messages import PROBLEMS
+from .plain_data import Plain, same
 from .plot_reading import reading
+
+__all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
 
 
 @dataclass(frozen=True)
@@ -91,25 +93,6 @@ def recognise(
         elif all(hit or fine for hit, fine in zip(hits, right, strict=True)):
             loose = loose or known
     return strict or loose
-
-
-def same(value: Plain, expected: Plain, tolerance: float) -> bool:
-    """Equal in shape and, up to the relative tolerance, in every number."""
-    if isinstance(expected, dict):
-        return (
-            isinstance(value, dict)
-            and value.keys() == expected.keys()
-            and all(same(value[key], expected[key], tolerance) for key in expected)
-        )
-    if isinstance(expected, list):
-        return (
-            isinstance(value, list)
-            and len(value) == len(expected)
-            and all(same(*pair, tolerance) for pair in zip(value, expected, strict=True))
-        )
-    if isinstance(expected, str) or isinstance(value, str | list | dict):
-        return bool(value == expected)
-    return math.isclose(value, expected, rel_tol=tolerance, abs_tol=0.0)
 
 
 def misshapen(value: Plain, expected: Plain) -> str:

@@ -16,6 +16,10 @@ PROBLEMS = {
     "too-late": "The function did not come back in time.",
     "died": "The function ended the whole Python process.",
     "changing": "The function gave two different values for one and the same case.",
+    "changed-inputs": (
+        "The function changes what it is given: called again with the same list or dictionary, it "
+        "gives another value."
+    ),
     "figure-empty": "There is no curve on the axis that was handed in: draw on `ax`.",
     "figure-curve": "Not every size can be told from the legend or the texts beside the curves.",
     "figure-legend": (
