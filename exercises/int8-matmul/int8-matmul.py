@@ -1,20 +1,25 @@
 """Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F]; known misconceptions."""
 
+from collections.abc import Callable
+
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
 
+# Each number occurs twice, beside others: an answer cannot lean on one argument alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
+    {"B": 64, "D": 8192, "F": 8192},
 )
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
     {"peak": 1.1e15, "bandwidth": 1.5e12},
     {"peak": 6.24e14, "bandwidth": 2e12},
+    {"peak": PEAK, "bandwidth": 2e12},
 )
 BOTH = tuple(size | chip for size, chip in zip(SIZES, CHIPS, strict=True))
 
@@ -50,6 +55,11 @@ def bounds(
     pair = times(B, D, F, peak, bandwidth, **counts)
     return max(pair), sum(pair)
 
+
+BOUND_BY: dict[str, Callable[..., bool]] = {
+    "compute-bound": lambda **case: times(**case)[0] > times(**case)[1],
+    "traffic-bound": lambda **case: times(**case)[0] < times(**case)[1],
+}
 
 EXERCISE = Exercise(
     name="int8-matmul",
@@ -130,6 +140,7 @@ EXERCISE = Exercise(
             points=4,
             cases=BOTH,
             ranges=SIZE_RANGES | CHIP_RANGES,
+            branches=BOUND_BY,
             kind="numbers",
             misconceptions=(
                 wrong("output-not-counted", lambda **case: times(**case, out=0)),
@@ -146,6 +157,7 @@ EXERCISE = Exercise(
             points=3,
             cases=BOTH,
             ranges=SIZE_RANGES | CHIP_RANGES,
+            branches=BOUND_BY,
             kind="numbers",
             misconceptions=(
                 wrong("swapped", lambda **case: bounds(**case)[::-1]),

@@ -5,10 +5,12 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
 
+# Each number occurs twice, beside others: an answer cannot lean on one argument alone.
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
+    {"B": 16, "D": 8192, "F": 8192},
 )
 SIZE_RANGES: dict[str, Range] = {
     "B": Whole(3, 1024),
@@ -29,6 +31,7 @@ INVENTED = {
     "Dogwood": (2.8e12, 4e11),
     "Elm": (4e13, 4e11),
 }
+FEW = {"Willow": (1.5e12, 5e11), "Acorn": (2e11, 8e11)}
 
 
 def moved(B: float, D: float, F: float, w: float = 1, out: float = 1) -> float:
@@ -45,6 +48,11 @@ def below(chips: dict[str, tuple[float, float]], limit: float) -> list[str]:
 
 def above(chips: dict[str, tuple[float, float]], limit: float) -> list[str]:
     return [name for name, (peak, bandwidth) in chips.items() if peak / bandwidth > limit]
+
+
+def share(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> float:
+    """The part of the chips that are to be named."""
+    return len(below(chips, 2 / bytes_per_element)) / len(chips)
 
 
 EXERCISE = Exercise(
@@ -103,6 +111,7 @@ EXERCISE = Exercise(
                 {"B": 16, "bytes_per_element": 1},
                 {"B": 64, "bytes_per_element": 2},
                 {"B": 8, "bytes_per_element": 0.5},
+                {"B": 64, "bytes_per_element": 4},
             ),
             ranges={"B": Whole(2, 1024), "bytes_per_element": WIDTHS},
             misconceptions=(
@@ -122,10 +131,17 @@ EXERCISE = Exercise(
                 {"chips": INVENTED, "bytes_per_element": 1},
                 {"chips": INVENTED, "bytes_per_element": 0.5},
                 {"chips": INVENTED, "bytes_per_element": 2},
+                {"chips": FEW, "bytes_per_element": 4},
+                {"chips": FEW, "bytes_per_element": 0.5},
             ),
             ranges={
-                "chips": Pairs(8, Real(1e11, 4e12), Real(2e11, 8e11)),
+                "chips": Pairs(3, 8, Real(1e11, 4e12), Real(2e11, 8e11)),
                 "bytes_per_element": WIDTHS,
+            },
+            branches={
+                "no chip": lambda **case: share(**case) == 0,
+                "some chips": lambda **case: 0 < share(**case) < 1,
+                "all chips": lambda **case: share(**case) == 1,
             },
             kind="names",
             misconceptions=(
