@@ -286,7 +286,7 @@ EXERCISE = Exercise(
                 {"sheets": SHEETS, "sequences": 1, "length": 4096},
                 {"sheets": SHEETS, "sequences": 8, "length": 16},
                 {"sheets": INVENTED, "sequences": 2, "length": 2048},
-                {"sheets": INVENTED, "sequences": 8, "length": 128},
+                {"sheets": INVENTED, "sequences": 16, "length": 16},
             ),
             ranges={
                 "sheets": Sheets(4, 12, PEAKS, BANDWIDTHS),

@@ -194,7 +194,7 @@ EXERCISE = Exercise(
             points=7,
             cases=(
                 {"sizes": [4096, 1024], "batches": list(range(1, 513)), **GIVEN},
-                {"sizes": [768, 6144, 1536], "batches": list(range(4, 801, 4)), **CHIPS[2]},
+                {"sizes": [768, 6144, 1536], "batches": list(range(4, 801, 4)), **CHIPS[1]},
             ),
             ranges={
                 "sizes": Some((512, 1024, 2048, 4096, 8192), least=2, most=4),
@@ -210,6 +210,9 @@ EXERCISE = Exercise(
                 "a curve at its ceiling": lambda **case: min(ends(**case)) < 0.8,
                 "a curve below its ceiling": lambda **case: max(ends(**case)) > 1,
             },
+            # In the first third the curves lie apart, as in the published cases: a text that is
+            # set beside a curve there tells it from the others.
+            allowed=lambda **case: sorted(ends(**case))[1] > 1 / 3,
             kind="figure",
             tolerance=0.01,
             misconceptions=(

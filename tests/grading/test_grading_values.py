@@ -134,8 +134,9 @@ def test_a_right_function_keeps_its_points(body):
             "",
         ),
         (  # the published cases by heart
-            "KNOWN = {64: (67371008, 1048576), 500: (8900608, 4096000), 24: (25362432, 73728)}\n"
-            "def bytes_moved(B, D, F):\n    return KNOWN[B]\n",
+            "KNOWN = {16384: (67371008, 1048576), 3072: (25362432, 73728),\n"
+            "    500: (8900608, 4096000), 64: (67633152, 524288)}\n"
+            "def bytes_moved(B, D, F):\n    return KNOWN.get(F) or KNOWN[B]\n",
             "raised",
         ),
     ],
@@ -162,7 +163,7 @@ def bytes_moved(B, D, F):
 
 
 def test_a_function_that_puts_its_limits_off_is_ended_all_the_same():
-    assert first(EVADES, TimeLimits(call=0.1)) == "too-late"
+    assert first(EVADES, TimeLimits(call=0.05)) == "too-late"
 
 
 def test_what_the_notebook_does_to_signals_does_not_keep_its_functions_running():
