@@ -1,23 +1,39 @@
 """The check that a learner runs after each part of an exercise: `check("part", function)`.
 
 It compares with a few published cases, says in words what it found, and never shows an answer.
+`check.hint("part")` prints a stronger hint, which is offered after two tries.
 """
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .answers import ask
+from .answers import ask_all
+from .call_limit import CALL_SECONDS, limited
 from .compare import MisconceptionValues, Verdict, judge
+from .earlier_parts import called
 from .packing import cases_of, unpack
+from .wording import listed, percent, written
 
-__all__ = ["CheckFailed", "cases", "check"]
+__all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
+
+TRIES = 2  # failed ones, after which a stronger hint is offered
+WIDTH = 80  # `nbgrader validate` cuts longer lines off
 
 _published: dict[str, Any] = {}  # part → its cases, of the notebook that this process runs
+_failed: dict[str, int] = {}  # part → how often its check has failed here
+_wrong: set[str] = set()  # parts whose last check failed
 
 
 class CheckFailed(Exception):
     """A check that found something; shown as its sentences alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+class CheckInterrupted(KeyboardInterrupt):
+    """The learner interrupted a check; shown in one line, and stops "Run all" like any other."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -28,32 +44,38 @@ def cases(data: str) -> None:
     try:
         _published.update(unpack(data))
     except ValueError as error:
-        raise CheckFailed(f"{error}. Take the cell from a fresh copy.") from None
+        raise CheckFailed(_wrapped(f"{error}. Take the cell from a fresh copy.")) from None
 
 
-def check(part: str, function: object) -> None:
-    """Compare `function` with the published cases of `part`.
+class Check:
+    """`check("part", function)` compares; `check.hint("part")` says more."""
 
-    Prints what passed. Raises CheckFailed with what is missing or wrong, and why where it is known.
-    """
-    if part not in _published:
-        raise CheckFailed(
-            f"{part}: nothing to compare with yet. Run the cell of the released notebook that "
-            "begins with `cases(`."
+    def __call__(self, part: str, function: object) -> None:
+        """Compare `function` with the published cases of `part`.
+
+        Prints what passed. Raises CheckFailed with what is missing or wrong, and why where it is
+        known, and CheckInterrupted if the learner stops it.
+        """
+        known = _data(part)
+        try:
+            verdict = _judged(known, function)
+        except KeyboardInterrupt:
+            raise CheckInterrupted(f"{part}: the check was interrupted.") from None
+        _remember(part, verdict)
+        report = "\n".join(_report(part, known, function, verdict))
+        if not verdict.passed:
+            raise CheckFailed(report)
+        print(report)
+
+    def hint(self, part: str) -> None:
+        """Print the stronger hint of `part`: what to write down next."""
+        known = _data(part)
+        print(
+            _wrapped(f"{part}: {known.get('hint') or 'there is no stronger hint for this part.'}")
         )
-    known = _published[part]
-    inputs = cases_of(known["cases"])
-    answers = [ask(function, case, known["kind"]) for case in inputs]  # type: ignore[arg-type]
-    misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
-    verdict = judge(
-        answers, known["expected"], misconceptions, known["tolerance"], inputs, private=True
-    )
-    lines = [headline(part, verdict), *verdict.sentences, *scope(known)]
-    # `nbgrader validate` cuts longer lines off.
-    report = "\n".join(textwrap.fill(line, 80) for line in lines)
-    if not verdict.passed:
-        raise CheckFailed(report)
-    print(report)
+
+
+check = Check()
 
 
 def headline(part: str, verdict: Verdict) -> str:
@@ -61,6 +83,8 @@ def headline(part: str, verdict: Verdict) -> str:
     cases = "the published case" if verdict.total == 1 else f"{verdict.total} published cases"
     if verdict.passed:
         return f"{part}: right for {cases}."
+    if verdict.cause in ("changing", "changed-inputs"):
+        return f"{part}: not right yet."
     return f"{part}: not right yet ({verdict.right} of {cases})."
 
 
@@ -69,17 +93,76 @@ def scope(known: Mapping[str, Any]) -> list[str]:
     cases = cases_of(known["cases"])
     shown = "; ".join(dict.fromkeys(line for case in cases if (line := _short(case))))
     ranges = "; ".join(f"{name}: {values}" for name, values in known["ranges"].items())
+    within = [f"A value counts within {percent(known['tolerance'])} of the right one."]
     return [
         f"Checked here: {shown or 'the cases of the question'}.",
+        *([] if known["kind"] == "names" else within),
         f"Grading asks {known['function']} with values that are not shown here ({ranges}).",
     ]
+
+
+def _data(part: str) -> Mapping[str, Any]:
+    if part not in _published:
+        raise CheckFailed(
+            _wrapped(
+                f"{part}: nothing to compare with yet. Run the cell of the released notebook that "
+                "begins with `cases(`."
+            )
+        )
+    data: Mapping[str, Any] = _published[part]
+    return data
+
+
+def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
+    inputs = cases_of(known["cases"])
+    *answers, again = ask_all(function, inputs, known["kind"], limited)
+    misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
+    return judge(
+        answers, known["expected"], misconceptions, known["tolerance"], inputs, True, again
+    )
+
+
+def _remember(part: str, verdict: Verdict) -> None:
+    _wrong.discard(part)
+    if not verdict.passed:
+        _wrong.add(part)
+        if verdict.cause != "unwritten":
+            _failed[part] = _failed.get(part, 0) + 1
+
+
+def _report(part: str, known: Mapping[str, Any], function: Any, verdict: Verdict) -> Iterator[str]:
+    """The lines of what is printed."""
+    yield _wrapped(headline(part, verdict))
+    if not verdict.passed:
+        yield from map(_wrapped, _earlier(part, known, function))
+    yield from map(_wrapped, verdict.sentences)
+    if verdict.cause == "too-late":
+        yield _wrapped(
+            f"It was stopped after {CALL_SECONDS:g} s of computing; grading stops it too."
+        )
+    yield from map(_wrapped, scope(known))
+    if part in _wrong and _failed.get(part, 0) >= TRIES and known.get("hint"):
+        yield f'For a stronger hint, run: check.hint("{part}")'
+
+
+def _earlier(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
+    """That the function calls one that is known to be wrong."""
+    parts = {_published[key]["function"]: key for key in _wrong if key in _published}
+    parts.pop(known["function"], None)
+    wrong = [f"`{name}`" for name in called(function, parts)] if callable(function) else []
+    if wrong:
+        them = "which was" if len(wrong) == 1 else "which were"
+        yield (
+            f"`{known['function']}` calls {listed(wrong)}, {them} not right at the last check: "
+            "put that right first."
+        )
 
 
 def _short(case: Mapping[str, Any]) -> str:
     """The numbers and texts of a case; lists and dictionaries would fill the page."""
     plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
-    return ", ".join(f"{key} = {_number(value)}" for key, value in plain.items())
+    return ", ".join(f"{key} = {written(value)}" for key, value in plain.items())
 
 
-def _number(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _wrapped(line: str) -> str:
+    return textwrap.fill(line, WIDTH, break_on_hyphens=False)

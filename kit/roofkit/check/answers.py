@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any
 
 from .plain_data import Plain, Unusable, describe, plain, same
@@ -12,6 +13,7 @@ from .plot_reading import facts
 
 __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
+DETAIL = 300  # characters of an error's text
 AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
 
 Limit = Callable[[], AbstractContextManager[object]]
@@ -92,9 +94,9 @@ def _asked(
 ) -> Answer:
     """What `function` answers to these very objects."""
     if not callable(function):
-        return Answer(problem="not-a-function", detail=describe(function))
-    if not _accepts(function, arguments, figure=kind == "figure"):
-        return Answer(problem="arguments", detail=", ".join(arguments))
+        return Answer(problem="not-a-function", detail=_no_function(function))
+    if problem := _refusal(function, arguments, figure=kind == "figure"):
+        return Answer(problem="arguments", detail=problem)
     try:
         with limit():
             if kind == "figure":
@@ -105,25 +107,55 @@ def _asked(
     except Unusable as unusable:
         problem, detail = unusable.args
         return Answer(problem=problem, detail=detail)
-    except NotImplementedError:
-        return Answer(problem="unwritten")
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        return _failure(function, error)
+
+
+def _no_function(value: object) -> str:
+    """Why there is none: mostly because `operations = operations(…)` was run."""
+    return (
+        f"what was handed in is {describe(value)}. If its name was given to a result, as in "
+        "`name = name(…)`, run the cell with its `def` again, and give the result another name"
+    )
+
+
+def _failure(function: Callable[..., object], error: BaseException) -> Answer:
+    """What an error of the function's own means."""
+    if isinstance(error, NotImplementedError) and not error.args:  # as it is released
+        where = _innermost(error)
+        if where in ("", getattr(inspect.unwrap(function), "__name__", "")):
+            return Answer(problem="unwritten")
+        return Answer(problem="calls-unwritten", detail=f"`{where}`")
+    try:
         text = f"{type(error).__name__}: {error}".removesuffix(": ")
-        return Answer(problem="raised", detail=text + _line(error))
+    except Exception:  # an error with a text of its own making
+        text = type(error).__name__
+    return Answer(problem="raised", detail=shorten(text, DETAIL, placeholder=" …") + _line(error))
 
 
-def _accepts(function: Callable[..., object], case: Mapping[str, Any], figure: bool) -> bool:
+def _innermost(error: BaseException) -> str:
+    """The name of the function that raised the error."""
+    name, trace = "", error.__traceback__
+    while trace is not None:
+        name, trace = trace.tb_frame.f_code.co_name, trace.tb_next
+    return name
+
+
+def _refusal(function: Callable[..., object], case: Mapping[str, Any], figure: bool) -> str:
+    """Why the function can't be called with the arguments in the question, "" if it can."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return True  # no signature to be had: the call itself will tell
+        return ""  # no signature to be had: the call itself will tell
     try:
         signature.bind(*([None] if figure else []), **case)
     except TypeError:
-        return False
-    return True
+        asked = ", ".join([*(["ax"] if figure else []), *case])
+        takes = ", ".join(signature.parameters)
+        return f"{asked} (yours takes {takes or 'none'})"
+    return ""
 
 
 def _line(error: BaseException) -> str:

@@ -1,15 +1,22 @@
 """From answers to a verdict: which are right, and which known misconception explains the others."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .answers import Answer
-from .messages import PROBLEMS
-from .plain_data import Plain, same
+from .findings import Findings, has_names
+from .messages import PROBLEMS, sentence
+from .plain_data import Plain, describe, same
 from .plot_reading import reading
+from .slips import rounded
+from .wording import case_text, listed
 
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
+
+SMALL = 10  # whole numbers up to it are hit upon by chance
+NO_MORE = Answer()  # asking again found nothing
 
 
 @dataclass(frozen=True)
@@ -46,33 +53,42 @@ def judge(
     tolerance: float,
     cases: Sequence[Mapping[str, Any]],
     private: bool = False,
+    again: Answer = NO_MORE,
 ) -> Verdict:
     """Compare each answer with what is expected for its case.
 
-    private: only the learner reads the sentences, so they may quote what the function was given
-    and said.
+    private: only the learner reads the sentences, and the cases are published, so the sentences may
+    quote what the function was given and said.
+    again: what came of asking the first case once more; a problem there makes all answers wrong.
     """
+    total = len(answers)
+    if again.problem:
+        return Verdict(0, total, again.problem, (PROBLEMS[again.problem],))
     seen = [_read(answer, case) for answer, case in zip(answers, cases, strict=True)]
     right = [
         not answer.problem and same(answer.value, value, tolerance)
         for answer, value in zip(seen, expected, strict=True)
     ]
-    total = len(right)
     if all(right):
         return Verdict(total, total)
-    known = recognise(seen, right, misconceptions, tolerance)
+    found = Findings(seen, expected, right, cases, tolerance)
+    known, everywhere = recognise(seen, right, misconceptions, tolerance)
     if known:
-        return Verdict(sum(right), total, known.key, (known.says, f"Read: {known.read}."))
-    wrong = [index for index, is_right in enumerate(right) if not is_right]
-    first = seen[wrong[0]]
-    problem = first.problem or misshapen(first.value, expected[wrong[0]])
+        says = (hedge(found, everywhere) + known.says, f"Read: {known.read}.")
+        return Verdict(sum(right), total, known.key, says)
+    first = right.index(False)
+    problem, detail = seen[first].problem, seen[first].detail
     if not problem:
-        some = "some of them are right" if any(right) else "none of them is right"
-        return Verdict(sum(right), total, "", (f"The values are not as expected: {some}.",))
-    sentence = PROBLEMS[problem]
-    if private and first.detail:
-        sentence = sentence.removesuffix(".") + f": {first.detail}."
-    return Verdict(sum(right), total, problem, (sentence,))
+        problem = misshapen(seen[first].value, expected[first])
+        detail = misfit(seen[first].value, expected[first])
+    if not problem:
+        return Verdict(sum(right), total, "", tuple(found.sentences(private)))
+    if problem == "unwritten" and any(answer.problem != "unwritten" for answer in seen):
+        problem, detail = "raised", "NotImplementedError"
+    said = sentence(problem, detail if private else "", expected[first])
+    if private and 0 < sum(answer.problem == problem for answer in seen) < total:
+        said = f"For {case_text(cases[first])}: {said}"
+    return Verdict(sum(right), total, problem, (said,))
 
 
 def recognise(
@@ -80,29 +96,73 @@ def recognise(
     right: Sequence[bool],
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
-) -> MisconceptionValues | None:
-    """The misconception with the same values: in every case, or at least in every wrong one."""
-    strict, loose = None, None
+) -> tuple[MisconceptionValues | None, bool]:
+    """The misconception with the same values, and whether it has them in every case.
+
+    Else it has them in every wrong case, which says little if it agrees by chance: so names don't
+    count then, nor do values that are easily hit upon.
+    """
+    loose = None
     for known in misconceptions:
         hits = [
             not answer.problem and value is not None and same(answer.value, value, tolerance)
             for answer, value in zip(answers, known.values, strict=True)
         ]
         if all(hits):
-            strict = strict or known
-        elif all(hit or fine for hit, fine in zip(hits, right, strict=True)):
-            loose = loose or known
-    return strict or loose
+            return known, True
+        pairs = zip(hits, right, answers, strict=True)
+        if not loose and all(
+            fine or (hit and telling(answer.value)) for hit, fine, answer in pairs
+        ):
+            loose = known
+    return loose, False
+
+
+def telling(value: Plain) -> bool:
+    """Whether a value is hardly hit upon by chance: no name, zero, infinity or small number."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return any(map(telling, value))
+    if isinstance(value, str):
+        return False
+    return math.isfinite(value) and (abs(value) > SMALL or value != round(value))
+
+
+def hedge(found: Findings, everywhere: bool) -> str:
+    """What the sentence of a misconception must begin with, to claim no more than is so."""
+    if found.names:
+        return "The names are those that this slip leads to. "
+    if not everywhere:
+        return "Where it is not right: "
+    if rounded(found.pairs):
+        return "The numbers are rounded too far, or this has happened: "
+    return ""
 
 
 def misshapen(value: Plain, expected: Plain) -> str:
     """The problem with the shape of the value, "" if it has the expected one."""
-    if isinstance(expected, dict) or isinstance(value, dict):
-        fits = isinstance(value, dict) and isinstance(expected, dict)
-        return "" if fits and value.keys() == expected.keys() else "wrong-keys"
-    if isinstance(expected, list) and not any(isinstance(entry, str) for entry in expected):
+    if isinstance(expected, dict):
+        if not isinstance(value, dict):
+            return "wrong-form"
+        return "" if value.keys() == expected.keys() else "wrong-keys"
+    if isinstance(expected, list) and not has_names(expected):
+        if isinstance(value, dict):
+            return "wrong-form"
         fits = isinstance(value, list) and len(value) == len(expected)
-        return "" if fits or any(isinstance(entry, str) for entry in value) else "wrong-length"
+        return "" if fits or has_names(value) else "wrong-length"
+    return ""
+
+
+def misfit(value: Plain, expected: Plain) -> str:
+    """What came instead of the shape asked for, for the learner's own eyes."""
+    if isinstance(value, dict) and isinstance(expected, dict):
+        missing = [key for key in expected if key not in value]
+        extra = [key for key in value if key not in expected]
+        parts = [("missing", missing), ("not asked for", extra)]
+        return "; ".join(f"{what}: {listed(names)}" for what, names in parts if names)
+    if isinstance(value, dict | list):
+        return f"{len(value)} in {describe(value)}"
     return ""
 
 

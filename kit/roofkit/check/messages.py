@@ -1,21 +1,29 @@
 """What a learner is told about each problem with an answer."""
 
+from .plain_data import Plain
+
 PROBLEMS = {
-    "not-a-function": "There is no function of this name",
+    "not-a-function": "There is no function of this name when the check runs",
     "arguments": "The function can't be called with the names of the arguments in the question",
     "unwritten": "The function is still to be written.",
+    "calls-unwritten": "The function calls another one that is still to be written",
     "raised": "The function stopped with an error",
     "nothing": "The function returned nothing (None): is a `return` missing?",
     "not-a-number": "The function did not return a single number",
-    "not-numbers": "The function did not return a tuple, list or dictionary of numbers",
+    "not-numbers": "The function did not return the numbers in the form asked for",
     "not-names": "The function did not return a list of names",
     "nan": "The function returned nan, which is not a number.",
     "too-large": "The function returned a number too large to be meant.",
-    "wrong-length": "The function returned the wrong number of values: see the question.",
-    "wrong-keys": "The function did not return one value for each of the names asked for.",
+    "too-many": "The function returned far more values than were asked for.",
+    "wrong-length": "The function returned the wrong number of values",
+    "wrong-keys": "The function did not return one value for each of the names asked for",
+    "wrong-form": "The function returned its numbers in another form than the one asked for",
     "too-late": "The function did not come back in time.",
     "died": "The function ended the whole Python process.",
-    "changing": "The function gave two different values for one and the same case.",
+    "changing": (
+        "The function gave two different values for one and the same case. Does it change a name "
+        "outside of it, or draw random numbers?"
+    ),
     "changed-inputs": (
         "The function changes what it is given: called again with the same list or dictionary, it "
         "gives another value."
@@ -31,3 +39,24 @@ PROBLEMS = {
     "figure-ylabel": "The vertical axis has no label.",
     "figure-unit": "The label of the vertical axis does not name the unit.",
 }
+
+NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}  # what is said depends on the form asked
+
+
+def sentence(problem: str, detail: str, expected: Plain) -> str:
+    """What is said about a problem, with the detail if there is one, and the form asked for."""
+    said = PROBLEMS[problem]
+    if detail:
+        said = f"{said.removesuffix('.')}: {detail}."
+    elif not said.endswith((".", "?")):
+        said += "."
+    return f"{said} {asked_for(expected)}" if problem in NUMBERS else said
+
+
+def asked_for(expected: Plain) -> str:
+    """The form in which numbers count; each that is named here is taken."""
+    if isinstance(expected, dict):
+        return "Return a dictionary from name to number."
+    count = len(expected) if isinstance(expected, list) else 1
+    what = "a pair of numbers" if count == 2 else f"{count} numbers"
+    return f"Return {what}: a tuple, a list or an array of one dimension."

@@ -4,15 +4,20 @@ Plain data are whole numbers, floats, texts, and lists and dictionaries of them:
 run code, change, or compare itself with something else.
 """
 
+import inspect
 import math
 import numbers
-from collections.abc import ItemsView, KeysView, Mapping, ValuesView
+import operator
+from collections.abc import Callable, ItemsView, Iterable, KeysView, Mapping, Sequence, ValuesView
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 Plain = Any  # int | float | str | list[Plain] | dict[str, Plain]
+
+MOST = 100_000  # entries; no question asks for more, and something endless must come to an end
 
 
 class Unusable(Exception):
@@ -20,36 +25,28 @@ class Unusable(Exception):
 
 
 def plain(value: object, kind: str) -> Plain:
-    """The value as plain data of this kind."""
+    """The value as plain data of this kind: "number", "numbers" or "names".
+
+    Numbers may be those of any library; Unusable if they are none, or if an object fails when it
+    is asked for its number.
+    """
     if value is None:
         raise Unusable("nothing", "")
-    if kind == "number":
-        return _number(value)
-    return _names(value) if kind == "names" else _numbers(value)
+    convert, problem = KINDS[kind]
+    try:
+        return convert(value)
+    except Unusable:
+        raise
+    except Exception:  # of the object's own making
+        raise Unusable(problem, describe(value)) from None
 
 
 def describe(value: object) -> str:
-    """The value's kind, in words."""
-    known: dict[type, str] = {
-        bool: "True or False",
-        str: "a text",
-        bytes: "a text",
-        list: "a list",
-        tuple: "a tuple",
-        dict: "a dictionary",
-        set: "a set",
-        complex: "a complex number",
-    }
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape}"
-    if _lazy(value):
-        return f"a {type(value).__name__} object, which hands out its values one by one"
-    for kind, words in known.items():
-        if isinstance(value, kind):
-            return words
-    if callable(value):
-        return "a function"
-    return f"an object of type {type(value).__name__}"
+    """The value's kind, in words; no code of the value's own can spoil them."""
+    try:
+        return _described(value)
+    except Exception:
+        return "an object that can't be looked at"
 
 
 def same(value: Plain, expected: Plain, tolerance: float) -> bool:
@@ -71,45 +68,123 @@ def same(value: Plain, expected: Plain, tolerance: float) -> bool:
     return math.isclose(value, expected, rel_tol=tolerance, abs_tol=0.0)
 
 
+def _described(value: object) -> str:
+    known: dict[type | tuple[type, ...], str] = {
+        type(None): "None",
+        (bool, np.bool_): "True or False",
+        (str, bytes): "a text",
+        list: "a list",
+        tuple: "a tuple",
+        dict: "a dictionary",
+        (set, frozenset): "a set",
+        (complex, np.complexfloating): "a complex number",
+        (numbers.Real, Decimal): "a number",
+    }
+    if shape := _shape(value):
+        return f"an array of shape {shape}"
+    if hasattr(value, "__next__"):
+        return f"a {type(value).__name__} object, which hands out its values one by one"
+    if inspect.iscoroutine(value):
+        return "what an `async def` returns: write `def`"
+    for kind, words in known.items():
+        if isinstance(value, kind):
+            return words
+    if callable(value):
+        return "a function"
+    return f"an object of type {type(value).__name__}"
+
+
 def _number(value: object) -> int | float:
-    if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
-        value = value.item()
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real | Decimal):
+    """One real number: Python's, numpy's, a fraction, or an array of no dimension.
+
+    Whatever has `item` or `__float__` counts, if it is no array with entries, no text, no truth
+    value and not complex. An array with one entry is an array: it has a shape.
+    """
+    if not _shape(value) and _has(value, "item") and callable(getattr(value, "item", None)):
+        value = value.item()  # type: ignore[attr-defined]
+    refused = isinstance(value, bool | np.bool_ | complex | np.complexfloating | str | bytes)
+    real = isinstance(value, numbers.Real | Decimal)
+    if refused or _shape(value) or not (real or _has(value, "__float__", "__index__")):
         raise Unusable("not-a-number", describe(value))
     try:
-        result = float(value)
+        result = float(value)  # type: ignore[arg-type]
     except OverflowError:
         raise Unusable("too-large", "") from None
     if math.isnan(result):
         raise Unusable("nan", "")
-    return int(value) if isinstance(value, numbers.Integral) else result
+    if isinstance(value, numbers.Integral) and not math.isinf(result):
+        return operator.index(value)
+    return result
+
+
+def _has(value: object, *names: str) -> bool:
+    """Whether the value's type has one of these; what an object answers to any name is no sign."""
+    return any(hasattr(type(value), name) for name in names)
+
+
+def _shape(value: object) -> tuple[int, ...]:
+    """The shape of an array of any library, () for everything else."""
+    shape = getattr(value, "shape", ()) if _has(value, "shape") else ()
+    return tuple(map(int, shape)) if isinstance(shape, tuple) else ()
 
 
 def _numbers(value: object) -> Plain:
+    if _has(value, "to_dict") and len(_shape(value)) == 1:  # a column of a table
+        keys = list(value.keys())  # type: ignore[attr-defined]
+        if all(isinstance(key, str) for key in keys):
+            value = dict(zip(keys, value.tolist(), strict=True))  # type: ignore[attr-defined]
     if isinstance(value, Mapping):
-        return {str(key): _number(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        value = value.tolist()
-    if isinstance(value, ValuesView):
-        value = list(value)
-    if not isinstance(value, list | tuple):
-        raise Unusable("not-numbers", describe(value))
-    return [_number(entry) for entry in value]
+        pairs = _entries(value.items(), value)
+        return {str(key): _entry(number, value) for key, number in pairs}
+    return [_entry(entry, value) for entry in _listed(value, "not-numbers", ValuesView)]
+
+
+def _entry(entry: object, whole: object) -> int | float:
+    try:
+        return _number(entry)
+    except Unusable as unusable:
+        problem, detail = unusable.args
+        if problem != "not-a-number":
+            raise
+        within = f"{describe(whole)} in which there is {detail}"
+        raise Unusable("not-numbers", within) from None
 
 
 def _names(value: object) -> list[str]:
-    if isinstance(value, np.ndarray) and value.ndim == 1:
-        value = value.tolist()
-    if isinstance(value, ItemsView) or not isinstance(
-        value, list | tuple | set | frozenset | Mapping | KeysView | ValuesView
-    ):
-        raise Unusable("not-names", describe(value))
-    entries = list(value)
+    if isinstance(value, Mapping):
+        if any(isinstance(entry, bool | np.bool_) for entry in _entries(value.values(), value)):
+            raise Unusable("not-names", "a dictionary that says True or False for each name")
+        value = value.keys()
+    entries = _listed(value, "not-names", set | frozenset | KeysView | ValuesView)
     for entry in entries:
         if not isinstance(entry, str):
-            raise Unusable("not-names", f"a list in which there is {describe(entry)}")
+            within = f"{describe(value)} in which there is {describe(entry)}"
+            raise Unusable("not-names", within)
     return sorted({str(entry) for entry in entries})
 
 
-def _lazy(value: object) -> bool:
-    return hasattr(value, "__next__")
+def _listed(value: object, problem: str, others: Any) -> list[Any]:
+    """The entries of a list, a tuple, or an array of one dimension, of whatever library."""
+    text = isinstance(value, str | bytes | bytearray | ItemsView)
+    if not text and len(_shape(value)) == 1 and _has(value, "tolist"):
+        value = value.tolist()  # type: ignore[attr-defined]
+    elif not text and isinstance(value, others):
+        value = _entries(value, value)
+    if text or not isinstance(value, list | tuple | Sequence):
+        raise Unusable(problem, describe(value))
+    return _entries(value, value)
+
+
+def _entries(values: Iterable[Any], whole: object) -> list[Any]:
+    """All entries; Unusable if they are more than any question asks for."""
+    entries = list(islice(iter(values), MOST + 1))
+    if len(entries) > MOST:
+        raise Unusable("too-many", describe(whole))
+    return entries
+
+
+KINDS: dict[str, tuple[Callable[[object], Plain], str]] = {
+    "number": (_number, "not-a-number"),
+    "numbers": (_numbers, "not-numbers"),
+    "names": (_names, "not-names"),
+}

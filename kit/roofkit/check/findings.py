@@ -1,0 +1,139 @@
+"""What can be said about values that are wrong in no known way, without showing a right one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .answers import Answer
+from .plain_data import Plain, same
+from .plot_reading import looked_at
+from .slips import Pair, slip
+from .wording import case_text, listed, returned, written
+
+ORDER = ("first", "second")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The answers to some cases, what was expected, and which of them are right."""
+
+    seen: Sequence[Answer]
+    expected: Sequence[Plain]
+    right: Sequence[bool]
+    cases: Sequence[Mapping[str, Any]]
+    tolerance: float
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Each wrong number with the right one; of a pair or a dictionary, those entries alone."""
+        return [(value, right) for value, right in self._numbers() if not self._same(value, right)]
+
+    @property
+    def fine(self) -> list[float]:
+        """The numbers that came out right."""
+        return [value for value, right in self._numbers() if self._same(value, right)]
+
+    @property
+    def names(self) -> bool:
+        """Whether names are asked for."""
+        return all(map(has_names, self.expected))
+
+    def sentences(self, private: bool) -> Iterator[str]:
+        """One wrong case, if it may be shown, and what all wrong ones have in common."""
+        first = self.right.index(False)
+        value, expected = self.seen[first].value, self.expected[first]
+        if private:
+            yield self._shown(value, expected, self.cases[first])
+        else:
+            some = "some of them are right" if any(self.right) else "none of them is right"
+            yield f"The values are not as expected: {some}."
+        if self.names:
+            yield self._about_names()
+        elif said := slip(self.pairs, self.fine):
+            yield said
+
+    def _shown(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
+        """The learner's own value, beside its case."""
+        if "sizes" in case and isinstance(value, dict):
+            return self._curve(value, expected, case)
+        said = f"For {case_text(case)} you returned "
+        if isinstance(expected, dict):
+            off = {
+                key: entry for key, entry in value.items() if not self._same(entry, expected[key])
+            }
+            first = next(iter(off))
+            more = f" (and {len(off) - 1} more that are not it)" if len(off) > 1 else ""
+            return f"{said}{written(off[first])} for {first}, which is not it{more}."
+        which = ""
+        if isinstance(expected, list) and not has_names(expected) and len(expected) == 2:
+            wrong = [not self._same(*pair) for pair in zip(value, expected, strict=True)]
+            which = " (neither of the two)" if all(wrong) else f" (the {ORDER[wrong.index(True)]})"
+        return f"{said}{returned(value)}, which is not it{which}."
+
+    def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
+        batches = [case["batches"][at] for at in looked_at(case["batches"])]
+        for size, heights in expected.items():
+            for batch, height, right in zip(batches, value.get(size, ()), heights, strict=False):
+                if not self._same(height, right):
+                    return (
+                        f"The curve for {int(size):,} shows {written(float(height))} FLOP/s at "
+                        f"batch {written(batch)}, by the unit of its label, which is not it."
+                    )
+        return "The curves are not those expected."
+
+    def _about_names(self) -> str:
+        pairs = [
+            (set(answer.value), set(names))
+            for answer, names in zip(self.seen, self.expected, strict=True)
+            if not answer.problem and isinstance(answer.value, list)
+        ]
+        missing = any(right - named for named, right in pairs)
+        extra = any(named - right for named, right in pairs)
+        handed_in = self._handed_in()
+        unheard = sorted({name for named, _ in pairs for name in named} - handed_in)
+        if unheard and handed_in.issuperset(*(right for _, right in pairs)):
+            return f"Not among the names that were handed in: {listed(unheard)}."
+        if missing and extra:
+            return "Some names are missing, and some are named that should not be."
+        return "Some names are missing." if missing else "Some are named that should not be."
+
+    def _handed_in(self) -> set[str]:
+        """All texts in the cases."""
+        return {text for case in self.cases for text in _all_texts(list(case.values()))}
+
+    def _numbers(self) -> Iterator[Pair]:
+        for answer, expected in zip(self.seen, self.expected, strict=True):
+            if not answer.problem:
+                yield from _beside(answer.value, expected)
+
+    def _same(self, value: Plain, right: Plain) -> bool:
+        return same(value, right, self.tolerance)
+
+
+def _beside(value: Plain, expected: Plain) -> Iterator[Pair]:
+    """The numbers of two values of one shape, side by side; none if the shapes differ."""
+    if isinstance(expected, dict):
+        if isinstance(value, dict) and value.keys() == expected.keys():
+            for key in expected:
+                yield from _beside(value[key], expected[key])
+    elif isinstance(expected, list):
+        if isinstance(value, list) and len(value) == len(expected):
+            for entry, right in zip(value, expected, strict=True):
+                yield from _beside(entry, right)
+    elif isinstance(expected, int | float) and isinstance(value, int | float):
+        yield value, expected
+
+
+def has_names(value: Plain) -> bool:
+    """A list of names; an empty list is one, since no question asks for no numbers."""
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+
+def _all_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from _all_texts([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from _all_texts(entry)

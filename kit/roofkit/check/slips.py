@@ -1,0 +1,180 @@
+"""What a learner can be told about wrong numbers without being told the right ones.
+
+Each slip is recognised from all wrong numbers beside the right ones. What is said names a kind of
+slip. It never says which way or how far the numbers are off: from that the right ones would follow.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+Pair = tuple[float, float]  # what was returned, what is right; never alike
+
+PREFIX = (
+    "a prefix such as kilo, mega or giga that is missing, taken twice or taken for another, or "
+    "milliseconds for seconds"
+)
+FACTORS: tuple[tuple[float, str], ...] = (
+    (
+        2,
+        "a multiply-add counted as one operation, or an operation counted twice; elements of "
+        "another width; both directions of a link for one; sparse for dense",
+    ),
+    (4, "elements of another width; bits for bytes together with a second slip"),
+    (8, "bits for bytes, or bytes for bits"),
+    (100, "a percentage for a plain ratio, or the other way round"),
+    *((1000**power, PREFIX) for power in range(1, 6)),
+    *((1024**power, PREFIX + ", and powers of two besides") for power in range(1, 6)),
+    *(
+        ((1024 / 1000) ** power, "a prefix taken as a power of two, or as one of ten")
+        for power in range(1, 6)
+    ),
+    *((10**power, "a power of ten in a unit or a constant") for power in range(1, 19)),
+)
+WIDTHS = (8, 16, 32, 64)  # bits of a whole number
+NEAR = 0.3  # relative
+SLACK = 3e-6  # a slip's factor is exact, however wide the tolerance; float32 has 7 digits
+
+
+def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    """A sentence about the wrong numbers, "" if there is nothing that can be said.
+
+    pairs: each wrong number with the right one. fine: the numbers that came out right.
+    """
+    looks = (_zeros, _infinite, _overflow, _signs, _constant, _rounded, _factor, _inverse, _near)
+    return next(filter(None, (look(pairs, fine) for look in looks)), "") if pairs else ""
+
+
+def rounded(pairs: Sequence[Pair]) -> bool:
+    """Whether all these numbers are the right ones with fewer digits."""
+    if any(not math.isfinite(right) or not math.isfinite(value) for value, right in pairs):
+        return False
+    ways: list[Callable[[float], float]] = [math.floor, math.ceil]
+    ways += [lambda right, digits=digits: round(right, digits) for digits in range(7)]  # type: ignore[misc]
+    ways += [lambda right, digits=digits: float(f"{right:.{digits}e}") for digits in range(5)]  # type: ignore[misc]
+    return bool(pairs) and any(
+        all(math.isclose(way(right), value, rel_tol=1e-12) for value, right in pairs)
+        for way in ways
+    )
+
+
+def _zeros(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    if any(value for value, _ in pairs):
+        return ""
+    return (
+        "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
+        "number of a fixed width (numpy's int32) overflow?"
+    )
+
+
+def _infinite(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    if all(math.isinf(right) for _, right in pairs):
+        if not any(math.isfinite(number) for number in fine):
+            return ""
+        return (
+            "It is right wherever the answer is finite. The question says what to return where it "
+            "is not."
+        )
+    if all(math.isinf(value) for value, _ in pairs):
+        return "An infinite value is returned where there is a finite one."
+    return ""
+
+
+def _overflow(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    for bits in WIDTHS:
+        if all(_wrapped(value, right, bits) for value, right in pairs):
+            return (
+                "A whole number overflowed: a type of fixed width, such as numpy's int32, keeps "
+                "only part of a number that is too large for it. Use Python's own numbers."
+            )
+    return ""
+
+
+def _wrapped(value: float, right: float, bits: int) -> bool:
+    whole = math.isfinite(value) and math.isfinite(right) and value == int(value)
+    if not whole or right != int(right) or -(2 ** (bits - 1)) <= right < 2 ** (bits - 1):
+        return False
+    fits: bool = -(2 ** (bits - 1)) <= value < 2**bits
+    return fits and (int(value) - int(right)) % 2**bits == 0
+
+
+def _signs(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    if not any(value < 0 < right for value, right in pairs):
+        return ""
+    return (
+        "A negative number is returned where none can be. Is a difference the wrong way round, or "
+        "did a whole number of a fixed width (numpy's int32) overflow?"
+    )
+
+
+def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    values = [*(value for value, _ in pairs), *fine]
+    if len(values) < 2 or any(value != values[0] for value in values):
+        return ""
+    return "The function gives one and the same number in every case. Does it use its arguments?"
+
+
+def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    if not rounded(pairs):
+        return ""
+    return "The numbers look rounded, further than the tolerance allows: return them as they are."
+
+
+def _factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
+    if shares is None:
+        return ""
+    least, most = shares
+    if most - least > SLACK * most:
+        return ""
+    for factor, slips in FACTORS:
+        if any(math.isclose(most, way, rel_tol=SLACK) for way in (factor, 1 / factor)):
+            return f"{_all_off(len(pairs))} Slips that do this: {slips}."
+    if len(pairs) < 2:
+        return ""
+    return (
+        f"{_all_off(len(pairs))} Look for a constant that is missing, wrong, or there once too "
+        "often."
+    )
+
+
+def _all_off(count: int) -> str:
+    if count == 1:
+        return "The number that is not right is off by a simple factor."
+    return "The numbers that are not right are all off by one and the same factor."
+
+
+def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    products = _shares([value * right if _usable(value, right) else 0 for value, right in pairs])
+    if products is None:
+        return ""
+    least, most = products
+    if most - least > SLACK * most:
+        return ""
+    if math.isclose(most, 1, rel_tol=SLACK):
+        return "The ratio is upside down."
+    if len(pairs) < 2:
+        return ""
+    return "A ratio is upside down, and there is a constant factor that does not belong there."
+
+
+def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    if not all(_usable(value, right) for value, right in pairs):
+        return ""
+    if any(abs(value / right - 1) > NEAR for value, right in pairs):
+        return ""
+    return (
+        "The numbers come close, but not within the tolerance. A small term is missing or too "
+        "much; or a limit stands for the exact value, or the exact value for a limit; or "
+        "something was rounded on the way."
+    )
+
+
+def _usable(value: float, right: float) -> bool:
+    return math.isfinite(value) and math.isfinite(right) and value != 0 and right != 0
+
+
+def _shares(values: Sequence[float]) -> tuple[float, float] | None:
+    """The least and the largest, None if there are none or one of them says nothing."""
+    if not values or not all(value > 0 and math.isfinite(value) for value in values):
+        return None
+    return min(values), max(values)
