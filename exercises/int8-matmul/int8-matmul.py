@@ -8,7 +8,7 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
 
-# Each number occurs twice, beside others: an answer cannot lean on one argument alone.
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
@@ -30,6 +30,11 @@ SIZE_RANGES: dict[str, Range] = {
 }
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
+
+# Where a whole number of 32 bits is too small.
+LARGE: dict[str, Callable[..., bool]] = {
+    "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
+}
 
 
 def moved(B: float, D: float, F: float, out: float = 1) -> float:
@@ -87,6 +92,7 @@ EXERCISE = Exercise(
             points=2,
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("multiply-add-once", lambda B, D, F: B * D * F),
                 wrong("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
@@ -100,6 +106,7 @@ EXERCISE = Exercise(
             points=3,
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("output-not-counted", lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0)),
                 wrong("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),

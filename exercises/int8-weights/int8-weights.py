@@ -9,7 +9,7 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 
-# Each number occurs twice, beside others: an answer cannot lean on one argument alone.
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
@@ -34,6 +34,11 @@ CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e1
 
 # For questions with a ceiling: sizes above it as well as below.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
+
+# Where a whole number of 32 bits is too small.
+LARGE: dict[str, Callable[..., bool]] = {
+    "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
+}
 
 
 def moved(B: float, D: float, F: float, x: float = 2, w: float = 1, out: float = 2) -> float:
@@ -93,6 +98,7 @@ EXERCISE = Exercise(
             points=4,
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("bf16-weights", lambda **case: intensity(**case, w=2)),
                 wrong("all-in-int8", lambda **case: intensity(**case, x=1, out=1)),
@@ -127,7 +133,7 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 2048, **CHIPS[2]},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 512, **GIVEN},  # no batch is enough
-                {"D": 512, "F": 480, **GIVEN},  # thousands are
+                {"D": 480, "F": 500, **GIVEN},  # many thousands are
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
             # From 128 on, so that among the hidden sizes some are too small for any batch.
@@ -156,6 +162,7 @@ EXERCISE = Exercise(
                 {"B": 170, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, then by compute
                 {"B": 2000, "D": 4096, "F": 8192, **GIVEN},
                 {"B": 170, "D": 1024, "F": 512, **CHIPS[1]},
+                {"B": 170, "D": 4096, "F": 4096, **CHIPS[2]},
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
             branches={

@@ -1,11 +1,13 @@
 """Exercise 4: what is asked of int8[B, D] · int8[B, D, F] → int8[B, F]; known misconceptions."""
 
+from collections.abc import Callable
+
 import rooflib as rl
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
 
-# Each number occurs twice, beside others: an answer cannot lean on one argument alone.
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
@@ -32,6 +34,11 @@ INVENTED = {
     "Elm": (4e13, 4e11),
 }
 FEW = {"Willow": (1.5e12, 5e11), "Acorn": (2e11, 8e11)}
+
+# Where a whole number of 32 bits is too small.
+LARGE: dict[str, Callable[..., bool]] = {
+    "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
+}
 
 
 def moved(B: float, D: float, F: float, w: float = 1, out: float = 1) -> float:
@@ -65,6 +72,7 @@ EXERCISE = Exercise(
             points=3,
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("multiply-add-once", lambda B, D, F: B * D * F),
                 wrong("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
@@ -79,6 +87,7 @@ EXERCISE = Exercise(
             points=5,
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("one-matrix-for-all", shared),
                 wrong("output-not-counted", lambda **case: moved(**case, out=0)),
@@ -94,6 +103,7 @@ EXERCISE = Exercise(
             points=4,
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("one-matrix-for-all", lambda B, D, F: 2 * B * D * F / shared(B, D, F)),
                 wrong("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),
@@ -127,8 +137,8 @@ EXERCISE = Exercise(
             function="compute_bound_chips",
             points=5,
             cases=(
-                {"chips": CATALOGUE, "bytes_per_element": 1},
                 {"chips": INVENTED, "bytes_per_element": 1},
+                {"chips": CATALOGUE, "bytes_per_element": 1},
                 {"chips": INVENTED, "bytes_per_element": 0.5},
                 {"chips": INVENTED, "bytes_per_element": 2},
                 {"chips": FEW, "bytes_per_element": 4},
