@@ -92,7 +92,7 @@ def test_a_misconception_that_explains_only_the_wrong_values_is_named_too():
         (3, "no function of this name when the check runs: what was handed in is a number."),
         (
             lambda B: B,
-            "can't be called with the names of the arguments in the question: B, D (yours takes B).",
+            "the names of the arguments in the question: B, D (yours takes B).",
         ),
         (lambda B, D: None, "returned nothing (None): is a `return` missing?"),
         (lambda B, D: "8", "did not return a single number: a text."),
@@ -138,7 +138,7 @@ def test_leaving_the_process_is_reported_and_not_done():
         (8, "did not return the numbers in the form asked for: a number. Return a pair of"),
         (
             {"a": 8, "b": 2},
-            "in another form than the one asked for: 2 in a dictionary. Return a pair",
+            "in another form than the one asked for: a dictionary. Return a pair",
         ),
         (np.zeros((2, 2)), "an array of shape (2, 2)"),
         (

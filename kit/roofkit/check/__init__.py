@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .answers import ask_all
-from .call_limit import CALL_SECONDS, limited
+from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, limited
 from .compare import MisconceptionValues, Verdict, judge
 from .earlier_parts import called
 from .packing import cases_of, unpack
@@ -83,7 +83,7 @@ def headline(part: str, verdict: Verdict) -> str:
     cases = "the published case" if verdict.total == 1 else f"{verdict.total} published cases"
     if verdict.passed:
         return f"{part}: right for {cases}."
-    if verdict.cause in ("changing", "changed-inputs"):
+    if verdict.total == 1 or verdict.cause in ("changing", "changed-inputs"):
         return f"{part}: not right yet."
     return f"{part}: not right yet ({verdict.right} of {cases})."
 
@@ -133,13 +133,12 @@ def _remember(part: str, verdict: Verdict) -> None:
 def _report(part: str, known: Mapping[str, Any], function: Any, verdict: Verdict) -> Iterator[str]:
     """The lines of what is printed."""
     yield _wrapped(headline(part, verdict))
-    if not verdict.passed:
+    if not verdict.passed and verdict.cause != "calls-unwritten":
         yield from map(_wrapped, _earlier(part, known, function))
     yield from map(_wrapped, verdict.sentences)
     if verdict.cause == "too-late":
-        yield _wrapped(
-            f"It was stopped after {CALL_SECONDS:g} s of computing; grading stops it too."
-        )
+        limits = f"{CALL_SECONDS:g} s of computing and {CALL_WALL_SECONDS:g} s in all"
+        yield _wrapped(f"It was stopped: a call gets {limits}, in grading too.")
     yield from map(_wrapped, scope(known))
     if part in _wrong and _failed.get(part, 0) >= TRIES and known.get("hint"):
         yield f'For a stronger hint, run: check.hint("{part}")'

@@ -161,9 +161,9 @@ def misfit(value: Plain, expected: Plain) -> str:
         extra = [key for key in value if key not in expected]
         parts = [("missing", missing), ("not asked for", extra)]
         return "; ".join(f"{what}: {listed(names)}" for what, names in parts if names)
-    if isinstance(value, dict | list):
-        return f"{len(value)} in {describe(value)}"
-    return ""
+    if isinstance(value, list):
+        return "1 value" if len(value) == 1 else f"{len(value)} values"
+    return describe(value)
 
 
 def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:

@@ -76,7 +76,7 @@ class Findings:
             for batch, height, right in zip(batches, value.get(size, ()), heights, strict=False):
                 if not self._same(height, right):
                     return (
-                        f"The curve for {int(size):,} shows {written(float(height))} FLOP/s at "
+                        f"The curve for {int(size):,} shows {float(f'{height:.4g}'):g} FLOP/s at "
                         f"batch {written(batch)}, by the unit of its label, which is not it."
                     )
         return "The curves are not those expected."
@@ -91,7 +91,7 @@ class Findings:
         extra = any(named - right for named, right in pairs)
         handed_in = self._handed_in()
         unheard = sorted({name for named, _ in pairs for name in named} - handed_in)
-        if unheard and handed_in.issuperset(*(right for _, right in pairs)):
+        if unheard and handed_in.issuperset(set().union(*(right for _, right in pairs))):
             return f"Not among the names that were handed in: {listed(unheard)}."
         if missing and extra:
             return "Some names are missing, and some are named that should not be."

@@ -18,7 +18,9 @@ PROBLEMS = {
     "wrong-length": "The function returned the wrong number of values",
     "wrong-keys": "The function did not return one value for each of the names asked for",
     "wrong-form": "The function returned its numbers in another form than the one asked for",
-    "too-late": "The function did not come back in time.",
+    "too-late": (
+        "The function did not come back in time. Does it count in a loop what a formula could give?"
+    ),
     "died": "The function ended the whole Python process.",
     "changing": (
         "The function gave two different values for one and the same case. Does it change a name "

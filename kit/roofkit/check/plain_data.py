@@ -124,7 +124,7 @@ def _has(value: object, *names: str) -> bool:
 
 def _shape(value: object) -> tuple[int, ...]:
     """The shape of an array of any library, () for everything else."""
-    shape = getattr(value, "shape", ()) if _has(value, "shape") else ()
+    shape = getattr(value, "shape", ())
     return tuple(map(int, shape)) if isinstance(shape, tuple) else ()
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 Pair = tuple[float, float]  # what was returned, what is right; never alike
 
 PREFIX = (
-    "a prefix such as kilo, mega or giga that is missing, taken twice or taken for another, or "
-    "milliseconds for seconds"
+    "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another"
 )
 FACTORS: tuple[tuple[float, str], ...] = (
     (
@@ -29,6 +28,11 @@ FACTORS: tuple[tuple[float, str], ...] = (
         for power in range(1, 6)
     ),
     *((10**power, "a power of ten in a unit or a constant") for power in range(1, 19)),
+    *(
+        (1000**power * second, PREFIX + ", together with a second slip")
+        for power in range(1, 6)
+        for second in (0.125, 0.25, 0.5, 2, 4, 8)
+    ),
 )
 WIDTHS = (8, 16, 32, 64)  # bits of a whole number
 NEAR = 0.3  # relative
@@ -40,7 +44,7 @@ def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
     pairs: each wrong number with the right one. fine: the numbers that came out right.
     """
-    looks = (_zeros, _infinite, _overflow, _signs, _constant, _rounded, _factor, _inverse, _near)
+    looks = (_infinite, _zeros, _overflow, _signs, _constant, _rounded, _factor, _inverse, _near)
     return next(filter(None, (look(pairs, fine) for look in looks)), "") if pairs else ""
 
 

@@ -14,16 +14,17 @@ def written(value: object) -> str:
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int):
-        return f"{value:,}" if abs(value) < 10**12 else f"{value:.6g}"
+        return f"{value:,}" if abs(value) < 10**12 else _scientific(value)
     if isinstance(value, float):
         plain = 1e-3 <= abs(value) < 1e12 or value == 0
-        return f"{value:,.10g}" if plain else f"{value:.6g}"
+        return f"{value:,.10g}" if plain else _scientific(value)
     if isinstance(value, str):
         return f'"{value if len(value) <= TEXT else value[: TEXT - 2] + " …"}"'
     if isinstance(value, Mapping):
         if "name" in value:  # a data sheet
             return str(value["name"])
-        return _few([f"{key}: {written(entry)}" for key, entry in value.items()])
+        entries = _few([f"{key}: {written(entry)}" for key, entry in value.items()])
+        return "{" + entries[1:-1] + "}"
     if isinstance(value, tuple):
         return "(" + "; ".join(map(written, value)) + ")"
     return _few([written(entry) for entry in value]) if isinstance(value, list) else str(value)
@@ -58,6 +59,12 @@ def listed(names: Sequence[str]) -> str:
 def percent(share: float) -> str:
     """A share as a percentage with no more digits than it needs."""
     return f"{100 * share:g}%"
+
+
+def _scientific(value: float) -> str:
+    """1.97e14: without the + and the leading zeros that Python writes."""
+    number, _, power = f"{value:.6g}".partition("e")
+    return f"{number}e{int(power)}" if power else number
 
 
 def _few(parts: Sequence[str]) -> str:
