@@ -169,6 +169,11 @@ EXERCISE = Exercise(
             key="dense-peak",
             function="dense_peak",
             points=4,
+            hint=(
+                "Go through one sheet's figure by hand. First turn the prefix of its unit into a "
+                "power of ten. Then look at `sparse`: what does the question say that sparsity "
+                "does to a printed figure? Must each figure be corrected, or only some?"
+            ),
             cases=(
                 *(
                     {
@@ -201,6 +206,12 @@ EXERCISE = Exercise(
             key="one-way-bandwidth",
             function="one_way_bandwidth",
             points=3,
+            hint=(
+                "There are three separate questions for a figure: which power of ten is its "
+                "prefix, does the unit count bits or bytes, and are both directions counted? Make "
+                "a table with a row for each of the four units, and fill in how many bytes per "
+                "second one of that unit is."
+            ),
             cases=(
                 {"printed": 3.35, "unit": "TB/s", "both_ways": False},
                 {"printed": 900, "unit": "GB/s", "both_ways": True},
@@ -233,6 +244,12 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=5,
+            hint=(
+                "Turn both figures into base units first, with your functions of the parts before. "
+                "Memory is printed one way. Then write the intensity of a bf16 matmul in the "
+                "small-batch limit: how many operations and how many bytes does one weight bring "
+                "for each row of the batch? Set it equal to what the chip asks for."
+            ),
             cases=(
                 H100,
                 B200,
@@ -262,6 +279,11 @@ EXERCISE = Exercise(
             key="critical-batches",
             function="critical_batches",
             points=4,
+            hint=(
+                "A loop over the sheets. Each sheet is a dictionary: its entries are the arguments "
+                "of your function of the part before, and its name is the key of the result. Check "
+                "one chip by hand against a call of that function."
+            ),
             cases=({"sheets": SHEETS}, {"sheets": INVENTED}),
             ranges={"sheets": Sheets(2, 8, PEAKS, BANDWIDTHS)},
             branches=ON_SHEETS,
@@ -280,6 +302,11 @@ EXERCISE = Exercise(
             key="enough-on",
             function="enough_on",
             points=4,
+            hint=(
+                "A row of the matmul is a token. Write down how many tokens one replica has in a "
+                "step, from the two numbers. The part before gives for each chip from which batch "
+                "on it is compute-bound. On which side of that must the tokens be?"
+            ),
             cases=(
                 {"sheets": SHEETS, "sequences": 2, "length": 128},
                 {"sheets": SHEETS, "sequences": 160, "length": 2},

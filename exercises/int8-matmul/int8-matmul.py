@@ -74,6 +74,11 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=3,
+            hint=(
+                "Draw the three arrays and write under each how many elements it has, from its two "
+                "sides. Then write how many bytes one int8 element takes. Which of the arrays are "
+                "read, and which is written? Each belongs into one of the two numbers of the pair."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             kind="numbers",
@@ -90,6 +95,12 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=2,
+            hint=(
+                "Take one element of the output. It is a sum of products: along which side does "
+                "that sum run, and how many products does it have? Write down how many operations "
+                "one product costs together with its addition. Then ask how many output elements "
+                "there are."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -104,6 +115,11 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=3,
+            hint=(
+                "Write two lines: all operations of the multiplication, and all bytes that it "
+                "moves, loaded and written together. You have functions for both from the parts "
+                "before. The unit, OP/byte, says which of the lines is divided by which."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -119,6 +135,11 @@ EXERCISE = Exercise(
             key="intensity-small-batch",
             function="intensity_small_batch",
             points=2,
+            hint=(
+                "Write down the bytes as a sum of three terms, one for each array. Put in a small "
+                "B beside large D and F: which term is left? Divide the operations by that term "
+                "alone and cancel what stands on both sides."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             misconceptions=(
@@ -132,6 +153,12 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=3,
+            hint=(
+                "A chip has an intensity of its own: what it can compute while it moves one byte. "
+                "Write it down from its two figures. The multiplication is compute-bound once its "
+                "intensity reaches that number. Put in what you found for small batches, and solve "
+                "for the batch."
+            ),
             cases=CHIPS,
             ranges=CHIP_RANGES,
             tolerance=0.01,
@@ -145,6 +172,11 @@ EXERCISE = Exercise(
             key="times",
             function="times",
             points=4,
+            hint=(
+                "Each of the two times is an amount, and a rate at which it is worked off. Write "
+                "down both amounts (the parts before gave them) and both rates (they are "
+                "arguments), with their units. The units must cancel so that seconds remain."
+            ),
             cases=BOTH,
             ranges=SIZE_RANGES | CHIP_RANGES,
             branches=BOUND_BY,
@@ -162,6 +194,11 @@ EXERCISE = Exercise(
             key="bounds",
             function="bounds",
             points=3,
+            hint=(
+                "Draw the two times as bars on a time axis, once side by side from the same start, "
+                "once one after the other. When is everything over in the first picture? When in "
+                "the second?"
+            ),
             cases=BOTH,
             ranges=SIZE_RANGES | CHIP_RANGES,
             branches=BOUND_BY,

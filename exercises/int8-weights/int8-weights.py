@@ -96,6 +96,11 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=4,
+            hint=(
+                "Make a table with a row for each of the three arrays: number of elements, bytes "
+                "for one element, product of the two. Only one of the rows has a different type. "
+                "The sum of the last column is what the operations are divided by."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -114,6 +119,12 @@ EXERCISE = Exercise(
             key="critical-batch-limit",
             function="critical_batch_limit",
             points=4,
+            hint=(
+                "Take your intensity and let B be small beside D and F: only the weights' bytes "
+                "remain. How does that intensity depend on B? Set it equal to the chip's own ratio "
+                "of peak and bandwidth, and solve for B. No factor of the arithmetic changes: it "
+                "stays in bf16."
+            ),
             cases=CHIPS,
             ranges=CHIP_RANGES,
             tolerance=0.01,
@@ -128,6 +139,12 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=7,
+            hint=(
+                "Write the equation: your exact intensity on one side, the chip's ratio of peak "
+                "and bandwidth on the other. Multiply by the bytes, so that B stands on both "
+                "sides. Bring all terms with B to one side. What you divide by at the end can be "
+                "zero or negative: what does the question say to return then?"
+            ),
             cases=(
                 {"D": 4096, "F": 4096, **GIVEN},
                 {"D": 1024, "F": 2048, **CHIPS[2]},
@@ -157,6 +174,11 @@ EXERCISE = Exercise(
             key="speedup",
             function="speedup",
             points=5,
+            hint=(
+                "Write four times: arithmetic and traffic, each with bf16 weights and with int8 "
+                "weights. Two of them are equal. With perfect overlap, the longer one of each kind "
+                "of weights decides. Only then compare the two."
+            ),
             cases=(
                 {"B": 8, "D": 4096, "F": 16384, **GIVEN},
                 {"B": 170, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, then by compute

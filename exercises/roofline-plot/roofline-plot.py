@@ -108,6 +108,11 @@ EXERCISE = Exercise(
             key="attainable",
             function="attainable",
             points=6,
+            hint=(
+                "First find the time: at perfect overlap, the longer of the arithmetic's and the "
+                "traffic's. Then ask how many FLOPs were done in that time. Try a very large "
+                "batch: the result must come out at the peak and never above it."
+            ),
             cases=(
                 {**SIZES[0], **GIVEN},
                 {"B": 160, "D": 4096, "F": 4096, **GIVEN},
@@ -135,6 +140,11 @@ EXERCISE = Exercise(
             key="ceiling-batch",
             function="ceiling_batch",
             points=4,
+            hint=(
+                "At the ceiling, arithmetic and traffic take equally long. Write that as an "
+                "equation with B as the unknown, with the exact bytes, and collect the terms with "
+                "B. If what stands beside B is zero or negative, the two never meet."
+            ),
             cases=(
                 {"D": 4096, "F": 4096, **GIVEN},
                 {"D": 1024, "F": 1024, **GIVEN},
@@ -167,6 +177,11 @@ EXERCISE = Exercise(
             key="delay",
             function="delay",
             points=3,
+            hint=(
+                "You have a function for the batch at which a curve reaches its ceiling. Which "
+                "sizes must it be called with for the small matrix, and which for the large one? "
+                "The title of the part says how the two batches are compared."
+            ),
             cases=(
                 {"small": 1024, "large": 4096, **GIVEN},
                 {"small": 768, "large": 8192, **CHIPS[2]},
@@ -192,6 +207,12 @@ EXERCISE = Exercise(
             key="figure",
             function="plot_throughput",
             points=7,
+            hint=(
+                "Go through the picture as somebody who has not seen your code. For each size: is "
+                "there a curve, through all batches, and does something in the picture name its "
+                "size? For each axis: is it said what it shows, and in which unit the values are "
+                "that you drew?"
+            ),
             cases=(
                 {"sizes": [4096, 1024], "batches": list(range(1, 513)), **GIVEN},
                 {"sizes": [768, 6144, 1536], "batches": list(range(4, 801, 4)), **CHIPS[1]},

@@ -70,6 +70,11 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=3,
+            hint=(
+                "Row b of the input meets matrix b and no other. Write down what one row costs "
+                "with its own matrix. Then ask how often that happens. Does it differ from a "
+                "multiplication in which all rows share one matrix?"
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -85,6 +90,11 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=5,
+            hint=(
+                "Write the shapes of all three arrays under each other, and multiply out how many "
+                "elements each has. One of them has three sides here. Every element is moved once, "
+                "and int8 says how many bytes it takes."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -101,6 +111,11 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=4,
+            hint=(
+                "Use your functions of the parts before. Which is divided by which follows from "
+                "the unit, OP/byte. To see whether it is plausible, double B and look what happens "
+                "to both."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -117,6 +132,11 @@ EXERCISE = Exercise(
             key="intensity-limit",
             function="intensity_limit",
             points=3,
+            hint=(
+                "Write down the bytes as a sum of three terms, one for each array, with the width "
+                "of an element in each. Which term grows fastest as D and F grow? Divide the "
+                "operations by that one alone. What cancels, and what remains?"
+            ),
             cases=(
                 {"B": 16, "bytes_per_element": 1},
                 {"B": 64, "bytes_per_element": 2},
@@ -136,6 +156,12 @@ EXERCISE = Exercise(
             key="compute-bound-chips",
             function="compute_bound_chips",
             points=5,
+            hint=(
+                "A chip can be kept busy if the operation offers more operations for each byte "
+                "than the chip can do while it moves one. The part before gives what the operation "
+                "offers at best. Write down what the chip asks for, from its pair, and compare the "
+                "two for each chip."
+            ),
             cases=(
                 {"chips": INVENTED, "bytes_per_element": 1},
                 {"chips": CATALOGUE, "bytes_per_element": 1},

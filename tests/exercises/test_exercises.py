@@ -314,6 +314,13 @@ def test_the_sentence_of_a_misconception_holds_no_answer(key: str) -> None:
     assert [other for other, (words, _) in MESSAGES.items() if words == says] == [key]
 
 
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_the_stronger_hint_of_a_part_holds_no_answer(name: str, part: Part) -> None:
+    assert part.hint.endswith((".", "?"))
+    assert not re.search(r"\d", re.sub(r"int8|bf16", "", part.hint)), part.hint
+    assert not re.search(r"[*=^√]|\w\(", part.hint), part.hint
+
+
 def test_the_places_to_read_exist() -> None:
     headings = {}
     for path in (ROOT / "chapters").glob("*.md"):
