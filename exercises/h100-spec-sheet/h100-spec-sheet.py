@@ -5,8 +5,15 @@ from typing import Any
 
 import rooflib as rl
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part
-from grading.schema.ranges import Choice, Real, Sheets, Whole
+from grading.schema.parts import Exercise, Part, combinations
+from grading.schema.ranges import Choice, Printed, Sheets, Whole
+
+# The units that the questions name.
+PEAK_UNITS = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}
+BANDWIDTH_UNITS = {"B/s": 1, "GB/s": 1e9, "TB/s": 1e12, "Gbit/s": 1e9 / 8}
+# Critical batches stay above a hundred, so that one that is rounded is still right.
+PEAKS = Printed(2e14, 4e15, PEAK_UNITS)
+BANDWIDTHS = Printed(7e11, 9.9e11, BANDWIDTH_UNITS)
 
 PREFIX: dict[str, float] = {"P": 1e15, "T": 1e12, "G": 1e9}
 BINARY: dict[str, float] = {"P": 2**50, "T": 2**40, "G": 2**30}
@@ -33,6 +40,25 @@ H100, B200, V5E = (
     for sheet in SHEETS
     if sheet["name"] in ("H100 SXM", "B200", "TPU v5e")
 )
+
+
+# Invented: other names, in another order, and each unit.
+INVENTED = [
+    {
+        "name": name,
+        "peak": peak,
+        "peak_unit": peak_unit,
+        "sparse": sparse,
+        "bandwidth": bandwidth,
+        "bandwidth_unit": bandwidth_unit,
+    }
+    for name, peak, peak_unit, sparse, bandwidth, bandwidth_unit in (
+        ("Willow", 1.2, "PFLOP/s", True, 6400, "Gbit/s"),
+        ("Acorn", 480, "TFLOP/s", False, 9.6e11, "B/s"),
+        ("Maple", 2.5, "PFLOP/s", False, 0.8, "TB/s"),
+        ("Elm", 300, "TFLOP/s", True, 819, "GB/s"),
+    )
+]
 
 
 def scale(unit: str, prefixes: dict[str, float] = PREFIX) -> float:
@@ -87,6 +113,13 @@ def one_prefix_for_all(
     return dense(peak, "TFLOP/s", sparse) / one_way(bandwidth, "TB/s")
 
 
+def bits_for_bytes(
+    peak: float, peak_unit: str, sparse: bool, bandwidth: float, bandwidth_unit: str
+) -> float:
+    memory = one_way(bandwidth, bandwidth_unit.replace("bit", "B"))
+    return dense(peak, peak_unit, sparse) / memory
+
+
 def for_each(way: Callable[..., float]) -> Callable[[list[dict[str, Any]]], dict[str, float]]:
     """The way `way` of taking one sheet, taken for a list of sheets."""
     return lambda sheets: {
@@ -108,6 +141,26 @@ def product(sequences: float, length: float) -> float:
     return sequences * length
 
 
+def ratios(sheets: list[dict[str, Any]], sequences: int, length: int) -> list[float]:
+    """The batch divided by the critical one, of each chip."""
+    return [sequences * length / needed for needed in for_each(batch)(sheets).values()]
+
+
+def on_sheets(entry: str, value: Any) -> Callable[..., bool]:
+    """Whether one of the sheets has this value of the entry."""
+    return lambda sheets, **rest: any(sheet[entry] == value for sheet in sheets)
+
+
+ON_SHEETS: dict[str, Callable[..., bool]] = {
+    f"{entry} = {value}": on_sheets(entry, value)
+    for entry, values in (
+        ("peak_unit", PEAK_UNITS),
+        ("bandwidth_unit", BANDWIDTH_UNITS),
+        ("sparse", (True, False)),
+    )
+    for value in values
+}
+
 EXERCISE = Exercise(
     name="h100-spec-sheet",
     title="H100 from its spec sheet",
@@ -116,15 +169,28 @@ EXERCISE = Exercise(
             key="dense-peak",
             function="dense_peak",
             points=4,
-            cases=tuple(
-                {"printed": sheet["peak"], "unit": sheet["peak_unit"], "sparse": sheet["sparse"]}
-                for sheet in (H100, B200, V5E)
+            hint=(
+                "Go through one sheet's figure by hand. First turn the prefix of its unit into a "
+                "power of ten. Then look at `sparse`: what does the question say that sparsity "
+                "does to a printed figure? Must each figure be corrected, or only some?"
+            ),
+            cases=(
+                *(
+                    {
+                        "printed": sheet["peak"],
+                        "unit": sheet["peak_unit"],
+                        "sparse": sheet["sparse"],
+                    }
+                    for sheet in (H100, B200, V5E)
+                ),
+                {"printed": H100["peak"], "unit": "TFLOP/s", "sparse": False},
+                {"printed": 2.5, "unit": "PFLOP/s", "sparse": False},
             ),
             ranges={
-                "printed": Real(1, 4000),
-                "unit": Choice("TFLOP/s", "PFLOP/s"),
+                "printed, unit": Printed(1e14, 4e15, PEAK_UNITS),
                 "sparse": Choice(True, False),
             },
+            branches=combinations(unit=tuple(PEAK_UNITS), sparse=(True, False)),
             misconceptions=(
                 wrong("sparse-for-dense", lambda **case: dense(**case, factor=1)),
                 wrong("always-halved", lambda **case: dense(**case, factor=0.5)),
@@ -140,17 +206,24 @@ EXERCISE = Exercise(
             key="one-way-bandwidth",
             function="one_way_bandwidth",
             points=3,
+            hint=(
+                "There are three separate questions for a figure: which power of ten is its "
+                "prefix, does the unit count bits or bytes, and are both directions counted? Make "
+                "a table with a row for each of the four units, and fill in how many bytes per "
+                "second one of that unit is."
+            ),
             cases=(
                 {"printed": 3.35, "unit": "TB/s", "both_ways": False},
                 {"printed": 900, "unit": "GB/s", "both_ways": True},
                 {"printed": 400, "unit": "Gbit/s", "both_ways": False},
                 {"printed": 8e12, "unit": "B/s", "both_ways": False},
+                {"printed": 900, "unit": "Gbit/s", "both_ways": True},
             ),
             ranges={
-                "printed": Real(1, 4000),
-                "unit": Choice("GB/s", "TB/s", "Gbit/s"),
+                "printed, unit": Printed(5e10, 8e12, BANDWIDTH_UNITS),
                 "both_ways": Choice(True, False),
             },
+            branches=combinations(unit=tuple(BANDWIDTH_UNITS), both_ways=(True, False)),
             misconceptions=(
                 wrong("both-ways", lambda **case: one_way(**case, share=1)),
                 wrong(
@@ -171,14 +244,26 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=5,
-            cases=(H100, B200, V5E),
+            hint=(
+                "Turn both figures into base units first, with your functions of the parts before. "
+                "Memory is printed one way. Then write the intensity of a bf16 matmul in the "
+                "small-batch limit: how many operations and how many bytes does one weight bring "
+                "for each row of the batch? Set it equal to what the chip asks for."
+            ),
+            cases=(
+                H100,
+                B200,
+                V5E,
+                H100 | {"bandwidth": 9600, "bandwidth_unit": "Gbit/s"},
+                V5E | {"peak": 0.8, "peak_unit": "PFLOP/s"},
+                B200 | {"bandwidth": 2.4e12, "bandwidth_unit": "B/s"},
+            ),
             ranges={
-                "peak": Real(200, 4000),
-                "peak_unit": Choice("TFLOP/s"),
+                "peak, peak_unit": PEAKS,
                 "sparse": Choice(True, False),
-                "bandwidth": Real(700, 1900),
-                "bandwidth_unit": Choice("GB/s"),
+                "bandwidth, bandwidth_unit": BANDWIDTHS,
             },
+            branches=combinations(peak_unit=tuple(PEAK_UNITS), sparse=(True, False)),
             # A peak of 989.5 that is rounded to 1000 moves the batch by a little over 1%.
             tolerance=0.02,
             misconceptions=(
@@ -187,14 +272,21 @@ EXERCISE = Exercise(
                 wrong("int8-weights", int8_weights),
                 wrong("upside-down", upside_down),
                 wrong("one-prefix-for-all", one_prefix_for_all),
+                wrong("bits-for-bytes", bits_for_bytes),
             ),
         ),
         Part(
             key="critical-batches",
             function="critical_batches",
             points=4,
-            cases=({"sheets": SHEETS},),
-            ranges={"sheets": Sheets(6)},
+            hint=(
+                "A loop over the sheets. Each sheet is a dictionary: its entries are the arguments "
+                "of your function of the part before, and its name is the key of the result. Check "
+                "one chip by hand against a call of that function."
+            ),
+            cases=({"sheets": SHEETS}, {"sheets": INVENTED}),
+            ranges={"sheets": Sheets(2, 8, PEAKS, BANDWIDTHS)},
+            branches=ON_SHEETS,
             kind="numbers",
             tolerance=0.02,
             misconceptions=(
@@ -203,23 +295,39 @@ EXERCISE = Exercise(
                 wrong("int8-weights", for_each(int8_weights)),
                 wrong("upside-down", for_each(upside_down)),
                 wrong("one-prefix-for-all", for_each(one_prefix_for_all)),
+                wrong("bits-for-bytes", for_each(bits_for_bytes)),
             ),
         ),
         Part(
             key="enough-on",
             function="enough_on",
             points=4,
+            hint=(
+                "A row of the matmul is a token. Write down how many tokens one replica has in a "
+                "step, from the two numbers. The part before gives for each chip from which batch "
+                "on it is compute-bound. On which side of that must the tokens be?"
+            ),
             cases=(
                 {"sheets": SHEETS, "sequences": 2, "length": 128},
                 {"sheets": SHEETS, "sequences": 160, "length": 2},
                 {"sheets": SHEETS, "sequences": 1, "length": 4096},
                 {"sheets": SHEETS, "sequences": 8, "length": 16},
+                {"sheets": INVENTED, "sequences": 2, "length": 2048},
+                {"sheets": INVENTED, "sequences": 16, "length": 16},
             ),
             ranges={
-                "sheets": Sheets(12),
+                "sheets": Sheets(4, 12, PEAKS, BANDWIDTHS),
                 "sequences": Whole(2, 512, power_of_two=True),
                 "length": Whole(2, 512, power_of_two=True),
             },
+            branches=ON_SHEETS
+            | {
+                "no chip": lambda **case: max(ratios(**case)) < 1,
+                "some chips": lambda **case: min(ratios(**case)) < 1 < max(ratios(**case)),
+                "all chips": lambda **case: min(ratios(**case)) > 1,
+            },
+            # A batch that was rounded, which is right in part 4, must be right here too.
+            allowed=lambda **case: all(abs(ratio - 1) > 0.03 for ratio in ratios(**case)),
             kind="names",
             misconceptions=(
                 wrong("sequences-for-tokens", names(lambda sequences, length: sequences)),
@@ -228,6 +336,7 @@ EXERCISE = Exercise(
                 wrong("always-halved", names(product, always_halved)),
                 wrong("one-prefix-for-all", names(product, one_prefix_for_all)),
                 wrong("int8-weights", names(product, int8_weights)),
+                wrong("bits-for-bytes", names(product, bits_for_bytes)),
                 wrong("all-chips", lambda sheets, **batch: [sheet["name"] for sheet in sheets]),
                 wrong(
                     "the-others",

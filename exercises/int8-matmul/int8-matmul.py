@@ -1,20 +1,25 @@
 """Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F]; known misconceptions."""
 
+from collections.abc import Callable
+
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
 
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
+    {"B": 64, "D": 8192, "F": 8192},
 )
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
     {"peak": 1.1e15, "bandwidth": 1.5e12},
     {"peak": 6.24e14, "bandwidth": 2e12},
+    {"peak": PEAK, "bandwidth": 2e12},
 )
 BOTH = tuple(size | chip for size, chip in zip(SIZES, CHIPS, strict=True))
 
@@ -25,6 +30,11 @@ SIZE_RANGES: dict[str, Range] = {
 }
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
+
+# Where a whole number of 32 bits is too small.
+LARGE: dict[str, Callable[..., bool]] = {
+    "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
+}
 
 
 def moved(B: float, D: float, F: float, out: float = 1) -> float:
@@ -51,6 +61,11 @@ def bounds(
     return max(pair), sum(pair)
 
 
+BOUND_BY: dict[str, Callable[..., bool]] = {
+    "compute-bound": lambda **case: times(**case)[0] > times(**case)[1],
+    "traffic-bound": lambda **case: times(**case)[0] < times(**case)[1],
+}
+
 EXERCISE = Exercise(
     name="int8-matmul",
     title="int8 matmul",
@@ -59,6 +74,11 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=3,
+            hint=(
+                "Draw the three arrays and write under each how many elements it has, from its two "
+                "sides. Then write how many bytes one int8 element takes. Which of the arrays are "
+                "read, and which is written? Each belongs into one of the two numbers of the pair."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             kind="numbers",
@@ -75,8 +95,15 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=2,
+            hint=(
+                "Take one element of the output. It is a sum of products: along which side does "
+                "that sum run, and how many products does it have? Write down how many operations "
+                "one product costs together with its addition. Then ask how many output elements "
+                "there are."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("multiply-add-once", lambda B, D, F: B * D * F),
                 wrong("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
@@ -88,8 +115,14 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=3,
+            hint=(
+                "Write two lines: all operations of the multiplication, and all bytes that it "
+                "moves, loaded and written together. You have functions for both from the parts "
+                "before. The unit, OP/byte, says which of the lines is divided by which."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("output-not-counted", lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0)),
                 wrong("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),
@@ -102,6 +135,11 @@ EXERCISE = Exercise(
             key="intensity-small-batch",
             function="intensity_small_batch",
             points=2,
+            hint=(
+                "Write down the bytes as a sum of three terms, one for each array. Put in a small "
+                "B beside large D and F: which term is left? Divide the operations by that term "
+                "alone and cancel what stands on both sides."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
             misconceptions=(
@@ -115,6 +153,12 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=3,
+            hint=(
+                "A chip has an intensity of its own: what it can compute while it moves one byte. "
+                "Write it down from its two figures. The multiplication is compute-bound once its "
+                "intensity reaches that number. Put in what you found for small batches, and solve "
+                "for the batch."
+            ),
             cases=CHIPS,
             ranges=CHIP_RANGES,
             tolerance=0.01,
@@ -128,8 +172,14 @@ EXERCISE = Exercise(
             key="times",
             function="times",
             points=4,
+            hint=(
+                "Each of the two times is an amount, and a rate at which it is worked off. Write "
+                "down both amounts (the parts before gave them) and both rates (they are "
+                "arguments), with their units. The units must cancel so that seconds remain."
+            ),
             cases=BOTH,
             ranges=SIZE_RANGES | CHIP_RANGES,
+            branches=BOUND_BY,
             kind="numbers",
             misconceptions=(
                 wrong("output-not-counted", lambda **case: times(**case, out=0)),
@@ -144,8 +194,14 @@ EXERCISE = Exercise(
             key="bounds",
             function="bounds",
             points=3,
+            hint=(
+                "Draw the two times as bars on a time axis, once side by side from the same start, "
+                "once one after the other. When is everything over in the first picture? When in "
+                "the second?"
+            ),
             cases=BOTH,
             ranges=SIZE_RANGES | CHIP_RANGES,
+            branches=BOUND_BY,
             kind="numbers",
             misconceptions=(
                 wrong("swapped", lambda **case: bounds(**case)[::-1]),

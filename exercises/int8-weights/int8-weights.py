@@ -1,6 +1,7 @@
 """Exercise 2: what is asked of bf16[B, D] · int8[D, F] → bf16[B, F]; known misconceptions."""
 
 import math
+from collections.abc import Callable
 
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
@@ -8,15 +9,18 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
+    {"B": 64, "D": 8192, "F": 8192},
 )
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
     {"peak": 9e14, "bandwidth": 1.6e12},
     {"peak": 4.6e14, "bandwidth": 2e12},
+    {"peak": 9e14, "bandwidth": 8.1e11},
 )
 GIVEN = CHIPS[0]
 
@@ -28,8 +32,13 @@ SIZE_RANGES: dict[str, Range] = {
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
-# For questions with a ceiling: about as many hidden cases above it as below.
+# For questions with a ceiling: sizes above it as well as below.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
+
+# Where a whole number of 32 bits is too small.
+LARGE: dict[str, Callable[..., bool]] = {
+    "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
+}
 
 
 def moved(B: float, D: float, F: float, x: float = 2, w: float = 1, out: float = 2) -> float:
@@ -66,6 +75,19 @@ def upper(B: float, D: float, F: float, peak: float, bandwidth: float, **widths:
     return 2 * B * D * F / peak + moved(B, D, F, **widths) / bandwidth
 
 
+def slower_by(B: float, D: float, F: float, peak: float, bandwidth: float) -> tuple[bool, bool]:
+    """Whether the arithmetic takes longer than the traffic with bf16 weights, and with int8."""
+    arithmetic = 2 * B * D * F / peak
+    bf16, int8 = (arithmetic > moved(B, D, F, w=w) / bandwidth for w in (2, 1))
+    return bf16, int8
+
+
+ENOUGH: dict[str, Callable[..., bool]] = {
+    "none is enough": lambda **case: critical(**case) == math.inf,
+    "a small one is enough": lambda **case: critical(**case) < 1_000,
+    "only a very large one is enough": lambda **case: 16_000 < critical(**case) < math.inf,
+}
+
 EXERCISE = Exercise(
     name="int8-weights",
     title="int8 weights, bf16 activations",
@@ -74,8 +96,14 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=4,
+            hint=(
+                "Make a table with a row for each of the three arrays: number of elements, bytes "
+                "for one element, product of the two. Only one of the rows has a different type. "
+                "The sum of the last column is what the operations are divided by."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("bf16-weights", lambda **case: intensity(**case, w=2)),
                 wrong("all-in-int8", lambda **case: intensity(**case, x=1, out=1)),
@@ -91,6 +119,12 @@ EXERCISE = Exercise(
             key="critical-batch-limit",
             function="critical_batch_limit",
             points=4,
+            hint=(
+                "Take your intensity and let B be small beside D and F: only the weights' bytes "
+                "remain. How does that intensity depend on B? Set it equal to the chip's own ratio "
+                "of peak and bandwidth, and solve for B. No factor of the arithmetic changes: it "
+                "stays in bf16."
+            ),
             cases=CHIPS,
             ranges=CHIP_RANGES,
             tolerance=0.01,
@@ -105,11 +139,19 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=7,
+            hint=(
+                "Write the equation: your exact intensity on one side, the chip's ratio of peak "
+                "and bandwidth on the other. Multiply by the bytes, so that B stands on both "
+                "sides. Bring all terms with B to one side. What you divide by at the end can be "
+                "zero or negative: what does the question say to return then?"
+            ),
             cases=(
                 {"D": 4096, "F": 4096, **GIVEN},
                 {"D": 1024, "F": 2048, **CHIPS[2]},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 512, **GIVEN},  # no batch is enough
+                {"D": 480, "F": 500, **GIVEN},  # many thousands are
+                {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
             # From 128 on, so that among the hidden sizes some are too small for any batch.
             ranges={
@@ -117,6 +159,7 @@ EXERCISE = Exercise(
                 "F": Whole(128, 8192, multiple_of=128),
                 **CHIP_RANGES,
             },
+            branches=ENOUGH,
             tolerance=0.01,
             misconceptions=(
                 wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),
@@ -131,13 +174,26 @@ EXERCISE = Exercise(
             key="speedup",
             function="speedup",
             points=5,
+            hint=(
+                "Write four times: arithmetic and traffic, each with bf16 weights and with int8 "
+                "weights. Two of them are equal. With perfect overlap, the longer one of each kind "
+                "of weights decides. Only then compare the two."
+            ),
             cases=(
                 {"B": 8, "D": 4096, "F": 16384, **GIVEN},
                 {"B": 170, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, then by compute
                 {"B": 2000, "D": 4096, "F": 8192, **GIVEN},
-                {"B": 64, "D": 1024, "F": 512, **CHIPS[1]},
+                {"B": 170, "D": 1024, "F": 512, **CHIPS[1]},
+                {"B": 170, "D": 4096, "F": 4096, **CHIPS[2]},
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
+            branches={
+                "traffic-bound": lambda **case: slower_by(**case) == (False, False),
+                "compute-bound with int8 weights": (
+                    lambda **case: slower_by(**case) == (False, True)
+                ),
+                "compute-bound": lambda **case: slower_by(**case) == (True, True),
+            },
             misconceptions=(
                 wrong("always-two", lambda **case: 2),
                 wrong(

@@ -9,7 +9,7 @@ from typing import Any
 
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
-from grading.schema.ranges import Choice, Range, Real, Whole
+from grading.schema.ranges import Choice, Range, Real, Some, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 
@@ -22,6 +22,7 @@ CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
     {"peak": 9e14, "bandwidth": 1.6e12},
     {"peak": 4.6e14, "bandwidth": 2e12},
+    {"peak": 9e14, "bandwidth": 8.1e11},
 )
 GIVEN = CHIPS[0]
 
@@ -33,7 +34,7 @@ SIZE_RANGES: dict[str, Range] = {
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
-# For questions with a ceiling: about as many hidden cases above it as below.
+# For questions with a ceiling: sizes above it as well as below.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 
@@ -87,6 +88,11 @@ def both(small: float, large: float, peak: float, bandwidth: float) -> tuple[flo
     return critical(small, small, peak, bandwidth), critical(large, large, peak, bandwidth)
 
 
+def ends(sizes: list[int], batches: list[int], peak: float, bandwidth: float) -> tuple[float, ...]:
+    """Where each curve reaches its ceiling, as a part of the largest batch."""
+    return tuple(critical(size, size, peak, bandwidth) / max(batches) for size in sizes)
+
+
 def curves(height: Callable[..., float], **counts: Any) -> Callable[..., dict[int, list[float]]]:
     """The figure whose curves have this height: size → values at the batches, in FLOP/s."""
     return lambda sizes, batches, peak, bandwidth: {
@@ -102,13 +108,23 @@ EXERCISE = Exercise(
             key="attainable",
             function="attainable",
             points=6,
+            hint=(
+                "First find the time: at perfect overlap, the longer of the arithmetic's and the "
+                "traffic's. Then ask how many FLOPs were done in that time. Try a very large "
+                "batch: the result must come out at the peak and never above it."
+            ),
             cases=(
                 {**SIZES[0], **GIVEN},
                 {"B": 160, "D": 4096, "F": 4096, **GIVEN},
                 {"B": 160, "D": 1024, "F": 1024, **GIVEN},
                 {**SIZES[2], **CHIPS[2]},
+                {"B": 64, "D": 1024, "F": 4096, **CHIPS[1]},
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
+            branches={
+                "below the ceiling": lambda **case: no_ceiling(**case) < case["peak"],
+                "at the ceiling": lambda **case: no_ceiling(**case) > case["peak"],
+            },
             misconceptions=(
                 wrong("no-ceiling", no_ceiling),
                 wrong("always-at-peak", at_peak),
@@ -124,17 +140,29 @@ EXERCISE = Exercise(
             key="ceiling-batch",
             function="ceiling_batch",
             points=4,
+            hint=(
+                "At the ceiling, arithmetic and traffic take equally long. Write that as an "
+                "equation with B as the unknown, with the exact bytes, and collect the terms with "
+                "B. If what stands beside B is zero or negative, the two never meet."
+            ),
             cases=(
                 {"D": 4096, "F": 4096, **GIVEN},
                 {"D": 1024, "F": 1024, **GIVEN},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 256, **GIVEN},  # never
+                {"D": 480, "F": 500, **GIVEN},  # with many thousands of tokens
+                {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
             # From 128 on, so that among the hidden sizes some never reach the ceiling.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),
                 **CHIP_RANGES,
+            },
+            branches={
+                "never": lambda **case: critical(**case) == math.inf,
+                "early": lambda **case: critical(**case) < 1_000,
+                "very late": lambda **case: 16_000 < critical(**case) < math.inf,
             },
             tolerance=0.01,
             misconceptions=(
@@ -149,9 +177,15 @@ EXERCISE = Exercise(
             key="delay",
             function="delay",
             points=3,
+            hint=(
+                "You have a function for the batch at which a curve reaches its ceiling. Which "
+                "sizes must it be called with for the small matrix, and which for the large one? "
+                "The title of the part says how the two batches are compared."
+            ),
             cases=(
                 {"small": 1024, "large": 4096, **GIVEN},
                 {"small": 768, "large": 8192, **CHIPS[2]},
+                {"small": 1024, "large": 8192, **GIVEN},
             ),
             # Ridge points below 256, so that the small matrix gets there too.
             ranges={
@@ -173,12 +207,33 @@ EXERCISE = Exercise(
             key="figure",
             function="plot_throughput",
             points=7,
-            cases=({"sizes": [4096, 1024], "batches": list(range(1, 513)), **GIVEN},),
+            hint=(
+                "Go through the picture as somebody who has not seen your code. For each size: is "
+                "there a curve, through all batches, and does something in the picture name its "
+                "size? For each axis: is it said what it shows, and in which unit the values are "
+                "that you drew?"
+            ),
+            cases=(
+                {"sizes": [4096, 1024], "batches": list(range(1, 513)), **GIVEN},
+                {"sizes": [768, 6144, 1536], "batches": list(range(4, 801, 4)), **CHIPS[1]},
+            ),
             ranges={
-                "sizes": Choice([8192, 2048], [4096, 768], [6144, 512, 1536], [1280, 5120]),
+                "sizes": Some((512, 1024, 2048, 4096, 8192), least=2, most=4),
                 "batches": Choice(list(range(1, 401)), list(range(8, 1025, 8))),
                 **CHIP_RANGES,
             },
+            branches={
+                "three or more sizes in no order": (
+                    lambda sizes, **rest: (
+                        len(sizes) > 2 and sizes not in (sorted(sizes), sorted(sizes)[::-1])
+                    )
+                ),
+                "a curve at its ceiling": lambda **case: min(ends(**case)) < 0.8,
+                "a curve below its ceiling": lambda **case: max(ends(**case)) > 1,
+            },
+            # In the first third the curves lie apart, as in the published cases: a text that is
+            # set beside a curve there tells it from the others.
+            allowed=lambda **case: sorted(ends(**case))[1] > 1 / 3,
             kind="figure",
             tolerance=0.01,
             misconceptions=(

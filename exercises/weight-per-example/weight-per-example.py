@@ -1,14 +1,18 @@
 """Exercise 4: what is asked of int8[B, D] · int8[B, D, F] → int8[B, F]; known misconceptions."""
 
+from collections.abc import Callable
+
 import rooflib as rl
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
 
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
+    {"B": 16, "D": 8192, "F": 8192},
 )
 SIZE_RANGES: dict[str, Range] = {
     "B": Whole(3, 1024),
@@ -29,6 +33,12 @@ INVENTED = {
     "Dogwood": (2.8e12, 4e11),
     "Elm": (4e13, 4e11),
 }
+FEW = {"Willow": (1.5e12, 5e11), "Acorn": (2e11, 8e11)}
+
+# Where a whole number of 32 bits is too small.
+LARGE: dict[str, Callable[..., bool]] = {
+    "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
+}
 
 
 def moved(B: float, D: float, F: float, w: float = 1, out: float = 1) -> float:
@@ -47,6 +57,11 @@ def above(chips: dict[str, tuple[float, float]], limit: float) -> list[str]:
     return [name for name, (peak, bandwidth) in chips.items() if peak / bandwidth > limit]
 
 
+def share(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> float:
+    """The part of the chips that are to be named."""
+    return len(below(chips, 2 / bytes_per_element)) / len(chips)
+
+
 EXERCISE = Exercise(
     name="weight-per-example",
     title="a weight matrix per batch element",
@@ -55,8 +70,14 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=3,
+            hint=(
+                "Row b of the input meets matrix b and no other. Write down what one row costs "
+                "with its own matrix. Then ask how often that happens. Does it differ from a "
+                "multiplication in which all rows share one matrix?"
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("multiply-add-once", lambda B, D, F: B * D * F),
                 wrong("one-addition-less", lambda B, D, F: B * F * (2 * D - 1)),
@@ -69,8 +90,14 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=5,
+            hint=(
+                "Write the shapes of all three arrays under each other, and multiply out how many "
+                "elements each has. One of them has three sides here. Every element is moved once, "
+                "and int8 says how many bytes it takes."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("one-matrix-for-all", shared),
                 wrong("output-not-counted", lambda **case: moved(**case, out=0)),
@@ -84,8 +111,14 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=4,
+            hint=(
+                "Use your functions of the parts before. Which is divided by which follows from "
+                "the unit, OP/byte. To see whether it is plausible, double B and look what happens "
+                "to both."
+            ),
             cases=SIZES,
             ranges=SIZE_RANGES,
+            branches=LARGE,
             misconceptions=(
                 wrong("one-matrix-for-all", lambda B, D, F: 2 * B * D * F / shared(B, D, F)),
                 wrong("a-factor-of-two", lambda B, D, F: B * D * F / moved(B, D, F)),
@@ -99,10 +132,16 @@ EXERCISE = Exercise(
             key="intensity-limit",
             function="intensity_limit",
             points=3,
+            hint=(
+                "Write down the bytes as a sum of three terms, one for each array, with the width "
+                "of an element in each. Which term grows fastest as D and F grow? Divide the "
+                "operations by that one alone. What cancels, and what remains?"
+            ),
             cases=(
                 {"B": 16, "bytes_per_element": 1},
                 {"B": 64, "bytes_per_element": 2},
                 {"B": 8, "bytes_per_element": 0.5},
+                {"B": 64, "bytes_per_element": 4},
             ),
             ranges={"B": Whole(2, 1024), "bytes_per_element": WIDTHS},
             misconceptions=(
@@ -117,15 +156,28 @@ EXERCISE = Exercise(
             key="compute-bound-chips",
             function="compute_bound_chips",
             points=5,
+            hint=(
+                "A chip can be kept busy if the operation offers more operations for each byte "
+                "than the chip can do while it moves one. The part before gives what the operation "
+                "offers at best. Write down what the chip asks for, from its pair, and compare the "
+                "two for each chip."
+            ),
             cases=(
-                {"chips": CATALOGUE, "bytes_per_element": 1},
                 {"chips": INVENTED, "bytes_per_element": 1},
+                {"chips": CATALOGUE, "bytes_per_element": 1},
                 {"chips": INVENTED, "bytes_per_element": 0.5},
                 {"chips": INVENTED, "bytes_per_element": 2},
+                {"chips": FEW, "bytes_per_element": 4},
+                {"chips": FEW, "bytes_per_element": 0.5},
             ),
             ranges={
-                "chips": Pairs(8, Real(1e11, 4e12), Real(2e11, 8e11)),
+                "chips": Pairs(3, 8, Real(1e11, 4e12), Real(2e11, 8e11)),
                 "bytes_per_element": WIDTHS,
+            },
+            branches={
+                "no chip": lambda **case: share(**case) == 0,
+                "some chips": lambda **case: 0 < share(**case) < 1,
+                "all chips": lambda **case: share(**case) == 1,
             },
             kind="names",
             misconceptions=(

@@ -26,11 +26,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from roofkit.check.answers import Answer, ask
-from roofkit.check.compare import same
+from roofkit.check.answers import ask_all
 
-AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
 FILES = 65536  # descriptors that a process may have open
+AGAIN = 2  # how often the first case may be asked once more
 
 Question = dict[str, Any]
 
@@ -77,7 +76,7 @@ def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outl
 
 def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: socket.socket) -> str:
     """Send the answers; how that ended: "cpu" or "wall" for a limit, "" for anything else."""
-    most = math.ceil(question["cpu_seconds"] * (len(question["cases"]) + 1)) + 1
+    most = math.ceil(question["cpu_seconds"] * (len(question["cases"]) + AGAIN)) + 1
     try:
         child = _fork()
     except OSError:  # the notebook has used up its processes: nobody will say how this one ended
@@ -101,16 +100,15 @@ def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: soc
 
 
 def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One answer for each case. A call that takes longer than its time ends this process."""
-    function, kind = namespace.get(question["function"]), question["kind"]
-    for index, case in enumerate(map(ast.literal_eval, question["cases"])):
+    """One answer for each case, and one about asking the first again.
+
+    A call that takes longer than its time ends this process.
+    """
+    cases = [ast.literal_eval(case) for case in question["cases"]]
+    answers = ask_all(namespace.get(question["function"]), cases, question["kind"])  # type: ignore[arg-type]
+    for index in range(len(cases) + 1):
         with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
-            answer = ask(function, case, kind)  # type: ignore[arg-type]
-        if index == 0 and not answer.problem:
-            with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
-                again = ask(function, case, kind)  # type: ignore[arg-type]
-            if again.problem or not same(again.value, answer.value, AGAIN):
-                answer = Answer(problem="changing")
+            answer = next(answers)
         # The detail may quote the case, which is not for the learner's eyes.
         yield {"value": answer.value, "problem": answer.problem}
         if index == 0 and answer.problem:

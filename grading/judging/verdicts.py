@@ -10,8 +10,7 @@ from nbformat.v4 import new_output
 from grading.execution.questions import Questions
 from grading.execution.time_limits import TimeLimits
 from grading.release import exercises
-from grading.release.cases import Cases
-from grading.release.cases import hidden as hidden_cases
+from grading.release.cases import Cases, hidden, published
 from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
@@ -22,6 +21,7 @@ class Graded:
     """The verdict on one part: points out of how many, and what explains the missing ones.
 
     cause: the key of a misconception or of a problem, "" if the part is right or nothing is known.
+    asked: whether values for all cases were asked for.
     """
 
     key: str
@@ -29,13 +29,17 @@ class Graded:
     of: float
     cause: str
     sentences: tuple[str, ...]
+    asked: bool = True
 
 
 @functools.cache
 def cases(name: str, key: str, seed: str) -> Cases:
-    """The hidden cases of a part: the same for a whole class."""
+    """What decides about a part, for a whole class: the published cases and then the hidden ones.
+
+    So what a learner's own check calls "not right yet" gets no points.
+    """
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
-    return hidden_cases(name, part, seed)
+    return published(name, part) + hidden(name, part, seed)
 
 
 def judge_parts(
@@ -47,15 +51,23 @@ def judge_parts(
     """
     graded = {}
     for part in exercises.load(name).parts:
-        hidden = cases(name, part.key, seed)
-        answers = questions.ask(part, hidden.inputs, limits)
+        asked = cases(name, part.key, seed)
+        answers = questions.ask(part, asked.inputs, limits)
         if answers is None:
             why = trouble or "The notebook did not get as far as this check."
-            verdict = Verdict(0, len(hidden.inputs), "not-reached", (why,))
+            verdict = Verdict(0, len(asked.inputs), "not-reached", (why,))
         else:
-            verdict = _judged(answers, hidden, part)
+            verdict = _judged(answers, asked, part)
         points = part.points if verdict.passed else 0
-        graded[part.key] = Graded(part.key, points, part.points, verdict.cause, verdict.sentences)
+        graded[part.key] = Graded(
+            part.key,
+            points,
+            part.points,
+            verdict.cause,
+            verdict.sentences,
+            # A problem with the first case ends the questions.
+            asked=answers is not None and not answers[0].problem,
+        )
     return graded
 
 
@@ -69,9 +81,11 @@ def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
 
 def write(cell: NotebookNode, part: Graded) -> None:
     """The verdict as the outputs of a check cell: sentences, and the points that nbgrader reads."""
-    said = [*part.sentences, "Asked with values that were not shown."]
+    said = list(part.sentences)
     if part.points == part.of:
-        said = ["Right, for values that were not shown."]
+        said = ["Right, for the published cases and for values that were not shown."]
+    elif part.asked:
+        said.append("Asked with the published cases and with values that were not shown.")
     lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *said]
     points = {"text/plain": str(float(part.points))}
     cell.outputs = [

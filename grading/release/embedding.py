@@ -63,6 +63,7 @@ def released(name: str, part: Part) -> dict[str, Any]:
             for known in cases.misconceptions
         ],
         "ranges": {key: str(values) for key, values in part.ranges.items()},
+        "hint": part.hint,
     }
 
 

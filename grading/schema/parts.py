@@ -3,9 +3,10 @@
 Nothing here computes an answer: the reference solution stands in the source notebook.
 """
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from grading.schema.ranges import Range
@@ -37,16 +38,41 @@ class Part:
     function: str  # name of the learner's function
     points: float
     cases: tuple[Case, ...]  # published
-    ranges: Mapping[str, Range]  # hidden cases are drawn from these
+    ranges: Mapping[str, Range]  # hidden cases are drawn from these; see `draws`
     misconceptions: tuple[Misconception, ...]
     kind: Kind = "number"
     tolerance: float = 1e-5  # relative; wide enough for float32
+    # What a case may be, beside the forms of its ranges: name → whether these arguments are so.
+    branches: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
+    allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
+    hint: str = ""  # a stronger one, for a learner who asks for it
 
     def draws(self, rng: random.Random) -> Iterator[Case]:
-        """Endless hidden cases: the same ones for the same state of `rng`."""
+        """Endless hidden cases: the same ones for the same state of `rng`.
+
+        The range "peak, peak_unit" draws pairs, whose values are these two arguments.
+        """
         columns = {name: span.draws(rng) for name, span in self.ranges.items()}
         while True:
-            yield {name: next(column) for name, column in columns.items()}
+            case: dict[str, Any] = {}
+            for name, column in columns.items():
+                case |= _arguments(name, next(column))
+            if self.allowed(**case):
+                yield case
+
+    def strata(self) -> frozenset[str]:
+        """All that must occur among the hidden cases: every form of a range, every branch."""
+        forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
+        return frozenset(forms | set(self.branches))
+
+    def strata_of(self, case: Case) -> frozenset[str]:
+        """What of it occurs in this case."""
+        forms = {
+            f"{name}: {span.form(_value(name, case))}"
+            for name, span in self.ranges.items()
+            if span.forms()
+        }
+        return frozenset(forms | {key for key, so in self.branches.items() if so(**case)})
 
 
 @dataclass(frozen=True)
@@ -54,3 +80,26 @@ class Exercise:
     name: str  # "int8-matmul": folder, notebook and nbgrader assignment
     title: str
     parts: tuple[Part, ...]
+
+
+def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:
+    """Branches: each value of each of these arguments together with each value of the others."""
+
+    def branch(wanted: dict[str, Any]) -> Callable[..., bool]:
+        return lambda **case: all(case[name] == value for name, value in wanted.items())
+
+    found = [dict(zip(options, row, strict=True)) for row in itertools.product(*options.values())]
+    return {
+        ", ".join(f"{name} = {value}" for name, value in wanted.items()): branch(wanted)
+        for wanted in found
+    }
+
+
+def _arguments(name: str, drawn: Any) -> dict[str, Any]:
+    names = name.split(", ")
+    return {name: drawn} if len(names) == 1 else dict(zip(names, drawn, strict=True))
+
+
+def _value(name: str, case: Case) -> Any:
+    names = name.split(", ")
+    return case[name] if len(names) == 1 else tuple(case[one] for one in names)

@@ -1,18 +1,30 @@
 """Where the hidden cases of a part come from: one range for each argument of the function.
 
-`draws` yields values without end, the same ones for the same state of `rng`; `str` says in words
-what is drawn, for the learner.
+`draws` yields values without end, the same ones for the same state of `rng`; `forms` names what a
+value may be, each of which must occur among the hidden cases, and `form` says which of them a value
+is; `str` says in words what is drawn, for the learner.
 """
 
+import bisect
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 
+class _Formless:
+    """A range in which one value is like another."""
+
+    def forms(self) -> tuple[str, ...]:
+        return ()
+
+    def form(self, value: Any) -> str:
+        return ""
+
+
 @dataclass(frozen=True)
-class Whole:
+class Whole(_Formless):
     """Whole numbers from `low` to `high`, drawn evenly on a logarithmic scale."""
 
     low: int
@@ -34,7 +46,9 @@ class Whole:
         allowed = tuple(self._allowed())
         while True:
             aim = math.exp(rng.uniform(math.log(allowed[0]), math.log(allowed[-1])))
-            yield min(allowed, key=lambda number: abs(math.log(number / aim)))
+            place = bisect.bisect(allowed, aim)
+            nearest = allowed[max(place - 1, 0) : place + 1]
+            yield min(nearest, key=lambda number: abs(math.log(number / aim)))
 
     def __str__(self) -> str:
         if self.power_of_two:
@@ -45,7 +59,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class Real:
+class Real(_Formless):
     """Numbers from `low` to `high`, drawn evenly on a logarithmic scale."""
 
     low: float
@@ -71,6 +85,12 @@ class Choice:
         while True:
             yield from rng.sample(self.options, len(self.options))
 
+    def forms(self) -> tuple[str, ...]:
+        return tuple(map(self.form, self.options))
+
+    def form(self, value: Any) -> str:
+        return f"{value[0]} to {value[-1]}" if isinstance(value, list) else str(value)
+
     def __str__(self) -> str:
         if any(isinstance(option, list) for option in self.options):
             return "other lists"
@@ -78,51 +98,102 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """Dictionaries from `count` invented names to a pair, drawn from `first` and `second`."""
+class Some(_Formless):
+    """Lists of `least` to `most` of the options, in any order, none of them twice."""
 
-    count: int
+    options: tuple[int, ...]
+    least: int
+    most: int
+
+    def draws(self, rng: random.Random) -> Iterator[list[int]]:
+        while True:
+            yield rng.sample(self.options, rng.randint(self.least, self.most))
+
+    def __str__(self) -> str:
+        return f"lists of {self.least} to {self.most} sizes in any order"
+
+
+class Printed:
+    """Figures as a sheet prints them, from `low` to `high` in base units: pairs (number, unit).
+
+    All units turn up before one turns up again.
+    """
+
+    def __init__(self, low: float, high: float, units: Mapping[str, float]) -> None:
+        self.values, self.units = Real(low, high), dict(units)
+
+    def draws(self, rng: random.Random) -> Iterator[tuple[float, str]]:
+        values, units = self.values.draws(rng), Choice(*self.units).draws(rng)
+        while True:
+            unit = next(units)
+            yield float(f"{next(values) / self.units[unit]:.6g}"), unit
+
+    def forms(self) -> tuple[str, ...]:
+        return tuple(self.units)
+
+    def form(self, value: Any) -> str:
+        return str(value[1])
+
+    def __str__(self) -> str:
+        return f"{self.values} in base units, printed in {', '.join(self.units)}"
+
+
+@dataclass(frozen=True)
+class Pairs(_Formless):
+    """Dictionaries from invented names to a pair, drawn from `first` and `second`."""
+
+    least: int
+    most: int
     first: Real
     second: Real
 
     def draws(self, rng: random.Random) -> Iterator[dict[str, tuple[float, float]]]:
         firsts, seconds = self.first.draws(rng), self.second.draws(rng)
         while True:
-            yield {name: (next(firsts), next(seconds)) for name in invented(self.count, rng)}
+            names = invented(rng.randint(self.least, self.most), rng)
+            yield {name: (next(firsts), next(seconds)) for name in names}
 
     def __str__(self) -> str:
-        return f"a dictionary of {self.count} invented chips"
+        return f"a dictionary of {self.least} to {self.most} invented chips"
 
 
 @dataclass(frozen=True)
-class Sheets:
-    """Lists of `count` data sheets of invented chips, with the entries that exercise 5 prints.
+class Sheets(_Formless):
+    """Lists of `least` to `most` data sheets of invented chips, with the entries of exercise 5.
 
-    Half of them are sparse, and each unit that a sheet may carry turns up.
+    peak, bandwidth: what their figures are drawn from. Half of the sheets are sparse, and a list
+    with as many sheets as there are units has all of them.
     """
 
-    count: int
+    least: int
+    most: int
+    peak: Printed
+    bandwidth: Printed
 
     def draws(self, rng: random.Random) -> Iterator[list[dict[str, Any]]]:
-        # Critical batches stay above a hundred, so that one that is rounded is still right.
-        peaks, bandwidths = Real(2e14, 4e15).draws(rng), Real(7e11, 9.9e11).draws(rng)
+        peaks, bandwidths = self.peak.draws(rng), self.bandwidth.draws(rng)
         sparse = Choice(True, False).draws(rng)
-        peak_units = Choice(("TFLOP/s", 1e12), ("PFLOP/s", 1e15)).draws(rng)
-        bandwidth_units = Choice(("GB/s", 1e9), ("TB/s", 1e12)).draws(rng)
         while True:
-            yield [
-                {"name": name}
-                | printed("peak", next(peaks), *next(peak_units))
-                | {"sparse": next(sparse)}
-                | printed("bandwidth", next(bandwidths), *next(bandwidth_units))
-                for name in invented(self.count, rng)
-            ]
+            sheets = []
+            for name in invented(rng.randint(self.least, self.most), rng):
+                (peak, peak_unit), (bandwidth, bandwidth_unit) = next(peaks), next(bandwidths)
+                sheets.append(
+                    {
+                        "name": name,
+                        "peak": peak,
+                        "peak_unit": peak_unit,
+                        "sparse": next(sparse),
+                        "bandwidth": bandwidth,
+                        "bandwidth_unit": bandwidth_unit,
+                    }
+                )
+            yield sheets
 
     def __str__(self) -> str:
-        return f"the data sheets of {self.count} invented chips"
+        return f"the data sheets of {self.least} to {self.most} invented chips"
 
 
-Range = Whole | Real | Choice | Pairs | Sheets
+Range = Whole | Real | Choice | Some | Printed | Pairs | Sheets
 
 
 def invented(count: int, rng: random.Random) -> list[str]:
@@ -130,8 +201,3 @@ def invented(count: int, rng: random.Random) -> list[str]:
     heads = ("Al", "Be", "Co", "Du", "El", "Fa", "Go", "Hy", "Io", "Ju", "Ka", "Lu")
     tails = ("bar", "dan", "fin", "gor", "lem", "mir", "nox", "pol", "ras", "tus", "vek", "zon")
     return [head + rng.choice(tails) for head in rng.sample(heads, count)]
-
-
-def printed(what: str, value: float, unit: str, scale: float) -> dict[str, Any]:
-    """A figure as a sheet prints it: the number in its unit, and the unit."""
-    return {what: float(f"{value / scale:.6g}"), f"{what}_unit": unit}

@@ -3,15 +3,18 @@
 No kernel here: the notebook runs in a fork of the test, the rest is as in grading.
 """
 
+from dataclasses import replace
+
+import nbformat
 import pytest
 from classroom import code, points, with_first
 from classroom.plain import grade
 from submissions import Submission, hand_in, submissions
 
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _judged
+from grading.judging.verdicts import _judged, write
 from grading.release import exercises
-from grading.release.cases import hidden
+from grading.release.cases import CASES, hidden
 from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
 
@@ -22,15 +25,20 @@ QUICK = TimeLimits(call=0.2)
 
 
 def sample():
-    """Of each exercise a right and a wrong submission, and all with an answer of the wrong kind.
+    """Of each exercise a right and a wrong submission, and one for each other kind of problem.
 
     The others differ in their values alone, which tests/exercises asks for without a probe.
     """
+    seen = set()
     for name in exercises.names():
         right = [one for one in submissions(name) if not one.expected]
         wrong = [one for one in submissions(name) if one.expected]
-        odd = [one for one in wrong[1:] if PROBLEMS.keys() & one.expected.values()]
-        yield from (right[0], wrong[0], *odd)
+        yield from (right[0], wrong[0])
+        for one in wrong[1:]:
+            problems = (PROBLEMS.keys() & one.expected.values()) - seen
+            seen |= problems
+            if problems:
+                yield one
 
 
 LIBRARY = [pytest.param(one, id=f"{one.exercise}/{one.name}") for one in sample()]
@@ -126,7 +134,8 @@ def test_a_right_function_keeps_its_points(body):
         ("import random\ndef bytes_moved(B, D, F):\n    return random.random(), 1\n", "changing"),
         ("def bytes_moved(B, D, F):\n    return (x for x in (1, 2))\n", "not-numbers"),
         ("def bytes_moved(B, D, F):\n    return 1, 10 ** 100000\n", "too-large"),
-        ("def bytes_moved(B, D, F):\n    return [1 / 3] * 120_000\n", "too-large"),
+        ("def bytes_moved(B, D, F):\n    return [1e-9 / 7] * 99_000\n", "too-large"),
+        ("def bytes_moved(B, D, F):\n    return [1 / 3] * 120_000\n", "too-many"),
         ("def bytes_moved(B, D, F):\n    return float('nan'), 1\n", "nan"),
         (
             "class Same(float):\n    __eq__ = lambda a, b: True\n    __sub__ = lambda a, b: 0\n"
@@ -134,8 +143,9 @@ def test_a_right_function_keeps_its_points(body):
             "",
         ),
         (  # the published cases by heart
-            "KNOWN = {64: (67371008, 1048576), 500: (8900608, 4096000), 24: (25362432, 73728)}\n"
-            "def bytes_moved(B, D, F):\n    return KNOWN[B]\n",
+            "KNOWN = {16384: (67371008, 1048576), 3072: (25362432, 73728),\n"
+            "    500: (8900608, 4096000), 64: (67633152, 524288)}\n"
+            "def bytes_moved(B, D, F):\n    return KNOWN.get(F) or KNOWN[B]\n",
             "raised",
         ),
     ],
@@ -162,7 +172,7 @@ def bytes_moved(B, D, F):
 
 
 def test_a_function_that_puts_its_limits_off_is_ended_all_the_same():
-    assert first(EVADES, TimeLimits(call=0.1)) == "too-late"
+    assert first(EVADES, TimeLimits(call=0.05)) == "too-late"
 
 
 def test_what_the_notebook_does_to_signals_does_not_keep_its_functions_running():
@@ -226,6 +236,74 @@ def test_what_was_asked_is_unknown_to_later_cells(tmp_path):
     assert (tmp_path / "seen").read_text() == "[]"
 
 
+COUNTED = """
+calls = []
+def bytes_moved(B, D, F):
+    calls.append(B)
+    with open({file!r}, "a") as lines:
+        print(B, D, F, file=lines)
+    {body}
+"""
+
+
+def test_the_published_cases_are_asked_and_then_the_hidden_ones_and_the_first_again(tmp_path):
+    file = tmp_path / "asked"
+    assert first(COUNTED.format(file=str(file), body=RIGHT)) == FULL["bytes-moved"]
+    part = exercises.load(NAME).parts[0]
+    cases = [*part.cases, *hidden(NAME, part, "tests").inputs, part.cases[0]]
+    wanted = [" ".join(str(case[key]) for key in "BDF") for case in cases]
+    assert file.read_text().splitlines() == wanted
+
+
+@pytest.mark.parametrize("case", [0, 3])
+def test_what_is_wrong_for_a_published_case_alone_gets_nothing(case):
+    B, D, F = exercises.load(NAME).parts[0].cases[case].values()
+    source = (
+        f"def bytes_moved(B, D, F):\n    if (B, D, F) == ({B}, {D}, {F}):\n        return 1, 2\n"
+    )
+    assert first(f"{source}    {RIGHT}\n") == ""
+
+
+def test_what_is_wrong_for_a_hidden_case_alone_gets_nothing():
+    part = exercises.load(NAME).parts[0]
+    known = [tuple(case.values()) for case in part.cases]
+    source = f"def bytes_moved(B, D, F):\n    if (B, D, F) not in {known}:\n        return 1, 2\n"
+    assert first(f"{source}    {RIGHT}\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("last", "problem"),
+    [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
+)
+def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem):
+    count = len(exercises.load(NAME).parts[0].cases) + CASES
+    body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
+    source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
+    assert first(source) == problem
+
+
+def said(part, **changes):
+    """What stands below the check of this part."""
+    cell = code("check()")
+    write(cell, replace(part, **changes))
+    return cell.outputs[0].text.splitlines()
+
+
+def test_what_is_said_about_the_cases_is_true():
+    right = grade(notebook(), NAME)["bytes-moved"]
+    assert said(right)[1:] == ["Right, for the published cases and for values that were not shown."]
+    asked = "Asked with the published cases and with values that were not shown."
+    wrong = grade(notebook("def bytes_moved(B, D, F):\n    return 1, 2\n"), NAME)["bytes-moved"]
+    assert said(wrong)[-1] == asked
+    for source in ("def bytes_moved(B, D, F):\n    return 1 / 0\n", "", "bytes_moved = 3"):
+        stopped = grade(notebook(source), NAME)["bytes-moved"]
+        assert not stopped.asked
+        assert asked not in said(stopped)
+    unreached = [cell for cell in notebook().cells if not exercises.is_check(cell)]
+    nothing = grade(nbformat.v4.new_notebook(cells=unreached), NAME)["bytes-moved"]
+    assert said(nothing)[1:] == ["The notebook did not get as far as this check."]
+
+
 @pytest.mark.parametrize("value", [None, [None, 1], {"curves": 1}, "text", [[1], {}], True])
 def test_answers_that_the_probe_never_sends_get_nothing(value):
     part = exercises.load(NAME).parts[0]
@@ -237,7 +315,7 @@ def test_answers_that_the_probe_never_sends_get_nothing(value):
 def test_no_sentence_quotes_what_was_asked():
     source = "def bytes_moved(B, D, F):\n    raise ValueError(f'{B} {D} {F}')\n"
     sentences = grade(notebook(source), NAME)["bytes-moved"].sentences
-    assert sentences == ("The function stopped with an error",)
+    assert sentences == ("The function stopped with an error.",)
 
 
 def test_a_cell_that_fails_costs_what_is_in_it():

@@ -7,14 +7,15 @@ import pytest
 
 import rooflib
 from grading.release import exercises
-from grading.release.cases import CASES, HIDDEN, hidden
+from grading.release.cases import CASES, HIDDEN, hidden, published, stratified
 from grading.release.embedding import cases_cell, released, short
-from grading.schema.parts import Misconception
-from grading.schema.ranges import Choice, Pairs, Real, Sheets, Whole
+from grading.schema.parts import Misconception, Part, combinations
+from grading.schema.ranges import Choice, Pairs, Printed, Real, Sheets, Some, Whole
 from roofkit.check.answers import plain
 
 NAME = "int8-matmul"
 ROOT = exercises.ROOT
+METRES = Printed(1, 2000, {"m": 1, "km": 1e3})
 
 
 def operations(misconception):
@@ -55,6 +56,95 @@ def test_hidden_cases_differ_from_part_to_part():
     assert first != second
 
 
+# --- strata --------------------------------------------------------------------------------------
+
+
+def part(ranges, **more):
+    return Part("part", "function", 1, (), ranges, (), **more)
+
+
+def taken(one, seed=1):
+    return stratified("exercise", one, one.draws(random.Random(seed)))
+
+
+def test_a_branch_that_is_rare_occurs_in_every_draw():
+    rare = part({"x": Whole(1, 1000)}, branches={"large": lambda x: x > 990})
+    for seed in range(40):
+        cases = taken(rare, seed)
+        assert len(cases) == CASES
+        assert sum(case["x"] > 990 for case in cases) >= 1
+
+
+def test_cases_that_bring_nothing_new_have_their_places_too():
+    rare = part({"x": Whole(1, 1000)}, branches={"large": lambda x: x > 500})
+    counts = {sum(case["x"] > 500 for case in taken(rare, seed)) for seed in range(20)}
+    assert max(counts) < CASES
+    assert len(counts) > 1
+
+
+def test_each_combination_occurs_once_if_there_are_as_many_as_cases():
+    both = part(
+        {"unit": Choice("a", "b", "c", "d"), "twice": Choice(True, False)},
+        branches=combinations(unit=("a", "b", "c", "d"), twice=(True, False)),
+    )
+    assert len(both.branches) == CASES
+    for seed in range(40):
+        pairs = {(case["unit"], case["twice"]) for case in taken(both, seed)}
+        assert len(pairs) == CASES
+
+
+def test_each_form_of_a_range_is_a_stratum():
+    one = part(
+        {"x, unit": Printed(1, 2, {"m": 1, "km": 1e3}), "y": Choice(True, False), "z": Real(1, 2)}
+    )
+    assert one.strata() == {"x, unit: m", "x, unit: km", "y: True", "y: False"}
+    case = {"x": 1, "unit": "km", "y": False, "z": 1}
+    assert one.strata_of(case) == {"x, unit: km", "y: False"}
+
+
+def test_more_strata_than_cases_fit_where_a_case_has_several():
+    sizes = tuple(range(10))
+    many = part(
+        {name: Choice(*sizes[:2]) for name in "abcdefg"},
+        branches={"sum": lambda **case: sum(case.values()) == 2},
+        kind="figure",
+    )
+    assert len(many.strata()) > 7 * HIDDEN["figure"]
+    for seed in range(10):
+        cases = taken(many, seed)
+        assert set().union(*map(many.strata_of, cases)) == many.strata()
+
+
+def test_a_branch_that_never_occurs_is_an_error():
+    never = part({"x": Whole(1, 9)}, branches={"large": lambda x: x > 9})
+    with pytest.raises(ValueError, match=r"exercise, part: .* 8 cases with all of large"):
+        taken(never)
+
+
+def test_only_cases_that_are_allowed_are_drawn():
+    even = part({"x": Whole(1, 99)}, allowed=lambda x: x % 2 == 0)
+    draws = even.draws(random.Random(1))
+    assert all(next(draws)["x"] % 2 == 0 for _ in range(50))
+
+
+@pytest.mark.parametrize("name", exercises.names())
+def test_the_strata_of_a_part_are_among_its_hidden_cases(name):
+    for one in exercises.load(name).parts:
+        if one.kind != "figure":
+            found = map(one.strata_of, hidden(name, one, "seed").inputs)
+            assert set().union(*found) == one.strata()
+
+
+def test_cases_can_be_put_together():
+    one = operations(lambda B, D, F: B * D * F)
+    first, second = published(NAME, one), hidden(NAME, one, "seed")
+    both = first + second
+    assert both.inputs == first.inputs + second.inputs
+    assert both.expected == tuple(2 * case["B"] * case["D"] * case["F"] for case in both.inputs)
+    (known,) = both.misconceptions
+    assert [2 * value for value in known.values] == list(both.expected)
+
+
 # --- what is released -----------------------------------------------------------------------------
 
 
@@ -77,7 +167,12 @@ def test_what_is_released_of_a_part_are_values(name):
         assert [entry["key"] for entry in data["misconceptions"]] == [
             known.key for known in part.misconceptions
         ]
+        assert data["hint"] == part.hint
         assert plain_data(data), part.key
+
+
+def test_the_stronger_hint_of_a_part_is_released():
+    assert released(NAME, replace(exercises.load(NAME).parts[0], hint="Look."))["hint"] == "Look."
 
 
 def plain_data(value):
@@ -137,23 +232,40 @@ def test_every_choice_turns_up_before_one_turns_up_again():
 
 
 def test_invented_chips_have_names_of_their_own_and_figures_in_range():
-    for chips in drawn(Pairs(5, Real(1e12, 2e12), Real(3e11, 4e11)), 20):
-        assert len(chips) == 5
+    found = drawn(Pairs(3, 5, Real(1e12, 2e12), Real(3e11, 4e11)), 20)
+    assert {len(chips) for chips in found} == {3, 4, 5}
+    for chips in found:
         assert all(1e12 <= p <= 2e12 and 3e11 <= b <= 4e11 for p, b in chips.values())
         assert not set(chips) & {chip.name for chip in rooflib.chips()}
 
 
 def test_invented_sheets_print_what_the_unit_says_and_are_sparse_half_of_the_time():
-    sheets = [sheet for sheets in drawn(Sheets(4), 20) for sheet in sheets]
-    assert sum(sheet["sparse"] for sheet in sheets) == len(sheets) / 2
-    prefixes = {"G": 1e9, "T": 1e12, "P": 1e15}
+    peaks, bandwidths = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}, {"TB/s": 1e12, "Gbit/s": 1.25e8}
+    values = Sheets(2, 4, Printed(2e14, 4e15, peaks), Printed(7e11, 9.9e11, bandwidths))
+    lists = drawn(values, 20)
+    assert {len(sheets) for sheets in lists} == {2, 3, 4}
+    sheets = [sheet for sheets in lists for sheet in sheets]
+    assert abs(sum(sheet["sparse"] for sheet in sheets) - len(sheets) / 2) <= 0.5
     for sheet in sheets:
-        peak = sheet["peak"] * prefixes[sheet["peak_unit"][0]]
-        bandwidth = sheet["bandwidth"] * prefixes[sheet["bandwidth_unit"][0]]
-        assert 2e14 <= peak <= 4e15
-        assert 7e11 <= bandwidth <= 9.9e11
-    assert {sheet["peak_unit"] for sheet in sheets} == {"TFLOP/s", "PFLOP/s"}
-    assert {sheet["bandwidth_unit"] for sheet in sheets} == {"GB/s", "TB/s"}
+        assert 2e14 <= sheet["peak"] * peaks[sheet["peak_unit"]] <= 4e15
+        assert 7e11 <= sheet["bandwidth"] * bandwidths[sheet["bandwidth_unit"]] <= 9.9e11
+    assert {sheet["peak_unit"] for sheet in sheets} == peaks.keys()
+    assert {sheet["bandwidth_unit"] for sheet in sheets} == bandwidths.keys()
+
+
+def test_printed_figures_have_each_unit_before_one_turns_up_again():
+    figures = drawn(Printed(7e11, 9e11, {"GB/s": 1e9, "TB/s": 1e12, "B/s": 1}), 30)
+    units = [unit for _, unit in figures]
+    assert all(len(set(units[at : at + 3])) == 3 for at in range(0, 30, 3))
+    assert all(0.7 <= number <= 0.9 for number, unit in figures if unit == "TB/s")
+    assert all(float(f"{number:.6g}") == number for number, _ in figures)
+
+
+def test_lists_of_sizes_are_of_any_length_and_in_any_order():
+    lists = drawn(Some((1, 2, 3, 4), least=2, most=3), 2000)
+    assert {len(sizes) for sizes in lists} == {2, 3}
+    assert all(len(set(sizes)) == len(sizes) for sizes in lists)
+    assert len(set(map(tuple, lists))) == 4 * 3 + 4 * 3 * 2
 
 
 @pytest.mark.parametrize(
@@ -165,8 +277,10 @@ def test_invented_sheets_print_what_the_unit_says_and_are_sparse_half_of_the_tim
         (Real(1e12, 2.5e12), "a number from 1e+12 to 2.5e+12"),
         (Choice(0.5, 1), "one of 0.5, 1"),
         (Choice([1], [2]), "other lists"),
-        (Pairs(5, Real(1, 2), Real(1, 2)), "a dictionary of 5 invented chips"),
-        (Sheets(4), "the data sheets of 4 invented chips"),
+        (Some((1, 2, 3), 1, 2), "lists of 1 to 2 sizes in any order"),
+        (METRES, "a number from 1 to 2000 in base units, printed in m, km"),
+        (Pairs(3, 5, Real(1, 2), Real(1, 2)), "a dictionary of 3 to 5 invented chips"),
+        (Sheets(2, 4, METRES, METRES), "the data sheets of 2 to 4 invented chips"),
     ],
 )
 def test_a_range_is_told_in_words(values, words):

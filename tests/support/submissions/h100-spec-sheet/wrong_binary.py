@@ -1,6 +1,11 @@
-"""Prefixes as powers of two, and ratios upside down; each part stands alone."""
+"""Prefixes as powers of two; a ratio upside down; each part counts for itself, bits as bytes."""
 
-EXPECT = {"one-way-bandwidth": "binary-prefix", "critical-batch": "upside-down"}
+EXPECT = {
+    "one-way-bandwidth": "binary-prefix",
+    "critical-batch": None,
+    "critical-batches": "bits-for-bytes",
+    "enough-on": "bits-for-bytes",
+}
 
 POWER = {"B": 1, "G": 1e9, "T": 1e12, "P": 1e15}
 
