@@ -276,3 +276,10 @@ def test_the_lock_of_a_folder_is_that_of_no_file_and_follows_no_link(tmp_path):
     assert held is not None
     assert lock(folder) is None
     os.close(held)
+
+
+def test_a_fork_server_that_was_closed_is_not_closed_again_at_the_end():
+    server = ForkServer()
+    assert server.at_exit.still_active()
+    server.close()
+    assert not server.at_exit.still_active()
