@@ -44,11 +44,10 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
         for name, version in versions.items():
             found = importlib.import_module(name).__version__
             if numbers(found) < numbers(version):
+                file = addresses.get(name, files[name])
+                how = "run" if addresses else f"download {file} from the course's site,\nrun"
                 print(f"{name} {found} is installed; this notebook was made with {version}.")
-                if name not in addresses:
-                    print(f"To update it, download {files[name]} from the course's site, then run")
-                address = addresses.get(name, files[name])
-                print(f'%pip install --upgrade --no-deps "{address}"')
+                print(f'To update it, {how} %pip install --upgrade --no-deps "{file}"')
                 print("and restart the kernel.")
         return
     if not addresses:
