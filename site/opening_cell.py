@@ -19,12 +19,10 @@ def source(code: str, site: str) -> str:
 
     site: the address of the course's site, "" if unknown.
     """
-    if not re.search(r"\b(?:rooflib|roofkit)\b", code):
+    if not OURS.search(code):
         return ""
-    live = (
-        ["roofkit.live"] if re.search(r"from roofkit import live|\broofkit\.live\b", code) else []
-    )
-    arguments = ", ".join(map(repr, (site, versions(), "rooflib", "roofkit", *live)))
+    modules = ["rooflib", "roofkit.live" if LIVE.search(code) else "roofkit"]
+    arguments = ", ".join(map(repr, (site, versions(), *modules)))
     return f"{TEXT.read_text(encoding='utf-8')}\n\nset_up_notebook({arguments})"
 
 
