@@ -3,6 +3,7 @@
 The packages here are invented, and nothing is installed: what pip would do is played.
 """
 
+import importlib
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -182,3 +183,12 @@ def test_an_older_version_without_an_address_is_downloaded_first(folder: Path, c
         f'run %pip install --upgrade --no-deps "{FILES[1]}"',
         "and restart the kernel.",
     ]
+
+
+def test_folders_are_looked_at_anew_once_pip_has_run(folder: Path, monkeypatch) -> None:
+    # Python may hold a listing of a folder that was changed within the same second.
+    steps: list[str] = []
+    monkeypatch.setattr(importlib, "invalidate_caches", lambda: steps.append("anew"))
+    pip(monkeypatch, lambda: steps.append("pip") or put(folder))
+    set_up_notebook("https://example.org", NEEDED, *MODULES)
+    assert steps == ["anew", "pip", "anew"]
