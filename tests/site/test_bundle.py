@@ -215,6 +215,18 @@ def test_the_list_is_whole_on_every_system(unpacked: Path, system: str, python: 
             todo.append((bundle.normal(found["name"]), asked))
 
 
+def test_the_readme_names_the_oldest_python_that_will_do(unpacked: Path) -> None:
+    readme = (unpacked / "README.md").read_text(encoding="utf-8")
+    lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
+    asked = []
+    for row in metadata.distributions():
+        if f"\n{bundle.normal(row.metadata['Name'])}==" in lock:
+            asked += re.findall(r">=\s*([\d.]+)", row.metadata.get("Requires-Python") or "")
+    assert len(asked) > 50
+    oldest = ".".join(map(str, max(map(numbers, asked))))
+    assert f"You need Python {oldest} or newer" in readme
+
+
 def test_the_same_files_make_the_same_archive(tmp_path: Path, packages: list[Path]) -> None:
     for name in ("one.zip", "two.zip"):
         bundle.write(ROOT, tmp_path, packages, tmp_path / name)
