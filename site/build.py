@@ -94,6 +94,9 @@ def build(book: Path) -> bool:
 
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
+    served = book / handouts.SERVED
+    # Wheels of older versions, too.
+    shutil.rmtree(output / "html" / "wheels", ignore_errors=True)
     status = build_sphinx(
         book,
         output / "html",
@@ -101,6 +104,7 @@ def build(book: Path) -> bool:
         path_config=book / "_config.yml",
         confoverrides={
             "external_toc_path": str(book / "_toc.yml"),
+            "html_extra_path": [str(served)] if served.exists() else [],
             "latex_individualpages": False,
             "nb_execution_cache_path": str(cache),
             "nitpicky": True,

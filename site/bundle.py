@@ -1,7 +1,7 @@
 """exercises.zip: all that a learner needs who has nothing but the site.
 
-It holds the released notebooks, the two packages that they import, and the part of the lock that
-these need.
+It holds the released notebooks, the wheels of the two packages that they import, and a list of all
+that is installed: the wheels, and the part of the lock that they need.
 """
 
 import re
@@ -11,42 +11,52 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+import wheels
+
 README = Path("site/bundle-readme.md")
 NBGRADER = Path("kit/roofkit/validate/learner_config.py")
 LOCK = Path("requirements.txt")
+LICENSE = Path("LICENSE")
 # The packages of our own, each beside its pyproject.toml, with the extras that a notebook uses.
 PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("live", "lab")}
-# What a learner works with beside them. Setuptools installs the packages without a download.
-TOOLS = ("jupyterlab-myst", "setuptools")
-PACKED = (".py", ".toml", ".txt", ".json", ".js")
+# What a learner works with beside them.
+TOOLS = ("jupyterlab-myst",)
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?")
 EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")
 
 
 def sources(book: Path) -> list[Path]:
-    """The files of a book that decide what is in the archive, apart from the notebooks."""
-    packages = [path for room in ("rooflib", "kit") for path in (book / room).rglob("*")]
-    kept = [path for path in packages if path.suffix in PACKED or path.name == "py.typed"]
-    beside = [book / name for name in ("pyproject.toml", "LICENSE", LOCK, README)]
-    return [*sorted(kept), *beside]
+    """The files of a book that are packed as they are, or that decide what is."""
+    return [book / name for name in (README, LICENSE, LOCK, NBGRADER, *PROJECTS)]
 
 
-def write(book: Path, release: Path, target: Path) -> None:
-    """Pack the notebooks of a release with what they need."""
-    files = {path.relative_to(book): path.read_bytes() for path in sources(book)}
-    files[Path("README.md")] = files.pop(README)
-    files[LOCK] = "".join(lock_for(book, files[LOCK].decode())).encode()
+def write(book: Path, release: Path, packages: list[Path], target: Path) -> None:
+    """Pack the notebooks of a release with the wheels of our packages and a lock of all others."""
+    files = {
+        Path("README.md"): (book / README).read_bytes(),
+        Path("LICENSE"): (book / LICENSE).read_bytes(),
+        Path("nbgrader_config.py"): (book / NBGRADER).read_bytes(),
+    }
+    lock = [_entry(wheel) for wheel in packages]
+    lock += lock_for(book, (book / LOCK).read_text(encoding="utf-8"))
+    files[LOCK] = "".join(lock).encode()
+    for wheel in packages:
+        files[Path("wheels", wheel.name)] = wheel.read_bytes()
     for path in release.glob("*/*.ipynb"):
         files[path.relative_to(release)] = path.read_bytes()
         # nbgrader reads it in the folder that it is started in.
         files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
-    files[Path("nbgrader_config.py")] = (book / NBGRADER).read_bytes()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             # A fixed date, so that the same files make the same archive.
             info = zipfile.ZipInfo(f"exercises/{name.as_posix()}", (1980, 1, 1, 0, 0, 0))
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+
+
+def _entry(wheel: Path) -> str:
+    """A wheel as the lock names it: with a hash, since pip asks for all if it sees one."""
+    return f"./wheels/{wheel.name} \\\n    --hash=sha256:{wheels.sha256(wheel)}\n"
 
 
 def lock_for(book: Path, lock: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the exercises' pages show and hand out: released notebooks, a bundle, worked solutions.
+"""What the exercises' pages show and hand out: released notebooks, a bundle, wheels, solutions.
 
 All of it is made in ``_build`` before Sphinx runs. The notebooks are released by the course's own
 ``python -m grading release``; here they are only packed.
@@ -13,7 +13,9 @@ from pathlib import Path
 
 import bundle
 import nbformat
+import wheels
 
+SERVED = Path("_build/served")  # copied to the top of the site, for addresses that stay
 SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
@@ -27,7 +29,8 @@ def prepare(book: Path) -> None:
     if not stamp.exists() or stamp.read_text() != digest:
         release = [sys.executable, "-m", "grading", "release", str(course)]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
-        bundle.write(book, course / "release", course / "exercises.zip")
+        packages = wheels.build(book, book / SERVED / "wheels")
+        bundle.write(book, course / "release", packages, course / "exercises.zip")
         stamp.write_text(digest)
     solutions.mkdir(parents=True, exist_ok=True)
     for notebook in notebooks:
@@ -43,7 +46,9 @@ def digest_of(book: Path) -> str:
     files = [path for path in rooms if path.suffix in (".ipynb", ".py")]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
     digest = hashlib.sha256()
-    for path in [*sorted(files), *bundle.sources(book)]:
+    # An address in the configuration goes into the notebooks.
+    files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
+    for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
     for path in sorted((book / "chapters").glob("*.md")):
         # A released notebook names the chapter to read first by its title.

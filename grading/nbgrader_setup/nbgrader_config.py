@@ -27,6 +27,7 @@ from grading.nbgrader_setup import odd_files  # noqa: E402
 from grading.nbgrader_setup import preprocessors as ours  # noqa: E402
 from grading.release.embedding import EmbedCases  # noqa: E402
 from grading.release.facts_line import TellFacts  # noqa: E402
+from grading.release.opening import AddOpening  # noqa: E402
 from grading.reports import feedback  # noqa: E402
 from grading.settings import DATABASE, database  # noqa: E402
 
@@ -47,8 +48,8 @@ c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
 # Before the gradebook learns what a check cell must look like.
 steps = default(GenerateAssignment, "preprocessors")
-steps.insert(steps.index(ComputeChecksums), TellFacts)
-steps.insert(steps.index(ComputeChecksums), EmbedCases)
+at = steps.index(ComputeChecksums)
+steps[at:at] = [TellFacts, EmbedCases, AddOpening]
 c.GenerateAssignment.preprocessors = steps
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 

@@ -27,14 +27,18 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def cases_cell(data: str) -> NotebookNode:
-    """A locked cell, folded where a front end can fold it."""
-    source = f'from roofkit.check import cases\n\ncases("""\n{data}\n""")'
+    """A cell that hands the published cases to the checks."""
+    return locked_cell(f'from roofkit.check import cases\n\ncases("""\n{data}\n""")', "cases")
+
+
+def locked_cell(source: str, name: str) -> NotebookNode:
+    """A locked cell without points, folded where a front end can fold it."""
     cell: NotebookNode = new_code_cell(
-        source, id="cases", metadata={"jupyter": {"source_hidden": True}}
+        source, id=name, metadata={"jupyter": {"source_hidden": True}}
     )
     cell.metadata["nbgrader"] = {
         "grade": False,
-        "grade_id": "cases",
+        "grade_id": name,
         "locked": True,
         "solution": False,
         "task": False,

@@ -31,7 +31,7 @@ def solution_lines() -> set[str]:
 
 def texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
     """(name, text) of a file, and of all that is packed in it."""
-    if name.endswith(".zip"):
+    if name.endswith((".zip", ".whl")):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for member in archive.namelist():
                 yield from texts(f"{name}/{member}", archive.read(member))
@@ -69,6 +69,7 @@ def test_the_site_and_what_it_hands_out_hold_no_solution(site: Path) -> None:
     names = " ".join(name for name, _ in files)
     assert "exercises.zip" in names
     assert names.count(".ipynb") >= 5
+    assert names.count(".whl") == 2
     assert leaks(files) == []
 
 
@@ -78,7 +79,7 @@ def test_the_release_holds_no_solution(site: Path) -> None:
     assert leaks(files) == []
 
 
-@pytest.mark.parametrize("kind", ["html", "ipynb", "zip"])
+@pytest.mark.parametrize("kind", ["html", "ipynb", "whl", "zip"])
 def test_a_leak_would_be_found(kind: str) -> None:
     line = sorted(solution_lines())[0]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"x = 1\n    {line}")])
@@ -89,7 +90,7 @@ def test_a_leak_would_be_found(kind: str) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("inside.ipynb", leaking["ipynb"])
-    leaking["zip"] = packed.getvalue()
+    leaking["whl"] = leaking["zip"] = packed.getvalue()
     assert [found for _, found in leaks([(f"page.{kind}", leaking[kind])])] == [line]
 
 

@@ -1,54 +1,100 @@
 """exercises.zip works on its own: its README's commands find what they name, its lock is whole."""
 
+import functools
+import hashlib
 import re
-import tomllib
 import zipfile
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import bundle
 import pytest
+import wheels
 from repository import ROOT
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive of a release of one exercise, unpacked."""
+def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return wheels.build(ROOT, tmp_path_factory.mktemp("wheels"))
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory, packages: list[Path]) -> Path:
+    """The archive of a release of one exercise."""
     folder = tmp_path_factory.mktemp("bundle")
     notebook = folder / "release" / "one" / "one.ipynb"
     notebook.parent.mkdir(parents=True)
     notebook.write_text("{}")
-    bundle.write(ROOT, folder / "release", folder / "exercises.zip")
-    with zipfile.ZipFile(folder / "exercises.zip") as archive:
-        archive.extractall(folder)
-    return folder / "exercises"
+    bundle.write(ROOT, folder / "release", packages, folder / "exercises.zip")
+    return folder / "exercises.zip"
 
 
-def commands(unpacked: Path) -> list[str]:
+@pytest.fixture(scope="module")
+def unpacked(archive: Path) -> Path:
+    with zipfile.ZipFile(archive) as files:
+        files.extractall(archive.parent)
+    return archive.parent / "exercises"
+
+
+def commands(unpacked: Path, system: str = "sh") -> list[str]:
     readme = (unpacked / "README.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+    (block,) = re.findall(rf"```{system}\n(.*?)```", readme, re.DOTALL)
     return block.splitlines()
 
 
 def test_every_file_that_the_readme_names_is_there(unpacked: Path) -> None:
-    readme = (unpacked / "README.md").read_text(encoding="utf-8")
-    named = [name for name in re.findall(r"`([\w./-]+)`", readme) if not name.startswith("venv")]
-    assert {"requirements.txt", "rooflib/", "kit/", "nbgrader_config.py"} <= set(named)
+    table = [line for line in (unpacked / "README.md").read_text().splitlines() if line[:2] == "| "]
+    named = [re.match(r"\| `(.+?)` \|", line)[1] for line in table[1:]]
+    assert {"requirements.txt", "wheels/", "nbgrader_config.py"} <= set(named)
     assert [name for name in named if not (unpacked / name).exists()] == []
     assert (unpacked / "one" / "one.ipynb").exists()
+    there = {path.name for path in unpacked.iterdir()} - {"README.md", "one"}
+    assert there == {name.rstrip("/") for name in named}
 
 
-def test_the_commands_name_a_lock_and_every_package(unpacked: Path) -> None:
-    lock, packages = (line.split() for line in commands(unpacked) if "pip install" in line)
-    assert (unpacked / lock[lock.index("-r") + 1]).is_file()
-    paths = [word for word in packages if word.startswith(".")]
-    assert len(paths) == len(bundle.PROJECTS)
-    for path in paths:
-        project = tomllib.loads((unpacked / path / "pyproject.toml").read_text(encoding="utf-8"))
-        folder = unpacked / path / project["project"]["name"]
-        assert (folder / "__init__.py").is_file()
-        assert (folder / "py.typed").is_file()
-        readme = project["project"].get("readme", "pyproject.toml")
-        assert (unpacked / path / readme).is_file()
+def test_three_lines_make_an_environment_install_and_start(unpacked: Path) -> None:
+    make, install, start = commands(unpacked)
+    assert make == "python3 -m venv venv"
+    assert install == "venv/bin/pip install -r requirements.txt"
+    assert start == "venv/bin/jupyter lab"
+
+
+def test_windows_has_the_same_lines_in_its_own_words(unpacked: Path) -> None:
+    ours = [line.replace("python3 ", "py ") for line in commands(unpacked)]
+    ours = [line.replace("venv/bin/", "venv\\Scripts\\") for line in ours]
+    assert commands(unpacked, "bat") == ours
+
+
+def test_the_list_names_both_wheels_with_their_hashes(unpacked: Path) -> None:
+    lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
+    ours = re.findall(r"^(\./wheels/\S+\.whl) \\\n    --hash=sha256:(\w{64})$", lock, re.MULTILINE)
+    assert [Path(path).name.partition("-")[0] for path, _ in ours] == ["roofkit", "rooflib"]
+    for path, digest in ours:
+        assert hashlib.sha256((unpacked / path).read_bytes()).hexdigest() == digest
+
+
+# What Windows forbids in a name, and the names that it keeps for devices.
+FORBIDDEN = re.compile(
+    r'[<>:"\\|?*\x00-\x1f]|[ .](?:/|$)|(?:^|/)(?:con|prn|aux|nul)(?:\.|/|$)', re.I
+)
+
+
+@pytest.mark.parametrize("name", ["a:b", "a\\b", "a ", "a./b", "x/nul.txt", "what?"])
+def test_a_name_that_windows_forbids_would_be_found(name: str) -> None:
+    assert FORBIDDEN.search(name)
+
+
+def test_every_file_can_be_unpacked_and_read_on_windows(archive: Path) -> None:
+    with zipfile.ZipFile(archive) as files:
+        names = files.namelist()
+        for name in names:
+            if not name.endswith(".whl"):
+                assert "\r" not in files.read(name).decode("utf-8")
+    assert [name for name in names if FORBIDDEN.search(name)] == []
+    assert max(map(len, names)) < 150
+    assert len({name.lower() for name in names}) == len(names)
+    assert all(name.isascii() for name in names)
 
 
 def test_the_course_gives_the_same_commands(unpacked: Path) -> None:
@@ -60,11 +106,12 @@ def test_the_lock_has_what_a_learner_needs_and_no_more(unpacked: Path) -> None:
     lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     whole = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     entries = [entry[0] for entry in bundle.ENTRY.finditer(lock)]
-    assert "".join(entries) == lock
+    assert lock.endswith("".join(entries))
+    assert len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)) == len(entries)
     assert all(entry in whole for entry in entries)
     names = {bundle.ENTRY.match(entry)["name"] for entry in entries}
     # What is imported, what that needs in turn, and what only Windows needs.
-    assert {"numpy", "altair", "jupyterlab", "nbgrader", "pyzmq", "pywinpty", "setuptools"} <= names
+    assert {"numpy", "altair", "jupyterlab", "nbgrader", "pyzmq", "pywinpty"} <= names
     assert not {"jupyter-book", "sphinx", "mypy", "playwright", "distributed"} & names
 
 
@@ -83,9 +130,106 @@ def test_a_lock_with_hashes_keeps_them() -> None:
     assert list(bundle.lock_for(ROOT, lock)) == [entry]
 
 
-def test_the_same_files_make_the_same_archive(tmp_path: Path) -> None:
+# --- the list on other systems --------------------------------------------------------------------
+
+
+@functools.total_ordering
+class Python:
+    """The version of a Python in a marker: it compares with text by its numbers."""
+
+    def __init__(self, version: str) -> None:
+        self.numbers = numbers(version)
+
+    def __lt__(self, other: str) -> bool:
+        return self.numbers < numbers(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self.numbers == numbers(str(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]
+
+
+SYSTEMS = {
+    "Linux": {"sys_platform": "linux", "os_name": "posix", "platform_machine": "x86_64"},
+    "macOS": {"sys_platform": "darwin", "os_name": "posix", "platform_machine": "arm64"},
+    "Windows": {"sys_platform": "win32", "os_name": "nt", "platform_machine": "AMD64"},
+}
+PYTHONS = ("3.11.7", "3.12.1", "3.13.0")
+
+
+def holds(marker: str, system: str, python: str, extras: frozenset[str] = frozenset()) -> bool:
+    """Whether a requirement with this marker, a Python expression, is installed there."""
+    where: dict[str, object] = {
+        **SYSTEMS[system],
+        "platform_system": {"macOS": "Darwin"}.get(system, system),
+        "platform_release": "",
+        "platform_python_implementation": "CPython",
+        "implementation_name": "cpython",
+        "python_version": Python(python.rpartition(".")[0]),
+        "python_full_version": Python(python),
+    }
+    wanted = [{**where, "extra": extra} for extra in (extras or {""})]
+    return not marker.strip() or any(eval(marker, {}, names) for names in wanted)
+
+
+def needs(name: str, system: str, python: str, extras: frozenset[str]) -> Iterator[str]:
+    """What a package that is installed here needs there."""
+    try:
+        lines = metadata.requires(name) or []
+    except metadata.PackageNotFoundError:  # one of another system
+        return
+    for line in lines:
+        requirement, _, marker = line.partition(";")
+        if holds(marker, system, python, extras):
+            yield requirement
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_list_is_whole_on_every_system(unpacked: Path, system: str, python: str) -> None:
+    """Each package that is installed there has all that it needs there, in one version."""
+    lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
+    rows = re.findall(r"^([\w.-]+)==(\S+)(?: ; (.*?))? \\$", lock, re.MULTILINE)
+    assert len(rows) == len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE))
+    there = [name for name, _, marker in rows if holds(marker, system, python)]
+    assert len(there) == len(set(there)) > 100
+    assert ("pywinpty" in there) == (system == "Windows")
+    assert ("appnope" in there) == (system == "macOS")
+    assert ("ptyprocess" in there) == (system != "Windows")
+    todo = [(name, frozenset[str]()) for name in there]
+    seen = set()
+    while todo:
+        name, extras = todo.pop()
+        assert name in there, f"{name} is missing on {system}"
+        if (name, extras) in seen:
+            continue
+        seen.add((name, extras))
+        for requirement in needs(name, system, python, extras):
+            found = bundle.REQUIREMENT.match(requirement)
+            assert found
+            asked = frozenset(re.findall(r"[\w.-]+", found["extras"] or ""))
+            todo.append((bundle.normal(found["name"]), asked))
+
+
+def test_the_readme_names_the_oldest_python_that_will_do(unpacked: Path) -> None:
+    readme = (unpacked / "README.md").read_text(encoding="utf-8")
+    lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
+    asked = []
+    for row in metadata.distributions():
+        if f"\n{bundle.normal(row.metadata['Name'])}==" in lock:
+            asked += re.findall(r">=\s*([\d.]+)", row.metadata.get("Requires-Python") or "")
+    assert len(asked) > 50
+    oldest = ".".join(map(str, max(map(numbers, asked))))
+    assert f"You need Python {oldest} or newer" in readme
+
+
+def test_the_same_files_make_the_same_archive(tmp_path: Path, packages: list[Path]) -> None:
     for name in ("one.zip", "two.zip"):
-        bundle.write(ROOT, tmp_path, tmp_path / name)
+        bundle.write(ROOT, tmp_path, packages, tmp_path / name)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         assert {member.date_time[0] for member in archive.infolist()} == {1980}

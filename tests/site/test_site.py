@@ -134,7 +134,8 @@ def visit(page: Page, server: Server) -> Visits:
 
 def test_every_page_of_the_site_is_looked_at(site: Path) -> None:
     built = {p.relative_to(site).with_suffix("").as_posix() for p in html_files(site)}
-    assert built == set(PAGES)
+    # A list of files for pip, without anything of the book.
+    assert built - {"wheels/index"} == set(PAGES)
 
 
 def test_every_address_resolves_and_every_outside_one_is_https(site: Path) -> None:

@@ -1,0 +1,46 @@
+"""The first code cell of a released notebook: it installs the course's packages if need be.
+
+What the cell does is written in `roofkit.first_cell`, whose text it carries: the notebook may be
+alone, so there is nothing to import it from. The pages' notebooks carry the same text (site/).
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
+
+import roofkit
+import rooflib
+from grading.release import exercises
+from grading.release.embedding import locked_cell
+from roofkit import first_cell
+
+CONFIG = exercises.ROOT / "_config.yml"
+MODULES = ("rooflib", "roofkit.check")
+
+
+class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
+    """A step of `nbgrader generate_assignment`: add the cell before all other code."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
+        nb.cells.insert(first, locked_cell(source(address(CONFIG)), "opening"))
+        return nb, resources
+
+
+def source(site: str) -> str:
+    """The cell's code, for a course whose site has this address, "" if unknown."""
+    text = Path(first_cell.__file__).read_text(encoding="utf-8")
+    versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
+    arguments = ", ".join(map(repr, (site, versions, *MODULES)))
+    return f"{text}\n\nset_up_notebook({arguments})"
+
+
+def address(config: Path) -> str:
+    """The address of the course's site: html.baseurl of its configuration, "" if not set."""
+    html: dict[str, Any] = yaml.safe_load(config.read_text(encoding="utf-8")).get("html") or {}
+    return str(html.get("baseurl") or "")

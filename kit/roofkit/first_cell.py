@@ -1,0 +1,73 @@
+"""Install rooflib and roofkit where they are missing, as on Colab. Elsewhere this does nothing."""
+
+
+def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
+    """Import `modules`; where that fails, install the course's packages and try again.
+
+    versions: of each package, the one that the notebook was made with. Their files are taken from
+    the notebook's folder, else from the course's site at the address `site`, "" if unknown.
+    ImportError, shown without a traceback, if neither works: it says what to do.
+    """
+    import importlib
+    import re
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    class NotSetUp(ImportError):
+        def _render_traceback_(self) -> list[str]:
+            return str(self).splitlines()
+
+    def problem() -> str:
+        """Why the modules can't be imported, "" if they can."""
+        importlib.invalidate_caches()
+        try:
+            for module in modules:
+                importlib.import_module(module)
+        except ImportError as error:
+            return str(error)
+        return ""
+
+    def numbers(version: str) -> list[int]:
+        return [int(digits) for digits in re.findall(r"\d+", version)]
+
+    files = {name: f"{name}-{version}-py3-none-any.whl" for name, version in versions.items()}
+    beside = {name: Path(file).resolve() for name, file in files.items()}
+    addresses: dict[str, str] = {}
+    if all(path.exists() for path in beside.values()):
+        addresses = {name: path.as_uri() for name, path in beside.items()}
+    elif site:
+        addresses = {name: f"{site.rstrip('/')}/wheels/{file}" for name, file in files.items()}
+
+    why = problem()
+    if not why:
+        for name, version in versions.items():
+            found = importlib.import_module(name).__version__
+            if numbers(found) < numbers(version):
+                file = addresses.get(name, files[name])
+                how = "run" if addresses else f"download {file} from the course's site,\nrun"
+                print(f"{name} {found} is installed; this notebook was made with {version}.")
+                print(f'To update it, {how} %pip install --upgrade --no-deps "{file}"')
+                print("and restart the kernel.")
+        return
+    if not addresses:
+        raise NotSetUp(
+            f"{why}. This notebook needs two packages of the course. Download\n"
+            + "".join(f"    {file}\n" for file in files.values())
+            + 'from the page "Working on the exercises" of the course\'s site, put both into the\n'
+            + f"folder of this notebook ({Path.cwd()}), and run this cell again.\n"
+            + "If you publish the course: set the site's address as html.baseurl in _config.yml,\n"
+            + "and this cell will fetch both by itself."
+        )
+    print(f"{why}. Installing {' and '.join(addresses.values())}", flush=True)
+    extras = {"roofkit": "[live]"} if "roofkit.live" in modules else {}
+    wanted = [f"{name}{extras.get(name, '')} @ {at}" for name, at in addresses.items()]
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise NotSetUp(f"They could not be installed. pip said:\n{done.stderr.strip()}")
+    for name in [name for name in sys.modules if name.partition(".")[0] in versions]:
+        del sys.modules[name]
+    if why := problem():
+        raise NotSetUp(f"{why}, though both are installed: restart the kernel, then run this cell.")
+    print("Both are installed.")

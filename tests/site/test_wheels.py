@@ -1,0 +1,170 @@
+"""The wheels that the site serves: whole, the same from the same sources, found by pip."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import handouts
+import opening_cell
+import pytest
+import wheels
+from repository import HEADER, ROOT, Book
+from site_server import serving
+
+import roofkit
+import rooflib
+
+VERSIONS = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheels") / "wheels"
+    wheels.build(ROOT, folder)
+    return folder
+
+
+def wheel(built: Path, name: str) -> Path:
+    """The wheel by the name that a notebook's first cell asks for."""
+    return built / f"{name}-{VERSIONS[name]}-py3-none-any.whl"
+
+
+def test_there_is_one_for_each_package_in_its_version(built: Path) -> None:
+    names = {path.name for path in built.iterdir()}
+    assert names == {wheel(built, name).name for name in VERSIONS} | {"index.html"}
+
+
+@pytest.mark.parametrize(("name", "folder"), [("rooflib", "."), ("roofkit", "kit")])
+def test_a_wheel_holds_every_file_of_its_package(built: Path, name: str, folder: str) -> None:
+    listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", name]
+    listed = subprocess.run(listing, cwd=ROOT / folder, capture_output=True, text=True, check=True)
+    with zipfile.ZipFile(wheel(built, name)) as archive:
+        for path in listed.stdout.split():
+            assert archive.read(path) == (ROOT / folder / path).read_bytes()
+        packed = {path for path in archive.namelist() if path.startswith(f"{name}/")}
+    assert packed == set(listed.stdout.split())
+
+
+def test_the_button_is_where_jupyterlab_finds_it(built: Path) -> None:
+    with zipfile.ZipFile(wheel(built, "roofkit")) as archive:
+        names = [name for name in archive.namelist() if "/share/jupyter/labextensions/" in name]
+    assert sorted(Path(name).name for name in names) == ["button.js", "message.txt", "package.json"]
+
+
+@pytest.fixture
+def umask() -> Iterator[None]:
+    old = os.umask(0o077)
+    yield
+    os.umask(old)
+
+
+def test_the_same_sources_make_the_same_bytes_and_are_left_alone(
+    built: Path, tmp_path: Path, umask: None
+) -> None:
+    book = tmp_path / "book"
+    for source in wheels.sources(ROOT):
+        copy = book / source.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(source.read_bytes())  # with a date and rights of its own
+    before = sorted(book.rglob("*"))
+    wheels.build(book, tmp_path / "wheels")
+    for path in built.iterdir():
+        assert (tmp_path / "wheels" / path.name).read_bytes() == path.read_bytes()
+    assert sorted(book.rglob("*")) == before
+
+
+def test_an_older_wheel_does_not_stay(tmp_path: Path) -> None:
+    (tmp_path / "rooflib-0.0.1-py3-none-any.whl").touch()
+    made = wheels.build(ROOT, tmp_path)
+    assert sorted(path.name for path in made) == sorted(
+        path.name for path in tmp_path.glob("*.whl")
+    )
+    assert len(made) == len(VERSIONS)
+
+
+def test_what_setuptools_says_when_it_fails_is_shown(tmp_path: Path) -> None:
+    for source in wheels.sources(ROOT):
+        copy = tmp_path / source.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copy)
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 1\n")
+    with pytest.raises(RuntimeError, match=r"(?s)could not build a wheel:\n.*must contain"):
+        wheels.build(tmp_path, tmp_path / "wheels")
+
+
+def test_the_list_has_a_hash_that_pip_compares(built: Path, tmp_path: Path) -> None:
+    shutil.copytree(built, tmp_path / "wheels")
+    into = tmp_path / "installed"
+    with serving(tmp_path) as server:
+        address = f"{server.origin}/wheels/index.html"
+        pip = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check"]
+        command = [*pip, "install", "--no-deps", "--no-index", "--find-links", address]
+        command += ["--no-cache-dir", "--target", str(into), *VERSIONS]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        page = tmp_path / "wheels" / "index.html"
+        page.write_text(re.sub(r"=[0-9a-f]{64}", f"={'0' * 64}", page.read_text()))
+        wrong = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert {name for name in VERSIONS if (into / name / "__init__.py").exists()} == set(VERSIONS)
+    assert wrong.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in wrong.stderr
+
+
+def test_they_lie_at_an_address_that_stays(book: Book) -> None:
+    served = book.folder / handouts.SERVED / "wheels"
+    old = book.folder / "_build" / "html" / "wheels" / "old.whl"
+    for folder in (served, old.parent):
+        folder.mkdir(parents=True)
+    old.touch()
+    (served / "new.whl").write_text("a wheel")
+    book.page.write_text(f"{HEADER}\n# A page\n")
+    built = book.build()
+    assert built.returncode == 0, built.stderr
+    assert {path.name for path in old.parent.iterdir()} == {"new.whl"}
+
+
+# --- the first cell of a page's notebook ----------------------------------------------------------
+
+
+def call(code: str, site: str = "") -> tuple[object, ...]:
+    last = opening_cell.source(code, site).splitlines()[-1]
+    arguments = eval(last.removeprefix("set_up_notebook"))
+    assert isinstance(arguments, tuple)
+    return arguments
+
+
+def test_a_page_asks_for_what_it_imports() -> None:
+    assert call("import rooflib as rl") == ("", VERSIONS, "rooflib", "roofkit")
+    live = call("import rooflib as rl\nfrom roofkit import live", "https://example.org")
+    assert live == ("https://example.org", VERSIONS, "rooflib", "roofkit.live")
+
+
+def test_a_page_without_our_packages_gets_no_cell() -> None:
+    assert opening_cell.source("import numpy as np", "https://example.org") == ""
+
+
+def test_a_page_is_found_by_its_name() -> None:
+    assert opening_cell.of_page("chapters/matmul", "x").endswith("'rooflib', 'roofkit.live')")
+    assert opening_cell.of_page("chapters/hardware", "x").endswith("'rooflib', 'roofkit')")
+    assert opening_cell.of_page("chapters/no-such-page", "x") == ""
+
+
+def test_pages_and_exercises_have_the_same_text() -> None:
+    # The room that releases exercises may not be imported by the site, so each makes its own call.
+    from grading.release import opening
+
+    ours, theirs = opening_cell.source("import rooflib", "x"), opening.source("x")
+    assert ours.rpartition("\n")[0] == theirs.rpartition("\n")[0]
+    assert call("import rooflib", "x")[:2] == ("x", VERSIONS)
+
+
+def test_a_package_without_a_version_is_named(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "__init__.py").touch()
+    monkeypatch.setattr(opening_cell, "PACKAGES", {"rooflib": tmp_path})
+    with pytest.raises(ValueError, match="names no __version__"):
+        opening_cell.versions()
