@@ -18,7 +18,7 @@ LOCK = Path("requirements.txt")
 PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("live", "lab")}
 # What a learner works with beside them. Setuptools installs the packages without a download.
 TOOLS = ("jupyterlab-myst", "setuptools")
-PACKED = (".py", ".toml", ".txt", ".json", ".js")
+PACKED = (".py", ".toml", ".txt", ".json", ".js", ".css")
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?")
 EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")

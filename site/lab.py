@@ -5,7 +5,6 @@ A reader works on copies in my-work/ (lab_copies) and begins at a start page (la
 
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 import handouts
@@ -15,7 +14,7 @@ import nbformat
 from bundle import NBGRADER
 from lab_copies import Report, bring_up_to_date, copy_once
 from lab_names import names, pages
-from lab_rooms import rooms
+from lab_rooms import make_quiet, rooms
 from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,20 +69,21 @@ def command(folder: Path, *options: str) -> list[str]:
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
+        # Looking for language servers starts npm, which writes into HOME.
+        "--LanguageServerManager.autodetect=False",
         *options,
     ]
 
 
-def environment(folder: Path, given: Mapping[str, str]) -> dict[str, str]:
-    """The variables under which JupyterLab leaves HOME as it is."""
-    return {**given, **rooms(folder / ".jupyter", given, Path.home())}
-
-
 def main(options: list[str]) -> None:
+    # Before anything that writes where these say.
+    own = WORK / ".jupyter"
+    os.environ.update(rooms(own, os.environ, Path.home()))
+    make_quiet(own / "config")
     report = prepare(ROOT, WORK, handouts.released(ROOT))
     print(f"my-work: {report.line()}\n{FRESH}", flush=True)
     jupyterlab = command(WORK, *options)
-    os.execve(jupyterlab[0], jupyterlab, environment(WORK, os.environ))
+    os.execv(jupyterlab[0], jupyterlab)
 
 
 if __name__ == "__main__":

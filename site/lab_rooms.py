@@ -1,7 +1,10 @@
 """Where JupyterLab keeps its files while somebody works on the course: in my-work, not in HOME."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
+
+from lab_copies import write_whole
 
 ROOMS = {
     "JUPYTER_CONFIG_DIR": "config",
@@ -12,6 +15,7 @@ ROOMS = {
     "IPYTHONDIR": "ipython",
     "MPLCONFIGDIR": "matplotlib",
 }
+QUIET = {"fetchNews": "false", "checkForUpdates": False}
 
 
 def rooms(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -26,3 +30,12 @@ def rooms(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str,
     if settings.is_dir():
         found["JUPYTERLAB_SETTINGS_DIR"] = str(settings)
     return found | {name: environment[name] for name in ROOMS if environment.get(name)}
+
+
+def make_quiet(config: Path) -> None:
+    """Ask nobody about news of Jupyter, and don't look for newer versions.
+
+    A default, which the user's own settings overrule.
+    """
+    defaults = {"@jupyterlab/apputils-extension:notification": QUIET}
+    write_whole(config / "labconfig" / "default_setting_overrides.json", json.dumps(defaults))

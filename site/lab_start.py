@@ -38,21 +38,26 @@ def contents(
                         "title": heading(notebooks[page.docname]),
                     }
                     for page in group
+                    if page in chapters
                 ],
             }
-            for caption, group in groupby(chapters, key=lambda page: page.caption)
+            for caption, group in groupby(mine, key=lambda page: page.caption)
         ],
         "exercises": [
-            exercise(names[page.docname], notebooks[page.docname], stems) for page in exercises
+            exercise(names[page.docname], page.caption, notebooks[page.docname], stems)
+            for page in exercises
         ],
     }
 
 
-def exercise(path: str, notebook: NotebookNode, stems: Mapping[str, str]) -> dict[str, Any]:
+def exercise(
+    path: str, caption: str, notebook: NotebookNode, stems: Mapping[str, str]
+) -> dict[str, Any]:
     """One exercise: minutes, difficulty and the chapter to read first are "" if not known."""
     facts = notebook.metadata.get("exercise", {})
     return {
         "path": path,
+        "caption": caption,
         "title": heading(notebook),
         "minutes": facts.get("minutes", ""),
         "difficulty": facts.get("difficulty", ""),

@@ -114,8 +114,8 @@
 
   const summary = (app, { exercises }) => {
     const [right, all] = count(exercises);
-    const made = element("div", { class: "summary" });
     if (!all) return "";
+    const made = element("div", { class: "summary" });
     const label = `${right} of ${all} parts done`;
     const line = element("p", {}, element("strong", {}, label));
     const at = exercises.findIndex(({ done }) => done.includes(false));
@@ -164,25 +164,22 @@
   const draw = (app, course, state) => {
     const { files, exercises } = state;
     const sections = course.parts.map(({ caption, pages }) => {
-      const paths = pages.map(({ path }) => path);
-      const rows = pages.map((page) =>
-        row(app, page, exercises.filter(({ after }) => after === page.path), files));
-      const list = element("ol", { role: "list" }, ...rows);
-      const beside = exercises.some(({ after }) => paths.includes(after));
-      const section = element("section", {}, element("h2", {}, caption), list);
-      if (beside) section.classList.add("beside");
+      const section = element("section", {}, element("h2", {}, caption));
+      // Where no chapter is known that prepares an exercise, it stays where the book has it.
+      const alone = exercises.filter((one) => !one.after && one.caption === caption);
+      const cards = alone.map((exercise) => card(app, exercise, files));
+      if (cards.length) section.append(element("ul", { class: "alone" }, ...cards));
+      const rows = pages.map((page) => [page, exercises.filter((e) => e.after === page.path)]);
+      if (rows.some(([, beside]) => beside.length)) section.classList.add("beside");
+      const list = rows.map(([page, beside]) => row(app, page, beside, files));
+      if (list.length) section.append(element("ol", { role: "list" }, ...list));
       return section;
     });
-    // Where no chapter is known that prepares an exercise, it has a place of its own.
-    const alone = exercises.filter(({ after }) => !after);
-    if (alone.length) {
-      const cards = alone.map((exercise) => card(app, exercise, files));
-      const list = element("ul", { class: "alone" }, ...cards);
-      const numbered = course.parts.findLastIndex(({ pages }) => pages.some((p) => p.number));
-      const section = element("section", {}, element("h2", {}, "Exercises"), list);
-      sections.splice(numbered + 1, 0, section);
-    }
-    return [element("h1", {}, course.title), summary(app, state), ...sections];
+    return [
+      element("h1", {}, course.title),
+      summary(app, state),
+      ...sections.filter((section) => section.children.length > 1),
+    ];
   };
 
   const start = async (app) => {
