@@ -37,8 +37,8 @@
     const model = open(app, path)?.content.model;
     if (model) return model.toJSON();
     if (!files.has(path)) return null;
-    const { content } = await app.serviceManager.contents.get(path, { type: "notebook" });
-    return content;
+    const options = { type: "notebook", content: true };
+    return (await app.serviceManager.contents.get(path, options)).content;
   };
 
   const folders = (course) => {
@@ -59,9 +59,15 @@
     const files = await list(app, course);
     const exercises = await Promise.all(
       course.exercises.map(async (exercise) => {
-        // One that can't be read has nothing done.
-        const notebook = await read(app, exercise.path, files).catch(() => null);
-        const right = new Set(notebook?.cells ? passed(notebook) : []);
+        const right = new Set(
+          await read(app, exercise.path, files)
+            .then((notebook) => (notebook ? passed(notebook) : []))
+            .catch((reason) => {
+              // One that can't be read has nothing done.
+              console.warn(`${NAME}: ${exercise.path}: ${reason}`);
+              return [];
+            }),
+        );
         return { ...exercise, done: exercise.parts.map((part) => right.has(part)) };
       }),
     );
