@@ -42,6 +42,12 @@ CELLS = """(path) => {
     said: (cell.outputs ?? []).map((one) => [one.text, one.evalue].flat().join("")).join(""),
   }));
 }"""
+PASSED = "({ said }) => said.includes(': right for')"
+IDLE = """(path) => {
+  const widgets = [...jupyterapp.shell.widgets("main")];
+  const { context } = widgets.find((one) => one.context?.path === path);
+  return context.sessionContext.session?.kernel?.status === "idle";
+}"""
 FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "matmul"}
 
 
@@ -206,14 +212,16 @@ def ran(page: Page, work: Path, room: Classroom) -> Page:
     nbformat.write(notebook, path)
     page.goto(f"/lab/workspaces/ran/tree/{NAME}/{NAME}.ipynb")
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+    notebook_path = f"{NAME}/{NAME}.ipynb"
+    page.wait_for_function(IDLE, arg=notebook_path)
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
-    page.locator(".jp-OutputArea-output", has_text="right for").wait_for()
+    # In the notebook itself: JupyterLab takes cells that are out of sight off the page.
+    page.wait_for_function(f"(path) => ({CELLS})(path).some({PASSED})", arg=notebook_path)
     return page
 
 
 def test_run_all_goes_on_past_unwritten_parts(ran: Page) -> None:
-    # From the notebook itself: JupyterLab takes cells that are out of sight off the page.
     checks = [one for one in ran.evaluate(CELLS, f"{NAME}/{NAME}.ipynb") if one["graded"]]
     assert [one["graded"] for one in checks] == list(points(NAME))
     assert [one["said"].split(":")[0] for one in checks] == list(points(NAME))
