@@ -16,7 +16,7 @@ book: environment  ## build the site into _build/html
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site/serve.py $(PORT)
 
-lab: environment  ## open the chapters as notebooks in JupyterLab
+lab: environment  ## open the chapters and the exercises in JupyterLab
 	@$(BIN)/python site/lab.py $(LAB_ARGS)
 
 lint: environment

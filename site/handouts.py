@@ -24,7 +24,19 @@ def prepare(book: Path) -> None:
     notebooks = sorted((book / "exercises").glob("*/*.ipynb"))
     if not notebooks:
         return
-    course, solutions = book / "_build" / "course", book / "_build" / "solutions"
+    released(book)
+    solutions = book / "_build" / "solutions"
+    solutions.mkdir(parents=True, exist_ok=True)
+    for notebook in notebooks:
+        text = worked(notebook) if os.environ.get("SOLUTIONS") else ""
+        page = solutions / f"{notebook.stem}.md"
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
+def released(book: Path) -> Path:
+    """The folder of the released notebooks, made anew if anything that decides has changed."""
+    course = book / "_build" / "course"
     digest, stamp = digest_of(book), course / "made-from"
     if not stamp.exists() or stamp.read_text() != digest:
         release = [sys.executable, "-m", "grading", "release", str(course)]
@@ -32,12 +44,7 @@ def prepare(book: Path) -> None:
         packages = wheels.build(book, book / SERVED / "wheels")
         bundle.write(book, course / "release", packages, course / "exercises.zip")
         stamp.write_text(digest)
-    solutions.mkdir(parents=True, exist_ok=True)
-    for notebook in notebooks:
-        text = worked(notebook) if os.environ.get("SOLUTIONS") else ""
-        page = solutions / f"{notebook.stem}.md"
-        if not page.exists() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+    return course / "release"
 
 
 def digest_of(book: Path) -> str:

@@ -1,77 +1,88 @@
 """Open the chapters and the exercises in JupyterLab: ``python site/lab.py [its options]``.
 
-A reader works on copies in my-work/, made once and never written again.
+A reader works on copies in my-work/ (lab_copies) and begins at a start page (lab_start).
 """
 
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
+import handouts
 import jupytext
+import lab_start
+import nbformat
 from bundle import NBGRADER
+from lab_copies import Report, bring_up_to_date, copy_once
+from lab_names import names, pages
+from lab_rooms import make_quiet, rooms
+from nbformat import NotebookNode
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "my-work"
+FRESH = (
+    "For a fresh copy of a notebook, rename or delete yours and run `make lab` again. "
+    "Nothing of yours is overwritten."
+)
 
 
-def copy_chapters(chapters: Path, target: Path) -> tuple[list[str], list[str]]:
-    """Copy each chapter as a notebook; the names of those made, and of those kept as they were."""
-    made, kept = [], []
-    target.mkdir(parents=True, exist_ok=True)
-    for chapter in sorted(chapters.glob("*.md")):
-        notebook = target / f"{chapter.stem}.ipynb"
-        if notebook.exists():
-            kept.append(notebook.name)
-        else:
-            jupytext.write(jupytext.read(chapter), notebook, fmt="ipynb")
-            made.append(notebook.name)
-    return made, kept
+def chapter_notebook(chapter: Path) -> NotebookNode:
+    """A chapter as the notebook that a reader gets."""
+    notebook: NotebookNode = jupytext.read(chapter)
+    return notebook
 
 
-def copy_exercises(exercises: Path, target: Path) -> list[str]:
-    """Copy each exercise, as it is released, into a folder of its own; the names of those made."""
-    names = [notebook.stem for notebook in sorted(exercises.glob("*/*.ipynb"))]
-    missing = [name for name in names if not (target / name / f"{name}.ipynb").exists()]
-    if missing:
-        with tempfile.TemporaryDirectory() as course:
-            release = [sys.executable, "-m", "grading", "release", course]
-            subprocess.run(release, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-            for name in missing:
-                folder = target / name
-                folder.mkdir(parents=True, exist_ok=True)
-                released = Path(course) / "release" / name / f"{name}.ipynb"
-                shutil.copy(released, folder / f"{name}.ipynb")
-    for folder in [target, *(target / name for name in names)]:
-        copy_nbgrader_config(folder)
-    return missing
+def notebooks(book: Path, release: Path) -> dict[str, NotebookNode]:
+    """Docname → notebook, for each page of the book that a reader can work on, in order."""
+    found = {}
+    for docname in names(book / "_toc.yml"):
+        folder, *_, stem = docname.split("/")
+        released = release / stem / f"{stem}.ipynb"
+        if folder != "exercises":
+            found[docname] = chapter_notebook(book / f"{docname}.md")
+        elif released.exists():
+            found[docname] = nbformat.read(released, as_version=4)
+    return found
 
 
-def copy_nbgrader_config(folder: Path) -> None:
-    """Let `nbgrader validate` say what the checks compared, where it is started in this folder."""
-    if not (folder / "nbgrader_config.py").exists():
-        shutil.copy(ROOT / NBGRADER, folder / "nbgrader_config.py")
+def prepare(book: Path, work: Path, release: Path) -> Report:
+    """Make or update all copies of a book's notebooks, and what stands beside them."""
+    supplied = notebooks(book, release)
+    named = names(book / "_toc.yml")
+    report = bring_up_to_date(supplied, named, work)
+    exercises = [work / named[name] for name in supplied if name.startswith("exercises/")]
+    copy_nbgrader_config(work, *(path.parent for path in exercises))
+    content = lab_start.contents(
+        lab_start.title_of(book), pages(book / "_toc.yml"), named, supplied
+    )
+    lab_start.write(work, content)
+    return report
+
+
+def copy_nbgrader_config(*folders: Path) -> None:
+    """Let `nbgrader validate` say what the checks compared, where it is started in these."""
+    copy_once(ROOT / NBGRADER, [folder / "nbgrader_config.py" for folder in folders])
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    """What starts JupyterLab on a folder, with the words of our checks in its Validate dialog."""
+    """What starts JupyterLab on a folder, with our start page and Validate dialog."""
     return [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
+        # Looking for language servers starts npm, which writes into HOME.
+        "--LanguageServerManager.autodetect=False",
         *options,
     ]
 
 
 def main(options: list[str]) -> None:
-    made, kept = copy_chapters(ROOT / "chapters", WORK / "chapters")
-    print(f"my-work/chapters: {len(made)} made, {len(kept)} of yours kept as they were", flush=True)
-    made = copy_exercises(ROOT / "exercises", WORK)
-    print(f"my-work: {len(made)} exercises made, yours kept as they were", flush=True)
-    start = "--LabApp.default_url=/lab/tree/chapters/introduction.ipynb"
-    jupyterlab = command(WORK, start, *options)
+    # Before anything that writes where these say.
+    own = WORK / ".jupyter"
+    os.environ.update(rooms(own, os.environ, Path.home()))
+    make_quiet(own / "config")
+    report = prepare(ROOT, WORK, handouts.released(ROOT))
+    print(f"my-work: {report.line()}\n{FRESH}", flush=True)
+    jupyterlab = command(WORK, *options)
     os.execv(jupyterlab[0], jupyterlab)
 
 

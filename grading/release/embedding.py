@@ -23,7 +23,19 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
         data = pack({part.key: released(name, part) for part in exercises.load(name).parts})
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
         nb.cells.insert(first + 1, cases_cell(data))
+        go_on_after_errors(nb)
         return nb, resources
+
+
+def go_on_after_errors(nb: NotebookNode) -> None:
+    """Tag answers and checks so that JupyterLab's Run All goes on where one of them raises.
+
+    Grading goes on as well, with or without the tag.
+    """
+    for cell in nb.cells:
+        kind = cell.metadata.get("nbgrader", {})
+        if kind.get("grade") or kind.get("solution"):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
 
 
 def cases_cell(data: str) -> NotebookNode:

@@ -45,8 +45,8 @@ def hidden(cell: NotebookNode) -> bool:
 def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The chapters as a reader gets them."""
     folder = tmp_path_factory.mktemp("chapters")
-    made, _ = lab.copy_chapters(ROOT / "chapters", folder)
-    assert made == [f"{chapter.stem}.ipynb" for chapter in CHAPTERS]
+    for chapter in CHAPTERS:
+        nbformat.write(lab.chapter_notebook(chapter), folder / f"{chapter.stem}.ipynb")
     return folder
 
 
@@ -68,7 +68,9 @@ def test_a_chapter_runs_as_a_notebook(copies: Path, tmp_path: Path, chapter: Pat
 
 def test_a_broken_chapter_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(HEADER + "\n```{code-cell} ipython3\n1 / 0\n```\n")
-    lab.copy_chapters(tmp_path, tmp_path / "notebooks")
+    (tmp_path / "notebooks").mkdir()
+    page = lab.chapter_notebook(tmp_path / "page.md")
+    nbformat.write(page, tmp_path / "notebooks" / "page.ipynb")
     run = run_notebooks(tmp_path / "notebooks")
     assert run.returncode == 1
     assert "ZeroDivisionError" in run.stdout
@@ -80,16 +82,3 @@ def test_no_cell_is_lost_on_the_way(chapter: Path) -> None:
     cells = jupytext.reads(text, fmt="md:myst").cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     assert len(code) == sum(line.startswith("```{code-cell}") for line in text.splitlines())
-
-
-def test_a_readers_copy_is_never_overwritten(tmp_path: Path) -> None:
-    chapters, work = tmp_path / "chapters", tmp_path / "work"
-    chapters.mkdir()
-    (chapters / "one.md").write_text(HEADER + "\n# One\n")
-    assert lab.copy_chapters(chapters, work) == (["one.ipynb"], [])
-    nbformat.read(work / "one.ipynb", as_version=4)
-
-    (work / "one.ipynb").write_text("mine")
-    (chapters / "two.md").write_text(HEADER + "\n# Two\n")
-    assert lab.copy_chapters(chapters, work) == (["two.ipynb"], ["one.ipynb"])
-    assert (work / "one.ipynb").read_text() == "mine"

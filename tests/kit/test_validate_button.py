@@ -1,11 +1,10 @@
-"""What the Validate button says, and that each way of starting JupyterLab has its words."""
+"""JupyterLab as a learner has it: start page, Run All, the Validate button, a clean HOME."""
 
 from __future__ import annotations
 
 import os
 import re
 import secrets
-import shutil
 import subprocess
 import zipfile
 from collections.abc import Iterator
@@ -15,29 +14,54 @@ from threading import Event, Thread
 
 import bundle
 import lab
+import lab_rooms
 import nbformat
 import pytest
 from classroom import Classroom, cell, code, points
-from playwright.sync_api import Browser, Page
+from lab_names import names
+from playwright.sync_api import Browser, Locator, Page
 from repository import ROOT
 from site_browser import DESK
 
-from roofkit.validate import MESSAGE
+from grading.release import exercises
+from roofkit.check import headline
+from roofkit.check.compare import Verdict
+from roofkit.validate import MESSAGES, summary
 
-NAME = "int8-weights"  # the smallest exercise
+FIRST = "int8-matmul"
+NAME = "int8-weights"  # the smallest exercise, and the second
 SECONDS = 60
-NEWS = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
+RIGHT = Verdict(3, 3)
+EXPOSED = "--LabApp.expose_app_in_browser=True"
+CELLS = """(path) => {
+  const widgets = [...jupyterapp.shell.widgets("main")];
+  const { cells } = widgets.find((one) => one.context?.path === path).content.model.toJSON();
+  return cells.map((cell) => ({
+    graded: cell.metadata.nbgrader?.grade ? cell.metadata.nbgrader.grade_id : "",
+    said: (cell.outputs ?? []).map((one) => [one.text, one.evalue].flat().join("")).join(""),
+  }));
+}"""
+PASSED = "({ said }) => said.includes(': right for')"
+IDLE = """(path) => {
+  const widgets = [...jupyterapp.shell.widgets("main")];
+  const { context } = widgets.find((one) => one.context?.path === path);
+  return context.sessionContext.session?.kernel?.status === "idle";
+}"""
+FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "matmul"}
 
 
 @contextmanager
 def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
-    """JupyterLab as `make lab` starts it, with no settings of the user's: its address and token."""
+    """JupyterLab as `make lab` starts it, with HOME in `home`: its address and token."""
     token = secrets.token_hex()
-    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1", NEWS)
-    rooms = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1")
+    given = {name: value for name, value in os.environ.items() if name not in lab_rooms.ROOMS}
+    own = folder / ".jupyter"
+    lab_rooms.make_quiet(own / "config")
+    given |= lab_rooms.rooms(own, given, home) | {"HOME": str(home), "JUPYTER_TOKEN": token}
     with subprocess.Popen(
-        lab.command(folder, *options, "--ServerApp.port_retries=500"),
-        env=os.environ | {name: str(home / name) for name in rooms} | {"JUPYTER_TOKEN": token},
+        lab.command(folder, *options, "--ServerApp.port_retries=500", EXPOSED),
+        env=given,
         stderr=subprocess.PIPE,
         text=True,
     ) as server:
@@ -64,19 +88,25 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def room(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """A course with the exercises that the build of the book has released."""
-    room = Classroom(tmp_path_factory.mktemp("course"))
-    shutil.copytree(site.parent / "course" / "release", room.folder / "release")
+def room(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+    """A course with all exercises released; of one, minutes and difficulty are known."""
+    room = Classroom(tmp_path_factory.mktemp("course"), release)
+    notebook = room.released(NAME)
+    notebook.metadata["exercise"] = FACTS
+    nbformat.write(notebook, room.folder / "release" / NAME / f"{NAME}.ipynb")
     return room
 
 
 @pytest.fixture(scope="module")
-def page(
-    room: Classroom, browser: Browser, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Page]:
-    """JupyterLab in a browser, on a folder with four notebooks."""
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A learner's folder as `make lab` makes it, and four notebooks in several states."""
     work = tmp_path_factory.mktemp("work")
+    lab.prepare(ROOT, work, room.folder / "release")
     half = room.released(NAME)
     first = next(iter(points(NAME)))
     cell(half, f"{first}-solution").source = cell(room.solved(NAME), f"{first}-solution").source
@@ -91,13 +121,149 @@ def page(
         "foreign": foreign,
     }.items():
         nbformat.write(notebook, work / f"{name}.ipynb")
-    with jupyterlab(work, tmp_path_factory.mktemp("home")) as (address, token):
+    return work
+
+
+@pytest.fixture(scope="module")
+def page(work: Path, home: Path, browser: Browser) -> Iterator[Page]:
+    """JupyterLab on that folder in a browser."""
+    with jupyterlab(work, home) as (address, token):
         context = browser.new_context(viewport=DESK, base_url=address)
         context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
         page.goto(f"/lab?token={token}")
+        page.locator(".roofkit-start h1").wait_for()
         yield page
         context.close()
+
+
+def start_page(page: Page, workspace: str = "") -> Locator:
+    """Go to JupyterLab's own address, which shows the start page."""
+    page.goto(f"/lab{workspace}")
+    sheet = page.locator(".roofkit-sheet")
+    sheet.locator("h1").wait_for()
+    return sheet
+
+
+def card(sheet: Locator, name: str) -> Locator:
+    """What the start page says of one exercise."""
+    return sheet.locator(".exercise").filter(has=sheet.page.locator(f"a[href$='{name}.ipynb']"))
+
+
+def put_outputs(work: Path, name: str) -> None:
+    """Let the saved notebook of an exercise say that all of its parts were right."""
+    path = work / name / f"{name}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    for part in points(name):
+        said = nbformat.v4.new_output("stream", text=f"{headline(part, RIGHT)}\nChecked here: B\n")
+        cell(notebook, part).outputs = [said]
+    nbformat.write(notebook, path)
+
+
+def test_the_start_page_shows_the_chapters_in_their_order(page: Page) -> None:
+    sheet = start_page(page)
+    named = [name for name in names(ROOT / "_toc.yml") if not name.startswith("exercises")]
+    texts = [(ROOT / f"{name}.md").read_text(encoding="utf-8") for name in named]
+    titles = [re.findall(r"^# (.*)", text, re.MULTILINE)[0].replace("`", "") for text in texts]
+    assert sheet.locator(".page > div > a").all_inner_texts() == titles
+    numbers = sheet.locator(".page .number").all_inner_texts()
+    assert numbers == ["", "1", "2", "3", "4", "5", "6", *[""] * (len(named) - 7)]
+
+
+def test_an_exercise_stands_beside_the_chapter_that_prepares_it(page: Page) -> None:
+    sheet = start_page(page)
+    row = sheet.locator(".page").filter(has=page.locator("a[href$='chapters/4-matmul.ipynb']"))
+    assert row.locator(".exercise").all_inner_texts() == [card(sheet, NAME).inner_text()]
+    assert "35 minutes, medium" in card(sheet, NAME).inner_text()
+
+
+def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(
+    page: Page, work: Path
+) -> None:
+    put_outputs(work, FIRST)
+    sheet = start_page(page, "/workspaces/counted")
+    right, parts = len(points(FIRST)), sum(len(points(name)) for name in exercises.names())
+    summary = sheet.locator(".summary")
+    assert f"{right} of {parts} parts done; next: exercise 2, part 1" in summary.inner_text()
+    assert f"{right} of {right} parts done" in card(sheet, FIRST).inner_text()
+    summary.get_by_role("link").click()
+    active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
+    active.get_by_role("heading", name="Part 1").wait_for()
+    assert page.url.endswith(f"/tree/{NAME}/{NAME}.ipynb")
+
+
+def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:
+    page.goto("/lab/workspaces/again/tree/chapters/1-time.ipynb")
+    page.locator(".lm-TabBar-tab", has_text="Start page").wait_for()
+    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+    assert not page.locator(".roofkit-start").is_visible()
+    page.get_by_role("button", name="Start page").click()
+    page.locator(".roofkit-start h1").wait_for()
+
+
+@pytest.fixture(scope="module")
+def ran(page: Page, work: Path, room: Classroom) -> Page:
+    """An exercise with nothing but its last part written, after Run All, not saved."""
+    path = work / NAME / f"{NAME}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    last = f"{list(points(NAME))[-1]}-solution"
+    cell(notebook, last).source = cell(room.solved(NAME), last).source
+    nbformat.write(notebook, path)
+    page.goto(f"/lab/workspaces/ran/tree/{NAME}/{NAME}.ipynb")
+    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+    notebook_path = f"{NAME}/{NAME}.ipynb"
+    page.wait_for_function(IDLE, arg=notebook_path)
+    page.get_by_text("Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    # In the notebook itself: JupyterLab takes cells that are out of sight off the page.
+    page.wait_for_function(f"(path) => ({CELLS})(path).some({PASSED})", arg=notebook_path)
+    return page
+
+
+def test_run_all_goes_on_past_unwritten_parts(ran: Page) -> None:
+    checks = [one for one in ran.evaluate(CELLS, f"{NAME}/{NAME}.ipynb") if one["graded"]]
+    assert [one["graded"] for one in checks] == list(points(NAME))
+    assert [one["said"].split(":")[0] for one in checks] == list(points(NAME))
+    rights = [": right for" in one["said"] for one in checks]
+    assert rights == [*[False] * (len(checks) - 1), True]
+
+
+def test_a_part_that_came_out_right_counts_before_it_is_saved(ran: Page, work: Path) -> None:
+    assert "right for" not in (work / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    ran.get_by_role("button", name="Start page").click()
+    sheet = ran.locator(".roofkit-sheet")
+    of = len(points(NAME))
+    card(sheet, NAME).get_by_text(f"1 of {of} parts done").wait_for()
+
+
+def test_home_stays_clean(ran: Page, home: Path, work: Path) -> None:
+    assert [path.name for path in home.rglob("*")] == []
+    assert (work / ".jupyter" / "ipython" / "profile_default").is_dir()
+
+
+def test_a_learner_sees_validate_and_nothing_for_instructors(ran: Page) -> None:
+    ran.locator(".lm-TabBar-tab", has_text=f"{NAME}.ipynb").click()
+    ran.get_by_role("button", name="Validate").wait_for()
+    tabs = ran.locator(".lm-TabBar-tab").evaluate_all(
+        "tabs => tabs.map((t) => t.title || t.innerText)"
+    )
+    assert "Property Inspector" in tabs
+    assert "Create Assignment" not in " ".join(tabs)
+    assert ran.locator(".lm-MenuBar-item", has_text="Nbgrader").count() == 0
+    assert ran.get_by_text("Jupyter news").count() == 0
+
+
+def test_after_an_update_the_start_page_names_the_new_version(
+    ran: Page, work: Path, room: Classroom
+) -> None:
+    better = room.released(NAME)
+    better.cells[1].source += "\n\nA better hint."
+    nbformat.write(better, room.folder / "release" / NAME / f"{NAME}.ipynb")
+    assert lab.prepare(ROOT, work, room.folder / "release").beside == [f"{NAME}/{NAME}.new.ipynb"]
+    sheet = start_page(ran, "/workspaces/updated")
+    assert "The course has changed since you began" in card(sheet, NAME).inner_text()
+    assert sheet.get_by_role("link", name=f"{NAME}.new.ipynb").count() == 1
+    assert sheet.locator(".news").count() == 1
 
 
 def validated(page: Page, name: str) -> str:
@@ -113,7 +279,10 @@ def validated(page: Page, name: str) -> str:
 
 def test_a_finished_notebook_gets_the_words_of_the_command(page: Page) -> None:
     said = validated(page, "finished")
-    assert said.split() == MESSAGE.format(checks=len(points(NAME))).split()
+    parts = list(points(NAME))
+    first, *lines = filter(None, said.splitlines())
+    assert first == summary(len(parts), len(parts))
+    assert lines == [MESSAGES["right"].format(part=part) for part in parts]
 
 
 @pytest.mark.parametrize(
@@ -123,10 +292,13 @@ def test_an_unfinished_notebook_gets_the_words_of_its_checks(
     page: Page, name: str, done: int
 ) -> None:
     said = validated(page, name)
-    missing = len(points(NAME)) - done
+    parts = list(points(NAME))
+    missing = len(parts) - done
+    assert said.splitlines()[0] == f"{done} of {len(parts)} parts right."
+    lines = [line for line in said.splitlines() if re.match(r"[a-z-]+: (not )?right", line)]
+    assert [line.split(":")[0] for line in lines] == parts
     assert said.count("The function is still to be written.") == missing
     assert said.count("with values that are not shown here") == missing
-    assert "All checks pass" not in said
 
 
 def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(page: Page) -> None:
@@ -142,10 +314,3 @@ def test_the_bundle_brings_the_words_of_the_command(tmp_path: Path) -> None:
     unpacked = tmp_path / "exercises"
     for folder in (unpacked, unpacked / NAME):
         assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
-
-
-def test_a_learners_own_settings_of_nbgrader_are_kept(tmp_path: Path) -> None:
-    mine = tmp_path / "nbgrader_config.py"
-    mine.write_text("mine")
-    lab.copy_nbgrader_config(tmp_path)
-    assert mine.read_text() == "mine"

@@ -50,10 +50,17 @@ def test_a_wheel_holds_every_file_of_its_package(built: Path, name: str, folder:
     assert packed == set(listed.stdout.split())
 
 
-def test_the_button_is_where_jupyterlab_finds_it(built: Path) -> None:
+def test_additions_are_where_jupyterlab_finds_them(built: Path) -> None:
     with zipfile.ZipFile(wheel(built, "roofkit")) as archive:
         names = [name for name in archive.namelist() if "/share/jupyter/labextensions/" in name]
-    assert sorted(Path(name).name for name in names) == ["button.js", "message.txt", "package.json"]
+    assert sorted("/".join(Path(name).parts[-2:]) for name in names) == [
+        "roofkit-start/package.json",
+        "roofkit-start/start.css",
+        "roofkit-start/start.js",
+        "roofkit-validate/button.js",
+        "roofkit-validate/messages.json",
+        "roofkit-validate/package.json",
+    ]
 
 
 @pytest.fixture

@@ -1,36 +1,70 @@
 // A JupyterLab extension, written as the built form that JupyterLab loads. nbgrader's Validate dialog
-// has no option for its sentence of success, so it is replaced as the dialog opens.
+// lists the cells that failed, or says "Success!", and has no option for it. As the dialog opens, this
+// puts in its place how many parts are right, and then each part once.
 (() => {
   const NAME = "roofkit-validate";
-  const MESSAGE = new URL("message.txt", document.currentScript.src);
-  const SENTENCE = "#validation-message.validation-success p";
+  const MESSAGES = new URL("messages.json", document.currentScript.src);
+  const RESULT = "#validation-message:is(.validation-success, .validation-failed)";
 
-  // How many of roofkit's checks the open notebook has. Another course's notebook has none.
-  const checks = (shell) =>
-    [...(shell.currentWidget?.content?.model?.cells ?? [])].filter(
-      ({ sharedModel: cell }) =>
-        cell.getMetadata("nbgrader")?.grade && cell.getSource().startsWith("check("),
-    ).length;
+  const fill = (message, values) =>
+    Object.entries(values).reduce((text, [key, value]) => text.replaceAll(`{${key}}`, value), message);
 
-  const watch = (shell, message) => {
-    const look = () => {
-      const sentence = document.querySelector(SENTENCE);
-      const count = sentence ? checks(shell) : 0;
-      if (count) sentence.textContent = message.trim().replaceAll("{checks}", count);
-    };
-    // A dialog is a child of the body, so nothing deeper need be watched.
-    new MutationObserver(look).observe(document.body, { childList: true });
+  // The graded cells of the open notebook, as [part, source]; none if it is another course's.
+  const parts = (shell) => {
+    const cells = [...(shell.currentWidget?.content?.model?.cells ?? [])]
+      .map((cell) => [cell.getMetadata("nbgrader"), cell.sharedModel.getSource().trim(), cell.type])
+      .filter(([nbgrader, , type]) => nbgrader?.grade && type === "code");
+    const ours = cells.some(([, source]) => source.startsWith("check("));
+    return ours ? cells.map(([nbgrader, source]) => [nbgrader.grade_id, source]) : [];
+  };
+
+  // What the dialog shows of each failed cell: its source, then the error.
+  const failures = (dialog) => {
+    const boxes = [...dialog.querySelectorAll(".jp-RenderedText > pre")];
+    const found = new Map();
+    for (let at = 0; at + 1 < boxes.length; at += 2) {
+      found.set(boxes[at].textContent.trim(), boxes[at + 1]);
+    }
+    return found;
+  };
+
+  const paragraph = (text) => {
+    const made = document.createElement("p");
+    made.textContent = text;
+    return made;
+  };
+
+  const say = (shell, messages) => {
+    const dialog = document.querySelector(RESULT);
+    if (!dialog || dialog.dataset.by === NAME) return;
+    const all = parts(shell);
+    const failed = failures(dialog);
+    const sources = new Set(all.map(([, source]) => source));
+    // A failed cell that is not on the screen: leave nbgrader's words, which name it.
+    if (!all.length || [...failed.keys()].some((source) => !sources.has(source))) return;
+    dialog.dataset.by = NAME;
+    const right = all.filter(([, source]) => !failed.has(source)).length;
+    const message = right === all.length ? messages.all : messages.some;
+    const lines = all.map(([part, source]) => {
+      const error = failed.get(source);
+      return error ? error.parentElement : paragraph(fill(messages.right, { part }));
+    });
+    dialog.replaceChildren(paragraph(fill(message, { right, parts: all.length })), ...lines);
   };
 
   const plugin = {
     id: `${NAME}:message`,
     autoStart: true,
     activate: ({ shell }) => {
-      // Not awaited: JupyterLab need not wait. Without the message nbgrader's own stays.
-      fetch(MESSAGE)
-        .then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status)))
-        .then((message) => watch(shell, message))
-        .catch((reason) => console.warn(`${NAME}: ${MESSAGE}: ${reason}`));
+      // Not awaited: JupyterLab need not wait. Without the messages nbgrader's own stay.
+      fetch(MESSAGES)
+        .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)))
+        .then((messages) => {
+          // A dialog is a child of the body, so nothing deeper need be watched.
+          const watcher = new MutationObserver(() => say(shell, messages));
+          watcher.observe(document.body, { childList: true });
+        })
+        .catch((reason) => console.warn(`${NAME}: ${MESSAGES}: ${reason}`));
     },
   };
 

@@ -1,0 +1,263 @@
+// A JupyterLab extension, written as the built form that JupyterLab loads. Where the folder that
+// JupyterLab was opened on has a course.json, it shows the course's pages in their order, and how
+// many parts of each exercise are done. It reads this from the notebooks whenever it is shown, so
+// there is nothing that could disagree with them.
+(() => {
+  const NAME = "roofkit-start";
+  const COURSE = "course.json";
+  const STYLE = new URL("start.css", document.currentScript.src);
+  let shared;
+
+  const element = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children.filter((child) => child !== ""));
+    return made;
+  };
+
+  const text = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
+
+  // Which parts are done: those whose check said so when it ran last.
+  const passed = (notebook) =>
+    notebook.cells
+      .filter((cell) => cell.metadata?.nbgrader?.grade)
+      .map((cell) => [cell.metadata.nbgrader.grade_id, cell.outputs ?? []])
+      .filter(([part, outputs]) =>
+        outputs.some((output) => text(output.text).split("\n")
+          .some((line) => line.startsWith(`${part}: right for `))))
+      .map(([part]) => part);
+
+  const main = ({ shell }) => [...shell.widgets("main")];
+
+  const open = (app, path) =>
+    main(app).find((widget) => widget.context?.path === path && widget.content?.model?.cells);
+
+  // A notebook as it is on the screen, else as it was saved; null if there is none.
+  const read = async (app, path, files) => {
+    const model = open(app, path)?.content.model;
+    if (model) return model.toJSON();
+    if (!files.has(path)) return null;
+    const options = { type: "notebook", content: true };
+    return (await app.serviceManager.contents.get(path, options)).content;
+  };
+
+  const folders = (course) => {
+    const paths = [...course.parts.flatMap(({ pages }) => pages), ...course.exercises];
+    return [...new Set(paths.map(({ path }) => path.split("/").slice(0, -1).join("/")))];
+  };
+
+  // All files in the folders of the course. A folder that is not there has none.
+  const list = async (app, course) => {
+    const contents = app.serviceManager.contents;
+    const names = async (folder) => (await contents.get(folder)).content;
+    const there = new Set((await names("")).map(({ path }) => path));
+    const lists = await Promise.all(folders(course).filter((f) => there.has(f)).map(names));
+    return new Set(lists.flat().map(({ path }) => path));
+  };
+
+  const look = async (app, course) => {
+    const files = await list(app, course);
+    const exercises = await Promise.all(
+      course.exercises.map(async (exercise) => {
+        const right = new Set(
+          await read(app, exercise.path, files)
+            .then((notebook) => (notebook ? passed(notebook) : []))
+            .catch((reason) => {
+              // One that can't be read has nothing done.
+              console.warn(`${NAME}: ${exercise.path}: ${reason}`);
+              return [];
+            }),
+        );
+        return { ...exercise, done: exercise.parts.map((part) => right.has(part)) };
+      }),
+    );
+    return { files, exercises };
+  };
+
+  // Opens a notebook, at the heading of a part if one is named.
+  const go = async (app, path, part) => {
+    const widget = await app.commands.execute("docmanager:open", { path });
+    if (!part) return;
+    await widget.context.ready;
+    await widget.revealed;
+    const cells = [...widget.content.model.cells];
+    const check = cells.findIndex((cell) => cell.getMetadata("nbgrader")?.grade_id === part);
+    const above = (cell, place) =>
+      place < check && cell.type === "markdown" && cell.sharedModel.getSource().startsWith("## ");
+    const place = cells.findLastIndex(above);
+    if (place < 0) return;
+    widget.content.activeCellIndex = place;
+    await widget.content.scrollToItem(place, "start");
+  };
+
+  const link = (app, path, label, part) => {
+    const base = new URL("lab/tree/", new URL(app.serviceManager.serverSettings.baseUrl));
+    const made = element("a", { href: base + path.split("/").map(encodeURIComponent).join("/") });
+    made.append(label);
+    made.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      go(app, path, part);
+    });
+    return made;
+  };
+
+  // Links to the versions that came after a reader began to write.
+  const news = (app, path, files) => {
+    const begin = path.replace(/\.ipynb$/, ".new");
+    const found = [...files].filter((file) => file.startsWith(begin) && file.endsWith(".ipynb"));
+    const links = found.sort().map((file) => link(app, file, file.split("/").at(-1)));
+    if (!links.length) return "";
+    const line = element("p", { class: "news" }, "The course has changed since you began. New: ");
+    links.forEach((made, place) => line.append(place ? ", " : "", made));
+    return line;
+  };
+
+  const count = (exercises) => {
+    const done = exercises.flatMap((exercise) => exercise.done);
+    return [done.filter(Boolean).length, done.length];
+  };
+
+  const summary = (app, { exercises }) => {
+    const [right, all] = count(exercises);
+    if (!all) return "";
+    const made = element("div", { class: "summary" });
+    const label = `${right} of ${all} parts done`;
+    const line = element("p", {}, element("strong", {}, label));
+    const at = exercises.findIndex(({ done }) => done.includes(false));
+    if (at >= 0) {
+      const { path, parts, done } = exercises[at];
+      const part = done.indexOf(false);
+      const words = `exercise ${at + 1}, part ${part + 1}`;
+      line.append("; next: ", link(app, path, words, parts[part]));
+    }
+    made.append(line, element("progress", { max: all, value: right, "aria-label": label }));
+    return made;
+  };
+
+  const card = (app, exercise, files) => {
+    const [right, all] = count([exercise]);
+    const label = `${right} of ${all} parts done`;
+    const minutes = exercise.minutes ? `${exercise.minutes} minutes` : "";
+    const facts = [minutes, exercise.difficulty].filter(Boolean).join(", ");
+    return element(
+      "li",
+      { class: "exercise" },
+      element("h3", {}, link(app, exercise.path, exercise.title)),
+      facts ? element("p", {}, facts) : "",
+      element("p", {}, label),
+      element("progress", { max: all, value: right, "aria-label": label }),
+      news(app, exercise.path, files),
+    );
+  };
+
+  const row = (app, page, exercises, files) =>
+    element(
+      "li",
+      { class: "page" },
+      element(
+        "div",
+        {},
+        element("span", { class: "number" }, page.number),
+        link(app, page.path, page.title),
+        news(app, page.path, files),
+      ),
+      exercises.length
+        ? element("ul", {}, ...exercises.map((exercise) => card(app, exercise, files)))
+        : "",
+    );
+
+  const draw = (app, course, state) => {
+    const { files, exercises } = state;
+    const sections = course.parts.map(({ caption, pages }) => {
+      const section = element("section", {}, element("h2", {}, caption));
+      // Where no chapter is known that prepares an exercise, it stays where the book has it.
+      const alone = exercises.filter((one) => !one.after && one.caption === caption);
+      const cards = alone.map((exercise) => card(app, exercise, files));
+      if (cards.length) section.append(element("ul", { class: "alone" }, ...cards));
+      const rows = pages.map((page) => [page, exercises.filter((e) => e.after === page.path)]);
+      if (rows.some(([, beside]) => beside.length)) section.classList.add("beside");
+      const list = rows.map(([page, beside]) => row(app, page, beside, files));
+      if (list.length) section.append(element("ol", { role: "list" }, ...list));
+      return section;
+    });
+    return [
+      element("h1", {}, course.title),
+      summary(app, state),
+      ...sections.filter((section) => section.children.length > 1),
+    ];
+  };
+
+  const start = async (app) => {
+    const contents = app.serviceManager.contents;
+    const there = (await contents.get("")).content.some(({ name }) => name === COURSE);
+    if (!there) return;
+    const read = await contents.get(COURSE, { type: "file", format: "text", content: true });
+    const course = JSON.parse(read.content);
+    const { Widget } = await shared("@lumino/widgets");
+    document.head.append(element("link", { rel: "stylesheet", href: STYLE }));
+
+    let latest = 0;
+    const show = async (panel) => {
+      const mine = ++latest;
+      const state = await look(app, course);
+      // A later look has the newer answer, even if it came first.
+      if (mine !== latest) return;
+      panel.node.firstChild.replaceChildren(...draw(app, course, state));
+    };
+    class Panel extends Widget {
+      constructor() {
+        super();
+        this.id = NAME;
+        this.addClass(NAME);
+        this.title.label = "Start page";
+        this.title.caption = `${course.title}: chapters, exercises, and what is done`;
+        this.title.closable = true;
+        this.node.tabIndex = 0;
+        this.node.append(element("div", { class: "roofkit-sheet" }));
+      }
+      onAfterShow() {
+        show(this);
+      }
+    }
+    let panel = null;
+    const bring = (activate) => {
+      if (!panel || panel.isDisposed) {
+        panel = new Panel();
+        app.shell.add(panel, "main", { activate });
+      } else if (activate) app.shell.activateById(NAME);
+      return show(panel);
+    };
+    contents.fileChanged.connect(() => {
+      if (panel?.isVisible) show(panel);
+    });
+    const button = new Widget({ node: element("div") });
+    button.id = `${NAME}-button`;
+    const press = element("button", { type: "button" }, "Start page");
+    press.addEventListener("click", () => bring(true));
+    button.node.append(press);
+    app.shell.add(button, "top", { rank: 900 });
+    return bring;
+  };
+
+  const plugin = {
+    id: `${NAME}:page`,
+    autoStart: true,
+    activate: (app) => {
+      // A page that was reloaded keeps the notebook that it shows.
+      const named = /\/(tree|doc)\//.test(location.pathname);
+      // Not awaited: JupyterLab need not wait, and works without the page.
+      app.restored
+        .then(() => start(app))
+        .then((bring) => bring?.(!named))
+        .catch((reason) => console.warn(`${NAME}:`, reason));
+    },
+  };
+
+  (window._JUPYTERLAB ??= {})[NAME] = {
+    init: (scope) => {
+      shared = async (name) => (await Object.values(scope[name])[0].get())();
+    },
+    get: async () => () => ({ __esModule: true, default: plugin }),
+  };
+})();

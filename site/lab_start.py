@@ -1,0 +1,90 @@
+"""What JupyterLab's start page shows, as course.json in the folder that JupyterLab is opened on.
+
+The page itself, and how many parts are done, is the work of an extension of JupyterLab in
+kit/roofkit/validate/labextensions/roofkit-start: it reads the notebooks as they are.
+"""
+
+import json
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import yaml
+from lab_copies import write_whole
+from lab_names import Page
+from nbformat import NotebookNode
+
+FILE = "course.json"
+
+
+def contents(
+    title: str, pages: list[Page], names: Mapping[str, str], notebooks: Mapping[str, NotebookNode]
+) -> dict[str, Any]:
+    """The course as plain data: its pages in their order, and its exercises with their parts."""
+    mine = [page for page in pages if page.docname in notebooks]
+    chapters = [page for page in mine if not page.docname.startswith("exercises/")]
+    exercises = [page for page in mine if page not in chapters]
+    stems = {Path(page.docname).name: names[page.docname] for page in chapters}
+    return {
+        "title": title,
+        "parts": [
+            {
+                "caption": caption,
+                "pages": [
+                    {
+                        "path": names[page.docname],
+                        "number": page.number,
+                        "title": heading(notebooks[page.docname]),
+                    }
+                    for page in group
+                    if page in chapters
+                ],
+            }
+            for caption, group in groupby(mine, key=lambda page: page.caption)
+        ],
+        "exercises": [
+            exercise(names[page.docname], page.caption, notebooks[page.docname], stems)
+            for page in exercises
+        ],
+    }
+
+
+def exercise(
+    path: str, caption: str, notebook: NotebookNode, stems: Mapping[str, str]
+) -> dict[str, Any]:
+    """One exercise: minutes, difficulty and the chapter to read first are "" if not known."""
+    facts = notebook.metadata.get("exercise", {})
+    return {
+        "path": path,
+        "caption": caption,
+        "title": heading(notebook),
+        "minutes": facts.get("minutes", ""),
+        "difficulty": facts.get("difficulty", ""),
+        "after": stems.get(facts.get("read_first", ""), ""),
+        "parts": [
+            cell.metadata["nbgrader"]["grade_id"]
+            for cell in notebook.cells
+            if cell.metadata.get("nbgrader", {}).get("grade")
+        ],
+    }
+
+
+def heading(notebook: NotebookNode) -> str:
+    """The first heading of a notebook, without the marks of code; "" if it has none."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            for line in cell.source.splitlines():
+                if line.startswith("# "):
+                    return str(line.removeprefix("# ").replace("`", "").strip())
+    return ""
+
+
+def write(work: Path, content: Mapping[str, Any]) -> None:
+    """Put the file where the extension looks for it."""
+    write_whole(work / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def title_of(book: Path) -> str:
+    """The title of the book."""
+    return str(yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))["title"])

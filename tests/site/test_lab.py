@@ -1,0 +1,376 @@
+"""A reader's copies in my-work: their names, how they follow the course, what is never lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import lab
+import lab_copies
+import lab_names
+import lab_rooms
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from repository import HEADER, ROOT
+
+FIRST, EXERCISE = "chapters/first", "exercises/task/task"
+COPY, TASK = "chapters/1-first.ipynb", "task/task.ipynb"
+TOC = """\
+format: jb-book
+root: index
+parts:
+  - caption: Before
+    chapters: [{file: chapters/preface}]
+  - caption: Book
+    numbered: true
+    chapters: [{file: chapters/first}, {file: chapters/second}]
+  - caption: Tasks
+    chapters: [{file: exercises/task/task}]
+  - caption: After
+    chapters: [{file: chapters/glossary}]
+"""
+
+
+class Course:
+    """A small course, a reader's folder, and what `make lab` does between them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.book, self.work, self.release = folder / "book", folder / "work", folder / "release"
+        (self.book / "chapters").mkdir(parents=True)
+        (self.book / "_toc.yml").write_text(TOC)
+        (self.book / "_config.yml").write_text("title: A course\n")
+        for stem in ("preface", "first", "second", "glossary"):
+            self.write(stem, f"# The {stem}")
+        self.put_exercise("Task")
+
+    def write(self, stem: str, text: str) -> None:
+        cell = "```{code-cell} ipython3\n1 + 1\n```\n"
+        (self.book / "chapters" / f"{stem}.md").write_text(f"{HEADER}\n{text}\n\n{cell}")
+
+    def put_exercise(self, title: str, **facts: Any) -> None:
+        check = new_code_cell("check('part', f)", metadata={"nbgrader": MARKS})
+        cells = [new_markdown_cell(f"# Exercise 1: `{title}`"), new_code_cell("answer"), check]
+        notebook = new_notebook(cells=cells, metadata={"exercise": facts} if facts else {})
+        path = self.release / "task" / "task.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, path)
+
+    def lab(self) -> lab_copies.Report:
+        return lab.prepare(self.book, self.work, self.release)
+
+    def read(self, copy: str) -> nbformat.NotebookNode:
+        return nbformat.read(self.work / copy, as_version=4)
+
+    def edit(self, copy: str, source: str = "mine") -> bytes:
+        """Write into a copy's last cell, as a reader would; the file as it is then."""
+        notebook = self.read(copy)
+        notebook.cells[-1].source = source
+        nbformat.write(notebook, self.work / copy)
+        return (self.work / copy).read_bytes()
+
+    def files(self) -> dict[str, bytes]:
+        return {
+            path.relative_to(self.work).as_posix(): path.read_bytes()
+            for path in self.work.rglob("*")
+            if path.is_file()
+        }
+
+
+MARKS = {"grade": True, "grade_id": "part", "solution": False, "points": 1}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course whose copies have been made."""
+    made = Course(tmp_path)
+    report = made.lab()
+    assert report.made == list(lab_names.names(made.book / "_toc.yml").values())
+    return made
+
+
+def test_the_names_sort_as_the_chapters_follow(course: Course) -> None:
+    named = list(lab_names.names(course.book / "_toc.yml").values())
+    assert named == [
+        "chapters/0-preface.ipynb",
+        "chapters/1-first.ipynb",
+        "chapters/2-second.ipynb",
+        "task/task.ipynb",
+        "chapters/glossary.ipynb",
+    ]
+    chapters = [name for name in named if name.startswith("chapters/")]
+    assert sorted(chapters) == chapters
+
+
+def test_the_numbers_are_those_of_the_site() -> None:
+    named = lab_names.names(ROOT / "_toc.yml")
+    assert named["chapters/introduction"] == "chapters/0-introduction.ipynb"
+    assert named["chapters/matmul"] == "chapters/4-matmul.ipynb"
+    assert all(
+        named[f"exercises/{path.stem}/{path.stem}"] == f"{path.stem}/{path.name}"
+        for path in (ROOT / "exercises").glob("*/*.ipynb")
+    )
+
+
+def test_a_second_start_changes_nothing(course: Course) -> None:
+    before = course.files()
+    report = course.lab()
+    assert course.files() == before
+    assert report.line() == "5 as they were"
+
+
+def test_an_untouched_copy_follows_the_course(course: Course) -> None:
+    course.write("first", "# The first, better")
+    report = course.lab()
+    assert report.updated == [COPY]
+    assert report.line() == "1 updated, 4 as they were"
+    assert course.read(COPY).cells[0].source == "# The first, better"
+    assert course.lab().line() == "5 as they were"
+
+
+def test_a_copy_that_was_only_run_is_untouched(course: Course) -> None:
+    notebook = course.read(COPY)
+    cell = notebook.cells[-1]
+    cell.execution_count = 7
+    cell.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=7)]
+    cell.metadata["collapsed"] = True
+    notebook.metadata["widgets"] = {}
+    nbformat.write(notebook, course.work / COPY)
+    course.write("first", "# The first, better")
+    assert course.lab().updated == [COPY]
+
+
+@pytest.mark.parametrize("how", ["cell", "new cell", "cell gone", "picture", "order", "kind"])
+def test_whatever_a_reader_writes_counts_as_touched(course: Course, how: str) -> None:
+    notebook = course.read(COPY)
+    match how:
+        case "cell":
+            notebook.cells[-1].source += " "
+        case "new cell":
+            notebook.cells.append(new_markdown_cell(""))
+        case "cell gone":
+            del notebook.cells[-1]
+        case "picture":
+            notebook.cells[0].attachments = {"a.png": {"image/png": "AAAA"}}
+        case "order":
+            notebook.cells.reverse()
+        case "kind":
+            notebook.cells[-1] = new_markdown_cell(notebook.cells[-1].source)
+    nbformat.write(notebook, course.work / COPY)
+    mine = (course.work / COPY).read_bytes()
+    course.write("first", "# The first, better")
+    assert course.lab().beside == ["chapters/1-first.new.ipynb"]
+    assert (course.work / COPY).read_bytes() == mine
+
+
+def test_beside_a_touched_copy_lies_the_new_version_once(course: Course) -> None:
+    mine = course.edit(TASK)
+    course.put_exercise("Task, better")
+    report = course.lab()
+    assert report.line() == "4 as they were; new version beside yours: task/task.new.ipynb"
+    assert "better" in course.read("task/task.new.ipynb").cells[0].source
+    assert course.lab().line() == "5 as they were"
+
+    # The next version takes the place of the one before, unless that was touched too.
+    course.put_exercise("Task, better still")
+    assert course.lab().beside == ["task/task.new.ipynb"]
+    mine_too = course.edit("task/task.new.ipynb")
+    course.put_exercise("Task, best")
+    assert course.lab().beside == ["task/task.new-2.ipynb"]
+    assert (course.work / TASK).read_bytes() == mine
+    assert (course.work / "task/task.new.ipynb").read_bytes() == mine_too
+
+
+def test_a_new_version_that_was_thrown_away_does_not_come_back(course: Course) -> None:
+    course.edit(COPY)
+    course.write("first", "# The first, better")
+    course.lab()
+    (course.work / "chapters/1-first.new.ipynb").unlink()
+    assert course.lab().line() == "5 as they were"
+
+
+def test_a_new_version_that_took_the_old_ones_place_is_known(course: Course) -> None:
+    course.edit(COPY)
+    course.write("first", "# The first, better")
+    course.lab()
+    (course.work / "chapters/1-first.new.ipynb").replace(course.work / COPY)
+    course.edit(COPY, "mine, in the new one")
+    (course.work / lab_copies.GIVEN).unlink()
+    assert course.lab().line() == "5 as they were"
+    course.write("first", "# The first, best")
+    assert course.lab().beside == ["chapters/1-first.new.ipynb"]
+
+
+def test_a_copy_that_was_removed_is_made_afresh(course: Course) -> None:
+    mine = course.edit(TASK)
+    (course.work / TASK).rename(course.work / "task/mine.ipynb")
+    assert course.lab().made == [TASK]
+    assert course.read(TASK).cells[1].source == "answer"
+    assert (course.work / "task/mine.ipynb").read_bytes() == mine
+
+
+@pytest.mark.parametrize("text", ["mine", "{}", "[]", '{"cells": 1, "nbformat": 4}', "\xff"])
+def test_what_cannot_be_read_is_the_readers(course: Course, text: str) -> None:
+    (course.work / COPY).write_bytes(text.encode("latin-1"))
+    course.write("first", "# The first, better")
+    assert course.lab().beside == ["chapters/1-first.new.ipynb"]
+    assert (course.work / COPY).read_bytes() == text.encode("latin-1")
+
+
+def test_a_copy_without_a_mark_counts_as_touched(course: Course) -> None:
+    notebook = course.read(COPY)
+    del notebook.metadata[lab_copies.MARK]
+    nbformat.write(notebook, course.work / COPY)
+    before = (course.work / COPY).read_bytes()
+    course.write("first", "# The first, better")
+    assert course.lab().beside == ["chapters/1-first.new.ipynb"]
+    assert (course.work / COPY).read_bytes() == before
+
+
+def test_a_copy_of_another_page_under_this_name_is_the_readers(course: Course) -> None:
+    mine = (course.work / "chapters/2-second.ipynb").read_bytes()
+    (course.work / COPY).write_bytes(mine)
+    course.write("first", "# The first, better")
+    assert course.lab().beside == ["chapters/1-first.new.ipynb"]
+    assert (course.work / COPY).read_bytes() == mine
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "no JSON"])
+def test_a_lost_record_loses_nothing(course: Course, text: str) -> None:
+    mine = course.edit(COPY)
+    (course.work / lab_copies.GIVEN).write_text(text)
+    assert course.lab().line() == "5 as they were"
+    assert (course.work / COPY).read_bytes() == mine
+
+
+def test_other_facts_about_a_notebook_reach_untouched_copies_alone(course: Course) -> None:
+    course.put_exercise("Task", minutes=20)
+    assert course.lab().updated == [TASK]
+    assert course.read(TASK).metadata.exercise.minutes == 20
+    course.edit(TASK)
+    course.put_exercise("Task", minutes=30)
+    assert course.lab().line() == "5 as they were"
+
+
+def test_a_chapter_that_gets_another_number_takes_untouched_copies_along(course: Course) -> None:
+    mine = course.edit("chapters/2-second.ipynb")
+    toc = TOC.replace("[{file: chapters/first}", "[{file: chapters/zeroth}, {file: chapters/first}")
+    (course.book / "_toc.yml").write_text(toc)
+    course.write("zeroth", "# The zeroth")
+    report = course.lab()
+    assert (report.made, report.updated) == (
+        ["chapters/1-zeroth.ipynb"],
+        ["chapters/2-first.ipynb"],
+    )
+    assert report.beside == ["chapters/3-second.ipynb"]
+    assert not (course.work / COPY).exists()
+    assert (course.work / "chapters/2-second.ipynb").read_bytes() == mine
+
+
+def test_a_crash_leaves_no_half_of_a_file(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = course.files()
+    course.write("first", "# The first, better")
+
+    def full_disk(_: int) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lab_copies.os, "fsync", full_disk)
+        with pytest.raises(OSError, match="no space"):
+            course.lab()
+    after = course.files()
+    assert {name: after[name] for name in before} == before
+    assert course.lab().updated == [COPY]
+    assert not [name for name in course.files() if "unfinished" in name]
+
+
+def test_the_start_page_knows_the_pages_and_the_exercises(course: Course) -> None:
+    course.put_exercise("Task", minutes=40, difficulty="hard", read_first="second")
+    course.lab()
+    content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
+    assert content["title"] == "A course"
+    assert [
+        (part["caption"], [(page["number"], page["title"]) for page in part["pages"]])
+        for part in content["parts"]
+    ] == [
+        ("Before", [("", "The preface")]),
+        ("Book", [("1", "The first"), ("2", "The second")]),
+        ("Tasks", []),
+        ("After", [("", "The glossary")]),
+    ]
+    assert content["exercises"] == [
+        {
+            "path": TASK,
+            "caption": "Tasks",
+            "title": "Exercise 1: Task",
+            "minutes": 40,
+            "difficulty": "hard",
+            "after": "chapters/2-second.ipynb",
+            "parts": ["part"],
+        }
+    ]
+
+
+def test_an_exercise_without_facts_or_release_breaks_nothing(course: Course) -> None:
+    content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
+    one = content["exercises"][0]
+    assert (one["minutes"], one["difficulty"], one["after"]) == ("", "", "")
+    course.put_exercise("Task", read_first="no such chapter")
+    course.lab()
+    (course.release / "task" / "task.ipynb").unlink()
+    course.lab()
+    content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
+    assert content["exercises"] == []
+    assert (course.work / TASK).exists()
+
+
+def test_the_words_of_validate_lie_in_each_exercise(course: Course) -> None:
+    for folder in (course.work, course.work / "task"):
+        assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
+
+
+def test_a_learners_own_settings_of_nbgrader_are_kept(course: Course) -> None:
+    mine = course.work / "task" / "nbgrader_config.py"
+    mine.write_text("mine")
+    course.lab()
+    assert mine.read_text() == "mine"
+
+
+def test_every_room_of_jupyter_is_in_the_readers_folder(tmp_path: Path) -> None:
+    found = lab_rooms.rooms(tmp_path / "rooms", {}, tmp_path / "home")
+    assert set(found) == set(lab_rooms.ROOMS)
+    assert all(Path(place).parent == tmp_path / "rooms" for place in found.values())
+    assert len(set(found.values())) == len(found)
+
+
+def test_settings_that_a_reader_has_are_used(tmp_path: Path) -> None:
+    settings = tmp_path / "home" / ".jupyter" / "lab" / "user-settings"
+    settings.mkdir(parents=True)
+    found = lab_rooms.rooms(tmp_path / "rooms", {}, tmp_path / "home")
+    assert found["JUPYTERLAB_SETTINGS_DIR"] == str(settings)
+    assert found["JUPYTERLAB_WORKSPACES_DIR"] == str(tmp_path / "rooms" / "workspaces")
+
+
+def test_places_that_the_environment_names_stay(tmp_path: Path) -> None:
+    given = {"IPYTHONDIR": "/elsewhere", "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
+    (tmp_path / "config" / "lab" / "user-settings").mkdir(parents=True)
+    found = lab_rooms.rooms(tmp_path / "rooms", given, tmp_path / "home")
+    assert found["IPYTHONDIR"] == "/elsewhere"
+    assert found["JUPYTER_CONFIG_DIR"] == str(tmp_path / "config")
+    assert found["JUPYTERLAB_SETTINGS_DIR"] == str(tmp_path / "config" / "lab" / "user-settings")
+
+
+def test_each_exercise_is_copied_without_its_solution(release: Path, tmp_path: Path) -> None:
+    lab.prepare(ROOT, tmp_path, release / "release")
+    names = [path.stem for path in (ROOT / "exercises").glob("*/*.ipynb")]
+    assert len(names) == 5
+    for name in names:
+        text = (tmp_path / name / f"{name}.ipynb").read_text(encoding="utf-8")
+        assert "YOUR CODE HERE" in text
+        assert "BEGIN SOLUTION" not in text
+    content = json.loads((tmp_path / "course.json").read_text(encoding="utf-8"))
+    assert [one["title"][:11] for one in content["exercises"]] == [
+        f"Exercise {number}:" for number in range(1, 6)
+    ]
+    assert all(page["title"] for part in content["parts"] for page in part["pages"])
