@@ -1,5 +1,6 @@
 // A JupyterLab extension, written as the built form that JupyterLab loads. It computes the values of
-// {eval} roles, which jupyterlab-myst shows from the metadata of their cells.
+// {eval} roles, which jupyterlab-myst shows from the metadata of their cells, and keeps the target
+// of a link in view.
 //
 // jupyterlab-myst's own way is turned off in package.json. It reads the roles from the rendered page,
 // so it finds none in a cell that is not drawn yet, and then takes the cell's values away. It also
@@ -59,11 +60,36 @@
     request.done.catch(() => {});
   };
 
-  const makePlugin = ({ INotebookTracker, NotebookActions }) => ({
+  // A link leads to a cell, but the cells above it are drawn later and push it away. It is kept in
+  // view until the reader does something.
+  const hold = (cell) => {
+    const events = ["wheel", "pointerdown", "keydown"];
+    const watcher = new ResizeObserver(() => {
+      if (cell.node.isConnected) cell.node.scrollIntoView();
+    });
+    const stop = () => {
+      watcher.disconnect();
+      for (const event of events) window.removeEventListener(event, stop, true);
+    };
+    for (const { node } of cell.parent.widgets) watcher.observe(node);
+    for (const event of events) window.addEventListener(event, stop, true);
+  };
+
+  const holdTargets = (Notebook) => {
+    const go = Notebook.prototype.setFragment;
+    Notebook.prototype.setFragment = async function (fragment) {
+      await go.call(this, fragment);
+      const cell = this.widgets.find(({ model }) => fragment === `#cell-id=${model.id}`);
+      if (cell) hold(cell);
+    };
+  };
+
+  const makePlugin = ({ INotebookTracker, Notebook, NotebookActions }) => ({
     id: `${NAME}:evaluate`,
     autoStart: true,
     requires: [INotebookTracker],
     activate: (app, tracker) => {
+      holdTargets(Notebook);
       const running = new Set();
       NotebookActions.executionScheduled.connect((_, { cell }) => running.add(cell));
       NotebookActions.executed.connect((_, { notebook, cell, success }) => {
