@@ -10,8 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import jupytext
+import nbformat
 from bundle import NBGRADER
+from notebooks.lab_copy import chapter_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "my-work"
@@ -26,7 +27,7 @@ def copy_chapters(chapters: Path, target: Path) -> tuple[list[str], list[str]]:
         if notebook.exists():
             kept.append(notebook.name)
         else:
-            jupytext.write(jupytext.read(chapter), notebook, fmt="ipynb")
+            nbformat.write(chapter_notebook(chapter), notebook)
             made.append(notebook.name)
     return made, kept
 
@@ -61,6 +62,7 @@ def command(folder: Path, *options: str) -> list[str]:
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
+        f"--LabApp.extra_labextensions_path={ROOT / 'site/notebooks/labextensions'}",
         *options,
     ]
 

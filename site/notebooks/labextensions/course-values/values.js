@@ -9,6 +9,7 @@
 (() => {
   const NAME = "course-values";
   const KEY = "user_expressions";
+  const UNDRAWN = "course-undrawn";
   const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
   // As the book shows it: a string without quotes or escapes, a whole number with commas.
   const asShown = (expression) =>
@@ -84,12 +85,30 @@
     };
   };
 
-  const makePlugin = ({ INotebookTracker, Notebook, NotebookActions }) => ({
+  // A cell of text is drawn some time after it comes into view. Until then its source is not shown,
+  // unless the reader opens it.
+  const hideUndrawn = (MarkdownCell) => {
+    const { initializeDOM, showEditor } = MarkdownCell.prototype;
+    MarkdownCell.prototype.initializeDOM = function () {
+      this.node.classList.toggle(UNDRAWN, this.rendered);
+      return initializeDOM.call(this);
+    };
+    MarkdownCell.prototype.showEditor = function () {
+      this.node.classList.remove(UNDRAWN);
+      return showEditor.call(this);
+    };
+    const style = document.createElement("style");
+    style.textContent = `.${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }`;
+    document.head.append(style);
+  };
+
+  const makePlugin = ({ INotebookTracker, Notebook, NotebookActions }, { MarkdownCell }) => ({
     id: `${NAME}:evaluate`,
     autoStart: true,
     requires: [INotebookTracker],
     activate: (app, tracker) => {
       holdTargets(Notebook);
+      hideUndrawn(MarkdownCell);
       const running = new Set();
       NotebookActions.executionScheduled.connect((_, { cell }) => running.add(cell));
       NotebookActions.executed.connect((_, { notebook, cell, success }) => {
@@ -116,7 +135,8 @@
     },
     get: async () => {
       const notebook = await library("@jupyterlab/notebook");
-      return () => ({ __esModule: true, default: makePlugin(notebook) });
+      const cells = await library("@jupyterlab/cells");
+      return () => ({ __esModule: true, default: makePlugin(notebook, cells) });
     },
   };
 })();
