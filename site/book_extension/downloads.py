@@ -6,10 +6,11 @@ from typing import Any
 import nbformat
 from docutils import nodes
 from nbformat import NotebookNode
+from notebooks.page_download import download_notebook
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from notebooks.page_download import download_notebook
+from .values import is_hidden
 
 NAMES = {"figure": "Fig.", "table": "Table"}
 
@@ -25,7 +26,8 @@ def offer_notebook(
     if not any(is_to_be_run(cell) for cell in executed.cells):
         return
     baseurl = str(app.config.html_baseurl or "")
-    notebook = download_notebook(page, doctree, executed, baseurl, numbers(app.env, page))
+    found_numbers = numbers(app.env, page)
+    notebook = download_notebook(page, doctree, executed, baseurl, found_numbers, is_hidden)
     target = Path(app.outdir) / f"{page}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)

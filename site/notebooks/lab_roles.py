@@ -44,7 +44,10 @@ def without_roles(markdown: str, links: Links) -> str:
     """The text with each role but ``{eval}`` replaced, and each ``{eval}`` on one line."""
     parts, end = [], 0
     for role in ROLE.finditer(without_code(markdown)):
-        parts += [markdown[end : role.start()], replaced(role["name"], one_line(role["body"]), links)]
+        parts += [
+            markdown[end : role.start()],
+            replaced(role["name"], one_line(role["body"]), links),
+        ]
         end = role.end()
     return "".join([*parts, markdown[end:]])
 

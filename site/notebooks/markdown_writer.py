@@ -11,7 +11,6 @@ from urllib.parse import urljoin
 
 from docutils import nodes
 from sphinx import addnodes
-from sphinx_design.dropdown import dropdown_main, dropdown_title
 
 SPECIAL = re.compile(r"[\\`*\[\]<>$]|(?<!\w)_|_(?!\w)")
 LINE_START = re.compile(r"^(?P<number>\d*)(?P<mark>[.)#+\-])(?=\s)", re.MULTILINE)
@@ -91,10 +90,11 @@ class Writer:
             nodes.literal_block: self.code,
             nodes.citation: lambda entry: f"- {self.text(entry.children[1:])}",
             nodes.block_quote: lambda quote: quoted(self.text(quote.children)),
-            dropdown_main: self.dropdown,
             # Texts of extensions, such as a card's title.
             nodes.TextElement: self.paragraph,
         }
+        if getattr(node, "tagname", "") == "dropdown_main":
+            return self.dropdown
         return next((write for kind, write in writers.items() if isinstance(node, kind)), None)
 
     def paragraph(self, node: nodes.Element) -> str:
@@ -125,8 +125,8 @@ class Writer:
 
     def dropdown(self, node: nodes.Element) -> str:
         """What is folded away stays so: GitHub, VS Code, Colab and Jupyter know the element."""
-        titles = [child for child in node.children if isinstance(child, dropdown_title)]
-        body = [child for child in node.children if not isinstance(child, dropdown_title)]
+        titles = [child for child in node.findall(nodes.Element) if is_dropdown_title(child)]
+        body = [child for child in node.children if child not in titles]
         title = " ".join(self.inline(found).strip() for found in titles)
         return f"<details>\n<summary>{title}</summary>\n\n{self.text(body)}\n\n</details>"
 
@@ -197,6 +197,10 @@ class Writer:
         if re.match(r"[a-z]+:", to):
             return f"<{to}>" if node.astext() == to else f"[{inside}]({to})"
         return f"[{inside}]({urljoin(self.address, to)})" if self.address else inside
+
+
+def is_dropdown_title(node: nodes.Element) -> bool:
+    return str(node.tagname) == "dropdown_title"
 
 
 def quoted(text: str) -> str:

@@ -1,10 +1,9 @@
 """A built page as a notebook to download: plain Markdown, and the cells with what they gave."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import nbformat
-from book_extension.values import is_hidden
 from docutils import nodes
 from nbformat import NotebookNode
 
@@ -23,14 +22,17 @@ def download_notebook(
     executed: NotebookNode,
     baseurl: str,
     numbers: Mapping[str, str],
+    is_hidden: Callable[[NotebookNode], bool],
 ) -> NotebookNode:
     """The notebook of a page.
 
     `document` is the page as Sphinx has resolved it, `executed` the notebook that the build has
-    run, `numbers` the numbers of figures and tables by their id.
+    run, `numbers` the numbers of figures and tables by their id. `is_hidden` tells cells that the
+    build has added from those of the page's author.
     """
     address = f"{baseurl.rstrip('/')}/{page}.html" if baseurl else ""
-    cells = list(page_cells(Writer(address, numbers).parts(document), executed.cells))
+    ran = [None if is_hidden(cell) else cell for cell in executed.cells]
+    cells = list(page_cells(Writer(address, numbers).parts(document), ran))
     source = first_cell(page, baseurl)
     if source:
         cells.insert(0, nbformat.v4.new_code_cell(source))
@@ -43,21 +45,23 @@ def download_notebook(
     return notebook
 
 
-def page_cells(parts: list[str | CodeCell], executed: list[NotebookNode]) -> Iterator[NotebookNode]:
-    """Texts and code in the page's order; code that no page shows stands before the next that is."""
+def page_cells(
+    parts: list[str | CodeCell], executed: list[NotebookNode | None]
+) -> Iterator[NotebookNode]:
+    """Texts and code in the page's order; code that is not shown stands before the next that is."""
     done = 0
     for part in parts:
         if isinstance(part, CodeCell):
-            yield from map(code_cell, runnable(executed[done : part.index + 1]))
+            yield from code_cells(executed[done : part.index + 1])
             done = part.index + 1
         else:
             yield nbformat.v4.new_markdown_cell(part)
-    yield from map(code_cell, runnable(executed[done:]))
+    yield from code_cells(executed[done:])
 
 
-def runnable(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The code cells that the page's author wrote."""
-    return [cell for cell in cells if cell.cell_type == "code" and not is_hidden(cell)]
+def code_cells(cells: list[NotebookNode | None]) -> Iterator[NotebookNode]:
+    """The code among some cells that were run."""
+    yield from (code_cell(cell) for cell in cells if cell and cell.cell_type == "code")
 
 
 def code_cell(cell: NotebookNode) -> NotebookNode:

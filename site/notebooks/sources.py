@@ -38,7 +38,9 @@ class Piece:
     @property
     def expressions(self) -> list[str]:
         """What stands in the text's ``{eval}`` roles."""
-        return [] if self.kind == "code" else list(dict.fromkeys(e for e, _ in expressions(self.text)))
+        return (
+            [] if self.kind == "code" else list(dict.fromkeys(e for e, _ in expressions(self.text)))
+        )
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def closing(lines: list[str], opening: int, mark: str) -> int:
 
 def split_options(lines: list[str]) -> tuple[dict[str, str], str]:
     """A directive's ``:name: value`` lines, and what stands below them."""
-    options = {}
+    options: dict[str, str] = {}
     for number, line in enumerate(lines):
         found = re.match(r"^:(?P<name>[\w-]+):[ ]*(?P<value>.*)$", line.rstrip("\n"))
         if not found:

@@ -1,4 +1,4 @@
-"""What the pages' sources point at: pages, labels, numbered figures, terms of the glossary, works."""
+"""What pages' sources point at: pages, labels, numbered figures, terms of the glossary, works."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

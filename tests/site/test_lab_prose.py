@@ -1,4 +1,4 @@
-"""What a reader sees in JupyterLab: values and not code, before and after running; links that lead."""
+"""What a reader sees in JupyterLab: values and not code, before and after running, and links."""
 
 import json
 import subprocess
@@ -89,8 +89,9 @@ def test_prose_follows_a_cell_that_is_run_by_itself(page: Page) -> None:
     opened(page, "changing.ipynb")
     page.evaluate(
         f"""() => {{
-          {PANEL}.content.activeCellIndex = 1;
-          {PANEL}.content.widgets[1].model.sharedModel.setSource("n = 3072");
+          const notebook = {PANEL}.content;
+          notebook.activeCellIndex = 1;
+          notebook.widgets[1].model.sharedModel.setSource("n = 3072");
           void window.jupyterapp.commands.execute("notebook:run-cell");
         }}"""
     )
@@ -102,8 +103,9 @@ def test_values_stay_where_the_kernel_knows_no_name(page: Page) -> None:
     opened(page, "changing.ipynb")
     page.evaluate(
         f"""async () => {{
-          const kernel = {PANEL}.sessionContext.session.kernel;
-          {PANEL}.content.activeCellIndex = 4;
+          const panel = {PANEL};
+          const kernel = panel.sessionContext.session.kernel;
+          panel.content.activeCellIndex = 4;
           await window.jupyterapp.commands.execute("notebook:run-cell");
           await kernel.requestExecute({{ code: "" }}).done;
         }}"""
@@ -194,5 +196,10 @@ def test_a_copy_has_the_values_of_the_built_page(site: Path, chapter: str) -> No
         for entry in cell.metadata.get("user_expressions", [])
     }
     assert stored == built
-    wanted = {e for cell in copy.cells if cell.cell_type == "markdown" for e, _ in expressions(cell.source)}
+    wanted = {
+        e
+        for cell in copy.cells
+        if cell.cell_type == "markdown"
+        for e, _ in expressions(cell.source)
+    }
     assert wanted == set(built)

@@ -24,8 +24,8 @@ OPTIONS = (
     # So that a test can ask what JupyterLab itself knows of a notebook.
     "--LabApp.expose_app_in_browser=True",
 )
-PANEL = "window.jupyterapp.shell.currentWidget"
-# Each Markdown cell: its id, the expressions in its roles, its rendered text, the code in that text.
+PANEL = "window.jupyterapp?.shell.currentWidget"
+# Each Markdown cell: its id, the expressions in its roles, its text as drawn, the code in that.
 PROSE = f"""() => {PANEL}.content.widgets
   .filter((cell) => cell.model.type === "markdown")
   .map((cell) => {{
