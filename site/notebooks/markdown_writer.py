@@ -35,9 +35,10 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes one page. `address` is the page's own on the site, or "" if that is not known."""
+    """Writes one page: the site's address ("" if unknown), the page's docname, figures' numbers."""
 
-    address: str
+    site: str = ""
+    page: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
 
     def parts(self, document: nodes.document) -> list[str | CodeCell]:
@@ -183,12 +184,12 @@ class Writer:
             return f"*{inside}*"
         if isinstance(node, nodes.strong):
             return f"**{inside}**"
+        # A kind of reference, so it comes first.
+        if isinstance(node, addnodes.download_reference):
+            file = node.get("filename")
+            return f"[{inside}]({self.site}/_downloads/{file})" if self.site and file else inside
         if isinstance(node, nodes.reference):
             return self.link(node, inside)
-        if isinstance(node, addnodes.download_reference) and self.address and node.get("filename"):
-            # Relative to the page, as in the page itself.
-            up = "../" * node.get("depth", 0)
-            return f"[{inside}]({urljoin(self.address, up + '_downloads/' + node['filename'])})"
         return inside
 
     def link(self, node: nodes.Element, inside: str) -> str:
@@ -196,7 +197,9 @@ class Writer:
         to = str(node.get("refuri") or f"#{node.get('refid', '')}")
         if re.match(r"[a-z]+:", to):
             return f"<{to}>" if node.astext() == to else f"[{inside}]({to})"
-        return f"[{inside}]({urljoin(self.address, to)})" if self.address else inside
+        return (
+            f"[{inside}]({urljoin(f'{self.site}/{self.page}.html', to)})" if self.site else inside
+        )
 
 
 def is_dropdown_title(node: nodes.Element) -> bool:

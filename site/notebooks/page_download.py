@@ -30,9 +30,9 @@ def download_notebook(
     run, `numbers` the numbers of figures and tables by their id. `is_hidden` tells cells that the
     build has added from those of the page's author.
     """
-    address = f"{baseurl.rstrip('/')}/{page}.html" if baseurl else ""
+    writer = Writer(baseurl.rstrip("/"), page, numbers)
     ran = [None if is_hidden(cell) else cell for cell in executed.cells]
-    cells = list(page_cells(Writer(address, numbers).parts(document), ran))
+    cells = list(page_cells(writer.parts(document), ran))
     source = first_cell(page, baseurl)
     if source:
         cells.insert(0, nbformat.v4.new_code_cell(source))

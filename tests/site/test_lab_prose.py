@@ -52,8 +52,15 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copy.parent.mkdir(exist_ok=True)
         nbformat.write(chapter_notebook(ROOT / f"{page}.md"), copy)
     (folder / "changing.md").write_text(CHANGING, encoding="utf-8")
-    nbformat.write(chapter_notebook(folder / "changing.md"), folder / "changing.ipynb")
     return folder
+
+
+@pytest.fixture
+def changing(page: Page, work: Path, request: pytest.FixtureRequest) -> None:
+    """The small page, open, in a file of the test's own: a kernel belongs to a file."""
+    copy = work / f"{request.node.name}.ipynb"
+    nbformat.write(chapter_notebook(work / "changing.md"), copy)
+    opened(page, copy.name)
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +74,9 @@ def shown(page: Page) -> str:
     return " ".join(cell["text"] for cell in prose(page))
 
 
-def test_values_are_there_before_a_cell_is_run_and_follow_a_changed_number(page: Page) -> None:
-    opened(page, "changing.ipynb")
+def test_values_are_there_before_a_cell_is_run_and_follow_a_changed_number(
+    page: Page, changing: None
+) -> None:
     assert "The first is 16,384, in words 16\N{NO-BREAK SPACE}K." in shown(page)
     assert "It is 16,385." in shown(page)
 
@@ -85,8 +93,7 @@ def test_values_are_there_before_a_cell_is_run_and_follow_a_changed_number(page:
     assert raw_values(prose(page)) == []
 
 
-def test_prose_follows_a_cell_that_is_run_by_itself(page: Page) -> None:
-    opened(page, "changing.ipynb")
+def test_prose_follows_a_cell_that_is_run_by_itself(page: Page, changing: None) -> None:
     page.evaluate(
         f"""() => {{
           const notebook = {PANEL}.content;
@@ -98,9 +105,8 @@ def test_prose_follows_a_cell_that_is_run_by_itself(page: Page) -> None:
     page.wait_for_function(f"{PANEL}.content.widgets[2].node.textContent.includes('3,072')")
 
 
-def test_values_stay_where_the_kernel_knows_no_name(page: Page) -> None:
+def test_values_stay_where_the_kernel_knows_no_name(page: Page, changing: None) -> None:
     """A reader runs the text first: the kernel has an error for it, and the page its value."""
-    opened(page, "changing.ipynb")
     page.evaluate(
         f"""async () => {{
           const panel = {PANEL};
@@ -113,9 +119,8 @@ def test_values_stay_where_the_kernel_knows_no_name(page: Page) -> None:
     assert "It is 16,385." in shown(page)
 
 
-def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page) -> None:
+def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: None) -> None:
     """The state of a cell that was never drawn is kept by taking the drawing away."""
-    opened(page, "changing.ipynb")
     prose(page)
     seen = """(undrawn) => {
       const cell = window.jupyterapp.shell.currentWidget.content.widgets[2];
