@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import handouts
-import jupytext
 import lab_start
 import nbformat
 from bundle import NBGRADER
@@ -16,6 +15,7 @@ from lab_copies import Report, bring_up_to_date, copy_once
 from lab_names import names, pages
 from lab_rooms import make_quiet, rooms
 from nbformat import NotebookNode
+from notebooks.lab_copy import chapter_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "my-work"
@@ -25,12 +25,6 @@ FRESH = (
 )
 
 
-def chapter_notebook(chapter: Path) -> NotebookNode:
-    """A chapter as the notebook that a reader gets."""
-    notebook: NotebookNode = jupytext.read(chapter)
-    return notebook
-
-
 def notebooks(book: Path, release: Path) -> dict[str, NotebookNode]:
     """Docname → notebook, for each page of the book that a reader can work on, in order."""
     found = {}
@@ -38,7 +32,7 @@ def notebooks(book: Path, release: Path) -> dict[str, NotebookNode]:
         folder, *_, stem = docname.split("/")
         released = release / stem / f"{stem}.ipynb"
         if folder != "exercises":
-            found[docname] = chapter_notebook(book / f"{docname}.md")
+            found[docname] = chapter_notebook(book / f"{docname}.md", book)
         elif released.exists():
             found[docname] = nbformat.read(released, as_version=4)
     return found
@@ -69,6 +63,7 @@ def command(folder: Path, *options: str) -> list[str]:
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
         f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
+        f"--LabApp.extra_labextensions_path={ROOT / 'site/notebooks/labextensions'}",
         # Looking for language servers starts npm, which writes into HOME.
         "--LanguageServerManager.autodetect=False",
         *options,

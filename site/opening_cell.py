@@ -26,12 +26,6 @@ def source(code: str, site: str) -> str:
     return f"{TEXT.read_text(encoding='utf-8')}\n\nset_up_notebook({arguments})"
 
 
-def of_page(page: str, site: str) -> str:
-    """The cell for a page of the course by its name, as "chapters/matmul"; "" if it needs none."""
-    path = ROOT / f"{page}.md"
-    return source(path.read_text(encoding="utf-8"), site) if path.exists() else ""
-
-
 def versions() -> dict[str, str]:
     """The version of each of our packages, as its source has it."""
     found = {}

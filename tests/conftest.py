@@ -29,6 +29,7 @@ LONGEST = (
     "test_grading_course.py",
     "test_grading_kernel.py",
     "test_validate_button.py",
+    "test_lab_prose.py",
     "test_boxes.py",
     "test_feedback.py",
     "test_grading_values.py",

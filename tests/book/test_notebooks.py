@@ -66,6 +66,22 @@ def test_a_chapter_runs_as_a_notebook(copies: Path, tmp_path: Path, chapter: Pat
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[] if page == "index" else pytest.mark.long)
+        for page in ("index", *(f"chapters/{chapter.stem}" for chapter in CHAPTERS))
+    ],
+)
+def test_a_download_runs_by_itself(site: Path, tmp_path: Path, page: str) -> None:
+    offered = site / f"{page}.ipynb"
+    if offered.exists():
+        shutil.copy(offered, tmp_path)
+    run = run_notebooks(tmp_path)
+    # Five: pytest has found nothing to run.
+    assert run.returncode == (0 if offered.exists() else 5), run.stdout
+
+
 def test_a_broken_chapter_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(HEADER + "\n```{code-cell} ipython3\n1 / 0\n```\n")
     (tmp_path / "notebooks").mkdir()

@@ -10,6 +10,7 @@ import pytest
 from book_extension import downloads, figures, pages, prose, tables, theme, values
 from docutils import nodes
 from docutils.utils import new_document
+from notebooks import page_download
 from repository import HEADER
 
 SVG = """<?xml version="1.0"?>
@@ -103,7 +104,7 @@ secret = 1
 """
 
 
-def test_a_downloaded_notebook_has_values_and_none_of_the_builds_cells() -> None:
+def test_a_downloaded_notebook_has_the_authors_cells_and_none_of_the_builds() -> None:
     page = values.read_page(PAGE, [])
     live = {"output_type": "display_data", "metadata": {}, "data": {}}
     code = [cell for cell in page.cells if cell.cell_type == "code"]
@@ -111,16 +112,22 @@ def test_a_downloaded_notebook_has_values_and_none_of_the_builds_cells() -> None
     figure = nbformat.from_dict(live | {"data": {"text/html": '<figure class="live">'}})
     for cell in code:
         cell.outputs = [shown, figure]
-    notebook = downloads.for_readers(page, {"n": "2", "n + 1": "3"})
-    text = "\n".join(cell.source for cell in notebook.cells)
-    assert "# A page of 2 lines" in text
-    assert "`` {eval}`n` `` stays, 3 does not." in text
-    assert "_page_values" not in text
+    document = new_document("page")
+    index = next(i for i, cell in enumerate(page.cells) if cell.source == "n = 2")
+    container = nodes.container("", nb_element="cell_code", cell_index=index)
+    document += [nodes.paragraph("", "before"), container, nodes.paragraph("", "after")]
+    notebook = page_download.download_notebook("page", document, page, "", {}, values.is_hidden)
+    assert [cell.source for cell in notebook.cells] == ["before", "n = 2", "after", "secret = 1"]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert [cell.source for cell in code] == ["n = 2", "secret = 1"]
     assert all(cell.outputs == [shown] for cell in code)
-    assert [downloads.is_to_be_run(cell) for cell in code] == [True, False]
+    # What the page leaves out is folded: later cells need what it computes.
+    assert [cell.metadata for cell in code] == [{}, {"jupyter": {"source_hidden": True}}]
     assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_a_notebook_is_offered_where_a_reader_sees_code() -> None:
+    cells = values.read_page(PAGE, []).cells
+    assert [cell.source for cell in cells if downloads.is_to_be_run(cell)] == ["n = 2"]
 
 
 def test_values_are_computed_where_the_reader_has_got_to() -> None:

@@ -155,12 +155,6 @@ def test_a_page_without_our_packages_gets_no_cell() -> None:
     assert opening_cell.source("import numpy as np", "https://example.org") == ""
 
 
-def test_a_page_is_found_by_its_name() -> None:
-    assert opening_cell.of_page("chapters/matmul", "x").endswith("'rooflib', 'roofkit.live')")
-    assert opening_cell.of_page("chapters/hardware", "x").endswith("'rooflib', 'roofkit')")
-    assert opening_cell.of_page("chapters/no-such-page", "x") == ""
-
-
 def test_pages_and_exercises_have_the_same_text() -> None:
     # The room that releases exercises may not be imported by the site, so each makes its own call.
     from grading.release import opening

@@ -1,0 +1,161 @@
+"""Copies of the pages for JupyterLab: MyST that it renders, links that it follows, values."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import lab_names
+import nbformat
+from book_extension.api import decorators, public_modules, signature
+from nbformat import NotebookNode
+
+from .lab_roles import Links, with_values, without_roles, work_label
+from .page_values import computed
+from .sources import Block, Piece, blocks, read_pieces
+from .targets import Targets, read_targets
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+NOT_COMPUTED = "(run all cells)"
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book's folder, with all that its pages' copies share; each part is made once."""
+
+    folder: Path
+
+    @cached_property
+    def targets(self) -> Targets:
+        return read_targets(self.folder)
+
+    @cached_property
+    def places(self) -> dict[str, str]:
+        """Where the copy of each page lies below the reader's folder."""
+        return lab_names.names(self.folder / "_toc.yml")
+
+    @cached_property
+    def values(self) -> dict[str, dict[str, Any]]:
+        """What each page computes, and why it failed if it did."""
+        return computed(self.folder, {page: steps(p) for page, p in self.targets.pieces.items()})
+
+
+@lru_cache(maxsize=1)
+def book_of(folder: Path) -> Book:
+    return Book(folder)
+
+
+def chapter_notebook(chapter: Path, book: Path | None = None) -> NotebookNode:
+    """A page's copy for JupyterLab. A page that its book's table of contents lacks is run alone.
+
+    The same sources give the same notebook. The values in prose stand in the metadata of their
+    cells, where jupyterlab-myst looks for them.
+    """
+    whole = book_of((book or Path(__file__).resolve().parents[2]).resolve())
+    page = chapter.resolve()
+    if page.is_relative_to(whole.folder):
+        docname = page.relative_to(whole.folder).with_suffix("").as_posix()
+    else:
+        docname = ""
+    if docname in whole.targets.pieces:
+        pieces, found = whole.targets.pieces[docname], whole.values[docname]
+    else:
+        pieces = read_pieces(page)
+        found = computed(whole.folder, {"": steps(pieces)})[""]
+    links = Links(whole.targets, whole.places, docname)
+    values = found["values"]
+    cells: list[NotebookNode] = []
+    numbered = [part for piece in pieces for part in converted(piece, links, whole.folder)]
+    for number, piece in enumerate(numbered):
+        name = piece.label or f"cell-{number}"
+        if piece.kind == "code":
+            cell = nbformat.v4.new_code_cell(piece.text, id=name, metadata=piece.metadata)
+        else:
+            cell = nbformat.v4.new_markdown_cell(piece.text, id=name)
+            shown = stored(piece.expressions, values)
+            if shown:
+                cell.metadata["user_expressions"] = shown
+        cells.append(cell)
+    notebook: NotebookNode = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": KERNEL}, nbformat_minor=5
+    )
+    nbformat.validate(notebook)
+    return notebook
+
+
+def steps(pieces: list[Piece]) -> list[list[str]]:
+    """What a page runs and asks for, in its order."""
+    return [
+        ["code", piece.text] if piece.kind == "code" else ["values", *piece.expressions]
+        for piece in pieces
+    ]
+
+
+def stored(expressions: list[str], values: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Values in the form in which jupyterlab-myst keeps the kernel's answers."""
+    return [
+        {
+            "expression": expression,
+            "result": {
+                "status": "ok",
+                "data": {"text/plain": values.get(expression, NOT_COMPUTED)},
+                "metadata": {},
+            },
+        }
+        for expression in expressions
+    ]
+
+
+def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
+    """A piece as JupyterLab can show it; a list of works becomes a piece for each."""
+    if piece.kind == "code":
+        yield piece
+        return
+    if piece.kind == "caption":
+        number = links.targets.labels.get(piece.label)
+        title = f"**{number.title}.** " if number and number.title else ""
+        yield Piece("markdown", title + without_roles(piece.text, links), piece.label)
+        return
+    text, end = "", 0
+    works: list[Piece] = []
+    for block in blocks(piece.text):
+        text += piece.text[end : block.start]
+        if block.name == "bibliography":
+            works = [
+                Piece("markdown", work.entry, work_label(key))
+                for key, work in links.targets.works.items()
+            ]
+        else:
+            text += directive(block, piece.text[block.start : block.end], book)
+        end = block.end
+    text = without_roles(text + piece.text[end:], links).strip("\n")
+    if text:
+        yield Piece("markdown", text, piece.label)
+    yield from works
+
+
+def directive(block: Block, source: str, book: Path) -> str:
+    """A directive that JupyterLab does not know, as Markdown; others as they are."""
+    if block.name == "api":
+        return api(book / block.argument)
+    if block.name == "div":
+        return block.body
+    if block.name == "include":
+        return ""
+    return source
+
+
+def api(package: Path) -> str:
+    """A package's public names with their signatures, by module."""
+    parts = []
+    for module in public_modules(package):
+        parts.append(f"## `{module.name}`\n")
+        for name, node in module.definitions.items():
+            shown = name if "property" in decorators(node) else name + signature(node)
+            parts.append(f"- `{shown}`")
+        parts.append("")
+    return "\n".join(parts)
+
+
+__all__ = ["Book", "chapter_notebook", "with_values"]

@@ -1,0 +1,143 @@
+"""Every page as a notebook, for JupyterLab and to download: no raw MyST, links, values."""
+
+import posixpath
+import re
+from pathlib import Path
+
+import mistune
+import nbformat
+import pytest
+from book_extension.prose import without_code
+from bs4 import BeautifulSoup
+from nbformat import NotebookNode
+from notebooks.lab_copy import book_of, chapter_notebook
+from repository import HEADER, ROOT
+
+BOOK = book_of(ROOT)
+CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
+ROLE = re.compile(r"\{([a-z][\w:.+-]*)\}`")
+DIRECTIVE = re.compile(r"^[ >]*(?:`{3,}|:{3,}|~{3,})[ ]*\{([\w:-]+)\}", re.MULTILINE)
+LABEL = re.compile(r"^\([\w-]+\)=", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+# What jupyterlab-myst knows, of what the pages use.
+KNOWN = {"admonition", "dropdown", "math", "table", "note"}
+
+
+def words(notebook: NotebookNode) -> list[str]:
+    """The sources of the Markdown cells, their code blanked out."""
+    return [without_code(c.source) for c in notebook.cells if c.cell_type == "markdown"]
+
+
+def copies() -> dict[str, NotebookNode]:
+    return {page: chapter_notebook(ROOT / f"{page}.md") for page in CHAPTERS}
+
+
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda p: p.split("/")[1])
+def test_a_copy_has_no_role_or_directive_that_jupyterlab_does_not_know(page: str) -> None:
+    for text in words(chapter_notebook(ROOT / f"{page}.md")):
+        assert set(ROLE.findall(text)) <= {"eval"}
+        assert set(DIRECTIVE.findall(text)) <= KNOWN
+        assert not LABEL.search(text)
+
+
+def test_every_link_of_the_copies_leads_to_a_cell() -> None:
+    made = copies()
+    cells = {BOOK.places[page]: {c.id for c in copy.cells} for page, copy in made.items()}
+    exercises = {place for page, place in BOOK.places.items() if page.startswith("exercises/")}
+    counted = 0
+    for page, copy in made.items():
+        here = posixpath.dirname(BOOK.places[page])
+        for address in LINK.findall("\n".join(words(copy))):
+            if re.match("https?:", address):
+                continue
+            place, _, fragment = address.partition("#")
+            place = posixpath.normpath(posixpath.join(here, place))
+            counted += 1
+            if place in exercises:
+                assert not fragment
+                continue
+            assert place in cells, f"{page}: {address}"
+            if fragment:
+                assert fragment.removeprefix("cell-id=") in cells[place], f"{page}: {address}"
+    # As many as the pages have references, terms and works, or nearly.
+    assert counted > 200
+
+
+def test_a_reference_that_leads_nowhere_stays_a_text(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(HEADER + "{ref}`there <nowhere>` {term}`X`\n")
+    assert [cell.source for cell in chapter_notebook(page).cells] == ["there X"]
+
+
+def test_the_same_sources_make_the_same_copy() -> None:
+    book_of.cache_clear()
+    assert chapter_notebook(ROOT / "chapters/time.md") == copies()["chapters/time"]
+
+
+def test_a_cell_that_fails_leaves_the_values_above_it(tmp_path: Path) -> None:
+    cell = "```{{code-cell}} ipython3\n{}\n```\n"
+    text = f"{HEADER}{cell.format('n = 1')}\nA {{eval}}`n`\n\n"
+    page = tmp_path / "page.md"
+    page.write_text(text + cell.format("1 / 0") + "\nB {eval}`m`\n")
+    shown = [
+        entry["result"]["data"]["text/plain"]
+        for made in chapter_notebook(page).cells
+        for entry in made.metadata.get("user_expressions", [])
+    ]
+    assert shown == ["1", "(run all cells)"]
+
+
+@pytest.fixture(scope="module")
+def downloads(site: Path) -> dict[str, Path]:
+    """The pages that offer a notebook, by name, with their notebooks."""
+    found = {p.relative_to(site).with_suffix("").as_posix(): p for p in site.rglob("*.ipynb")}
+    found = {page: path for page, path in found.items() if not page.startswith("_")}
+    assert {"index", "chapters/matmul", "chapters/hardware"} <= set(found)
+    return found
+
+
+def test_a_download_has_no_role_and_no_directive(downloads: dict[str, Path]) -> None:
+    for page, path in downloads.items():
+        for text in words(nbformat.read(path, as_version=4)):
+            assert not ROLE.search(text), page
+            assert not DIRECTIVE.search(text), page
+            assert not re.search(r"^:{3,}", text, re.MULTILINE), page
+            assert not LABEL.search(text), page
+
+
+def test_a_download_says_what_the_page_says(site: Path, downloads: dict[str, Path]) -> None:
+    """Each paragraph, list item and heading of the page's own text, word by word."""
+    render = mistune.create_markdown(escape=False, plugins=["table", "math"])
+    for page, path in downloads.items():
+        cells = nbformat.read(path, as_version=4).cells
+        text = "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+        rendered = BeautifulSoup(str(render(text)), "html.parser")
+        for formula in rendered.select(".math"):
+            formula.decompose()
+        mine = plain(rendered.get_text())
+        article = BeautifulSoup((site / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+        body = article.find("article") or article.find("main")
+        assert body is not None
+        for gone in body.select(
+            ".place, .cell, .section-number, .headerlink, .heading-of-cell, .math"
+        ):
+            gone.decompose()
+        values = [plain(value.get_text()) for value in body.select(".computed")]
+        for found in [*values, *(plain(p.get_text()) for p in body.select("p, h2, h3"))]:
+            for piece in filter(None, re.split(r"\s*\n\s*", found)):
+                assert piece in mine, f"{page}: {piece}"
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def test_a_download_runs_what_the_page_ran(site: Path, downloads: dict[str, Path]) -> None:
+    for page, path in downloads.items():
+        executed = nbformat.read(
+            site.parent / "jupyter_execute" / f"{page}.ipynb", as_version=4
+        )  # with the build's own cells
+        mine = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+        theirs = [c.source for c in executed.cells if c.cell_type == "code"]
+        theirs = [source for source in theirs if "_page_values" not in source]
+        assert mine[-len(theirs) :] == theirs, page

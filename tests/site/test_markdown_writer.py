@@ -1,0 +1,181 @@
+"""The Markdown of downloaded notebooks, one kind of block and text at a time."""
+
+import mistune
+import nbformat
+import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
+from docutils.nodes import document as Document
+from notebooks import page_download
+from notebooks.markdown_writer import CodeCell, Writer, code_span
+from sphinx import addnodes
+
+RST = """
+Title
+=====
+
+One *two* **three** ``four [x]``.
+
+- a
+- b
+
+  c
+
+4. four
+5. five
+
+.. math:: a_b < c
+
+.. admonition:: Watch
+
+   out
+
+   twice
+
+.. code-block:: python
+
+   1 + 1
+
+   2
+
+=====  =====
+left   right
+=====  =====
+a|b    $5
+=====  =====
+
+    said
+
+term
+  meaning
+"""
+
+MARKDOWN = r"""# Title
+
+One *two* **three** `four [x]`.
+
+- a
+- b
+
+  c
+
+4. four
+5. five
+
+$$
+a_b < c
+$$
+
+> **Watch**
+>
+> out
+>
+> twice
+
+```python
+1 + 1
+
+2
+```
+
+| left | right |
+| --- | --- |
+| a\|b | \$5 |
+
+> said
+
+- **term**: meaning"""
+
+
+def read(source: str) -> Document:
+    settings = {"doctitle_xform": False, "syntax_highlight": "none"}
+    document: Document = publish_doctree(source, settings_overrides=settings)
+    for block in document.findall(nodes.literal_block):
+        block["language"] = "python"
+    return document
+
+
+def test_each_block_is_written_as_common_markdown() -> None:
+    assert Writer().parts(read(RST)) == [MARKDOWN]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a * b * c",
+        "x[1](2)",
+        "<b>no</b>",
+        "costs $5 and $6",
+        "_not stressed_",
+        "back\\slash and `tick`",
+        "# no heading",
+        "1. no list",
+        "- no list",
+        "snake_case",
+    ],
+)
+def test_a_text_is_shown_as_it_is(text: str) -> None:
+    paragraph = nodes.paragraph("", "", nodes.Text(text))
+    written = Writer().text([paragraph])
+    tokens = mistune.create_markdown(renderer=None, plugins=["math"])(written)
+    assert [token["type"] for token in tokens] == ["paragraph"]
+    children = tokens[0]["children"]
+    assert "".join(child.get("raw", f"<{child['type']}>") for child in children) == text
+
+
+def reference(uri: str, text: str) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.reference("", text, refuri=uri, internal="://" not in uri))
+
+
+@pytest.mark.parametrize(
+    ("address", "uri", "written"),
+    [
+        ("", "glossary.html#term-x", "word"),
+        ("https://a.example/b", "glossary.html#t",
+         "[word](https://a.example/b/chapters/glossary.html#t)"),
+        ("https://a.example/b", "#fig", "[word](https://a.example/b/chapters/p.html#fig)"),
+        ("", "https://c.example/", "[word](https://c.example/)"),
+    ],
+)  # fmt: skip
+def test_a_link_needs_an_address(address: str, uri: str, written: str) -> None:
+    assert Writer(address, "chapters/p").text([reference(uri, "word")]) == written
+
+
+def test_a_bare_address_stays_bare() -> None:
+    uri = "https://c.example/"
+    assert Writer().text([reference(uri, uri)]) == f"<{uri}>"
+
+
+def test_a_download_is_a_link_where_the_site_is_known() -> None:
+    node = addnodes.download_reference("", "", nodes.literal("", "x.zip"), filename="ab/x.zip")
+    block = nodes.paragraph("", "", node)
+    assert Writer().text([block]) == "`x.zip`"
+    found = Writer("https://a.example", "chapters/p").text([block])
+    assert found == "[`x.zip`](https://a.example/_downloads/ab/x.zip)"
+
+
+def test_a_cell_cuts_the_text_and_its_figure_leaves_the_caption() -> None:
+    figure = nodes.figure("", nodes.caption("", "A slope."), ids=["fig-a"])
+    cell = nodes.container("", figure, nb_element="cell_code", cell_index=7)
+    section = nodes.section("", nodes.title("", "T"), cell, nodes.paragraph("", "below"))
+    document = read("")
+    document += section
+    parts = Writer(numbers={"fig-a": "Fig. 1.2"}).parts(document)
+    assert parts == ["# T", CodeCell(7), "**Fig. 1.2.** A slope.\n\nbelow"]
+
+
+def test_code_may_hold_the_marks_of_code() -> None:
+    assert code_span("a") == "`a`"
+    assert code_span("{eval}`x`") == "`` {eval}`x` ``"
+    assert code_span("a``b") == "```a``b```"
+
+
+@pytest.mark.parametrize("source", ["", "install()"])
+def test_the_first_cell_is_there_if_it_says_something(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_download.opening_cell, "source", lambda code, baseurl: source)
+    document = read("text")
+    nothing = nbformat.v4.new_notebook()
+    notebook = page_download.download_notebook("page", document, nothing, "", {}, bool)
+    assert [cell.source for cell in notebook.cells] == ([source] if source else []) + ["text"]

@@ -1,0 +1,129 @@
+"""JupyterLab on a folder, as a browser sees it: its server, its notebooks, and what they show."""
+
+import os
+import re
+import secrets
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import lab
+from playwright.sync_api import Browser, Page
+from site_browser import DESK
+
+SECONDS = 120
+OPTIONS = (
+    "--no-browser",
+    "--allow-root",
+    "--ip=127.0.0.1",
+    "--ServerApp.port_retries=500",
+    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    # So that a test can ask what JupyterLab itself knows of a notebook.
+    "--LabApp.expose_app_in_browser=True",
+)
+PANEL = "window.jupyterapp?.shell.currentWidget"
+# Each Markdown cell: its id, the expressions in its roles, its text as drawn, the code in that.
+PROSE = f"""() => {PANEL}.content.widgets
+  .filter((cell) => cell.model.type === "markdown")
+  .map((cell) => {{
+    const drawn = cell.node.querySelector(".myst");
+    const source = cell.model.sharedModel.getSource();
+    return {{
+      id: cell.model.id,
+      expressions: [...source.matchAll(/{{eval}}`([^`]+)`/g)].map((role) => role[1]),
+      text: drawn?.textContent ?? null,
+      code: [...(drawn?.querySelectorAll("code") ?? [])].map((code) => code.textContent),
+      values: cell.model.getMetadata("user_expressions") ?? [],
+    }};
+  }})"""
+# Every cell has been in view and is drawn.
+DRAWN = f"""() => {{
+  const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "markdown");
+  const late = cells.find((cell) => !cell.node.querySelector(".myst")?.textContent);
+  late?.node.isConnected ? late.node.scrollIntoView() : late && {PANEL}.content.scrollToCell(late);
+  return !late;
+}}"""
+IDLE = f"""() => {{
+  const kernel = {PANEL}?.sessionContext?.session?.kernel;
+  return kernel?.status === "idle" && {PANEL}.context.isReady;
+}}"""
+RUN = f"""() => {{
+  const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "code");
+  return cells.every((cell) => cell.model.executionState === "idle" && cell.model.executionCount);
+}}"""
+
+
+@contextmanager
+def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
+    """JupyterLab as `make lab` starts it, with no settings of the user's: its address and token."""
+    token = secrets.token_hex()
+    rooms = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    with subprocess.Popen(
+        lab.command(folder, *OPTIONS),
+        env=os.environ | {name: str(home / name) for name in rooms} | {"JUPYTER_TOKEN": token},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        ready, lines = Event(), []
+        # It takes the first port that is free, and says which.
+        address = re.compile(r"http://127\.0\.0\.1:\d+(?=/lab)")
+
+        def listen() -> None:
+            for line in server.stderr or ():
+                lines.append(line)
+                if address.search(line):
+                    ready.set()
+            ready.set()
+
+        listener = Thread(target=listen, daemon=True)
+        listener.start()
+        try:
+            assert ready.wait(SECONDS), "".join(lines)
+            assert server.poll() is None, "".join(lines)
+            yield address.findall("".join(lines))[0], token
+        finally:
+            server.terminate()
+            listener.join(SECONDS)
+
+
+@contextmanager
+def lab_page(browser: Browser, folder: Path, home: Path) -> Iterator[Page]:
+    """A page that is logged in to a JupyterLab on a folder."""
+    with jupyterlab(folder, home) as (address, token):
+        context = browser.new_context(viewport=DESK, base_url=address)
+        context.set_default_timeout(1000 * SECONDS)
+        page = context.new_page()
+        page.goto(f"/lab?token={token}")
+        yield page
+        context.close()
+
+
+def opened(page: Page, notebook: str) -> None:
+    """Open a notebook by itself, in a workspace of its own, with its kernel ready."""
+    page.goto(f"/lab/workspaces/{secrets.token_hex(4)}/tree/{notebook}")
+    page.wait_for_function(IDLE)
+
+
+def run_all(page: Page) -> None:
+    """Run All Cells, and wait for the last of them."""
+    page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(RUN)
+    page.wait_for_function(IDLE)
+
+
+def prose(page: Page) -> list[dict[str, Any]]:
+    """What the open notebook's Markdown cells show, each of them drawn."""
+    page.wait_for_function(DRAWN)
+    found: list[dict[str, Any]] = page.evaluate(PROSE)
+    return found
+
+
+def raw_values(cells: list[dict[str, Any]]) -> list[str]:
+    """The expressions that a reader sees as code, and escapes and errors that stand in the text."""
+    code = [e for cell in cells for e in cell["expressions"] if e in cell["code"]]
+    return code + [
+        cell["text"] for cell in cells if re.search(r"\\x|\\u|Error:|\{eval\}", cell["text"])
+    ]
