@@ -7,7 +7,7 @@ alone, so there is nothing to import it from. The pages' notebooks carry the sam
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
