@@ -57,11 +57,13 @@ def _axis(ax: Any, axis: Any) -> Facts:
     paper = mixed(ax.figure.get_facecolor(), (1, 1, 1))
     there = ax.axison and axis.get_visible()
     offset = axis.get_offset_text()
+    low, high = sorted(axis.get_view_interval())
     ticks = [
         [float(tick.get_loc()), text.get_text()]
         for tick in axis.majorTicks[:TICKS]
         for text in (tick.label1, tick.label2)
-        if there and tick.get_visible() and shown(text, paper)
+        # matplotlib keeps one more beyond each end, and does not draw it.
+        if there and tick.get_visible() and low <= tick.get_loc() <= high and shown(text, paper)
     ]
     return {
         "label": axis.label.get_text() if there and shown(axis.label, paper) else "",
