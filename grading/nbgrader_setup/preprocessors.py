@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 from traitlets import Float
 
-from grading.execution.time_limits import TimeLimits
+from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.records.seed import course_seed
@@ -28,10 +28,14 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
 class Values(NbGraderPreprocessor):  # type: ignore[misc]
     """Autograde: run the notebook, ask its functions for values, and write the verdict into it."""
 
-    cell_seconds = Float(30, help="CPU time of one cell").tag(config=True)
-    call_seconds = Float(5, help="CPU time of one call of an asked function").tag(config=True)
-    cell_wall_seconds = Float(120, help="one cell, on the wall clock").tag(config=True)
-    call_wall_seconds = Float(30, help="one call, on the wall clock").tag(config=True)
+    cell_seconds = Float(TIME_LIMITS.cell, help="CPU time of one cell").tag(config=True)
+    call_seconds = Float(TIME_LIMITS.call, help="CPU time of one call").tag(config=True)
+    cell_wall_seconds = Float(TIME_LIMITS.cell_wall, help="one cell, by the clock").tag(
+        config=True
+    )
+    call_wall_seconds = Float(TIME_LIMITS.call_wall, help="one call, by the clock").tag(
+        config=True
+    )
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         limits = TimeLimits(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 
 from grading.reports import feedback
-from grading.reports.feedback import ALL_PICTURES, ALL_TEXT, CELLS, MARKUP, PIXELS, TEXT
+from grading.reports.feedback import ALL_PICTURES, ALL_TEXT, CELLS, PIXELS, TEXT
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -264,11 +264,11 @@ def test_markdown_is_set():
 
 
 def test_longer_texts_are_shown_as_they_were_written():
-    assert rendered("*" + "x" * (MARKUP - 2) + "*").startswith("<p><em>")
-    assert rendered("*" + "x" * (MARKUP - 1) + "*").startswith("<pre>*")
+    assert rendered("*" + "x" * 3_998 + "*").startswith("<p><em>")
+    assert rendered("*" + "x" * 3_999 + "*").startswith("<pre>*")
     assert "<span" in feedback.highlighted("1 + 1")
-    assert "<span" in feedback.highlighted("#" * MARKUP)
-    assert "<span" not in feedback.highlighted("#" * (MARKUP + 1))
+    assert "<span" in feedback.highlighted("#" * 4_000)
+    assert "<span" not in feedback.highlighted("#" * 4_001)
     assert feedback.as_text("<" * (TEXT + 1)).count("&lt;") == TEXT
 
 
@@ -288,6 +288,7 @@ def test_an_attached_picture_is_shown_and_a_remote_one_is_named():
         assert "<img" not in made
         assert "alt" in made
     assert "<a" not in rendered("[text](http://elsewhere.example)")
+    assert rendered(f"[text](http://{'x' * 400})") == f"<p>text (http://{'x' * 293})</p>\n"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from classroom import Classroom, cell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from site_browser import Traffic
 
+from grading import sandbox
 from grading.release import exercises
 from grading.reports import feedback
 from grading.reports import feedback_page as pages
@@ -406,3 +407,7 @@ def test_autograde_cleans_last_and_pages_first():
     config = settings()
     assert config.Autograde.autograde_preprocessors[-1] is feedback.Clean
     assert config.HTMLExporter.preprocessors == [feedback.Clean]
+
+
+def test_autograde_begins_only_where_a_sandbox_can_be_made():
+    assert settings().Autograde.pre_convert_hook is sandbox.require

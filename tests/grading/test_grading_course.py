@@ -157,7 +157,10 @@ def test_grading_again_changes_nothing(room, capsys):
     before = snapshot(room)
     main(["grade", str(room.folder)])
     after = snapshot(room)
-    assert "0 graded" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("0 graded")
+    for name in ("report.html", "grades.csv"):
+        assert str(room.folder / name) in said
     assert after.keys() == before.keys()
     for path in before:
         if path.name in REWRITTEN:

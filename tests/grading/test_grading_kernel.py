@@ -1,10 +1,13 @@
 """What a cell does to its kernel: a right solution keeps its points, a cheat gets none."""
 
+from pathlib import Path
+
 import pytest
 from classroom import code, functions, points, with_first
 from submissions import Submission, hand_in, submissions
 
 from grading import grade_notebook
+from grading.execution import probe
 from grading.execution.time_limits import TimeLimits
 from grading.grade_notebook import grade
 from grading.release import exercises
@@ -202,3 +205,14 @@ def test_the_verdict_is_what_nbgrader_reads():
     assert got["bytes-moved"] == (0, 3)
     assert got["operations"] == (2, 2)
     assert sum(score for score, _ in got.values()) == total(graded) == 7
+
+
+def test_a_process_that_cannot_be_copied_says_so_and_leaves_nothing_open(monkeypatch):
+    def full():
+        raise BlockingIOError
+
+    monkeypatch.setattr(probe, "_fork", full)
+    before = list(Path("/proc/self/fd").iterdir())
+    with pytest.raises(BlockingIOError):
+        probe.snapshot("intensity", {}, "/nowhere")
+    assert len(list(Path("/proc/self/fd").iterdir())) == len(before)

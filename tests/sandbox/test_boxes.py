@@ -281,5 +281,9 @@ def test_the_lock_of_a_folder_is_that_of_no_file_and_follows_no_link(tmp_path):
 def test_a_fork_server_that_was_closed_is_not_closed_again_at_the_end():
     server = ForkServer()
     assert server.at_exit.still_active()
+    os.fstat(server.lock_file)
+    server.folder.rmdir()  # as somebody who clears up temporary folders does
     server.close()
     assert not server.at_exit.still_active()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(server.lock_file)
