@@ -30,12 +30,8 @@ class Values(NbGraderPreprocessor):  # type: ignore[misc]
 
     cell_seconds = Float(TIME_LIMITS.cell, help="CPU time of one cell").tag(config=True)
     call_seconds = Float(TIME_LIMITS.call, help="CPU time of one call").tag(config=True)
-    cell_wall_seconds = Float(TIME_LIMITS.cell_wall, help="one cell, by the clock").tag(
-        config=True
-    )
-    call_wall_seconds = Float(TIME_LIMITS.call_wall, help="one call, by the clock").tag(
-        config=True
-    )
+    cell_wall_seconds = Float(TIME_LIMITS.cell_wall, help="one cell, by the clock").tag(config=True)
+    call_wall_seconds = Float(TIME_LIMITS.call_wall, help="one call, by the clock").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         limits = TimeLimits(
