@@ -26,6 +26,7 @@ def test_work_is_done_in_as_many_processes_as_were_asked_for():
     assert len(processes) == 1
     assert os.getpid() not in processes
     assert pool.Local().workers == len(os.sched_getaffinity(0)) + 1
+    assert pool.Local(3).window == 6, "a worker that is done finds the next job waiting"
 
 
 def test_an_error_in_the_work_is_raised_here():
