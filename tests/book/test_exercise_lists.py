@@ -71,7 +71,9 @@ def test_pages_are_computed_anew_when_facts_change_and_not_when_an_exercise_does
 def test_notebooks_are_released_anew_when_a_chapter_gets_another_title(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handouts.bundle, "sources", lambda _: [])
+    for packed in (handouts.bundle, handouts.wheels):
+        monkeypatch.setattr(packed, "sources", lambda _: [])
+    (tmp_path / "_config.yml").touch()
     page = tmp_path / "chapters" / "one.md"
     page.parent.mkdir()
     found = []
