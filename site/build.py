@@ -94,9 +94,6 @@ def build(book: Path) -> bool:
 
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
-    served = book / handouts.SERVED
-    # Wheels of older versions, too.
-    shutil.rmtree(output / "html" / "wheels", ignore_errors=True)
     status = build_sphinx(
         book,
         output / "html",
@@ -104,7 +101,6 @@ def build(book: Path) -> bool:
         path_config=book / "_config.yml",
         confoverrides={
             "external_toc_path": str(book / "_toc.yml"),
-            "html_extra_path": [str(served)] if served.exists() else [],
             "latex_individualpages": False,
             "nb_execution_cache_path": str(cache),
             "nitpicky": True,
@@ -119,8 +115,19 @@ def build(book: Path) -> bool:
         # Sphinx warns about a page when it reads it: forget the pages, or a second try looks fine.
         environment.unlink(missing_ok=True)
         return False
+    serve(book / handouts.SERVED, output / "html")
     stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
     return True
+
+
+def serve(files: Path, html: Path) -> None:
+    """Put what is neither a page nor in one beside the pages, and nothing of an older build.
+
+    Sphinx would copy them only when a page has changed.
+    """
+    shutil.rmtree(html / "wheels", ignore_errors=True)
+    if files.exists():
+        shutil.copytree(files, html, dirs_exist_ok=True)
 
 
 def main() -> int:

@@ -133,6 +133,12 @@ def test_they_lie_at_an_address_that_stays(book: Book) -> None:
     built = book.build()
     assert built.returncode == 0, built.stderr
     assert {path.name for path in old.parent.iterdir()} == {"new.whl"}
+    # And when no page has changed.
+    (served / "new.whl").rename(served / "newer.whl")
+    shutil.rmtree(book.folder / "_build" / "html" / "wheels")
+    built = book.build()
+    assert built.returncode == 0, built.stderr
+    assert {path.name for path in old.parent.iterdir()} == {"newer.whl"}
 
 
 # --- the first cell of a page's notebook ----------------------------------------------------------
