@@ -177,7 +177,9 @@ def test_only_what_changed_is_graded_again(room, capsys):
     }
     room.hand_in("untouched", NAME, room.solved(NAME))
     main(["grade", str(room.folder)])
-    assert "1 graded" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "1 graded" in said.out
+    assert "1/1" in said.err
     now = snapshot(room)
     assert {path: now[path] for path in others} == others
     rows = {

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from classroom import Classroom, cell, code, points, with_first
 
-from grading.course import CONFIG, Course
+from grading.course import CONFIG, GAVE_UP, Course
 from grading.records.seed import course_seed
 from grading.release import exercises
 from grading.work import Job, work
@@ -150,3 +150,12 @@ def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch):
     assert outcome.reason == "the grading itself failed (KeyError: 'what nobody thought of')"
     assert {part["cause"] for part in outcome.parts} == {"not-graded"}
     assert "what nobody thought of" in outcome.feedback
+
+
+def test_what_ended_every_worker_is_tried_again_next_time(rooms, tmp_path):
+    released = nbformat.writes(rooms[0].released(NAME))
+    job = Job("ada", NAME, b"any", released, "seed", exercises.digest(NAME))
+    outcome = Course(tmp_path)._given_up(job)
+    assert outcome.again
+    assert outcome.reason == GAVE_UP
+    assert {part["points"] for part in outcome.parts} == {0}

@@ -63,6 +63,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"tests/grading/test_feedback.py {NO_BROWSER}",
         SAME,
     ),
+    "grading/reports/rows.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
     "grading/reports/overview.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
     "grading/sandbox/": (BOXES, *SANDBOX),
     "grading/sandbox/kernel_connection.py": ("tests/sandbox/test_{stem}.py", *SANDBOX),
