@@ -44,8 +44,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{MATMUL}, “Count the FLOPs and the bytes”",
     ),
     "operations-or-peak": (
-        "This is what comes out if a multiply-add is one operation, or if the peak is twice as "
-        "high; it is two, and the arithmetic is in bf16.",
+        "This comes out if a multiply-add is taken as one operation, or the peak as twice as high. "
+        "A multiply-add is two, and the arithmetic is in bf16.",
         f"{MATMUL}, “Count the FLOPs and the bytes”",
     ),
     # counting bytes

@@ -1,5 +1,7 @@
 """What a learner is told about each problem with an answer."""
 
+import math
+
 from .plain_data import Plain, has_names
 
 PROBLEMS = {
@@ -68,6 +70,8 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
         said = f"{said.removesuffix('.')}: {detail}."
     elif not said.endswith((".", "?")):
         said += "."
+    if problem in ("nothing", "not-a-number", "nan") and expected == math.inf:
+        said += " The question says what to return where the answer is not finite."
     if problem == "not-names":
         said += " Return a list of texts, the names alone; where no name fits, an empty list."
     if problem == "nothing" and has_names(expected):

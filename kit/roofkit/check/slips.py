@@ -38,7 +38,7 @@ FACTORS: tuple[tuple[float, str], ...] = (
 WIDTHS = (8, 16, 32, 64)  # bits of a whole number
 NEAR = 0.3  # relative
 ABOUT = 0.02  # relative, beside a factor of a thousand
-SMALL = 10  # whole numbers up to it are often limits
+SMALL = 10  # whole numbers up to it are often limits, and hit upon by chance
 SLACK = 3e-6  # a slip's factor is exact, however wide the tolerance; float32 has 7 digits
 
 
@@ -135,8 +135,8 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
-    whole = all(value == round(value) and abs(value) <= SMALL for value, _ in pairs)
-    doubt = " Or do limits stand for the exact values?" if whole else ""
+    limits = all(_small(value) for value, _ in pairs)
+    doubt = " Or do limits stand for the exact values?" if limits else ""
     return (
         "The numbers look rounded, further than the tolerance allows: return them as they are."
         + doubt
@@ -145,6 +145,8 @@ def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
 def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     """Each wrong number is that of another case too, in which another one is right."""
+    if any(_small(value) for value, _ in pairs):
+        return ""
     everything = [*pairs, *((value, value) for value in fine)]
     if not all(
         any(
@@ -199,7 +201,7 @@ def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
 
 def _shift(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    if len(pairs) < 2 or not all(_usable(value, right) for value, right in pairs):
+    if len(pairs) < 2 or not all(math.isfinite(number) for pair in pairs for number in pair):
         return ""
     shifts = [value - right for value, right in pairs]
     digits = max(abs(number) for pair in pairs for number in pair) * SLACK
@@ -230,6 +232,10 @@ def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
         "much; or a limit stands for the exact value, or the exact value for a limit; or "
         "something was rounded on the way."
     )
+
+
+def _small(value: float) -> bool:
+    return abs(value) <= SMALL and value == round(value)
 
 
 def _usable(value: float, right: float) -> bool:
