@@ -358,6 +358,14 @@ def test_the_published_cases_tell_all_misconceptions_apart(name: str, part: Part
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
+def test_the_published_cases_have_all_branches(name: str, part: Part) -> None:
+    if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
+        return  # has each unit and both kinds of link, but not each unit with both
+    shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
+    assert shown == part.branches.keys()
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
 def test_the_same_seed_draws_the_same_cases(name: str, part: Part) -> None:
     assert hidden(part, 7) == hidden(part, 7)
     assert hidden(part, 7) != hidden(part, 8)

@@ -59,7 +59,8 @@ def ask_all(
     Each case is asked with a copy of its own. Then the first is asked again with the very objects
     that the function got the first time. If the answer is another one, the problem of the last
     answer is "changing" if that is so with a new copy too, or if those objects are still what they
-    were, else "changed-inputs": the function changed what it was given. If all is well, or if there was no first value, it is "".
+    were, else "changed-inputs": the function changed what it was given. If all is well, or if there
+    was no first value, it is "".
 
     limit: opened around each single call. After a call that was too late no other is made.
     """
@@ -75,13 +76,14 @@ def ask_all(
     if first.problem or answer.problem == "too-late":
         yield Answer()
         return
+    changed = _shown(handed) != _shown(dict(cases[0]))
     again = _asked(function, handed, kind, limit)
     if again.problem != "too-late" and not _agree(again, first):
         fresh = ask(function, cases[0], kind, limit)
         if fresh.problem == "too-late":
             again = fresh
         else:
-            changed = _agree(fresh, first) and _shown(handed) != _shown(dict(cases[0]))
+            changed = changed and _agree(fresh, first)
             again = Answer(problem="changed-inputs" if changed else "changing")
     yield Answer(problem=again.problem)
 

@@ -216,8 +216,9 @@ def _about_factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
         for factor in (1000.0**power, 1000.0**-power):
             if shares and all(abs(share / factor - 1) < ABOUT for share in shares):
                 return (
-                    f"The numbers that are not right are all off by nearly the same factor: {PREFIX}. "
-                    "Besides, something is rounded, or a small term is missing or too much."
+                    "The numbers that are not right are all off by nearly the same factor: "
+                    f"{PREFIX}. Besides, something is rounded, or a small term is missing or too "
+                    "much."
                 )
     return ""
 
