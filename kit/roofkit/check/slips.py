@@ -47,8 +47,10 @@ def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
     pairs: each wrong number with the right one. fine: the numbers that came out right.
     """
-    looks = (_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated)
-    looks += (_factor, _inverse, _shift, _about_factor, _near)
+    looks: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
+        *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
+        *(_factor, _inverse, _shift, _about_factor, _near),
+    )
     return next(filter(None, (look(pairs, fine) for look in looks)), "") if pairs else ""
 
 
