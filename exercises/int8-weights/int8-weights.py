@@ -167,7 +167,7 @@ EXERCISE = Exercise(
                 wrong("bf16-weights", lambda **case: critical(**case, w=2)),
                 wrong("all-in-int8", lambda **case: critical(**case, x=1, out=1)),
                 wrong("output-not-counted", lambda **case: critical(**case, out=0)),
-                wrong("multiply-add-once", lambda **case: critical(**case, flops=1)),
+                wrong("operations-or-peak", lambda **case: critical(**case, flops=1)),
             ),
         ),
         Part(

@@ -25,15 +25,17 @@ CATALOGUE = {
     chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
     for chip in rl.chips()
 }
-# Invented: small peaks beside a wide memory, on both sides of every limit.
+# Invented: small peaks beside a wide memory, close to every limit on both of its sides.
 INVENTED = {
-    "Acorn": (3e11, 4e11),
-    "Birch": (6e11, 4e11),
-    "Cedar": (1.2e12, 4e11),
-    "Dogwood": (2.8e12, 4e11),
-    "Elm": (4e13, 4e11),
+    "Acorn": (3.8e11, 4e11),
+    "Birch": (6.3e11, 6e11),
+    "Cedar": (7.6e11, 4e11),
+    "Dogwood": (1.26e12, 6e11),
+    "Elm": (3.04e12, 8e11),
+    "Fir": (2.1e12, 5e11),
+    "Hazel": (4e13, 4e11),
 }
-FEW = {"Willow": (1.5e12, 5e11), "Acorn": (2e11, 8e11)}
+FEW = {"Willow": (2.6e11, 5e11), "Acorn": (3.84e11, 8e11)}
 
 # Where a whole number of 32 bits is too small.
 LARGE: dict[str, Callable[..., bool]] = {
@@ -116,7 +118,8 @@ EXERCISE = Exercise(
                 "the unit, OP/byte. To see whether it is plausible, double B and look what happens "
                 "to both."
             ),
-            cases=SIZES,
+            # With small sides the exact value and its limit differ in two digits after the point.
+            cases=(*SIZES, {"B": 3, "D": 256, "F": 384}),
             ranges=SIZE_RANGES,
             branches=LARGE,
             misconceptions=(

@@ -39,8 +39,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{MATMUL}, “Count the FLOPs and the bytes”",
     ),
     "a-factor-of-two": (
-        "A factor of two is missing: either a multiply-add is counted as one operation, or int8 "
-        "elements as two bytes each.",
+        "A factor of two is missing, as if a multiply-add were one operation, or an int8 element "
+        "two bytes.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "operations-or-peak": (
+        "This comes out if a multiply-add is taken as one operation, or the peak as twice as high. "
+        "A multiply-add is two, and the arithmetic is in bf16.",
         f"{MATMUL}, “Count the FLOPs and the bytes”",
     ),
     # counting bytes
@@ -183,7 +188,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{MATMUL}, “The exact critical batch as D and F shrink”",
     ),
     "no-delay": (
-        "In the small-batch limit both sizes have the same batch; use the exact one.",
+        "One and the same batch is what both sizes have in the small-batch limit; compare their "
+        "exact ones.",
         f"{MATMUL}, “The exact critical batch as D and F shrink”",
     ),
     "twice": (
@@ -200,7 +206,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{INTENSITY}, “The chip has such a number too”",
     ),
     "all-chips": (
-        "All chips are named, as if a large enough batch always helped.",
+        "All chips are named, whichever are handed in; for some of them the intensity is not "
+        "enough, however large the batch.",
         f"{INTENSITY}, “The chip has such a number too”",
     ),
     "no-chips": (

@@ -217,6 +217,7 @@ SAYS = {
     "batch-twice": "every row's matrix",
     "contraction-left-out": "counted as one multiply-add",
     "a-factor-of-two": "A factor of two is missing",
+    "operations-or-peak": "or the peak as twice as high",
     "output-not-counted": "output is not counted",
     "activations-not-counted": "Only the weights are counted",
     "weights-not-counted": "weights are not counted",
@@ -250,7 +251,7 @@ SAYS = {
     "shorter-of-the-two": "the shorter of the two times",
     "milliseconds": "off by a power of ten",
     "ratio-of-sides": "compares the sides",
-    "no-delay": "both sizes have the same batch",
+    "no-delay": "what both sizes have in the small-batch limit",
     "twice": "This is twice, whatever",
     "difference": "difference of the two batches",
     "the-others": "the comparison is the wrong way round",
@@ -354,6 +355,14 @@ def test_the_published_cases_tell_all_misconceptions_apart(name: str, part: Part
     found = ways(name, part, part.cases)
     for one, other in itertools.combinations(found, 2):
         assert not all_same(part, found[one], found[other]), (one or "the solution", other)
+
+
+@pytest.mark.parametrize(("name", "part"), PARTS)
+def test_the_published_cases_have_all_branches(name: str, part: Part) -> None:
+    if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
+        return  # has each unit and both kinds of link, but not each unit with both
+    shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
+    assert shown == part.branches.keys()
 
 
 @pytest.mark.parametrize(("name", "part"), PARTS)

@@ -47,6 +47,27 @@ def test_a_function_that_changes_what_it_is_given_is_caught_by_its_second_answer
     assert problems(harmless) == ["", "", ""]
 
 
+def test_a_result_of_the_call_before_is_no_change_of_the_inputs():
+    """Even if the first answer comes again when it is asked a third time."""
+    known = [2]
+
+    def before(B, sides):
+        known.append(B)
+        return known[-2]
+
+    assert problems(before) == ["", "", "changing"]
+
+
+def test_another_order_is_a_change_of_the_inputs():
+    def first(sides):
+        found = next(iter(sides))
+        sides[found] = sides.pop(found)
+        return sides[found]
+
+    *_, again = ask_all(first, [{"sides": {"a": 1, "b": 2}}], "number")
+    assert again.problem == "changed-inputs"
+
+
 def test_a_function_that_remembers_is_caught_by_its_second_answer():
     calls = []
 

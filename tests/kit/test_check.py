@@ -163,6 +163,7 @@ def test_names_count_in_any_order_and_container(make, capsys):
     [
         ("a", "did not return a list of names: a text."),
         ([1], "did not return a list of names: a list in which there is a number."),
+        ("a", "Return a list of texts, the names alone; where no name fits, an empty list."),
         (filter(None, ["a"]), "a filter object, which hands out its values one by one"),
         (["a"], "For B = 2, D = 4 you returned a, which is not it. Some names are missing."),
     ],

@@ -79,7 +79,9 @@ PREFIX = "Slips that do this: a prefix such as milli, kilo"
         (lambda y: 1 / y, "The ratio is upside down."),
         (lambda y: 16 / y, "A ratio is upside down, and there is a constant factor"),
         (lambda y: -y, "A negative number is returned where none can be."),
-        (lambda y: 0, "The function gives 0 there."),
+        (lambda y: 0, "The function gives 0 everywhere. Are the arguments used?"),
+        (lambda y: y + 2e10, "are all off by one and the same amount."),
+        (lambda y: y / 1e9 + 0.1, "all off by nearly the same factor: a prefix such as milli"),
         (lambda y: 5, "It is one and the same number everywhere. Are the arguments used?"),
         (lambda y: y * (1 + 3e8 / y), "The numbers come close, but not within the tolerance."),
         (lambda y: math.inf, "An infinite value is returned where there is a finite one."),
@@ -117,6 +119,53 @@ def test_one_number_alone_is_off_by_some_factor_always_so_only_a_known_one_is_na
     assert "factor" not in slip([(2.01, 1.0)], [7.0])
 
 
+def test_zero_in_some_cases_is_something_else_than_zero_everywhere():
+    assert slip([(0, 0.5)], [2.0]).startswith("The function gives 0 there. Is something divided")
+    assert slip([(0, 0.5), (0, 3.0)], [2.0]).startswith("The function gives 0 there.")
+
+
+def test_a_number_that_comes_again_where_another_is_right_is_said_so():
+    said = "The function gives one number for cases that differ."
+    assert slip([(412.5, 177.3)], [412.5, 9.1]).startswith(said)
+    assert slip([(412.5, 177.3), (412.5, 206.1)], [9.1]).startswith(said)
+    assert said not in slip([(412.5, 177.3), (98.5, 206.1)], [412.5])
+    assert said not in slip([(2.0, 4.0)], [2.0])  # hit upon by chance
+    assert said not in slip([(412.5, 177.3), (412.5, 177.3)], [9.1])  # one case, in fact
+
+
+def test_infinite_and_finite_the_wrong_way_round_is_said_so():
+    said = slip([(math.inf, 2.5), (17.5, math.inf)], [])
+    assert "a finite one where the answer is infinite." in said
+    assert slip([(math.inf, 2.5), (17.5, 3.0)], []) == ""
+
+
+def test_whole_numbers_may_be_rounded_or_limits():
+    doubt = "Or do limits stand for the exact values?"
+    assert slip([(2, 1.995), (1, 1.17)], [1.0]).endswith(doubt)
+    assert doubt not in slip([(125, 125.4), (310, 310.2)], [])
+
+
+def test_an_amount_is_the_same_for_all_and_does_not_vanish():
+    assert "amount" in slip([(0.0, 1.0), (0.72, 1.72)], [])
+    assert "amount" not in slip([(0.0, 1.0), (0.71, 1.72)], [])
+    assert "amount" not in slip([(0.7, 1.7)], [])
+    assert "amount" not in slip([(3.1, math.inf), (2.1, 4.1)], [])
+
+
+def test_about_a_factor_is_close_to_it():
+    said = "off by nearly the same factor"
+    assert said in slip([(21.8, 2.18019e-5), (84.5, 8.44686e-5)], [])
+    assert said not in slip([(22.8, 2.18019e-5), (84.5, 8.44686e-5)], [])
+
+
+@pytest.mark.parametrize("wrong", [None, "inf", math.nan])
+def test_where_the_answer_is_infinite_the_question_is_pointed_to(wrong):
+    data = DATA | {"expected": [*RIGHT[:2], math.inf]}
+    said = words(lambda B, D: wrong if B == 11 else right(B, D), data)
+    assert "The question says what to return where the answer is not finite." in said
+    assert "not finite" not in words(lambda B, D: wrong)
+
+
 def test_what_is_right_wherever_it_is_finite_is_said_so():
     data = DATA | {"expected": [*RIGHT[:2], math.inf]}
     for wrong in (0, -4.0, 10**9):
@@ -148,7 +197,7 @@ def test_rounding_is_not_taken_for_a_limit(rounding):
     said = words(lambda B, D: rounding({3: 1.9972, 7: 1.9949, 11: 1.317}[B]), data)
     assert "rounded" in said
     if rounding is not math.ceil:  # which gives 2 for all of them
-        assert "limit" not in said
+        assert "This is the limit" not in said
 
 
 def test_overflow_is_named_for_each_width_and_only_for_numbers_that_do_not_fit():

@@ -109,6 +109,8 @@ def test_a_real_number_of_any_library_counts(value):
         (Scalar("8"), "a text"),
         (b"8", "a text"),
         ([8], "a list"),
+        ((8,), "a tuple with one entry, as a comma behind a value makes it"),
+        ((8, 9), "a tuple"),
         (np.array([8]), "an array of shape (1,)"),
         (Scalar(8, (1,)), "an array of shape (1,)"),
         (Symbol("x"), "an object of type Symbol"),

@@ -58,8 +58,9 @@ def ask_all(
 
     Each case is asked with a copy of its own. Then the first is asked again with the very objects
     that the function got the first time. If the answer is another one, the problem of the last
-    answer is "changing" if that is so with a new copy too, else "changed-inputs": the function
-    changed what it was given. If all is well, or if there was no first value, it is "".
+    answer is "changing" if that is so with a new copy too, or if those objects are still what they
+    were, else "changed-inputs": the function changed what it was given. If all is well, or if there
+    was no first value, it is "".
 
     limit: opened around each single call. After a call that was too late no other is made.
     """
@@ -75,18 +76,28 @@ def ask_all(
     if first.problem or answer.problem == "too-late":
         yield Answer()
         return
+    changed = _shown(handed) != _shown(dict(cases[0]))
     again = _asked(function, handed, kind, limit)
     if again.problem != "too-late" and not _agree(again, first):
         fresh = ask(function, cases[0], kind, limit)
         if fresh.problem == "too-late":
             again = fresh
         else:
-            again = Answer(problem="changed-inputs" if _agree(fresh, first) else "changing")
+            changed = changed and _agree(fresh, first)
+            again = Answer(problem="changed-inputs" if changed else "changing")
     yield Answer(problem=again.problem)
 
 
 def _agree(answer: Answer, first: Answer) -> bool:
     return not answer.problem and same(answer.value, first.value, AGAIN)
+
+
+def _shown(arguments: dict[str, Any]) -> str:
+    """Arguments as text, in which the order of a dictionary counts too."""
+    try:
+        return repr(arguments)
+    except Exception:  # an object that the function has put there
+        return ""
 
 
 def _asked(

@@ -1,5 +1,7 @@
 """What a learner is told about each problem with an answer."""
 
+import math
+
 from .plain_data import Plain, has_names
 
 PROBLEMS = {
@@ -23,8 +25,9 @@ PROBLEMS = {
     ),
     "died": "The function ended the whole Python process.",
     "changing": (
-        "The function gave two different values for one and the same case. Does it change a name "
-        "outside of it, or draw random numbers?"
+        "The function gave two different values for one and the same case. Does it keep something "
+        "from one call to the next (in a name outside of it, in a default list), or draw random "
+        "numbers?"
     ),
     "changed-inputs": (
         "The function changes what it is given: called again with the same list or dictionary, it "
@@ -67,6 +70,10 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
         said = f"{said.removesuffix('.')}: {detail}."
     elif not said.endswith((".", "?")):
         said += "."
+    if problem in ("nothing", "not-a-number", "nan") and expected == math.inf:
+        said += " The question says what to return where the answer is not finite."
+    if problem == "not-names":
+        said += " Return a list of texts, the names alone; where no name fits, an empty list."
     if problem == "nothing" and has_names(expected):
         said += " Where no name fits, return an empty list."
     return f"{said} {asked_for(expected)}" if problem in NUMBERS else said

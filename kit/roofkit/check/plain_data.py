@@ -87,6 +87,8 @@ def _described(value: object) -> str:
     }
     if shape := _shape(value):
         return f"an array of shape {shape}"
+    if type(value) is tuple and len(value) == 1:
+        return "a tuple with one entry, as a comma behind a value makes it"
     if hasattr(value, "__next__"):
         return f"a {type(value).__name__} object, which hands out its values one by one"
     if inspect.iscoroutine(value):

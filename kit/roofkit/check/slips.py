@@ -37,6 +37,8 @@ FACTORS: tuple[tuple[float, str], ...] = (
 )
 WIDTHS = (8, 16, 32, 64)  # bits of a whole number
 NEAR = 0.3  # relative
+ABOUT = 0.02  # relative, beside a factor of a thousand
+SMALL = 10  # whole numbers up to it are often limits, and hit upon by chance
 SLACK = 3e-6  # a slip's factor is exact, however wide the tolerance; float32 has 7 digits
 
 
@@ -45,7 +47,10 @@ def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
     pairs: each wrong number with the right one. fine: the numbers that came out right.
     """
-    looks = (_infinite, _zeros, _overflow, _signs, _constant, _rounded, _factor, _inverse, _near)
+    looks: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
+        *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
+        *(_factor, _inverse, _shift, _about_factor, _near),
+    )
     return next(filter(None, (look(pairs, fine) for look in looks)), "") if pairs else ""
 
 
@@ -65,6 +70,11 @@ def rounded(pairs: Sequence[Pair]) -> bool:
 def _zeros(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if any(value for value, _ in pairs):
         return ""
+    if len(pairs) > 1 and not fine:
+        return (
+            "The function gives 0 everywhere. Are the arguments used? Or is something divided with "
+            "`//`, or rounded?"
+        )
     return (
         "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
         "number of a fixed width (numpy's int32) overflow?"
@@ -81,6 +91,11 @@ def _infinite(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
         )
     if all(math.isinf(value) for value, _ in pairs):
         return "An infinite value is returned where there is a finite one."
+    if all(math.isinf(value) != math.isinf(right) for value, right in pairs):
+        return (
+            "An infinite value is returned where there is a finite one, and a finite one where "
+            "the answer is infinite. Is a comparison or a difference the wrong way round?"
+        )
     return ""
 
 
@@ -122,7 +137,31 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
-    return "The numbers look rounded, further than the tolerance allows: return them as they are."
+    limits = all(_small(value) for value, _ in pairs)
+    doubt = " Or do limits stand for the exact values?" if limits else ""
+    return (
+        "The numbers look rounded, further than the tolerance allows: return them as they are."
+        + doubt
+    )
+
+
+def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    """Each wrong number is that of another case too, in which another one is right."""
+    if any(_small(value) for value, _ in pairs):
+        return ""
+    everything = [*pairs, *((value, value) for value in fine)]
+    if not all(
+        any(
+            value == other and not math.isclose(right, wanted, rel_tol=1e-9)
+            for other, wanted in everything
+        )
+        for value, right in pairs
+    ):
+        return ""
+    return (
+        "The function gives one number for cases that differ. Is an argument left out, or a "
+        "result kept from one call to the next?"
+    )
 
 
 def _factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
@@ -163,6 +202,29 @@ def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     return "A ratio is upside down, and there is a constant factor that does not belong there."
 
 
+def _shift(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    if len(pairs) < 2 or not all(math.isfinite(number) for pair in pairs for number in pair):
+        return ""
+    shifts = [value - right for value, right in pairs]
+    digits = max(abs(number) for pair in pairs for number in pair) * SLACK
+    if max(shifts) - min(shifts) > digits or min(map(abs, shifts)) < 100 * digits:
+        return ""
+    return "The numbers that are not right are all off by one and the same amount."
+
+
+def _about_factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+    shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
+    for power in range(1, 6):
+        for factor in (1000.0**power, 1000.0**-power):
+            if shares and all(abs(share / factor - 1) < ABOUT for share in shares):
+                return (
+                    "The numbers that are not right are all off by nearly the same factor: "
+                    f"{PREFIX}. Besides, something is rounded, or a small term is missing or too "
+                    "much."
+                )
+    return ""
+
+
 def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not all(_usable(value, right) for value, right in pairs):
         return ""
@@ -173,6 +235,10 @@ def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
         "much; or a limit stands for the exact value, or the exact value for a limit; or "
         "something was rounded on the way."
     )
+
+
+def _small(value: float) -> bool:
+    return abs(value) <= SMALL and value == round(value)
 
 
 def _usable(value: float, right: float) -> bool:

@@ -1,0 +1,124 @@
+"""Attempts at single parts: what the learner's check says of them, and whether they get points."""
+
+from contextlib import nullcontext
+from functools import cache, partial
+from typing import Any
+
+import nbformat
+import pytest
+from attempts import Attempt, attempts
+from repository import ROOT
+
+import roofkit.check
+from grading.release import exercises
+from grading.release.cases import Cases, hidden, published
+from grading.release.embedding import released
+from grading.schema.parts import Part
+from roofkit.check import CheckFailed, cases, check
+from roofkit.check.answers import ask_all
+from roofkit.check.call_limit import limited
+from roofkit.check.compare import Verdict, judge
+from roofkit.check.packing import pack
+
+CLASSES = 60
+NAMES = exercises.names()
+ALL = [
+    pytest.param(one, id=f"{name}/{one.part}/{one.title}")
+    for name in NAMES
+    for one in attempts(name)
+]
+SLOW = {"too-late"}  # asked in one class alone
+
+
+@cache
+def part_of(attempt: Attempt) -> Part:
+    (part,) = (part for part in exercises.load(attempt.exercise).parts if part.key == attempt.part)
+    return part
+
+
+@cache
+def released_part(name: str, key: str) -> str:
+    """The cell of the released notebook with this part's cases."""
+    (part,) = (part for part in exercises.load(name).parts if part.key == key)
+    return pack({key: released(name, part)})
+
+
+@cache
+def asked(name: str, key: str, seed: int) -> Cases:
+    """What grading asks a class."""
+    (part,) = (part for part in exercises.load(name).parts if part.key == key)
+    return published(name, part) + hidden(name, part, f"class {seed}")
+
+
+@cache
+def solved(name: str) -> tuple[str, ...]:
+    """The cells of the notebook with the reference solution, its checks left out."""
+    book = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
+    return tuple(
+        cell.source
+        for cell in book.cells
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+    )
+
+
+def function(attempt: Attempt) -> Any:
+    """The function of the part, in a notebook whose other functions are the reference's."""
+    names: dict[str, Any] = {}
+    for source in (*solved(attempt.exercise), attempt.source):
+        exec(source, names)
+    return names[part_of(attempt).function]
+
+
+def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
+    """What grading makes of it in one class."""
+    part, found = part_of(attempt), asked(attempt.exercise, attempt.part, seed)
+    *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
+    return judge(
+        answers, found.expected, found.misconceptions, part.tolerance, found.inputs, again=again
+    )
+
+
+@pytest.fixture(autouse=True)
+def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(roofkit.check, "limited", partial(limited, 1.0, 20.0))
+    for kept in ("_failed", "_wrong"):
+        monkeypatch.setattr(roofkit.check, kept, type(getattr(roofkit.check, kept))())
+
+
+@pytest.mark.parametrize("attempt", ALL)
+def test_the_check_says_of_an_attempt_what_is_so(
+    attempt: Attempt, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases(released_part(attempt.exercise, attempt.part))
+    if attempt.verdict in ("right", "by heart"):
+        check(attempt.part, function(attempt))
+        assert f"{attempt.part}: right for " in capsys.readouterr().out
+        return
+    with pytest.raises(CheckFailed) as first:
+        check(attempt.part, function(attempt))
+    assert attempt.words
+    assert attempt.words in " ".join(str(first.value).split())
+    assert "check.hint(" not in str(first.value)
+    if attempt.verdict not in SLOW:
+        with pytest.raises(CheckFailed) as second:
+            check(attempt.part, function(attempt))
+        assert f'check.hint("{attempt.part}")' in str(second.value)
+
+
+@pytest.mark.parametrize("attempt", ALL)
+def test_an_attempt_gets_the_same_verdict_in_every_class(attempt: Attempt) -> None:
+    slow = attempt.verdict in SLOW
+    for seed in range(1 if slow else CLASSES):
+        limit = partial(limited, 1.0, 20.0) if slow else nullcontext
+        found = graded(attempt, seed, limit)
+        assert found.passed == (attempt.verdict == "right"), seed
+        if seed == 0 and not found.passed:
+            named = "" if attempt.verdict in ("by heart", "not known") else attempt.verdict
+            assert found.cause == named
+
+
+def test_the_attempts_are_many_and_of_every_kind() -> None:
+    verdicts = [one.verdict for name in NAMES for one in attempts(name)]
+    assert len(verdicts) >= 55
+    assert verdicts.count("right") >= 15
+    assert sum(verdict not in ("right", "by heart") for verdict in verdicts) >= 40
