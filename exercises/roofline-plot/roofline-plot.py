@@ -276,6 +276,7 @@ EXERCISE = Exercise(
                 wrong("limit-for-exact", curves(small_batch)),
                 wrong("bf16-weights", curves(attainable, w=2)),
                 wrong("multiply-add-once", curves(attainable, flops=1)),
+                wrong("straight-line", curves(straight)),
             ),
         ),
     ),

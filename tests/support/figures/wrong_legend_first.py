@@ -2,7 +2,7 @@
 
 from figures import throughput
 
-EXPECT = "figure-legend"
+EXPECT = "figure-legend-empty"
 
 
 def plot_throughput(ax, sizes, batches, peak, bandwidth):
