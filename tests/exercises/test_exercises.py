@@ -629,7 +629,9 @@ KEPT = {
     ("wrong_kept_for_the_width", "compute-bound-chips"),
     ("wrong_empties", "intensity-limit"),
     ("wrong_empties", "compute-bound-chips"),  # which may have an empty list to empty first
+    ("wrong_early_end", "enough-on"),  # names none where there are none, with no sheets left too
     ("wrong_sum", "dense-peak"),
+    ("wrong_with_the_bound", "ceiling-batch"),  # large batches are near multiples of anything
 }
 
 
