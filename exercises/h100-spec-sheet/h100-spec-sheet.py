@@ -17,6 +17,7 @@ BANDWIDTHS = Printed(7e11, 9.9e11, BANDWIDTH_UNITS)
 
 PREFIX: dict[str, float] = {"P": 1e15, "T": 1e12, "G": 1e9}
 BINARY: dict[str, float] = {"P": 2**50, "T": 2**40, "G": 2**30}
+SWAPPED: dict[str, float] = {"P": 1e12, "T": 1e15}
 
 
 def catalogue() -> Iterator[dict[str, Any]]:
@@ -65,9 +66,15 @@ def scale(unit: str, prefixes: dict[str, float] = PREFIX) -> float:
     return prefixes.get(unit[0], 1) / (8 if unit.endswith("bit/s") else 1)
 
 
-def dense(printed: float, unit: str, sparse: bool, factor: float | None = None) -> float:
+def dense(
+    printed: float,
+    unit: str,
+    sparse: bool,
+    factor: float | None = None,
+    prefixes: dict[str, float] = PREFIX,
+) -> float:
     share = (0.5 if sparse else 1) if factor is None else factor
-    return printed * scale(unit) * share
+    return printed * scale(unit, prefixes) * share
 
 
 def one_way(
@@ -200,6 +207,12 @@ EXERCISE = Exercise(
                     "one-prefix-for-all",
                     lambda printed, unit, sparse: dense(printed, "TFLOP/s", sparse),
                 ),
+                wrong("binary-prefix", lambda **case: dense(**case, prefixes=BINARY)),
+                wrong("prefixes-swapped", lambda **case: dense(**case, prefixes=SWAPPED)),
+                wrong(
+                    "condition-turned-round",
+                    lambda **case: dense(**case, factor=1 if case["sparse"] else 0.5),
+                ),
             ),
         ),
         Part(
@@ -238,6 +251,11 @@ EXERCISE = Exercise(
                     lambda printed, unit, both_ways: one_way(printed, "TB/s", both_ways),
                 ),
                 wrong("binary-prefix", lambda **case: one_way(**case, prefixes=BINARY)),
+                wrong("both-ways-doubled", lambda **case: one_way(**case, share=2)),
+                wrong(
+                    "condition-turned-round",
+                    lambda printed, unit, both_ways: one_way(printed, unit, not both_ways),
+                ),
             ),
         ),
         Part(
@@ -332,6 +350,13 @@ EXERCISE = Exercise(
             misconceptions=(
                 wrong("sequences-for-tokens", names(lambda sequences, length: sequences)),
                 wrong("length-alone", names(lambda sequences, length: length)),
+                wrong("sum-for-product", names(lambda sequences, length: sequences + length)),
+                wrong(
+                    "shared-among-chips",
+                    lambda sheets, sequences, length: names(product)(
+                        sheets, sequences / len(sheets), length
+                    ),
+                ),
                 wrong("sparse-for-dense", names(product, sparse_for_dense)),
                 wrong("always-halved", names(product, always_halved)),
                 wrong("one-prefix-for-all", names(product, one_prefix_for_all)),

@@ -81,6 +81,26 @@ def small_batch(B: float, D: float, F: float, peak: float, bandwidth: float) -> 
     return min(peak, 2 * B * bandwidth)
 
 
+def larger(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
+    return max(peak, no_ceiling(B, D, F, peak, bandwidth))
+
+
+def time_taken(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
+    return 2 * B * D * F / attainable(B, D, F, peak, bandwidth)
+
+
+def share(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
+    return attainable(B, D, F, peak, bandwidth) / peak
+
+
+def straight(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
+    return peak * min(1, B / critical(D, F, peak, bandwidth))
+
+
+def int8_arithmetic(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
+    return attainable(B, D, F, 2 * peak, bandwidth)
+
+
 def at_peak(B: float, D: float, F: float, peak: float, bandwidth: float) -> float:
     return peak
 
@@ -125,6 +145,7 @@ EXERCISE = Exercise(
                 {"B": 160, "D": 1024, "F": 1024, **GIVEN},
                 {**SIZES[2], **CHIPS[2]},
                 {"B": 64, "D": 1024, "F": 4096, **CHIPS[1]},
+                {"B": 1500, "D": 4096, "F": 3072, **GIVEN},  # where twice the peak would bind too
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
             branches={
@@ -140,6 +161,11 @@ EXERCISE = Exercise(
                 wrong("all-in-int8", lambda **case: attainable(**case, x=1, out=1)),
                 wrong("output-not-counted", lambda **case: attainable(**case, out=0)),
                 wrong("multiply-add-once", lambda **case: attainable(**case, flops=1)),
+                wrong("int8-arithmetic", int8_arithmetic),
+                wrong("larger-of-the-two", larger),
+                wrong("time-for-rate", time_taken),
+                wrong("share-of-the-peak", share),
+                wrong("straight-line", straight),
             ),
         ),
         Part(
@@ -177,6 +203,7 @@ EXERCISE = Exercise(
                 wrong("bf16-weights", lambda **case: critical(**case, w=2)),
                 wrong("all-in-int8", lambda **case: critical(**case, x=1, out=1)),
                 wrong("output-not-counted", lambda **case: critical(**case, out=0)),
+                wrong("one-side-twice", lambda **case: critical(**case | {"F": case["D"]})),
             ),
         ),
         Part(
@@ -207,6 +234,7 @@ EXERCISE = Exercise(
                 wrong("twice", lambda **case: 2),
                 wrong("upside-down", lambda **case: both(**case)[1] / both(**case)[0]),
                 wrong("difference", lambda **case: both(**case)[0] - both(**case)[1]),
+                wrong("increase", lambda **case: both(**case)[0] / both(**case)[1] - 1),
             ),
         ),
         Part(
@@ -248,6 +276,7 @@ EXERCISE = Exercise(
                 wrong("limit-for-exact", curves(small_batch)),
                 wrong("bf16-weights", curves(attainable, w=2)),
                 wrong("multiply-add-once", curves(attainable, flops=1)),
+                wrong("straight-line", curves(straight)),
             ),
         ),
     ),

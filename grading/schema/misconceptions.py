@@ -163,6 +163,22 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "This is the ceiling at every batch; below the critical batch the traffic takes longer.",
         f"{PLOTS}, “How to read one”",
     ),
+    "larger-of-the-two": (
+        "The larger of the two rates is taken here; the chip gets over neither of its two limits.",
+        f"{PLOTS}, “How to read one”",
+    ),
+    "straight-line": (
+        "The curve is taken as a straight line up to the ceiling; input and output bend it.",
+        f"{MATMUL}, “The intensity, exactly and for small B”",
+    ),
+    "time-for-rate": (
+        "This is a time in seconds; the question asks for operations per second.",
+        f"{PLOTS}, “How to read one”",
+    ),
+    "share-of-the-peak": (
+        "This is a share of the peak; the question asks for operations per second.",
+        f"{PLOTS}, “How to read one”",
+    ),
     "no-overlap": (
         "The two times are added; with perfect overlap the longer one decides.",
         f"{TIME}, “Two bounds for the whole”",
@@ -200,6 +216,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "This is the difference of the two batches; the question asks how many times as large.",
         "the question",
     ),
+    "increase": (
+        "This is by how much the batch is larger; the question asks how many times as large.",
+        "the question",
+    ),
+    "one-side-twice": (
+        "The weights are taken as square, with D on both sides; the question gives D and F.",
+        "the question",
+    ),
     # chips and data sheets
     "the-others": (
         "These are the chips on which it can't be: the comparison is the wrong way round.",
@@ -227,6 +251,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The peak of the sheet is doubled; sparsity is in the printed figure already.",
         f"{CATALOGUE}, “From the sheet to the catalogue”",
     ),
+    "condition-turned-round": (
+        "A figure is halved where it should not be, and not where it should: the condition is the "
+        "wrong way round.",
+        "the question",
+    ),
+    "both-ways-doubled": (
+        "The figure for both directions is doubled; it is the sum of the two already.",
+        f"{CATALOGUE}, “Links: one way, per link and in total”",
+    ),
+    "prefixes-swapped": (
+        "The two prefixes are taken for one another.",
+        f"{CATALOGUE}, “From the sheet to the catalogue”",
+    ),
     "prefix-ignored": (
         "The prefix of the unit is ignored: the figure is taken as it is printed.",
         f"{CATALOGUE}, “From the sheet to the catalogue”",
@@ -249,6 +286,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "sequences-for-tokens": (
         "Sequences are taken for tokens: each token of a sequence is a row of the matmul.",
+        f"{MATMUL}, “Tokens, not sequences, and per replica”",
+    ),
+    "sum-for-product": (
+        "The number of sequences and their length are added; each sequence has that length.",
+        f"{MATMUL}, “Tokens, not sequences, and per replica”",
+    ),
+    "shared-among-chips": (
+        "The tokens are shared among the chips on the sheets; each replica has its own.",
         f"{MATMUL}, “Tokens, not sequences, and per replica”",
     ),
     "length-alone": (

@@ -267,6 +267,17 @@ SAYS = {
     "int8-weights": "weights of one byte",
     "sequences-for-tokens": "Sequences are taken for tokens",
     "length-alone": "tokens of one sequence",
+    "sum-for-product": "their length are added",
+    "shared-among-chips": "shared among the chips",
+    "condition-turned-round": "the condition is the wrong way round",
+    "both-ways-doubled": "both directions is doubled",
+    "prefixes-swapped": "taken for one another",
+    "larger-of-the-two": "larger of the two rates",
+    "straight-line": "straight line up to the ceiling",
+    "time-for-rate": "a time in seconds",
+    "share-of-the-peak": "a share of the peak",
+    "increase": "by how much the batch is larger",
+    "one-side-twice": "weights are taken as square",
 }
 
 
@@ -627,7 +638,9 @@ KEPT = {
     ("wrong_kept_for_the_width", "compute-bound-chips"),
     ("wrong_empties", "intensity-limit"),
     ("wrong_empties", "compute-bound-chips"),  # which may have an empty list to empty first
+    ("wrong_early_end", "enough-on"),  # names none where there are none, with no sheets left too
     ("wrong_sum", "dense-peak"),
+    ("wrong_with_the_bound", "ceiling-batch"),  # large batches are near multiples of anything
 }
 
 

@@ -330,6 +330,13 @@ def half_way(ax, sizes, batches):
     plotted(ax, sizes, batches[:50])
 
 
+def legend_too_early(ax, sizes, batches):
+    ax.legend()
+    for size in sizes:
+        ax.plot(batches, rate(size, batches), label=str(size))
+    labelled(ax)
+
+
 def swapped(ax, sizes, batches):
     for size, label in zip(sizes, reversed(sizes), strict=True):
         ax.plot(batches, rate(size, batches), label=str(label))
@@ -344,14 +351,15 @@ def swapped(ax, sizes, batches):
         (no_legend, "There is no telling which curve is which"),
         (one_size, "Not every size can be told from the legend"),
         (half_way, "A curve does not go through all the batches."),
-        (changed(xlabel=""), "The horizontal axis has no label."),
-        (changed(ylabel=" "), "The vertical axis has no label."),
+        (changed(xlabel=""), "The horizontal axis has no label: call `ax.set_xlabel` with one."),
+        (changed(ylabel=" "), "The vertical axis has no label: call `ax.set_ylabel` with one."),
         (changed(ylabel="throughput"), "does not name the unit."),
         (
             changed(ylabel="TFLOP/s"),
-            "The curve for 4,096 shows 4e+24 FLOP/s at batch 1, by the unit",
+            "The curve for 4,096 shows 4e24 FLOP/s at batch 1, by the unit",
         ),
-        (swapped, "The curve for 4,096 shows 1e+12 FLOP/s at batch 1, by the unit"),
+        (swapped, "The curve that is named 4,096 is that of another size."),
+        (legend_too_early, "The legend is empty: call `ax.legend()` after the curves are drawn"),
     ],
 )
 def test_what_a_figure_lacks_is_said(draw, sentence):
@@ -567,6 +575,7 @@ SENTENCES = {
     "figure-alike": "look the same",
     "figure-curve": "Not every size",
     "figure-legend": "no telling which curve is which",
+    "figure-legend-empty": "The legend is empty",
     "figure-range": "not go through all the batches",
     "figure-outside": "limits of an axis cut a curve off",
     "figure-xlabel": "horizontal axis has no label",

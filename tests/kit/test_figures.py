@@ -301,6 +301,30 @@ def test_a_text_where_two_curves_meet_is_told_by_the_other_one(texts: int) -> No
         assert (values, problem) == ({"1024": [1, 2, 3], "4096": [1, 4, 6]}, "")
 
 
+def test_points_name_the_line_that_they_lie_on() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        for size, heights in zip(sizes, ([1, 2, 3], [4, 8, 15]), strict=True):
+            ax.plot(batches, heights, "k")
+            ax.plot(batches[:2], heights[:2], "o", label=str(size))
+        ax.legend()
+        ax.set(xlabel="B", ylabel="FLOP/s")
+
+    case = {"sizes": [1024, 4096], "batches": [1, 2, 3]}
+    assert reading(seen(draw), case) == ({"1024": [1, 2, 3], "4096": [4, 8, 15]}, "")
+
+
+def test_points_of_two_sizes_do_not_name_a_line() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [1, 2, 3], "k")
+        for size in sizes:
+            ax.plot(batches[:2], [1, 2], "o", label=str(size))
+        ax.legend()
+        ax.set(xlabel="B", ylabel="FLOP/s")
+
+    case = {"sizes": [1024, 4096], "batches": [1, 2, 3]}
+    assert reading(seen(draw), case)[1] == "figure-range"
+
+
 def test_of_a_text_without_end_only_the_beginning_is_read() -> None:
     assert len(plain_text("x" * 10**6)) == 300
 

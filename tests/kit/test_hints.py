@@ -200,6 +200,26 @@ def test_rounding_is_not_taken_for_a_limit(rounding):
         assert "This is the limit" not in said
 
 
+@pytest.mark.parametrize(
+    "rounding",
+    [
+        lambda y: 128 * math.ceil(y / 128),
+        lambda y: 16 * (y // 16),
+        lambda y: 2 ** math.ceil(math.log2(y)),
+        lambda y: round(y, -2),
+        lambda y: 1000 * math.ceil(y / 1000),
+    ],
+)
+def test_rounding_to_a_tile_or_a_power_is_named_if_two_numbers_show_it(rounding):
+    pairs = [(rounding(y), y) for y in (2930.7, 1187.2, 1412.9)]
+    assert slip(pairs, []).startswith("The numbers look rounded")
+
+
+def test_one_number_alone_is_a_multiple_of_something_by_chance():
+    assert "rounded" not in slip([(2944, 2930.7 / 4)], [])
+    assert "look rounded" not in slip([(2944, 2930.7)], [])
+
+
 def test_overflow_is_named_for_each_width_and_only_for_numbers_that_do_not_fit():
     for bits, kind in ((8, np.int8), (16, np.uint16), (32, np.int32), (64, np.int64)):
         rights = [2**bits * 5 + 77, 2 ** (bits + 3) + 111]

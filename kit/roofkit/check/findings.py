@@ -71,12 +71,17 @@ class Findings:
         return f"{said}{returned(value)}, which is not it{which}."
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
+        for size, heights in value.items():
+            whose = [other for other, right in expected.items() if self._same(heights, right)]
+            if whose and size not in whose:
+                return f"The curve that is named {int(size):,} is that of another size."
         batches = [case["batches"][at] for at in looked_at(case["batches"])]
         for size, heights in expected.items():
             for batch, height, right in zip(batches, value.get(size, ()), heights, strict=False):
                 if not self._same(height, right):
+                    shown = written(float(f"{height:.4g}"))
                     return (
-                        f"The curve for {int(size):,} shows {float(f'{height:.4g}'):g} FLOP/s at "
+                        f"The curve for {int(size):,} shows {shown} FLOP/s at "
                         f"batch {written(batch)}, by the unit of its label, which is not it."
                     )
         return "The curves are not those expected."

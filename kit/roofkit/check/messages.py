@@ -33,7 +33,9 @@ PROBLEMS = {
         "The function changes what it is given: called again with the same list or dictionary, it "
         "gives another value."
     ),
-    "figure-empty": "There is no curve on the axis that was handed in: draw on `ax`.",
+    "figure-empty": (
+        "There is no curve on the axis that was handed in: draw lines or points on `ax`."
+    ),
     "figure-unseen": (
         "A curve is drawn, but can't be seen: look at its colour, its width or markers, and alpha."
     ),
@@ -46,13 +48,16 @@ PROBLEMS = {
         "There is no telling which curve is which: a legend, or a text beside each curve, "
         "must name its size."
     ),
+    "figure-legend-empty": (
+        "The legend is empty: call `ax.legend()` after the curves are drawn, each with its `label`."
+    ),
     "figure-range": "A curve does not go through all the batches.",
     "figure-outside": (
         "The limits of an axis cut a curve off: all of it must be inside, at every batch."
     ),
-    "figure-xlabel": "The horizontal axis has no label.",
+    "figure-xlabel": "The horizontal axis has no label: call `ax.set_xlabel` with one.",
     "figure-batch": "The label of the horizontal axis does not say that it shows the batch.",
-    "figure-ylabel": "The vertical axis has no label.",
+    "figure-ylabel": "The vertical axis has no label: call `ax.set_ylabel` with one.",
     "figure-unit": "The label of the vertical axis does not name the unit.",
     "figure-rate": (
         "The label of the vertical axis names operations, but not operations per second: "

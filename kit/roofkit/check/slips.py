@@ -5,7 +5,7 @@ slip. It never says which way or how far the numbers are off: from that the righ
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 Pair = tuple[float, float]  # what was returned, what is right; never alike
 
@@ -36,6 +36,7 @@ FACTORS: tuple[tuple[float, str], ...] = (
     ),
 )
 WIDTHS = (8, 16, 32, 64)  # bits of a whole number
+TILES = (8, 16, 32, 64, 128, 256)  # to multiples of which batches are rounded
 NEAR = 0.3  # relative
 ABOUT = 0.02  # relative, beside a factor of a thousand
 SMALL = 10  # whole numbers up to it are often limits, and hit upon by chance
@@ -61,10 +62,20 @@ def rounded(pairs: Sequence[Pair]) -> bool:
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
     ways += [lambda right, digits=digits: round(right, digits) for digits in range(7)]  # type: ignore[misc]
     ways += [lambda right, digits=digits: float(f"{right:.{digits}e}") for digits in range(5)]  # type: ignore[misc]
+    if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # one alone is hit by chance
+        ways += _coarse()
     return bool(pairs) and any(
         all(math.isclose(way(right), value, rel_tol=1e-12) for value, right in pairs)
         for way in ways
     )
+
+
+def _coarse() -> Iterator[Callable[[float], float]]:
+    """To multiples of ten, of a hundred and so on, of a tile; to a power of two."""
+    for cut in (math.floor, math.ceil, round):
+        for step in (*TILES, *(10**power for power in range(1, 16))):
+            yield lambda right, cut=cut, step=step: step * cut(right / step)  # type: ignore[misc]
+        yield lambda right, cut=cut: 2.0 ** cut(math.log2(right))  # type: ignore[misc]
 
 
 def _zeros(pairs: Sequence[Pair], fine: Sequence[float]) -> str:

@@ -36,6 +36,7 @@ def _facts(figure: Any) -> Facts:
     return {
         "curves": [curve for number, ax in enumerate(axes) for curve in _curves(ax, number)],
         "legend": bool(legends(figure)),
+        "entries": sum(len(legend.get_texts()) for legend in legends(figure)),
         "axes": seen,
         # For curves whose own axis has none: that of a twin, or of the whole figure.
         **{

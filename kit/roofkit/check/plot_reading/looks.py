@@ -30,6 +30,7 @@ class Look:
     edge: Color = (0, 0, 0)
     size: float = 0
     plain: bool = False
+    opaque: Color | None = None  # of a plain one: its colour if it let nothing through
 
     def main(self, ground: Color) -> Color:
         """The colour that one would name."""
@@ -81,7 +82,9 @@ def ground_of(ax: Any) -> Color:
 def likeness(handle: Look, curve: Look, ground: Color) -> int:
     """2 for the same look, 1 for the same colour alone, 0 for different colours."""
     if distance(handle.main(ground), curve.main(ground)) >= TOLD_APART:
-        return 0
+        # A pale area below a line of the same colour stands for the line.
+        area = handle.opaque is not None and distance(handle.opaque, curve.main(ground))
+        return int(area is not False and area < TOLD_APART)
     if handle.plain or (handle.dashes is None) != (curve.dashes is None):
         return 1
     if handle.dashes is not None and not (
@@ -119,7 +122,8 @@ def look(artist: Any, ground: Color, scale: float = 1) -> Look | None:
         if hasattr(artist, "get_facecolor"):
             face = mixed(artist.get_facecolor(), ground)
             edge = mixed(artist.get_edgecolor(), ground)
-            return Look(line=face if _stands_out(face, ground) else edge, plain=True)
+            opaque = mixed(artist.get_facecolor(), ground, 1) if _stands_out(face, ground) else None
+            return Look(line=face if _stands_out(face, ground) else edge, plain=True, opaque=opaque)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         pass  # an artist that is none of matplotlib's own
     return None

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .size_words import named_size
 
 Facts = dict[str, Any]
@@ -11,7 +13,7 @@ MOST = 100  # curves, and texts of one curve, that are looked at
 
 def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dict[int, Facts], str]:
     """Size → its curve, and "" or why there is no telling."""
-    whose = [_sizes(curve, sizes) for curve in curves]
+    whose = _with_marked([_sizes(curve, sizes) for curve in curves], curves)
     by_elimination = _left_over(curves, whose, sizes)
     named: dict[int, Facts] = {}
     for size in sizes:
@@ -37,6 +39,31 @@ def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
     if (nearest := next((size for size in beside if size is not None), None)) is not None:
         return {nearest}
     return {size for size in legend if size is not None} if curve.get("same_look") else set()
+
+
+def _with_marked(whose: list[set[int]], curves: list[Facts]) -> list[set[int]]:
+    """A line that no one names has the size of the points on it, if those name one alone."""
+    return [
+        found
+        or set().union(
+            *(
+                other
+                for other, points in zip(whose, curves, strict=True)
+                if len(other) == 1 and is_seen(curve) and _lies_on(points, curve)
+            )
+        )
+        for found, curve in zip(whose, curves, strict=True)
+    ]
+
+
+def _lies_on(points: Facts, curve: Facts) -> bool:
+    """Whether all the points are on the curve, whose batches are more than theirs."""
+    if points["axes"] != curve["axes"] or not 1 < len(points["x"]) < len(curve["x"]):
+        return False
+    order = np.argsort(curve["x"], kind="stable")
+    x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
+    heights = np.interp(points["x"], x, y, left=np.nan, right=np.nan)
+    return bool(np.allclose(heights, np.asarray(points["y"], float), rtol=1e-6, atol=0))
 
 
 def _left_over(

@@ -26,6 +26,8 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
     if not any(is_seen(curve) for curve in curves):
         return {}, "figure-unseen"
     named, problem = owners(curves, case["sizes"], bool(seen.get("legend")))
+    if problem == "figure-curve" and seen.get("entries") == 0:
+        problem = "figure-legend-empty"
     if problem:
         return {}, problem
     batches = np.asarray(case["batches"], dtype=float)

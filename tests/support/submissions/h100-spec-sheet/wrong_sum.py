@@ -1,6 +1,6 @@
 """Sequences and length added; the dense peak kept for each printed number."""
 
-EXPECT = {"dense-peak": "always-halved", "enough-on": None}
+EXPECT = {"dense-peak": "always-halved", "enough-on": "sum-for-product"}
 
 _known = {}
 
