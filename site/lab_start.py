@@ -25,7 +25,14 @@ def contents(
     mine = [page for page in pages if page.docname in notebooks]
     chapters = [page for page in mine if not page.docname.startswith("exercises/")]
     exercises = [page for page in mine if page not in chapters]
-    stems = {Path(page.docname).name: names[page.docname] for page in chapters}
+    first = {
+        Path(page.docname).name: {
+            "path": names[page.docname],
+            "title": heading(notebooks[page.docname]),
+            "numbered": bool(page.number),
+        }
+        for page in chapters
+    }
     return {
         "title": title,
         "parts": [
@@ -44,24 +51,31 @@ def contents(
             for caption, group in groupby(mine, key=lambda page: page.caption)
         ],
         "exercises": [
-            exercise(names[page.docname], page.caption, notebooks[page.docname], stems)
+            exercise(names[page.docname], page.caption, notebooks[page.docname], first)
             for page in exercises
         ],
     }
 
 
 def exercise(
-    path: str, caption: str, notebook: NotebookNode, stems: Mapping[str, str]
+    path: str, caption: str, notebook: NotebookNode, chapters: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """One exercise: minutes, difficulty and the chapter to read first are "" if not known."""
+    """One exercise: what is not known of it is "" or None.
+
+    It stands beside the chapter to read first if that has a number. If not, it stays where the book
+    has it, and names the page: nobody looks for an exercise in the back matter.
+    """
     facts = notebook.metadata.get("exercise", {})
+    first = chapters.get(facts.get("read_first", ""))
+    beside = first is not None and first["numbered"]
     return {
         "path": path,
         "caption": caption,
         "title": heading(notebook),
         "minutes": facts.get("minutes", ""),
         "difficulty": facts.get("difficulty", ""),
-        "after": stems.get(facts.get("read_first", ""), ""),
+        "after": first["path"] if first and beside else "",
+        "first": {"path": first["path"], "title": first["title"]} if first and not beside else None,
         "parts": [
             cell.metadata["nbgrader"]["grade_id"]
             for cell in notebook.cells

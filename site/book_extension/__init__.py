@@ -3,24 +3,28 @@
 Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 """
 
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING
 
-from . import (
-    api,
-    downloads,
-    figures,
-    fonts,
-    offline,
-    pages,
-    preview,
-    search,
-    tables,
-    theme,
-    values,
-)
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: "Sphinx") -> dict[str, object]:
+    # Here, because `make lab` uses modules of this package and need not wait for Sphinx.
+    from . import (
+        api,
+        downloads,
+        figures,
+        fonts,
+        offline,
+        pages,
+        preview,
+        search,
+        tables,
+        theme,
+        values,
+    )
+
     app.add_role("eval", values.ValueRole(), override=True)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)

@@ -11,7 +11,8 @@ import nbformat
 from book_extension.api import decorators, public_modules, signature
 from nbformat import NotebookNode
 
-from .lab_roles import Links, with_values, without_roles, work_label
+from .kept_values import kept_or_computed
+from .lab_roles import Links, with_values, without_roles, without_site_links, work_label
 from .page_values import computed
 from .sources import Block, Piece, blocks, read_pieces
 from .targets import Targets, read_targets
@@ -38,7 +39,8 @@ class Book:
     @cached_property
     def values(self) -> dict[str, dict[str, Any]]:
         """What each page computes, and why it failed if it did."""
-        return computed(self.folder, {page: steps(p) for page, p in self.targets.pieces.items()})
+        pages = {page: steps(pieces) for page, pieces in self.targets.pieces.items()}
+        return kept_or_computed(self.folder, pages)
 
 
 @lru_cache(maxsize=1)
@@ -129,7 +131,8 @@ def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
         else:
             text += directive(block, piece.text[block.start : block.end], book)
         end = block.end
-    text = without_roles(text + piece.text[end:], links).strip("\n")
+    text = without_site_links(text + piece.text[end:])
+    text = without_roles(text, links).strip("\n")
     if text:
         yield Piece("markdown", text, piece.label)
     yield from works

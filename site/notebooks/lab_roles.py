@@ -11,6 +11,8 @@ from .sources import term_label
 from .targets import Target, Targets
 
 ROLE = re.compile(r"(?<![`\\])\{(?P<name>[a-z][\w:.+-]*)\}`(?P<body>[^`]+)`")
+# A place of the built site, which a reader's folder does not have.
+SITE_LINK = re.compile(r"""<a href="(?![a-z]+:)[^"]*">(?P<text>.*?)</a>""", re.DOTALL)
 WITH_TARGET = re.compile(r"(?P<text>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
 
 
@@ -49,6 +51,15 @@ def without_roles(markdown: str, links: Links) -> str:
             replaced(role["name"], one_line(role["body"]), links),
         ]
         end = role.end()
+    return "".join([*parts, markdown[end:]])
+
+
+def without_site_links(markdown: str) -> str:
+    """The text with each link in HTML to a place of the site replaced by its words."""
+    parts, end = [], 0
+    for link in SITE_LINK.finditer(without_code(markdown)):
+        parts += [markdown[end : link.start()], markdown[link.start("text") : link.end("text")]]
+        end = link.end()
     return "".join([*parts, markdown[end:]])
 
 

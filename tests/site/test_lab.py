@@ -307,15 +307,27 @@ def test_the_start_page_knows_the_pages_and_the_exercises(course: Course) -> Non
             "minutes": 40,
             "difficulty": "hard",
             "after": "chapters/2-second.ipynb",
+            "first": None,
             "parts": ["part"],
         }
     ]
+
+
+def test_an_exercise_stays_in_its_place_if_the_page_to_read_first_has_no_number(
+    course: Course,
+) -> None:
+    course.put_exercise("Task", minutes=40, difficulty="hard", read_first="glossary")
+    course.lab()
+    one = json.loads((course.work / "course.json").read_text(encoding="utf-8"))["exercises"][0]
+    assert (one["after"], one["caption"]) == ("", "Tasks")
+    assert one["first"] == {"path": "chapters/glossary.ipynb", "title": "The glossary"}
 
 
 def test_an_exercise_without_facts_or_release_breaks_nothing(course: Course) -> None:
     content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
     one = content["exercises"][0]
     assert (one["minutes"], one["difficulty"], one["after"]) == ("", "", "")
+    assert one["first"] is None
     course.put_exercise("Task", read_first="no such chapter")
     course.lab()
     (course.release / "task" / "task.ipynb").unlink()

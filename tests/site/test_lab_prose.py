@@ -1,6 +1,8 @@
 """What a reader sees in JupyterLab: values and not code, before and after running, and links."""
 
 import json
+import posixpath
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,15 +11,18 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from book_extension.prose import expressions
+from book_extension.prose import expressions, without_code
 from lab_browser import PANEL, lab_page, opened, prose, raw_values, run_all
 from notebooks.lab_copy import book_of, chapter_notebook
 from playwright.sync_api import Browser, Page
-from repository import ROOT
+from repository import HEADER, ROOT
 
 BOOK = book_of(ROOT)
 CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
 SHORT, LONG = "chapters/glossary", "chapters/matmul"
+# A link to a place of the course, by its address; a link that nothing can follow.
+LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
+HTML = re.compile(r"<a [^>]*>|\{(?!eval)[a-z:]+\}`")
 # The value of a name changes on the way down, and only the last cell is in view at the end.
 CHANGING = """---
 jupytext:
@@ -165,6 +170,38 @@ def test_a_chapter_shows_no_raw_value_before_and_after_run_all(page: Page, chapt
     assert raw_values(after) == []
     # Nothing was changed, so every value is as the copy had it.
     assert [cell["values"] for cell in after] == [cell["values"] for cell in before]
+
+
+def test_links_to_places_of_the_site_are_words(tmp_path: Path) -> None:
+    text = 'A <a href="../wheels/index.html">page with\nboth</a>, `<a href="x">code</a>`,'
+    out = '<a href="https://example.org">outside</a>.'
+    (tmp_path / "page.md").write_text(f"{HEADER}\n{text} {out}\n")
+    source = chapter_notebook(tmp_path / "page.md").cells[0].source
+    assert source == f'A page with\nboth, `<a href="x">code</a>`, {out}'
+
+
+def test_every_link_has_a_target(work: Path) -> None:
+    """To a page: its copy is there. To a place in a page: a cell with this id is in the copy."""
+    copies = {
+        path: nbformat.read(work / path, as_version=4) for path in map(BOOK.places.get, CHAPTERS)
+    }
+    cells = {path: {cell.id for cell in copy.cells} for path, copy in copies.items()}
+    exercises = {place for page, place in BOOK.places.items() if page not in CHAPTERS}
+    found, lost = 0, []
+    for path, copy in copies.items():
+        texts = [c.source for c in copy.cells if c.cell_type == "markdown"]
+        for link in (link for text in texts for link in LINK.finditer(without_code(text))):
+            place, _, fragment = link[1].partition("#cell-id=")
+            place = posixpath.normpath(posixpath.join(posixpath.dirname(path), place))
+            found += 1
+            there = place in exercises if not fragment else fragment in cells.get(place, ())
+            if not there and (fragment or place not in cells):
+                lost.append(f"{path}: {link[0]}")
+        lost += [
+            f"{path}: {found[0]}" for text in texts for found in HTML.finditer(without_code(text))
+        ]
+    assert lost == []
+    assert found > 200
 
 
 @contextmanager

@@ -145,6 +145,9 @@
       { class: "exercise" },
       element("h3", {}, link(app, exercise.path, exercise.title)),
       facts ? element("p", {}, facts) : "",
+      exercise.first
+        ? element("p", {}, "Read first: ", link(app, exercise.first.path, exercise.first.title))
+        : "",
       element("p", {}, label),
       element("progress", { max: all, value: right, "aria-label": label }),
       news(app, exercise.path, files),
@@ -171,7 +174,7 @@
     const { files, exercises } = state;
     const sections = course.parts.map(({ caption, pages }) => {
       const section = element("section", {}, element("h2", {}, caption));
-      // Where no chapter is known that prepares an exercise, it stays where the book has it.
+      // Where it stands beside no chapter, an exercise stays where the book has it.
       const alone = exercises.filter((one) => !one.after && one.caption === caption);
       const cards = alone.map((exercise) => card(app, exercise, files));
       if (cards.length) section.append(element("ul", { class: "alone" }, ...cards));

@@ -1,0 +1,108 @@
+"""The values that are kept between two starts of JupyterLab: used while true, and never longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from notebooks import kept_values
+
+PAGES = {
+    "one": [["code", "import rooflib"], ["values", "rooflib.SIZE"]],
+    "two": [["code", "n = 2"], ["values", "n", "n + 1"]],
+}
+VALUES = {"one": {"rooflib.SIZE": "7"}, "two": {"n": "2", "n + 1": "3"}}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A book with a package whose value a page shows."""
+    for name in ("rooflib", "kit/roofkit", "exercises/task"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "rooflib" / "__init__.py").write_text("SIZE = 7\n")
+    return tmp_path
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The pages that were run, in a list for each time."""
+    runs: list[list[str]] = []
+    compute = kept_values.computed
+
+    def counted(book: Path, pages: Any) -> Any:
+        runs.append(list(pages))
+        return compute(book, pages)
+
+    monkeypatch.setattr(kept_values, "computed", counted)
+    return runs
+
+
+def values(book: Path, pages: Any = PAGES) -> dict[str, dict[str, str]]:
+    return {page: v["values"] for page, v in kept_values.kept_or_computed(book, pages).items()}
+
+
+def test_a_second_start_runs_no_page(book: Path, ran: list[list[str]]) -> None:
+    assert values(book) == VALUES
+    assert values(book) == VALUES
+    assert ran == [["one", "two"]]
+
+
+def test_a_page_that_has_changed_is_run_and_no_other(book: Path, ran: list[list[str]]) -> None:
+    values(book)
+    changed = PAGES | {"two": [["code", "n = 3"], ["values", "n", "n + 1"]]}
+    assert values(book, changed) == VALUES | {"two": {"n": "3", "n + 1": "4"}}
+    asked = PAGES | {"two": [["code", "n = 2"], ["values", "n"]]}
+    assert values(book, asked) == VALUES | {"two": {"n": "2"}}
+    assert ran[1:] == [["two"], ["two"]]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "rooflib/__init__.py",
+        "rooflib/hardware.toml",
+        "kit/roofkit/new.py",
+        "exercises/task/task.ipynb",
+        "requirements.txt",
+    ],
+)
+def test_whatever_a_page_may_use_makes_all_of_them_anew(
+    book: Path, ran: list[list[str]], path: str
+) -> None:
+    values(book)
+    (book / path).write_text("SIZE = 8\n")
+    shown = "8" if path == "rooflib/__init__.py" else "7"
+    assert values(book) == VALUES | {"one": {"rooflib.SIZE": shown}}
+    assert ran == [["one", "two"]] * 2
+
+
+def test_another_python_makes_all_of_them_anew(
+    book: Path, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values(book)
+    monkeypatch.setattr(kept_values.sys, "version", "another")
+    values(book)
+    assert ran == [["one", "two"]] * 2
+
+
+def test_a_page_that_failed_is_tried_again(book: Path, ran: list[list[str]]) -> None:
+    (book / "data").mkdir()
+    pages = {"one": [["code", f"open({str(book / 'data' / 'text')!r})"], ["values", "'read'"]]}
+    assert values(book, pages) == {"one": {}}
+    (book / "data" / "text").touch()
+    assert values(book, pages) == {"one": {"'read'": "read"}}
+    assert ran == [["one"], ["one"]]
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "\xff"])
+def test_a_damaged_file_only_costs_time(book: Path, ran: list[list[str]], text: str) -> None:
+    values(book)
+    (book / kept_values.FILE).write_bytes(text.encode("latin-1"))
+    assert values(book) == VALUES
+    assert len(ran) == 2
+
+
+def test_nothing_unfinished_is_left(book: Path) -> None:
+    values(book)
+    assert [path.name for path in (book / "_build").iterdir()] == [kept_values.FILE.name]
