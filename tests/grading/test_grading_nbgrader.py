@@ -99,7 +99,7 @@ def test_validate_says_of_a_finished_notebook_what_was_checked(released, learner
     assert [check.split(":")[0].strip() for check in checks] == parts
     for check in checks:
         assert "Checked here: " in check
-        assert "with values that are not shown here" in " ".join(check.split())
+        assert "with these values and with others, not shown here" in " ".join(check.split())
 
 
 def test_validate_names_a_misconception(released, learner):

@@ -50,7 +50,7 @@ def test_a_right_function_is_told_what_was_checked_and_what_was_not(capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "part: right for 2 published cases." in said
     assert "B = 2, D = 4" in said
-    assert "Grading asks area with values that are not shown here" in said
+    assert "Grading asks area with these values and with others, not shown here" in said
     assert "B: a whole number from 2 to 9" in said
 
 
