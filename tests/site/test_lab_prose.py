@@ -45,6 +45,12 @@ n = n + 1
 :::{admonition} The second
 It is {eval}`n + 0`.
 :::
+
++++
+
+$$n + 1$$
+
+The formula stands above.
 """
 
 
@@ -137,6 +143,16 @@ def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: Non
     assert page.evaluate(seen, False) == "visible"
 
 
+def test_formulas_have_no_numbers(page: Page, changing: None) -> None:
+    """No text refers to them."""
+    prose(page)
+    formula = page.locator(".katex-display")
+    assert formula.count() == 1
+    around = formula.locator("xpath=ancestor::*[contains(@class, 'myst')][1]")
+    assert "above" in around.inner_text()
+    assert "(1)" not in around.inner_text()
+
+
 def test_a_link_leads_to_its_cell_and_stays_there(page: Page) -> None:
     opened(page, BOOK.places[LONG])
     page.get_by_role("link", name="arithmetic intensity", exact=True).first.click()
@@ -173,11 +189,11 @@ def test_a_chapter_shows_no_raw_value_before_and_after_run_all(page: Page, chapt
 
 
 def test_links_to_places_of_the_site_are_words(tmp_path: Path) -> None:
-    text = 'A <a href="../wheels/index.html">page with\nboth</a>, `<a href="x">code</a>`,'
+    text = 'A <a href="../wheels/index.html">page with\nboth</a>, ``<a href="x">code</a>``,'
     out = '<a href="https://example.org">outside</a>.'
     (tmp_path / "page.md").write_text(f"{HEADER}\n{text} {out}\n")
     source = chapter_notebook(tmp_path / "page.md").cells[0].source
-    assert source == f'A page with\nboth, `<a href="x">code</a>`, {out}'
+    assert source == f'A page with\nboth, ``<a href="x">code</a>``, {out}'
 
 
 def test_every_link_has_a_target(work: Path) -> None:

@@ -97,8 +97,18 @@
       this.node.classList.remove(UNDRAWN);
       return showEditor.call(this);
     };
+  };
+
+  // jupyterlab-myst numbers formulas, beginning anew in each cell. No text refers to the numbers, and
+  // the site has none.
+  const STYLE = `
+    .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
+    .myst :has(> .katex-display) + div { display: none; }
+  `;
+
+  const addStyle = () => {
     const style = document.createElement("style");
-    style.textContent = `.${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }`;
+    style.textContent = STYLE;
     document.head.append(style);
   };
 
@@ -109,6 +119,7 @@
     activate: (app, tracker) => {
       holdTargets(Notebook);
       hideUndrawn(MarkdownCell);
+      addStyle();
       const running = new Set();
       NotebookActions.executionScheduled.connect((_, { cell }) => running.add(cell));
       NotebookActions.executed.connect((_, { notebook, cell, success }) => {
