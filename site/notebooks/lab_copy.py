@@ -1,5 +1,6 @@
 """Copies of the pages for JupyterLab: MyST that it renders, links that it follows, values."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -43,8 +44,18 @@ class Book:
         return kept_or_computed(self.folder, pages)
 
 
-@lru_cache(maxsize=1)
 def book_of(folder: Path) -> Book:
+    """The book as it is now; what its pages share is made again only if a file has changed."""
+    texts = [folder / "_toc.yml", *folder.glob("*.bib"), *folder.glob("*.md")]
+    texts += [path for room in ("chapters", "exercises") for path in (folder / room).rglob("*.md")]
+    digest = hashlib.sha256()
+    for path in sorted(set(texts)):
+        digest.update(f"{path}\0".encode() + (path.read_bytes() if path.exists() else b"") + b"\0")
+    return _kept(folder, digest.hexdigest())
+
+
+@lru_cache(maxsize=1)
+def _kept(folder: Path, digest: str) -> Book:
     return Book(folder)
 
 
