@@ -48,6 +48,11 @@ IDLE = """(path) => {
   return context.sessionContext.session?.kernel?.status === "idle";
 }"""
 # Whether the start page was in view since the page was loaded.
+PRESSED = """() => {
+  if (document.querySelector(".roofkit-start h1")?.checkVisibility()) return true;
+  document.querySelector("#roofkit-start-button button").click();
+  return false;
+}"""
 # Whether JupyterLab has noted that a workspace shows a notebook.
 SAVED = """async (workspace) => {
   const answer = await fetch(`/lab/api/workspaces/${workspace}`);
@@ -220,8 +225,8 @@ def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:
     other.locator(".lm-TabBar-tab", has_text="Start page").wait_for()
     other.locator(".jp-Notebook .jp-Cell").first.wait_for()
     assert not other.locator(".roofkit-start").is_visible()
-    other.get_by_role("button", name="Start page").click()
-    other.locator(".roofkit-start h1").wait_for()
+    # JupyterLab may bring the notebook to the front once more: pressed again, the button wins.
+    other.wait_for_function(PRESSED, polling=500)
     other.close()
 
 
