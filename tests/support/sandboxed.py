@@ -16,7 +16,7 @@ LIMITS = sandbox.SandboxLimits(
     process_bytes=1 << 30, memory_bytes=1 << 30, scratch_bytes=16 << 20, wall_seconds=600
 )
 GENEROUS = 300.0  # seconds for a cell that ends by itself, on however busy a machine
-PRINTED = 60  # seconds for what a cell printed to arrive; not waited for if it has
+PRINTED = 300  # seconds for what a cell printed to arrive; not waited for if it has
 
 
 @dataclass(frozen=True)
