@@ -51,11 +51,11 @@ def book_of(folder: Path) -> Book:
     digest = hashlib.sha256()
     for path in sorted(set(texts)):
         digest.update(f"{path}\0".encode() + (path.read_bytes() if path.exists() else b"") + b"\0")
-    return _kept(folder, digest.hexdigest())
+    return kept_book(folder, digest.hexdigest())
 
 
 @lru_cache(maxsize=1)
-def _kept(folder: Path, digest: str) -> Book:
+def kept_book(folder: Path, digest: str) -> Book:
     return Book(folder)
 
 

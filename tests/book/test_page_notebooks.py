@@ -10,7 +10,7 @@ import pytest
 from book_extension.prose import without_code
 from bs4 import BeautifulSoup
 from nbformat import NotebookNode
-from notebooks.lab_copy import book_of, chapter_notebook
+from notebooks.lab_copy import book_of, chapter_notebook, kept_book
 from repository import HEADER, ROOT
 
 BOOK = book_of(ROOT)
@@ -70,7 +70,7 @@ def test_a_reference_that_leads_nowhere_stays_a_text(tmp_path: Path) -> None:
 
 
 def test_the_same_sources_make_the_same_copy() -> None:
-    book_of.cache_clear()
+    kept_book.cache_clear()
     assert chapter_notebook(ROOT / "chapters/time.md") == copies()["chapters/time"]
 
 

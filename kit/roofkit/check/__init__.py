@@ -97,7 +97,8 @@ def scope(known: Mapping[str, Any]) -> list[str]:
     return [
         f"Checked here: {shown or 'the cases of the question'}.",
         *([] if known["kind"] == "names" else within),
-        f"Grading asks {known['function']} with these values and with others, not shown here ({ranges}).",
+        f"Grading asks {known['function']} with these values and with others, not shown here "
+        f"({ranges}).",
     ]
 
 
