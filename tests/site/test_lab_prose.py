@@ -153,6 +153,8 @@ def test_formulas_have_no_numbers(page: Page, changing: None) -> None:
     assert "(1)" not in around.inner_text()
 
 
+# On a busy machine JupyterLab may draw the link anew while it is pressed.
+@pytest.mark.long
 def test_a_link_leads_to_its_cell_and_stays_there(page: Page) -> None:
     opened(page, BOOK.places[LONG])
     page.get_by_role("link", name="arithmetic intensity", exact=True).first.click()
