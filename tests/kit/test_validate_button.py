@@ -213,7 +213,8 @@ def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(
     summary.get_by_role("link").click()
     active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
     active.get_by_role("heading", name="Part 1").wait_for()
-    assert page.url.endswith(f"/tree/{NAME}/{NAME}.ipynb")
+    # JupyterLab writes the address after it has gone to the cell.
+    page.wait_for_url(f"**/tree/{NAME}/{NAME}.ipynb*", wait_until="commit")
 
 
 def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:
