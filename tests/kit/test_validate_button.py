@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
-import subprocess
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 
 import bundle
 import lab
@@ -18,6 +14,7 @@ import lab_rooms
 import nbformat
 import pytest
 from classroom import Classroom, cell, code, points
+from lab_browser import jupyterlab
 from lab_names import names
 from playwright.sync_api import Browser, Locator, Page
 from repository import ROOT
@@ -32,7 +29,6 @@ FIRST = "int8-matmul"
 NAME = "int8-weights"  # the smallest exercise, and the second
 SECONDS = 60
 RIGHT = Verdict(3, 3)
-EXPOSED = "--LabApp.expose_app_in_browser=True"
 CELLS = """(path) => {
   const widgets = [...jupyterapp.shell.widgets("main")];
   const { cells } = widgets.find((one) => one.context?.path === path).content.model.toJSON();
@@ -61,41 +57,12 @@ SAVED = """async (workspace) => {
 FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "matmul"}
 
 
-@contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
-    """JupyterLab as `make lab` starts it, with HOME in `home`: its address and token."""
-    token = secrets.token_hex()
-    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1")
+def as_make_lab_has_them(folder: Path, home: Path) -> dict[str, str]:
+    """The variables of `make lab`, with HOME in `home`."""
     given = {name: value for name, value in os.environ.items() if name not in lab_rooms.ROOMS}
     own = folder / ".jupyter"
     lab_rooms.make_quiet(own / "config")
-    given |= lab_rooms.rooms(own, given, home) | {"HOME": str(home), "JUPYTER_TOKEN": token}
-    with subprocess.Popen(
-        lab.command(folder, *options, "--ServerApp.port_retries=500", EXPOSED),
-        env=given,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as server:
-        ready, lines = Event(), []
-        # It takes the first port that is free, and says which.
-        address = re.compile(r"http://127\.0\.0\.1:\d+(?=/lab)")
-
-        def listen() -> None:
-            for line in server.stderr or ():
-                lines.append(line)
-                if address.search(line):
-                    ready.set()
-            ready.set()
-
-        listener = Thread(target=listen, daemon=True)
-        listener.start()
-        try:
-            assert ready.wait(SECONDS), "".join(lines)
-            assert server.poll() is None, "".join(lines)
-            yield address.findall("".join(lines))[0], token
-        finally:
-            server.terminate()
-            listener.join(SECONDS)
+    return given | lab_rooms.rooms(own, given, home) | {"HOME": str(home)}
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +105,7 @@ def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(work: Path, home: Path, browser: Browser) -> Iterator[Page]:
     """JupyterLab on that folder in a browser."""
-    with jupyterlab(work, home) as (address, token):
+    with jupyterlab(work, as_make_lab_has_them(work, home)) as (address, token):
         context = browser.new_context(viewport=DESK, base_url=address)
         context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
@@ -213,8 +180,7 @@ def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(
     summary.get_by_role("link").click()
     active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
     active.get_by_role("heading", name="Part 1").wait_for()
-    # JupyterLab writes the address after it has gone to the cell.
-    page.wait_for_url(f"**/tree/{NAME}/{NAME}.ipynb*", wait_until="commit")
+    assert page.evaluate("jupyterapp.shell.currentWidget.context.path") == f"{NAME}/{NAME}.ipynb"
 
 
 def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:

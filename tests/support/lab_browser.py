@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -14,16 +14,17 @@ import lab
 from playwright.sync_api import Browser, Page
 from site_browser import DESK
 
-SECONDS = 120
+SECONDS, SECONDS_TO_END = 120, 20
 OPTIONS = (
     "--no-browser",
     "--allow-root",
     "--ip=127.0.0.1",
     "--ServerApp.port_retries=500",
-    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
     # So that a test can ask what JupyterLab itself knows of a notebook.
     "--LabApp.expose_app_in_browser=True",
 )
+# What `make lab` has in its settings.
+QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 PANEL = "window.jupyterapp?.shell.currentWidget"
 # Each Markdown cell: its id, the expressions in its roles, its text as drawn, the code in that.
 PROSE = f"""() => {PANEL}.content.widgets
@@ -57,13 +58,12 @@ RUN = f"""() => {{
 
 
 @contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
-    """JupyterLab as `make lab` starts it, with no settings of the user's: its address and token."""
+def jupyterlab(folder: Path, given: Mapping[str, str], *options: str) -> Iterator[tuple[str, str]]:
+    """JupyterLab as `make lab` starts it, with these variables of its own: address and token."""
     token = secrets.token_hex()
-    rooms = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     with subprocess.Popen(
-        lab.command(folder, *OPTIONS),
-        env=os.environ | {name: str(home / name) for name in rooms} | {"JUPYTER_TOKEN": token},
+        lab.command(folder, *OPTIONS, *options),
+        env={**given, "JUPYTER_TOKEN": token},
         stderr=subprocess.PIPE,
         text=True,
     ) as server:
@@ -86,13 +86,20 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[tuple[str, str]]:
             yield address.findall("".join(lines))[0], token
         finally:
             server.terminate()
+            try:
+                server.wait(SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                # Now and then it has ended its work and waits for its own threads for good.
+                server.kill()
             listener.join(SECONDS)
 
 
 @contextmanager
 def lab_page(browser: Browser, folder: Path, home: Path) -> Iterator[Page]:
-    """A page that is logged in to a JupyterLab on a folder."""
-    with jupyterlab(folder, home) as (address, token):
+    """A page that is logged in to a JupyterLab on a folder, with no settings of the user's."""
+    rooms = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    given = os.environ | {name: str(home / name) for name in rooms}
+    with jupyterlab(folder, given, QUIET) as (address, token):
         context = browser.new_context(viewport=DESK, base_url=address)
         context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
