@@ -30,9 +30,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(tmp_path / "installed")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # else an old one of the same second
     monkeypatch.setattr(subprocess, "run", unexpected)
+    loaded = dict(sys.modules)
     yield tmp_path / "notebook folder"
     for name in [name for name in sys.modules if name.startswith("alone")]:
         del sys.modules[name]
+    sys.modules.update(loaded)  # a cell forgets an old rooflib, and others here go on with it
 
 
 def unexpected(command: list[str], **_: object) -> None:
