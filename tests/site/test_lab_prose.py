@@ -153,7 +153,35 @@ def test_formulas_have_no_numbers(page: Page, changing: None) -> None:
     assert "(1)" not in around.inner_text()
 
 
-# On a busy machine JupyterLab may draw the link anew while it is pressed.
+@pytest.mark.parametrize(("replaced", "clicks"), [(True, 1), (False, 0)])
+def test_a_link_that_is_drawn_anew_while_it_is_pressed_is_followed(
+    page: Page, changing: None, replaced: bool, clicks: int
+) -> None:
+    """One that stays gets its click from the browser, and from nobody else."""
+    prose(page)
+    counted = page.evaluate(
+        """(replaced) => {
+          const send = (link, kind) =>
+            link.dispatchEvent(new PointerEvent(kind, { bubbles: true, button: 0 }));
+          const link = Object.assign(document.createElement("a"), { href: "#", textContent: "go" });
+          document.querySelector(".myst").append(link);
+          send(link, "pointerdown");
+          const now = replaced ? link.cloneNode(true) : link;
+          if (replaced) link.replaceWith(now);
+          let clicks = 0;
+          now.addEventListener("click", (event) => {
+            event.preventDefault();
+            clicks += 1;
+          });
+          send(now, "pointerup");
+          return clicks;
+        }""",
+        replaced,
+    )
+    assert counted == clicks
+
+
+# The longest chapter and the glossary are drawn whole for it.
 @pytest.mark.long
 def test_a_link_leads_to_its_cell_and_stays_there(page: Page) -> None:
     opened(page, BOOK.places[LONG])

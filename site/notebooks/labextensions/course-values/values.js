@@ -63,7 +63,7 @@
 
   // A link leads to a cell, but the cells above it are drawn later and push it away. It is kept in
   // view until the reader does something.
-  const hold = (cell) => {
+  const hold = (notebook, cell) => {
     const events = ["wheel", "pointerdown", "keydown"];
     const watcher = new ResizeObserver(() => {
       if (cell.node.isConnected) cell.node.scrollIntoView();
@@ -72,17 +72,46 @@
       watcher.disconnect();
       for (const event of events) window.removeEventListener(event, stop, true);
     };
-    for (const { node } of cell.parent.widgets) watcher.observe(node);
+    for (const { node } of notebook.widgets) watcher.observe(node);
     for (const event of events) window.addEventListener(event, stop, true);
   };
 
   const holdTargets = (Notebook) => {
     const go = Notebook.prototype.setFragment;
+    const find = (notebook, fragment) =>
+      notebook.widgets.find(({ model }) => fragment === `#cell-id=${model.id}`);
     Notebook.prototype.setFragment = async function (fragment) {
+      // From the beginning: on a busy machine it takes JupyterLab seconds to go there.
+      const early = find(this, fragment);
+      if (early) hold(this, early);
       await go.call(this, fragment);
-      const cell = this.widgets.find(({ model }) => fragment === `#cell-id=${model.id}`);
-      if (cell) hold(cell);
+      const late = find(this, fragment);
+      if (late && !early) hold(this, late);
     };
+  };
+
+  // jupyterlab-myst may draw a text anew between the press and the release of the button. The link
+  // that was pressed is gone then, and browsers send the new one no click.
+  const finishClicks = () => {
+    const linkAt = ({ target }) => target.closest?.(".myst a[href]") ?? null;
+    // A link to a page gets its whole address just after what opens it in JupyterLab.
+    const click = (link, tries) => {
+      if (/^(https?:|#)/.test(link.getAttribute("href"))) link.click();
+      else if (tries) setTimeout(click, 50, link, tries - 1);
+    };
+    let pressed = null;
+    const press = (event) => {
+      const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      pressed = plain ? linkAt(event) : null;
+    };
+    const release = (event) => {
+      const [before, now] = [pressed, linkAt(event)];
+      pressed = null;
+      if (!before || !now || before.isConnected) return;
+      if (before.textContent === now.textContent) click(now, 100);
+    };
+    window.addEventListener("pointerdown", press, true);
+    window.addEventListener("pointerup", release, true);
   };
 
   // A cell of text is drawn some time after it comes into view. Until then its source is not shown,
@@ -100,10 +129,11 @@
   };
 
   // jupyterlab-myst numbers formulas, beginning anew in each cell. No text refers to the numbers, and
-  // the site has none.
+  // the site has none. It also cuts tall ones off at the top.
   const STYLE = `
     .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
-    .myst :has(> .katex-display) + div { display: none; }
+    .myst :has(> .katex-display) + div { visibility: hidden; }
+    .myst :has(> .katex-display) { padding-block: 0.4em; }
   `;
 
   const addStyle = () => {
@@ -120,6 +150,7 @@
       holdTargets(Notebook);
       hideUndrawn(MarkdownCell);
       addStyle();
+      finishClicks();
       const running = new Set();
       NotebookActions.executionScheduled.connect((_, { cell }) => running.add(cell));
       NotebookActions.executed.connect((_, { notebook, cell, success }) => {
