@@ -14,7 +14,7 @@ from rendered import ROOT, outputs, sentences
 
 import rooflib as rl
 from roofkit import live
-from roofkit.live.live_figure import LiveFigure
+from roofkit.figure.live_figure import LiveFigure
 
 PAGES = sorted(
     str(path.relative_to(ROOT).with_suffix(""))

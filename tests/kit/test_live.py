@@ -20,8 +20,9 @@ from repository import ROOT
 
 import rooflib as rl
 from roofkit import live
-from roofkit.live.live_figure import LiveFigure, Slider
-from roofkit.live.theme import LAB_STYLE
+from roofkit.figure.colours import LAB_STYLE
+from roofkit.figure.controls import Slider
+from roofkit.figure.live_figure import LiveFigure
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips")

@@ -1,0 +1,1 @@
+"""Pictures that explain: scenes drawn to scale from the catalogue's numbers."""
