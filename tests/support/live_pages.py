@@ -1,12 +1,14 @@
 """A page with live figures and nothing else, as the site would bring them to life."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 from playwright.sync_api import BrowserContext, Locator, Page
 from repository import ROOT
 
 from roofkit.figure.live_figure import LiveFigure
 
+SVG = "{http://www.w3.org/2000/svg}"
 ADDRESS = "http://figures.test/"
 SCRIPTS = ROOT / "site" / "live_figures"
 
@@ -38,6 +40,13 @@ def settled(page: Page, name: str) -> Locator:
     """The figure, once its words have followed the last move."""
     page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
     return page.locator(f'figure[data-figure="{name}"]')
+
+
+def drawn(picture: str, mark: str) -> list[dict[str, str]]:
+    """What stands in a picture under a mark's name: the attributes of its shapes, and "text"."""
+    root = ElementTree.fromstring(picture)
+    groups = [g for g in root.iter(f"{SVG}g") if g.get("data-mark") == mark]
+    return [dict(one.attrib) | {"text": one.text or ""} for group in groups for one in group]
 
 
 def _read(path: Path) -> str:
