@@ -171,6 +171,9 @@ def test_frames_pieces_and_bands_are_where_the_step_is(t: int, step: int, width:
     assert number(found["piece-w"][0], "y") + cell < origin["out"][1]
     bands = {name: len(shapes) - 1 for name, shapes in found.items() if "s-" in name}
     assert bands == dict.fromkeys(("rows-x", "columns-w", "rows-out", "columns-out"), N // t)
+    for i, (row, column) in enumerate(zip(found["rows-x"], found["columns-w"], strict=True)):
+        assert number(row, "y1") == pytest.approx(origin["x"][1] + i * t * cell, abs=0.1)
+        assert number(column, "x1") == pytest.approx(origin["w"][0] + i * t * cell, abs=0.1)
     assert max(number(shape, "x") for shape in found["out"]) + cell <= width
 
 
