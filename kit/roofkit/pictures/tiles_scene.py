@@ -11,34 +11,35 @@ from roofkit.pictures.scene import Formula, Mark
 N = 8
 """Elements along each side of x, w and out: as many as a phone can draw with a number in each."""
 
-# From an element of x or w: how often it was loaded. `begun` is how many tiles have had piece d.
+# How often an element of x or w was loaded. In both, the inner ceil is how many tiles have had
+# piece k; and how many products are in the sum of an element of out.
 X_COUNT: dict[str, Formula] = {
     "b": "floor(i / n)",
-    "k": "mod(i, n)",
-    "begun": "max(0, ceil((done - k) / n))",
-    "count": "min(n / t, max(0, begun - floor(b / t) * n / t))",
+    "k": "i - n * b",
+    "count": "min(n / t, max(0, ceil((done - k) / n) - floor(b / t) * n / t))",
 }
 W_COUNT: dict[str, Formula] = {
     "k": "floor(i / n)",
-    "f": "mod(i, n)",
-    "begun": "max(0, ceil((done - k) / n))",
-    "count": "max(0, ceil((begun - floor(f / t)) * t / n))",
+    "f": "i - n * k",
+    "count": "max(0, ceil((ceil((done - k) / n) - floor(f / t)) * t / n))",
 }
-# From an element of out: how many products are in its sum.
 OUT_COUNT: dict[str, Formula] = {
     "b": "floor(i / n)",
-    "f": "mod(i, n)",
-    "of_tile": "floor(b / t) * n / t + floor(f / t)",
-    "count": "min(n, max(0, done - of_tile * n))",
+    "f": "i - n * b",
+    "count": "min(n, max(0, done - (floor(b / t) * n / t + floor(f / t)) * n))",
 }
 TOP, GAP = 24, 2.4
+CELL = f"min(22, (wide - 16) / (2 * n + {GAP}))"
 PLACE: dict[str, Formula] = {
-    "cell": f"min(22, (wide - 16) / (2 * n + {GAP}))",
+    "cell": CELL,
     "x_left": f"(wide - (2 * n + {GAP}) * cell) / 2",
     "right": f"x_left + (n + {GAP}) * cell",
     "low": f"{TOP} + (n + {GAP}) * cell",
 }
 """Pixels of a cell, and the places of x (left, below), w (right, above) and out (right, below)."""
+COLUMNS = {"x_left": f"(-n - {GAP / 2})", "right": f"{GAP / 2}"}
+ROWS: dict[Formula, str] = {"low": f"(n + {GAP})", TOP: "0"}
+"""The same places in cells: columns from the middle, rows from the top."""
 BASE = f"({TOP} + (2 * {N} + {GAP}) * min(22, (wide - 16) / (2 * {N} + {GAP})))"
 HEIGHT = f"{BASE} + 128"
 MOVING: dict[str, Formula] = {
@@ -61,10 +62,13 @@ def marks() -> Sequence[Mark]:
 
 
 def _cells(
-    name: str, left: Formula, top: Formula, count: dict[str, Formula], at: tuple[str, str]
+    name: str, left: str, top: Formula, count: dict[str, Formula], at: tuple[str, str]
 ) -> list[Mark]:
     """A matrix of numbered cells, darker the higher the number, and the edges of its bands."""
-    where = {**PLACE, **count, "x": f"{left} + {at[1]} * cell", "y": f"{top} + {at[0]} * cell"}
+    # Written out and not by way of PLACE: there are many cells, and they are drawn in a moment.
+    column, row = f"({at[1]} + {COLUMNS[left]}) * cell", f"({at[0]} + {ROWS[top]}) * cell"
+    x, y = f"wide / 2 + {column}", f"{TOP} + {row}"
+    where = {"cell": CELL, **count}
     fill = SERIES_COLOURS[2 if name == "out" else 0]
     shade = "either(count > 0, 0.1 + 0.3 * count / n, 0)"
     edges = []
@@ -72,17 +76,17 @@ def _cells(
     place: dict[str, Formula] = {**PLACE, "cut": "i * t * cell"}
     thin: dict[str, Any] = {"stroke_width": 1.5, "each": "n / t + 1", "where": place}
     if at[0] == "b":
-        y = f"{top} + cut"
-        edges.append(line(left, y, f"{left} + {end}", y, INKED, name=f"rows-{name}", **thin))
+        at_y = f"{top} + cut"
+        edges.append(line(left, at_y, f"{left} + {end}", at_y, INKED, name=f"rows-{name}", **thin))
     if at[1] == "f":
-        x = f"{left} + cut"
-        edges.append(line(x, top, x, f"{top} + {end}", INKED, name=f"columns-{name}", **thin))
+        at_x = f"{left} + cut"
+        edges.append(line(at_x, top, at_x, f"{top} + {end}", INKED, name=f"columns-{name}", **thin))
     grid: dict[str, Any] = {"each": "n * n", "where": where}
     words = {"text_anchor": "'middle'", "shown": "count > 0", "name": f"count-{name}"}
     look = {"fill_opacity": shade, "stroke_width": 0.6, "rx": 0, "name": name}
     return [
-        box("x", "y", "cell", "cell", fill, **grid, **look),
-        label("x + cell / 2", "y + cell / 2 + 4", "text(count)", **grid, **words),
+        box(x, y, "cell", "cell", fill, **grid, **look),
+        label(f"{x} + cell / 2", f"{y} + cell / 2 + 4", "text(count)", **grid, **words),
         *edges,
     ]
 
