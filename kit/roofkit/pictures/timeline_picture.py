@@ -89,7 +89,7 @@ def timeline() -> Picture:
         says=(
             "On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of "
             "{upper}. {how} The compute units wait for {math_waits} of that time, and the road to "
-            "HBM for {road_waits}."
+            "HBM for {road_waits}. The bars are to scale."
         ),
         height=HIGH,
         marks=marks,

@@ -13,7 +13,6 @@ from roofkit.pictures.blocks import (
     INKED,
     LINE,
     SERIES_COLOURS,
-    TINTS,
     box,
     label,
     line,
@@ -54,10 +53,11 @@ MATH_BUSY = f"either(i < slices, {COMPUTED}, takes)"
 
 
 def marks() -> Sequence[Mark]:
-    load: dict[str, Any] = {"fill": TINTS[3], "stroke": SERIES_COLOURS[0]}
-    store: dict[str, Any] = {"fill": SERIES_COLOURS[1], "stroke": SERIES_COLOURS[1]}
-    math: dict[str, Any] = {"fill": SERIES_COLOURS[2], "stroke": SERIES_COLOURS[2]}
-    store["fill_opacity"], math["fill_opacity"] = 0.6, 0.35
+    # In grey a load is darker than a wait, and a store darker than a load.
+    load, store, math = (
+        {"fill": colour, "stroke": colour, "fill_opacity": opacity}
+        for colour, opacity in zip(SERIES_COLOURS[:3], (0.25, 0.6, 0.35), strict=True)
+    )
     return [
         *waits("road-waits", ROAD, "slices", ROAD_IDLE, STORED),
         *waits("math-waits", MATH, "slices + 1", MATH_IDLE, MATH_BUSY),
