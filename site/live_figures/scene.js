@@ -2,6 +2,7 @@
 
 const SPACE = "\u00a0";
 const HEAD = 7; // px, an arrow's head
+const FAR = 1e9; // px: what lies farther away, as infinity does, is drawn there
 const COUNTS = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"];
 const TIMES = ["p", "n", "µ", "m", ""];
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
@@ -57,7 +58,10 @@ const FUNCTIONS = {
   log10: Math.log10,
   max: Math.max,
   min: Math.min,
-  mod: (a, b) => a - b * Math.floor(a / b),
+  mod: (a, b) => {
+    const rest = a % b;
+    return rest && rest < 0 !== b < 0 ? rest + b : rest;
+  },
   percent,
   pi: Math.PI,
   pow: Math.pow,
@@ -75,15 +79,18 @@ function value(formula, scope) {
   return made.get(formula)(scope);
 }
 
+// SVG knows neither infinity nor nan.
 const short = (number) => {
-  const shown = number.toFixed(2);
-  return shown.includes(".") ? shown.replace(/\.?0+$/, "") : shown;
+  const near = Math.min(FAR, Math.max(-FAR, Number.isNaN(number) ? 0 : number));
+  const shown = near.toFixed(2).replace(/\.?0+$/, "");
+  return shown === "-0" ? "0" : shown;
 };
 const safe = (words) =>
   words.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const written = (look) => (typeof look === "string" ? safe(look) : short(Number(look)));
 const attributes = (looks) =>
   Object.entries(looks)
-    .map(([key, look]) => `${key}="${typeof look === "string" ? safe(look) : short(Number(look))}"`)
+    .map(([key, look]) => `${key}="${written(look)}"`)
     .join(" ");
 
 function arrow({ x1, y1, x2, y2, ...looks }) {
@@ -102,7 +109,7 @@ function arrow({ x1, y1, x2, y2, ...looks }) {
 function drawnShape(shape, looks) {
   if (shape === "arrow") return arrow(looks);
   const { text: words, ...others } = looks;
-  const inner = shape === "text" ? `>${safe(String(words ?? ""))}</text>` : "/>";
+  const inner = shape === "text" ? `>${written(words ?? "")}</text>` : "/>";
   return `<${shape} ${attributes(others)}${inner}`;
 }
 

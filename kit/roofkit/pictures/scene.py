@@ -29,14 +29,30 @@ Formula = str | float
 Shape = Literal["rect", "line", "arrow", "text", "circle", "path"]
 HEAD = 7
 """Length of an arrow's head in pixels."""
+FAR = 1e9
+"""Pixels: what lies farther away, as infinity does, is drawn there."""
 
 
 def _chosen(options: Sequence[Any], place: float) -> Any:
     return options[int(place)]
 
 
+def _true(condition: Any) -> bool:
+    """As in JavaScript a nan is false."""
+    return bool(condition) and condition == condition
+
+
 def _either(condition: Any, yes: Any, no: Any) -> Any:
-    return yes if condition else no
+    return yes if _true(condition) else no
+
+
+def _largest(*numbers: float) -> float:
+    """As in JavaScript a nan makes it a nan, wherever it stands."""
+    return math.nan if any(number != number for number in numbers) else max(numbers)
+
+
+def _smallest(*numbers: float) -> float:
+    return math.nan if any(number != number for number in numbers) else min(numbers)
 
 
 SCENE_FUNCTIONS: Mapping[str, Any] = FUNCTIONS | {
@@ -47,6 +63,8 @@ SCENE_FUNCTIONS: Mapping[str, Any] = FUNCTIONS | {
     "either": _either,
     "exp10": lambda x: np.float64(10) ** x,
     "log10": np.log10,
+    "max": _largest,
+    "min": _smallest,
     "mod": np.mod,
     "percent": percent,
     "pi": np.float64(math.pi),
@@ -128,7 +146,7 @@ def _group(mark: Mark, names: Mapping[str, Any]) -> str:
         own = {**names, "i": np.float64(i)}
         for name, formula in mark.where.items():
             own[name] = doubles(value(formula, own))
-        if value(mark.shown, own):
+        if _true(value(mark.shown, own)):
             looks = {key: value(formula, own) for key, formula in mark.look.items()}
             shapes.append(_shape(mark.shape, looks))
     if not shapes:
@@ -140,8 +158,8 @@ def _group(mark: Mark, names: Mapping[str, Any]) -> str:
 def _shape(shape: Shape, looks: dict[str, Any]) -> str:
     if shape == "arrow":
         return _arrow(looks)
-    words = looks.pop("text", "")
-    inner = f">{escape(str(words))}</{shape}>" if shape == "text" else "/>"
+    words = _written(looks.pop("text", ""))
+    inner = f">{words}</{shape}>" if shape == "text" else "/>"
     return f"<{shape} {_attributes(looks)}{inner}"
 
 
@@ -172,9 +190,10 @@ def _written(value: Any) -> str:
 
 
 def _short(number: float) -> str:
-    """To a hundredth of a pixel."""
-    shown = f"{number:.2f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    """To a hundredth of a pixel; SVG knows neither infinity nor nan."""
+    shown = f"{min(FAR, max(-FAR, 0 if math.isnan(number) else number)):.2f}"
+    shown = shown.rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown
 
 
 @lru_cache(maxsize=4096)
