@@ -2,7 +2,6 @@
 
 import functools
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -10,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from roofkit.figure.expressions import doubles
-from roofkit.figure.live_figure import LiveFigure
 from roofkit.pictures import ring
 from roofkit.pictures.picture import Picture
 from roofkit.pictures.scene import SCENE_FUNCTIONS, drawn, value
@@ -44,13 +42,15 @@ def simulated(N: int) -> list[tuple[Held, Sent]]:
     return seen
 
 
-def at(step: float, N: int, width: float = 400, size: float = 1e8) -> Drawn:
+@functools.cache
+def at(step: float, N: int, width: float = 400, size: float = 3e8, only: str = "") -> Drawn:
     """The marks by name; the step may be a fraction, as it is while the picture plays."""
     figure = picture()
     names: dict[str, Any] = {"step": doubles(step), "N": doubles(N), "size": doubles(size)}
     for name, formula in figure.formulas.items():
         names[name] = doubles(value(formula, {**SCENE_FUNCTIONS, **names}))
-    return marks(drawn(figure.scene, names, width, high(N, width)))
+    scene = [mark for mark in figure.scene if not only or mark.name == only]
+    return marks(drawn(scene, names, width, high(N, width)))
 
 
 def high(N: int, width: float) -> float:
@@ -75,27 +75,26 @@ def number(shape: ElementTree.Element, name: str) -> float:
 
 
 def centre(shape: ElementTree.Element) -> tuple[float, float]:
-    return tuple(number(shape, a) + number(shape, b) / 2 for a, b in ("x width".split(), "y height".split()))  # type: ignore[return-value] # fmt: skip
+    across = number(shape, "x") + number(shape, "width") / 2
+    return across, number(shape, "y") + number(shape, "height") / 2
 
 
-def everywhere() -> Iterator[tuple[int, int]]:
-    for N in CHIPS:
-        for step in range(2 * N - 1):
-            yield N, step
+EVERYWHERE = [(N, step) for N in CHIPS for step in range(2 * N - 1)]
 
 
-def sets_in(frames: list[ElementTree.Element], parts: list[ElementTree.Element], N: int) -> Held:
-    """For each frame the places among its N that have a part in them, from left to right."""
+def sets_in(frames: list[ElementTree.Element], parts: list[ElementTree.Element], N: int) -> Any:
+    """For each frame the places among its N that have a part in them, counted from the left."""
     found = []
     for frame in frames:
         left, top, width, height = (number(frame, a) for a in ("x", "y", "width", "height"))
-        inside = [
-            (centre(part)[0] - left) / width * N
-            for part in parts
-            if left < centre(part)[0] < left + width and top < centre(part)[1] < top + height
-        ]
-        found.append([{int(place)} for place in inside])
-    return [[set().union(*cell)] for cell in found]
+        found.append(
+            {
+                int((x - left) / width * N)
+                for x, y in map(centre, parts)
+                if left < x < left + width and top < y < top + height
+            }
+        )
+    return found
 
 
 @pytest.mark.parametrize("N", CHIPS)
@@ -104,7 +103,7 @@ def test_cells_hold_what_the_simulation_holds(N):
         found = at(step, N)
         expected = [held[chip][piece] for piece in range(N) for chip in range(N)]
         assert [word.text for word in found["words"]] == [f"{len(s)}/{N}" for s in expected], step
-        assert [s for [s] in sets_in(found["bars"], found["parts"], N)] == expected, step
+        assert sets_in(found["bars"], found["parts"], N) == expected, step
         assert len(found["parts"]) == sum(map(len, expected)), step
 
 
@@ -121,7 +120,9 @@ def test_arrows_are_the_messages_of_the_step(N):
         for chip, piece, _ in sent:
             x, y = cells[piece * N + chip]
             # The last chip's arrow comes in from the road, left of the first chip.
-            expected.append((piece, min(c[0] for c in cells) if chip == N - 1 else x, chip == N - 1))
+            expected.append(
+                (piece, min(c[0] for c in cells) if chip == N - 1 else x, chip == N - 1)
+            )
         assert len(ends) == len(expected)
         for (y, x), (piece, column, back) in zip(ends, sorted(expected), strict=True):
             assert abs(y - cells[piece * N][1]) < 16
@@ -129,7 +130,7 @@ def test_arrows_are_the_messages_of_the_step(N):
         assert ("around" in found) == (step > 0)
 
 
-@pytest.mark.parametrize(("N", "step"), everywhere())
+@pytest.mark.parametrize(("N", "step"), EVERYWHERE)
 def test_bytes_sent_are_those_of_the_collectives(N, step):
     figure, size = picture(), 3e8
     values = figure.values(step=step, N=N, size=size)
@@ -142,7 +143,7 @@ def test_bytes_sent_are_those_of_the_collectives(N, step):
     if step == 2 * (N - 1):
         assert values["sent"] == pytest.approx(all_reduce(size, N))
         assert values["sent"] == pytest.approx(reduce_scatter(size, N) + all_gather(size, N))
-    found = at(step, N, size=size)
+    found = at(step, N)
     array = sum(number(piece, "width") for piece in found["array-pieces"])
     sent = sum(number(piece, "width") for piece in found["sent-pieces"])
     slots = sum(number(slot, "width") for slot in found["slots"])
@@ -162,14 +163,14 @@ def test_later_steps_look_like_the_last(N):
     assert picture().svg(N=N, step=14) == picture().svg(N=N, step=last)
 
 
-@pytest.mark.parametrize("N", CHIPS)
+@pytest.mark.parametrize("N", [2, 3, 4, 5, 8])
 def test_pieces_travel_from_chip_to_chip_with_their_parts(N):
     for step, (_, sent) in list(enumerate(simulated(N)))[1:]:
         before, after = at(step - 1, N), at(step - 0.5, N)
         assert "tokens" not in before
         assert [w.text for w in before["words"]] == [w.text for w in after["words"]]
         tokens = after["tokens"]
-        assert [s for [s] in sets_in(tokens, after["carried"], N)] == [s for _, _, s in sent]
+        assert sets_in(tokens, after["carried"], N) == [s for _, _, s in sent]
         cells = [centre(cell)[0] for cell in after["cells"]]
         for (chip, piece, _), token in zip(sent, tokens, strict=True):
             if chip < N - 1:
@@ -179,15 +180,18 @@ def test_pieces_travel_from_chip_to_chip_with_their_parts(N):
         assert centre(tokens[-1])[1] == pytest.approx(max(road), abs=0.02)
 
 
-@pytest.mark.parametrize("N", CHIPS)
+@pytest.mark.parametrize("N", [2, 5, 8])
 def test_the_way_back_has_no_jumps(N):
-    places = [centre(at(1 + part / 100, N)["tokens"][-1]) for part in range(1, 100)]
+    def place(part: float) -> tuple[float, float]:
+        return centre(at(1 + part, N, only="tokens")["tokens"][-1])
+
+    places = [place(part / 100) for part in range(1, 100)]
     steps = [math.dist(a, b) for a, b in pairwise(places)]
     # Around a corner it is the shorter way; elsewhere the pace is even.
     assert max(steps) < 1.02 * sorted(steps)[50]
-    first, last = (centre(at(1.0001, N)["tokens"][-1])[0], centre(at(1.9999, N)["tokens"][-1])[0])
-    cells = sorted({round(centre(cell)[0], 1) for cell in at(1, N)["cells"]})
-    assert (first, last) == pytest.approx((cells[-1], cells[0]), abs=0.5)
+    columns = sorted({centre(cell)[0] for cell in at(1, N)["cells"]})
+    assert place(0.0001)[0] == pytest.approx(columns[-1], abs=0.5)
+    assert place(0.9999)[0] == pytest.approx(columns[0], abs=0.5)
 
 
 def test_the_still_tells_what_four_chips_send():
@@ -197,14 +201,13 @@ def test_the_still_tells_what_four_chips_send():
     for told in ("1 of 4 pieces: 25 MB", "3 of 6 pieces", "2 × 3/4 = 1.5 × the array: 150 MB"):
         assert told in words.replace("\N{NO-BREAK SPACE}", " ")
     assert "owns one finished piece: 4/4" in words
-    assert isinstance(picture(), LiveFigure)
     assert "In all it sends 150\N{NO-BREAK SPACE}MB: 2 times 3/4" in picture().texts()["says"]
 
 
 @pytest.mark.parametrize("width", [300, 400, 700])
-@pytest.mark.parametrize("N", CHIPS)
+@pytest.mark.parametrize("N", [2, 4, 8])
 def test_everything_lies_inside_and_letters_are_legible(N, width):
-    for step in (0, 0.3, 1, 1.7, N - 1, 2 * N - 2):
+    for step in (0.3, 1.7, 2 * N - 2):
         for shape in (shape for shapes in at(step, N, width).values() for shape in shapes):
             for name in ("x", "x1", "x2"):
                 assert 0 <= number(shape, name) <= width if name in shape.attrib else True
