@@ -9,10 +9,19 @@ const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "
 const join = (number, unit) => (unit ? number + SPACE + unit : number);
 const exponent = (value, digits) => Number(value.toExponential(digits - 1).split("e")[1]);
 
+// As Python writes it: a number half way between two goes to the even digit, where toFixed goes up.
+function fixed(value, decimals) {
+  const exact = value.toFixed(Math.min(100, decimals + 40));
+  const end = exact.indexOf(".") + 1 + decimals;
+  const tie = /^50*$/.test(exact.slice(end));
+  const kept = decimals ? exact.slice(0, end) : exact.slice(0, end - 1);
+  return tie && Number(kept.at(-1)) % 2 === 0 ? kept : value.toFixed(decimals);
+}
+
 function plain(value, digits) {
   if (value === 0) return "0";
   if (!isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "not a number";
-  let shown = value.toFixed(Math.max(0, digits - 1 - exponent(value, digits)));
+  let shown = fixed(value, Math.max(0, digits - 1 - exponent(value, digits)));
   if (shown.includes(".")) shown = shown.replace(/\.?0+$/, "");
   const [whole, part] = shown.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
