@@ -169,6 +169,8 @@ def test_pieces_travel_from_chip_to_chip_with_their_parts(N):
         before, after = at(step - 1, N), at(step - 0.5, N)
         assert "tokens" not in before
         assert [w.text for w in before["words"]] == [w.text for w in after["words"]]
+        lap = "reduce-scatter" if step < N else "all-gather"
+        assert after["step"][0].text == f"Step {step} of {2 * (N - 1)}: {lap}"
         tokens = after["tokens"]
         assert sets_in(tokens, after["carried"], N) == [s for _, _, s in sent]
         cells = [centre(cell)[0] for cell in after["cells"]]

@@ -26,9 +26,8 @@ FORMULAS = {
     "total_share": "last / N",
     "count": "text(happened) + ' of ' + text(last)",
     "of_size": "text(half) + '/' + text(N)",
-    # At the last step of the first half one part is over and the other has not begun.
-    "stage": "1 * (happened > 0) + 1 * (happened >= half) + 1 * (happened > half) "
-    "+ 1 * (happened >= last)",
+    # After the last step of the first half one part is over and the other has not begun.
+    "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",
     "phase": "at(['before the first step', 'reduce-scatter', 'reduce-scatter, done', 'all-gather', "
     "'all-gather, done'], stage)",
     "holds": "at(['Each chip has its own part of every sum.', "
