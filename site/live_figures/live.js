@@ -4,6 +4,7 @@
 
 const PAUSE = 300; // ms without a move before the description is read aloud
 const PACE = 1000; // ms from one step of a picture to the next
+const PLAY = 20_000; // ms that all of them take together at most
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { bundle } = document.currentScript.dataset;
@@ -110,6 +111,8 @@ async function bringToLife(figure) {
   picture.append(place);
   const view = data.spec ? await chart(place, data) : scene(place, data);
   picture.querySelector(":scope > svg").remove();
+  // From here on the picture is as high as it needs to be at its width.
+  if (view.svg) picture.style.setProperty("--live-height", 0);
 
   const chosen = {};
   const shown = (name) => chosen[name] ?? view.get(`${name}_text`) ?? view.get(name);
@@ -298,7 +301,7 @@ async function bringToLife(figure) {
       let began;
       const frame = (now) => {
         began ??= now;
-        const part = Math.min(1, (now - began) / PACE);
+        const part = Math.min(1, (now - began) / Math.min(PACE, PLAY / end()));
         playing = requestAnimationFrame(frame);
         if (part < 1) {
           // Only the picture is on its way; words and numbers wait for the step.

@@ -10,10 +10,19 @@ const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "
 const join = (number, unit) => (unit ? number + SPACE + unit : number);
 const exponent = (value, digits) => Number(value.toExponential(digits - 1).split("e")[1]);
 
+// As Python writes it: a number half way between two goes to the even digit, where toFixed goes up.
+function fixed(value, decimals) {
+  const exact = value.toFixed(Math.min(100, decimals + 40));
+  const end = exact.indexOf(".") + 1 + decimals;
+  const tie = /^50*$/.test(exact.slice(end));
+  const kept = decimals ? exact.slice(0, end) : exact.slice(0, end - 1);
+  return tie && Number(kept.at(-1)) % 2 === 0 ? kept : value.toFixed(decimals);
+}
+
 function plain(value, digits) {
   if (value === 0) return "0";
   if (!isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "not a number";
-  let shown = value.toFixed(Math.max(0, digits - 1 - exponent(value, digits)));
+  let shown = fixed(value, Math.max(0, digits - 1 - exponent(value, digits)));
   if (shown.includes(".")) shown = shown.replace(/\.?0+$/, "");
   const [whole, part] = shown.split(".");
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
@@ -71,18 +80,32 @@ const FUNCTIONS = {
 };
 
 // A formula as a function of the names in a scope. The figure's formulas come with the page, as
-// its scripts do.
+// its scripts do. A word in a string is taken for a name, too, which does no harm.
 const made = new Map();
 function value(formula, scope) {
   if (typeof formula !== "string") return formula;
-  if (!made.has(formula)) made.set(formula, new Function("scope", `with (scope) return (${formula});`));
-  return made.get(formula)(scope);
+  let does = made.get(formula);
+  if (!does) {
+    const names = [...new Set(formula.match(/(?<![\w.])[a-zA-Z]\w*/g))].filter(isName);
+    does = new Function("scope", `const { ${names} } = scope; return (${formula});`);
+    made.set(formula, does);
+  }
+  return does(scope);
+}
+// A word of the language cannot be a name; in a string it may stand.
+function isName(word) {
+  try {
+    return Boolean(new Function(`const ${word} = 0;`));
+  } catch {
+    return false;
+  }
 }
 
 // SVG knows neither infinity nor nan.
 const short = (number) => {
   const near = Math.min(FAR, Math.max(-FAR, Number.isNaN(number) ? 0 : number));
-  const shown = near.toFixed(2).replace(/\.?0+$/, "");
+  // Only an eighth can lie half way between two hundredths.
+  const shown = ((8 * near) % 1 ? near.toFixed(2) : fixed(near, 2)).replace(/\.?0+$/, "");
   return shown === "-0" ? "0" : shown;
 };
 const safe = (words) =>

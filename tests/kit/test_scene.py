@@ -10,17 +10,17 @@ from playwright.sync_api import Browser, Page
 from repository import ROOT
 
 import rooflib as rl
-from roofkit.pictures import timeline
+from roofkit import pictures
 from roofkit.pictures.picture import Picture
 from roofkit.pictures.roofline_picture import roofline
 from roofkit.pictures.scene import SCENE_FUNCTIONS, Formula, Mark, drawn
 
 SCRIPT = (ROOT / "site/live_figures/scene.js").read_text(encoding="utf-8")
 UNITS = ("", "s", "FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP", "FLOP/byte", "tokens", "°")
-PICTURES = (roofline, timeline)
-# No ties between two decimals, which Python and JavaScript round each its way.
+PICTURES = (roofline, *(getattr(pictures, name) for name in pictures.__all__))
 AWKWARD = [
     *[0.0, -0.0, 1.0, -1.0, 0.1, -0.3, 2.5, 7.0, -7.77, 1e3, 999.4, -1234.567, 1e15, 123456789.0],
+    *[0.125, 0.375, -0.625, 0.875, 12312.5, 12313.5],
     *[1e-3, -1e-3, 4e-3, -4e-3, 6e-3, 1e-9, -1e-20, 5e-324, 1e-18, 1e-12],
     *[1e20, 1e21, -1e21, 3e25, -2e300, 1.7e308, math.inf, -math.inf, math.nan],
 ]
