@@ -158,7 +158,8 @@ function scene(place, { marks, height, given, formulas, units }) {
   place.append(svg);
 
   function show() {
-    names.wide = place.clientWidth;
+    // A place that is not laid out has no width yet.
+    names.wide = place.clientWidth || names.wide || 400;
     for (const [name, formula] of Object.entries(formulas)) names[name] = value(formula, names);
     const high = value(height, names);
     svg.setAttribute("width", short(names.wide));
@@ -168,7 +169,7 @@ function scene(place, { marks, height, given, formulas, units }) {
   }
 
   new ResizeObserver(() => {
-    if (place.clientWidth !== names.wide) show();
+    if (place.clientWidth && place.clientWidth !== names.wide) show();
   }).observe(place);
   return {
     svg,
