@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import site_browser
 import site_server
+from live_pages import chip_of
 from playwright.sync_api import Browser, BrowserContext, Page
 from repository import ROOT
 
@@ -23,7 +24,7 @@ from roofkit import live
 from roofkit.figure.colours import LAB_STYLE
 from roofkit.figure.controls import Slider
 from roofkit.figure.live_figure import LiveFigure
-from roofkit.figure.own_chip import OWN, QUANTITIES
+from roofkit.figure.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips")
@@ -32,15 +33,6 @@ Settings = dict[str, Any]
 
 
 # What rooflib says, from its own functions and not from the figures' formulas.
-
-
-def chip_of(name: str) -> rl.Chip:
-    """A chip of the catalogue, or the reader's own before they type its numbers."""
-    if name != OWN:
-        return rl.chip(name)
-    given = {quantity: q.start * q.factor for quantity, q in QUANTITIES.items()}
-    link = rl.Link("my link", given["link"], topology="switch")
-    return rl.Chip(OWN, {"bf16": given["peak"]}, given["bandwidth"], given["memory"], links=(link,))
 
 
 def of_time(flops: float, bytes: float, chip: str) -> Settings:
@@ -340,8 +332,18 @@ def test_the_bundle_waits_until_the_page_is_there(
         assert "html-manager" not in html
         assert "widget-view" not in html
         assert 'src="../_static/live-charts.js' not in html
-    # Pages without a figure never ask for it.
-    assert "live-" not in (site / "index.html").read_text(encoding="utf-8")
+    # Pages without a figure load nothing for them.
+    assert "live" not in (site / "chapters" / "glossary.html").read_text(encoding="utf-8")
+
+
+def test_a_page_with_pictures_alone_needs_no_bundle(context: BrowserContext, origin: str) -> None:
+    traffic = site_browser.Traffic().listen(context)
+    page = context.new_page()
+    page.goto(f"{origin}/index.html")
+    page.locator('figure[data-figure="one-roof"][data-state="live"]').wait_for()
+    page.wait_for_load_state("networkidle")
+    assert any("live.js" in url for url in traffic.asked)
+    assert not any("live-charts.js" in url for url in traffic.asked)
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -6,7 +6,9 @@ from xml.etree import ElementTree
 from playwright.sync_api import BrowserContext, Locator, Page
 from repository import ROOT
 
+import rooflib as rl
 from roofkit.figure.live_figure import LiveFigure
+from roofkit.figure.own_chip import OWN, QUANTITIES
 
 SVG = "{http://www.w3.org/2000/svg}"
 ADDRESS = "http://figures.test/"
@@ -47,6 +49,15 @@ def drawn(picture: str, mark: str) -> list[dict[str, str]]:
     root = ElementTree.fromstring(picture)
     groups = [g for g in root.iter(f"{SVG}g") if g.get("data-mark") == mark]
     return [dict(one.attrib) | {"text": one.text or ""} for group in groups for one in group]
+
+
+def chip_of(name: str) -> rl.Chip:
+    """A chip of the catalogue, or the reader's own before they type its numbers."""
+    if name != OWN:
+        return rl.chip(name)
+    given = {quantity: q.start * q.factor for quantity, q in QUANTITIES.items()}
+    link = rl.Link("my link", given["link"], topology="switch")
+    return rl.Chip(OWN, {"bf16": given["peak"]}, given["bandwidth"], given["memory"], links=(link,))
 
 
 def _read(path: Path) -> str:
