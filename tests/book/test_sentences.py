@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from live_pages import chip_of
 from rendered import ROOT, outputs, sentences
 
 import rooflib as rl
 from roofkit import live
-from roofkit.live.live_figure import LiveFigure
+from roofkit.figure.live_figure import LiveFigure
 
 PAGES = sorted(
     str(path.relative_to(ROOT).with_suffix(""))
@@ -45,7 +46,7 @@ def test_the_matmul_is_compute_bound_from_the_batch_that_its_sentence_names() ->
         if "choose" in says:
             continue
         op = {name: at[name] for name in ("D", "F", "x", "w", "out")}
-        chip = rl.chip(at["chip"])
+        chip = chip_of(at["chip"])
         if "no batch is enough to make it compute-bound" in says:
             none += 1
             assert rl.bound(rl.matmul(B=10**9, **op), chip).binding == "HBM", at
@@ -106,7 +107,7 @@ def test_the_idle_fraction_of_the_time_figure_is_that_of_the_chapter() -> None:
     figure = live.time()
     for at in drawn(figure, 100):
         work = rl.operation(flops=at["flops"], bytes=at["bytes"])
-        bounds = rl.bound(work, rl.chip(at["chip"]))
+        bounds = rl.bound(work, chip_of(at["chip"]))
         assert figure.values(**at)["idle"] == pytest.approx(bounds.idle, abs=1e-15), at
         waits = "the compute units wait for" in figure.texts(**at)["says"]
         assert waits == (bounds.binding == "HBM"), at

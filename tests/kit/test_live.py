@@ -15,13 +15,16 @@ from typing import Any
 import pytest
 import site_browser
 import site_server
+from live_pages import chip_of
 from playwright.sync_api import Browser, BrowserContext, Page
 from repository import ROOT
 
 import rooflib as rl
 from roofkit import live
-from roofkit.live.live_figure import LiveFigure, Slider
-from roofkit.live.theme import LAB_STYLE
+from roofkit.figure.colours import LAB_STYLE
+from roofkit.figure.controls import Slider
+from roofkit.figure.live_figure import LiveFigure
+from roofkit.figure.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips")
@@ -33,7 +36,7 @@ Settings = dict[str, Any]
 
 
 def of_time(flops: float, bytes: float, chip: str) -> Settings:
-    b = rl.bound(rl.operation(flops=flops, bytes=bytes), rl.chip(chip))
+    b = rl.bound(rl.operation(flops=flops, bytes=bytes), chip_of(chip))
     return {
         "t_math": b.times["compute"],
         "t_comms": b.times["HBM"],
@@ -45,7 +48,7 @@ def of_time(flops: float, bytes: float, chip: str) -> Settings:
 
 
 def of_intensity(n: float, chip: str) -> Settings:
-    at = rl.chip(chip)
+    at = chip_of(chip)
     operations = {
         "dot": rl.dot(n),
         "add": rl.elementwise(n, inputs=2),
@@ -60,7 +63,7 @@ def of_intensity(n: float, chip: str) -> Settings:
 
 
 def of_roofline(intensity: float, second: float, chip: str) -> Settings:
-    own = rl.chip(chip)
+    own = chip_of(chip)
     other = dataclasses.replace(own, bandwidth=second)
     reached = [rl.attainable(intensity, c) for c in (own, other)]
     bound = sum(height < own.peak() for height in reached)
@@ -77,7 +80,7 @@ def of_roofline(intensity: float, second: float, chip: str) -> Settings:
 
 
 def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str) -> Settings:
-    at = rl.chip(chip)
+    at = chip_of(chip)
     try:
         op = rl.matmul(B, D, F, x=x, w=w, out=out)
         b = rl.bound(op, at)
@@ -102,8 +105,8 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
 
 
 def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> Settings:
-    name, link = over.split(", ")
-    at = rl.chip(name)
+    name, link = over.split(", ") if over != OWN else (OWN, "my link")
+    at = chip_of(name)
     b = rl.bound(sharded_matmul(B, D, F, N, split=split), at, link)
     return {
         "t_math": b.times["compute"],
@@ -323,14 +326,24 @@ def test_the_bundle_waits_until_the_page_is_there(
 ) -> None:
     traffic = site_browser.Traffic().listen(context)
     opened(context, origin, "time")
-    assert any("live-bundle.js" in url for url in traffic.asked)
+    assert any("live-charts.js" in url for url in traffic.asked)
     for name in FIGURES:
         html = (site / "chapters" / f"{name}.html").read_text(encoding="utf-8")
         assert "html-manager" not in html
         assert "widget-view" not in html
-        assert 'src="../_static/live-bundle.js' not in html
-    # Pages without a figure never ask for it.
-    assert "live-" not in (site / "index.html").read_text(encoding="utf-8")
+        assert 'src="../_static/live-charts.js' not in html
+    # Pages without a figure load nothing for them.
+    assert "live" not in (site / "chapters" / "glossary.html").read_text(encoding="utf-8")
+
+
+def test_a_page_with_pictures_alone_needs_no_bundle(context: BrowserContext, origin: str) -> None:
+    traffic = site_browser.Traffic().listen(context)
+    page = context.new_page()
+    page.goto(f"{origin}/index.html")
+    page.locator('figure[data-figure="one-roof"][data-state="live"]').wait_for()
+    page.wait_for_load_state("networkidle")
+    assert any("live.js" in url for url in traffic.asked)
+    assert not any("live-charts.js" in url for url in traffic.asked)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -422,7 +435,7 @@ def test_colours_follow_the_theme(chapter: Chapters) -> None:
     ink = """(theme) => {
       const html = document.documentElement, before = html.dataset.theme;
       html.dataset.theme = theme;
-      const label = document.querySelector("figure.live .role-axis-label text");
+      const label = document.querySelector("figure.live .live-picture svg text");
       const { fill } = getComputedStyle(label);
       html.dataset.theme = before;
       return fill;

@@ -10,11 +10,11 @@ that needs no kernel. Each figure has one definition: its formulas are expressio
 the browser read alike, and its picture is a Vega-Lite chart with the controls as parameters.
 """
 
+from roofkit.figure.live_figure import PAGE, LiveFigure
 from roofkit.live.chips_figure import chips
 from roofkit.live.intensity_figure import intensity
-from roofkit.live.live_figure import PAGE, LiveFigure
 from roofkit.live.matmul_figure import matmul
-from roofkit.live.roofline_figure import roofline
 from roofkit.live.time_figure import time
+from roofkit.pictures.roofline_picture import roofline
 
 __all__ = ["PAGE", "LiveFigure", "chips", "intensity", "matmul", "roofline", "time"]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import altair as alt
 
-from roofkit.live.expressions import inlined
-from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
-from roofkit.live.options import sizes, with_bf16
-from roofkit.live.theme import finished, line, log_axis, note, sampled, series, single, themed
+from roofkit.figure.colours import series, themed
+from roofkit.figure.controls import Choice, Number, Slider
+from roofkit.figure.expressions import inlined
+from roofkit.figure.live_figure import BETWEEN_BOUNDS
+from roofkit.figure.options import OWN, sizes, with_bf16
+from roofkit.live.chart import Chart
+from roofkit.live.theme import finished, line, log_axis, note, sampled, single
 from rooflib.plots import INK, MUTED
 
 FORMULAS = {
@@ -35,7 +38,7 @@ FORMULAS = {
 LOW, HIGH = 2**9, 2**17
 
 
-def chips() -> LiveFigure:
+def chips() -> Chart:
     """A matmul in bf16 over N chips, its result whole on each: three roofs and the threshold.
 
     Controls: N, D, split, over (a chip and its link), B, F.
@@ -43,14 +46,14 @@ def chips() -> LiveFigure:
     links = {
         f"{chip.name}, {link.name}": (chip, link) for chip in with_bf16() for link in chip.links
     }
-    return LiveFigure(
+    return Chart(
         name="chips",
         title="Move the number of chips and D: when does the link stop binding?",
         controls=[
             Slider("N", "N (chips)", [2**e for e in range(1, 9)], 2),
             Slider("D", "D", sizes(9, 17), 4096),
             Choice("split", "split dimension", ["B", "D", "F"], "D"),
-            Choice("over", "chip and link", list(links), "TPU v5e, ICI"),
+            Choice("over", "chip and link", [*links, OWN], "TPU v5e, ICI"),
             Slider("B", "B (tokens)", sizes(9, 17), 4096),
             Slider("F", "F", sizes(9, 17), 16384),
         ],
@@ -59,6 +62,7 @@ def chips() -> LiveFigure:
             "bandwidths": {name: chip.bandwidth for name, (chip, _) in links.items()},
             "links": {name: link.to_one_peer for name, (_, link) in links.items()},
         },
+        own={"peaks": "peak", "bandwidths": "bandwidth", "links": "link"},
         formulas=FORMULAS,
         numbers=[
             Number("t_math", "T_math", "s"),
@@ -78,7 +82,7 @@ def chips() -> LiveFigure:
     )
 
 
-def draw(figure: LiveFigure) -> alt.LayerChart:
+def draw(figure: Chart) -> alt.LayerChart:
     x = alt.X("D", **log_axis("D", LOW, HIGH, form="~s"))
     y = alt.Y("y", **log_axis("time (s)", form="~s"))
     layers = [

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import altair as alt
 
-from roofkit.live.expressions import inlined
-from roofkit.live.live_figure import Choice, LiveFigure, Number, Slider
-from roofkit.live.options import bandwidths, names, peaks, sizes
-from roofkit.live.theme import finished, line, log_axis, note, sampled, series, single, themed
+from roofkit.figure.colours import series, themed
+from roofkit.figure.controls import Choice, Number, Slider
+from roofkit.figure.expressions import inlined
+from roofkit.figure.options import OWN, bandwidths, names, peaks, sizes
+from roofkit.live.chart import Chart
+from roofkit.live.theme import finished, line, log_axis, note, sampled, single
 from rooflib.plots import INK, MUTED
 
 FORMULAS = {
@@ -25,19 +27,20 @@ FORMULAS = {
 LINES = {"dot": "dot product", "add": "element-wise addition", "matmul": "matmul n × n × n"}
 
 
-def intensity() -> LiveFigure:
+def intensity() -> Chart:
     """FLOP/byte of three operations in bf16 against their size n, and the chip's ridge.
 
     Controls: n, chip.
     """
-    return LiveFigure(
+    return Chart(
         name="intensity",
         title="Move n: whose intensity grows until it reaches the ridge?",
         controls=[
             Slider("n", "n (elements a side)", sizes(0, 14), 256),
-            Choice("chip", "chip", names(), "TPU v5e"),
+            Choice("chip", "chip", [*names(), OWN], "TPU v5e"),
         ],
         given={"peak": peaks(), "bandwidth": bandwidths()},
+        own={"peak": "peak", "bandwidth": "bandwidth"},
         formulas=FORMULAS,
         numbers=[
             Number("dot", "dot product", "FLOP/byte"),
@@ -58,7 +61,7 @@ def intensity() -> LiveFigure:
     )
 
 
-def draw(figure: LiveFigure) -> alt.LayerChart:
+def draw(figure: Chart) -> alt.LayerChart:
     low, high = 1, 2**14
     x = alt.X("n", **log_axis("n", low, high, form="~s"))
     y = alt.Y("y", **log_axis("FLOP/byte", 0.05, 1e4))

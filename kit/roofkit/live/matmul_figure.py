@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import altair as alt
 
-from roofkit.live.expressions import inlined
-from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
-from roofkit.live.options import sizes
-from roofkit.live.theme import finished, log_axis, note, sampled, series, single, themed
+from roofkit.figure.colours import series, themed
+from roofkit.figure.controls import Choice, Number, Slider
+from roofkit.figure.expressions import inlined
+from roofkit.figure.live_figure import BETWEEN_BOUNDS
+from roofkit.figure.options import OWN, sizes
+from roofkit.live.chart import Chart
+from roofkit.live.theme import finished, log_axis, note, sampled, single
 from rooflib.catalogue import chips
 from rooflib.dtypes import DTYPES, dtype, wider
 from rooflib.plots import INK, MUTED
@@ -46,7 +49,7 @@ FORMULAS = {
 LOW, HIGH = 0.5, 1e5
 
 
-def matmul() -> LiveFigure:
+def matmul() -> Chart:
     """x[B, D] · w[D, F] → out[B, F] under its roof, and the critical batch.
 
     Controls: B, D, F, x, w, out (data types), chip.
@@ -54,7 +57,7 @@ def matmul() -> LiveFigure:
     peaks = {
         chip.name: {kind: chip.peaks.get(kind, 0) for kind in ("", *INPUTS)} for chip in chips()
     }
-    return LiveFigure(
+    return Chart(
         name="matmul",
         title="Move B, D, F and the data types: where does the matmul reach its roof?",
         controls=[
@@ -64,13 +67,18 @@ def matmul() -> LiveFigure:
             Choice("x", "type of x", INPUTS, "bf16"),
             Choice("w", "type of w", WEIGHTS, "bf16"),
             Choice("out", "type of the output", OUTPUTS, "bf16"),
-            Choice("chip", "chip", [chip.name for chip in chips()], "TPU v5e"),
+            Choice("chip", "chip", [*(chip.name for chip in chips()), OWN], "TPU v5e"),
         ],
         given={
             "peaks": peaks,
             "bandwidths": {chip.name: chip.bandwidth for chip in chips()},
             "kinds": {x: {w: computed_in(x, w) for w in WEIGHTS} for x in INPUTS},
             "size": {kind: DTYPES[kind].bytes for kind in {*INPUTS, *WEIGHTS, *OUTPUTS}},
+        },
+        # The reader types one peak, that of bf16.
+        own={
+            "peaks": {"": 0, "bf16": "peak", "int8": 0, "fp8": 0},
+            "bandwidths": "bandwidth",
         },
         formulas=FORMULAS,
         numbers=[
@@ -104,7 +112,7 @@ def computed_in(x: str, w: str) -> str:
         return ""
 
 
-def draw(figure: LiveFigure) -> alt.LayerChart:
+def draw(figure: Chart) -> alt.LayerChart:
     x = alt.X("x", **log_axis("arithmetic intensity (FLOP/byte)", LOW, HIGH, form="~s"))
     y = alt.Y("y", **log_axis("attainable FLOP/s", 1e11, 2e16, form="~s"))
     slope = single(x=f"{LOW}", y=f"{LOW} * bandwidth", right="ridge", top="peak")

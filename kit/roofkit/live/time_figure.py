@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import altair as alt
 
-from roofkit.live.expressions import written
-from roofkit.live.live_figure import BETWEEN_BOUNDS, Choice, LiveFigure, Number, Slider
-from roofkit.live.options import bandwidths, decades, names, peaks
-from roofkit.live.theme import finished, series, single, themed
+from roofkit.figure.colours import series, themed
+from roofkit.figure.controls import Choice, Number, Slider
+from roofkit.figure.expressions import written
+from roofkit.figure.live_figure import BETWEEN_BOUNDS
+from roofkit.figure.options import OWN, bandwidths, decades, names, peaks
+from roofkit.live.chart import Chart
+from roofkit.live.theme import finished, single
 from rooflib.plots import INK
 
 FORMULAS = {
@@ -23,20 +26,21 @@ FORMULAS = {
 }
 
 
-def time() -> LiveFigure:
+def time() -> Chart:
     """FLOPs and bytes on a chip in bf16: T_math, T_comms, both bounds, the idle fraction.
 
     Controls: flops, bytes, chip.
     """
-    return LiveFigure(
+    return Chart(
         name="time",
         title="Move the FLOPs, the bytes and the chip: which of the two takes longer?",
         controls=[
             Slider("flops", "operations", decades(9, 15), 1e12, "FLOP"),
             Slider("bytes", "bytes from and to HBM", decades(6, 12), 2e9, "B"),
-            Choice("chip", "chip", names(), "H100 SXM"),
+            Choice("chip", "chip", [*names(), OWN], "H100 SXM"),
         ],
         given={"peak": peaks(), "bandwidth": bandwidths()},
+        own={"peak": "peak", "bandwidth": "bandwidth"},
         formulas=FORMULAS,
         numbers=[
             Number("t_math", "T_math", "s"),
@@ -53,7 +57,7 @@ def time() -> LiveFigure:
     )
 
 
-def draw(_: LiveFigure) -> alt.LayerChart:
+def draw(_: Chart) -> alt.LayerChart:
     rows = ["compute", "HBM", "bounds"]
     axis = alt.Axis(
         title="time",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from roofkit.figure.own_chip import OWN
 from rooflib.catalogue import chips
 from rooflib.hardware import Chip
+
+__all__ = ["OWN", "bandwidths", "decades", "names", "peaks", "sizes", "with_bf16"]
 
 STEPS = (1, 1.5, 2, 3, 4, 5, 7)
 

@@ -31,12 +31,12 @@ def evaluate(formulas: Mapping[str, str], given: Mapping[str, Any]) -> dict[str,
     dict
         The results by name: float or str.
     """
-    known = FUNCTIONS | {name: _doubles(value) for name, value in given.items()}
+    known = FUNCTIONS | {name: doubles(value) for name, value in given.items()}
     results = {}
     with np.errstate(all="ignore"):
         for name, formula in formulas.items():
             value = eval(formula, {"__builtins__": {}}, known)
-            known[name] = _doubles(value)
+            known[name] = doubles(value)
             results[name] = value if isinstance(value, str) else float(value)
     return results
 
@@ -83,7 +83,10 @@ def written(name: str, unit: str) -> str:
     return f"isFinite({name}) ? ({shown}) : '∞{space + unit if unit else ''}'"
 
 
-def _doubles(value: Any) -> Any:
+def doubles(value: Any) -> Any:
+    """The value with its numbers as doubles, also inside a table."""
     if isinstance(value, Mapping):
-        return {key: _doubles(inner) for key, inner in value.items()}
+        return {key: doubles(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [doubles(inner) for inner in value]
     return np.float64(value) if isinstance(value, (int, float)) else value

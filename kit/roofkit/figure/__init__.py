@@ -1,0 +1,1 @@
+"""What all live figures share: controls, formulas, words; as HTML and as a widget."""

@@ -1,0 +1,338 @@
+// Brings the live figures of a page to life: native controls on one side, a picture and words that
+// follow them on the other. A picture is a scene (scene.js, put before this script by the build) or
+// a Vega-Lite chart, whose large bundle is asked for when such a figure comes near.
+
+const PAUSE = 300; // ms without a move before the description is read aloud
+const PACE = 1000; // ms from one step of a picture to the next
+const PLAY = 20_000; // ms that all of them take together at most
+const KEPT = "roofline-my-own-chip";
+const OWN = "my own chip";
+const { bundle } = document.currentScript.dataset;
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+// ---- the reader's own chip: the same in all figures, kept by the browser
+
+const ownChip = new EventTarget();
+function keptNumbers() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+  } catch {
+    return {}; // no storage here, or something else in it
+  }
+}
+function keepNumbers(numbers) {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(numbers));
+  } catch {
+    // It lasts as long as the page then.
+  }
+  ownChip.dispatchEvent(new CustomEvent("change", { detail: numbers }));
+}
+window.addEventListener("storage", ({ key }) => {
+  if (key === KEPT) ownChip.dispatchEvent(new CustomEvent("change", { detail: keptNumbers() }));
+});
+const filledIn = (template, numbers) => {
+  if (typeof template === "string") return numbers[template];
+  if (typeof template !== "object") return template;
+  return Object.fromEntries(Object.entries(template).map(([k, t]) => [k, filledIn(t, numbers)]));
+};
+
+// ---- charts
+
+let asked;
+function chartBundle() {
+  asked ??= new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = bundle;
+    script.onload = done;
+    script.onerror = () => failed(new Error(`not loaded: ${bundle}`));
+    document.head.append(script);
+  });
+  return asked;
+}
+
+function near(figure) {
+  return new Promise((go) => {
+    const watcher = new IntersectionObserver(
+      (seen) => {
+        if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
+        watcher.disconnect();
+        go();
+      },
+      { rootMargin: "600px" },
+    );
+    watcher.observe(figure);
+    const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(go);
+    if (document.readyState === "complete") whenIdle();
+    else window.addEventListener("load", whenIdle);
+  });
+}
+
+async function chart(place, { spec }) {
+  await chartBundle();
+  const { view } = await window.rooflineVegaEmbed(place, spec, {
+    mode: "vega-lite",
+    renderer: "svg",
+    actions: false,
+    defaultStyle: false,
+    tooltip: false,
+  });
+  place.querySelector("svg").setAttribute("aria-hidden", "true");
+  // A sidebar that folds changes the width without a word from the window.
+  new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(place);
+  return {
+    set: (name, to) => view.signal(name, to),
+    get: (name) => {
+      try {
+        return view.signal(name);
+      } catch {
+        return undefined; // not every figure has every signal
+      }
+    },
+    show: () => view.runAsync(),
+  };
+}
+
+// ---- a figure
+
+async function bringToLife(figure) {
+  const data = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+  const { controls, texts, last, says, own, tables, handles = [] } = data;
+  const fieldset = figure.querySelector("fieldset");
+  const picture = figure.querySelector(".live-picture");
+  const description = figure.querySelector(".live-says");
+  const numbers = [...figure.querySelectorAll("data")];
+  const inputs = Object.fromEntries(
+    [...fieldset.querySelectorAll("[name]")].map((input) => [input.name, input]),
+  );
+
+  if (data.spec) await near(figure);
+  const place = document.createElement("div");
+  picture.append(place);
+  const view = data.spec ? await chart(place, data) : scene(place, data);
+  picture.querySelector(":scope > svg").remove();
+  // From here on the picture is as high as it needs to be at its width.
+  if (view.svg) picture.style.setProperty("--live-height", 0);
+
+  const chosen = {};
+  const shown = (name) => chosen[name] ?? view.get(`${name}_text`) ?? view.get(name);
+  // What replaces a {name} may have names of its own.
+  const filled = (sentence) => sentence.replace(/\{(\w+)\}/g, (_, name) => filled(shown(name)));
+  const position = (input) =>
+    input.type === "range" ? Number(input.value) : controls[input.name].indexOf(input.value);
+
+  function read(input) {
+    const at = position(input);
+    chosen[input.name] = texts[input.name]?.[at] ?? controls[input.name][at];
+    if (input.type === "range") {
+      input.setAttribute("aria-valuetext", chosen[input.name]);
+      input.closest(".live-control").querySelector(".live-value").textContent = chosen[input.name];
+    }
+    view.set(input.name, controls[input.name][at]);
+  }
+
+  let timer;
+  async function follow() {
+    await view.show();
+    const problem = view.get("problem") ?? "";
+    for (const number of numbers) {
+      number.value = problem ? "" : String(view.get(number.dataset.name));
+      number.textContent = problem ? "–" : view.get(`${number.dataset.name}_text`);
+    }
+    picture.classList.toggle("live-void", Boolean(problem));
+    for (const [name, formula] of Object.entries(last)) {
+      const input = inputs[name];
+      input.max = Math.min(controls[name].length - 1, view.get(formula));
+      if (view.get(name) > view.get(formula)) {
+        read(input);
+        return follow();
+      }
+    }
+    for (const hold of holds) hold.follow();
+    figure.dispatchEvent(new Event("followed"));
+    // Words change when a move is over: a voice could not keep up with a slider.
+    clearTimeout(timer);
+    figure.dataset.state = "moving";
+    timer = setTimeout(() => {
+      const words = problem || filled(says);
+      if (description.textContent !== words) description.textContent = words;
+      figure.dataset.state = "live";
+    }, PAUSE);
+  }
+
+  function moved(input, at) {
+    if (input.type === "range") input.value = at;
+    else input.selectedIndex = at;
+    read(input);
+    return follow();
+  }
+
+  // ---- the reader's own chip
+  const fields = [...fieldset.querySelectorAll("[data-own]")];
+  const factor = (field) => Number(field.dataset.factor);
+  const typed = () =>
+    Object.fromEntries(fields.map((field) => [field.dataset.own, field.value * factor(field)]));
+  function takeOwn(kept) {
+    for (const field of fields) {
+      const number = kept[field.dataset.own];
+      if (number > 0) field.value = Number((number / factor(field)).toPrecision(12));
+    }
+    const all = typed();
+    for (const [table, template] of Object.entries(own)) {
+      view.set(table, { ...tables[table], [OWN]: filledIn(template, all) });
+    }
+  }
+  const chooseOwn = () => {
+    for (const input of Object.values(inputs)) {
+      const at = controls[input.name].indexOf(OWN);
+      if (at >= 0) moved(input, at);
+    }
+  };
+  for (const field of fields) {
+    field.addEventListener("input", () => {
+      const right = field.value > 0;
+      field.setAttribute("aria-invalid", String(!right));
+      if (!right) return;
+      // Only what was typed: the other fields may stand where a corner was dragged to.
+      keepNumbers({ ...keptNumbers(), [field.dataset.own]: field.value * factor(field) });
+      chooseOwn();
+    });
+  }
+  if (fields.length) {
+    takeOwn(keptNumbers());
+    ownChip.addEventListener("change", ({ detail }) => {
+      takeOwn(detail);
+      follow();
+    });
+  }
+
+  // ---- what can be taken hold of
+  // Returns whether anything has changed.
+  function go(handle, x, y) {
+    const wanted = { to_x: x, to_y: y };
+    const numbers = {};
+    let changed = false;
+    for (const [name, formula] of Object.entries(handle.moves)) {
+      const to = value(formula, Object.assign(Object.create(view.names), wanted));
+      if (!(name in controls)) numbers[name] = to;
+      else {
+        const options = controls[name];
+        // The nearest by ratio, as the steps are laid out; by difference where there is a zero.
+        const far = (option) => (to > 0 && option > 0 ? Math.abs(Math.log(option / to)) : Math.abs(option - to));
+        const at = options.reduce((best, option, i) => (far(option) < far(options[best]) ? i : best), 0);
+        if (position(inputs[name]) === at) continue;
+        moved(inputs[name], at);
+        changed = true;
+      }
+    }
+    if (!Object.keys(numbers).length) return changed;
+    // In this figure alone: what the reader has typed is not overwritten by a drag.
+    const rounded = Object.entries(numbers).map(([name, to]) => [name, Number(to.toPrecision(3))]);
+    takeOwn(Object.fromEntries(rounded));
+    chooseOwn();
+    return true;
+  }
+  const holds = handles.map((handle) => {
+    const knob = document.createElement("div");
+    knob.className = "live-handle";
+    knob.tabIndex = 0;
+    knob.setAttribute("role", "slider");
+    knob.setAttribute("aria-label", handle.name);
+    place.append(knob);
+    const at = { x: 0, y: 0 };
+    knob.addEventListener("pointerdown", (event) => {
+      knob.setPointerCapture(event.pointerId);
+      knob.focus();
+      event.preventDefault();
+    });
+    knob.addEventListener("pointermove", (event) => {
+      if (!knob.hasPointerCapture(event.pointerId)) return;
+      const box = view.svg.getBoundingClientRect();
+      go(handle, event.clientX - box.left, event.clientY - box.top);
+    });
+    const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    knob.addEventListener("keydown", (event) => {
+      if (!(event.key in keys)) return;
+      event.preventDefault();
+      const [right, down] = keys[event.key];
+      // As far as it takes: the steps of a control may be wide.
+      let far = 4;
+      while (far <= 512 && !go(handle, at.x + right * far, at.y + down * far)) far *= 1.5;
+    });
+    return {
+      follow() {
+        at.x = value(handle.x, view.names);
+        at.y = value(handle.y, view.names);
+        knob.style.transform = `translate(${at.x}px, ${at.y}px)`;
+        knob.setAttribute("aria-valuetext", value(handle.says, view.names));
+        knob.setAttribute("aria-valuenow", Math.round(at.x));
+      },
+    };
+  });
+
+  // ---- steps: back, play and stop, on
+  for (const [name, formula] of Object.entries(last)) {
+    const input = inputs[name];
+    const buttons = input.closest(".live-control").querySelectorAll("[data-does]");
+    const [back, play, next] = buttons;
+    const words = play.getAttribute("aria-label");
+    const end = () => Number(input.max);
+    let playing = 0;
+    const stop = () => {
+      cancelAnimationFrame(playing);
+      playing = 0;
+      figure.classList.remove("live-plays");
+      play.setAttribute("aria-label", words);
+      play.setAttribute("aria-pressed", "false");
+    };
+    const step = (to) => {
+      stop();
+      moved(input, Math.max(0, Math.min(end(), to)));
+    };
+    back.addEventListener("click", () => step(position(input) - 1));
+    next.addEventListener("click", () => step(position(input) + 1));
+    input.addEventListener("input", stop);
+    play.addEventListener("click", () => {
+      if (playing) return step(position(input));
+      if (position(input) >= end()) moved(input, 0);
+      figure.classList.add("live-plays");
+      play.setAttribute("aria-label", play.dataset.stop);
+      play.setAttribute("aria-pressed", "true");
+      let began;
+      const frame = (now) => {
+        began ??= now;
+        const part = Math.min(1, (now - began) / Math.min(PACE, PLAY / end()));
+        playing = requestAnimationFrame(frame);
+        if (part < 1) {
+          // Only the picture is on its way; words and numbers wait for the step.
+          if (calm.matches) return;
+          view.set(name, controls[name][position(input)] + part);
+          view.show();
+          return;
+        }
+        began = now;
+        moved(input, position(input) + 1);
+        if (position(input) >= end()) stop();
+      };
+      playing = requestAnimationFrame(frame);
+    });
+  }
+
+  for (const input of Object.values(inputs)) {
+    input.addEventListener("input", () => {
+      read(input);
+      follow();
+    });
+    // A browser that goes back to a page puts its controls where the reader left them.
+    read(input);
+  }
+  fieldset.disabled = false;
+  await follow();
+}
+
+for (const figure of document.querySelectorAll("figure.live")) {
+  bringToLife(figure).catch((error) => {
+    figure.dataset.state = "failed";
+    throw error;
+  });
+}

@@ -1,0 +1,169 @@
+"""Figures that are taken in hand: what is dragged, the reader's own chip, steps that are played."""
+
+import re
+from collections.abc import Iterator
+
+import live_pages
+import pytest
+import site_browser
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+import rooflib as rl
+from roofkit import live
+from roofkit.figure.own_chip import OWN, QUANTITIES
+from roofkit.pictures.roofline_picture import X, Y, roofline
+from roofkit.pictures.scene import SCENE_FUNCTIONS, value
+
+KEPT = "JSON.parse(localStorage.getItem('roofline-my-own-chip'))"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=site_browser.DESK)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return live_pages.opened(context, roofline())
+
+
+def says(page: Page) -> str:
+    return live_pages.settled(page, "roofline").locator(".live-says").text_content() or ""
+
+
+def knob(page: Page, name: str) -> Locator:
+    return page.get_by_role("slider", name=name, exact=True)
+
+
+def drag(page: Page, held: Locator, x: float, y: float) -> None:
+    """Take hold of something and bring it to a place in the picture."""
+    at = held.bounding_box()
+    picture = page.locator(".live-picture svg").bounding_box()
+    assert at is not None
+    assert picture is not None
+    page.mouse.move(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(picture["x"] + x, picture["y"] + y, steps=4)
+    page.mouse.up()
+
+
+def place(page: Page, intensity: float, reached: float) -> tuple[float, float]:
+    """Where a point lies in the picture as it is wide now."""
+    picture = page.locator(".live-picture svg").bounding_box()
+    assert picture is not None
+    names = {**SCENE_FUNCTIONS, "wide": picture["width"]}
+    return value(X.at(intensity), names), value(Y.at(reached), names)
+
+
+@pytest.mark.parametrize("intensity", [0.1, 1.5, 300.0, 1e5])
+def test_the_algorithm_goes_where_it_is_dragged(page: Page, intensity: float) -> None:
+    drag(page, knob(page, "the algorithm"), *place(page, intensity, 1e12))
+    assert says(page) == roofline().texts(intensity=intensity)["says"]
+    shown = page.get_by_label("intensity of the algorithm").get_attribute("aria-valuetext")
+    assert shown == knob(page, "the algorithm").get_attribute("aria-valuetext")
+    assert shown == rl.text(intensity, "FLOP/byte")
+
+
+@pytest.mark.parametrize(("key", "step"), [("ArrowRight", 1), ("ArrowLeft", -1)])
+def test_an_arrow_key_moves_the_algorithm_by_one_step(page: Page, key: str, step: int) -> None:
+    options = roofline().controls[0].options
+    knob(page, "the algorithm").focus()
+    page.keyboard.press(key)
+    expected = options[options.index(20) + step]
+    assert says(page) == roofline().texts(intensity=expected)["says"]
+
+
+def test_the_corner_takes_peak_and_bandwidth_along(page: Page) -> None:
+    drag(page, knob(page, "the roof's corner"), *place(page, 100, 1e15))
+    assert OWN in says(page)
+    at = {name: float(v) for name, v in _numbers(page).items()}
+    # Within the two pixels or so that a corner can be off.
+    assert at["ridge"] == pytest.approx(100, rel=0.1)
+    assert at["reached"] == pytest.approx(20 * at["bandwidth"])
+    assert at["bandwidth"] * at["ridge"] == pytest.approx(1e15, rel=0.2)
+
+
+def test_an_arrow_key_moves_the_corner(page: Page) -> None:
+    before = float(_numbers(page)["bandwidth"])
+    knob(page, "the roof's corner").focus()
+    page.keyboard.press("ArrowLeft")
+    says(page)
+    assert before < float(_numbers(page)["bandwidth"]) < 2 * before
+
+
+def test_what_lies_outside_the_picture_is_its_edge(page: Page) -> None:
+    drag(page, knob(page, "the roof's corner"), 5000, -5000)
+    says(page)
+    assert float(_numbers(page)["ridge"]) == pytest.approx(1e5, rel=0.02)
+
+
+def _numbers(page: Page) -> dict[str, str]:
+    found: dict[str, str] = page.locator("figure.live data").evaluate_all(
+        "all => Object.fromEntries(all.map((one) => [one.dataset.name, one.value]))"
+    )
+    return found
+
+
+def test_a_drag_does_not_overwrite_what_the_reader_has_typed(page: Page) -> None:
+    page.locator(".live-own summary").click()
+    page.locator("[data-own=peak]").fill("500")
+    drag(page, knob(page, "the roof's corner"), *place(page, 10, 1e13))
+    says(page)
+    assert page.evaluate(KEPT) == {"peak": 500e12}
+
+
+def test_a_chip_that_was_typed_once_is_in_every_figure_and_stays(context: BrowserContext) -> None:
+    typed = {"peak": 500.0, "bandwidth": 2000.0, "memory": 24.0, "link": 25.0}
+    page = live_pages.opened(context, roofline())
+    page.locator(".live-own summary").click()
+    for name, number in typed.items():
+        page.locator(f"[data-own={name}]").fill(str(number))
+    in_units = {name: number * QUANTITIES[name].factor for name, number in typed.items()}
+    expected = roofline().with_own(**in_units)
+    assert says(page) == expected.texts(chip=OWN)["says"]
+    page.reload()
+    live_pages.settled(page, "roofline")
+    page.locator("select[name=chip]").select_option(OWN)
+    assert says(page) == expected.texts(chip=OWN)["says"]
+    # In another page at the same time, without loading it again.
+    other = context.new_page()
+    other.goto(live_pages.ADDRESS)
+    other.locator("select[name=chip]").select_option(OWN)
+    page.locator(".live-own summary").click()
+    page.locator("[data-own=peak]").fill("50")
+    again = roofline().with_own(**(in_units | {"peak": 50e12})).texts(chip=OWN)["says"]
+    expect(other.locator(".live-says")).to_have_text(again)
+
+
+@pytest.mark.parametrize("nonsense", ["", "0", "-3"])
+def test_a_number_that_is_none_changes_nothing(page: Page, nonsense: str) -> None:
+    page.locator(".live-own summary").click()
+    field = page.locator("[data-own=bandwidth]")
+    field.fill(nonsense)
+    assert field.get_attribute("aria-invalid") == "true"
+    assert says(page) == roofline().texts()["says"]
+
+
+def test_a_browser_that_keeps_nothing_has_figures_that_move(context: BrowserContext) -> None:
+    context.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw 1; }})")
+    page = live_pages.opened(context, roofline())
+    page.locator(".live-own summary").click()
+    page.locator("[data-own=peak]").fill("500")
+    assert OWN in says(page)
+
+
+@pytest.mark.parametrize("name", ["time", "intensity", "roofline", "matmul", "chips"])
+def test_every_live_figure_has_the_readers_chip(name: str) -> None:
+    figure = getattr(live, name)()
+    choice = next(c for c in figure.controls if OWN in c.options)
+    doubled = {q: 2 * one.start * one.factor for q, one in QUANTITIES.items()}
+    first = figure.values(**{choice.name: OWN})
+    second = figure.with_own(**doubled).values(**{choice.name: OWN})
+    times = {n for n in first if n.startswith("t_") or n in ("ceiling", "bandwidth")}
+    for one in times:
+        factor = 2.0 if one in ("ceiling", "bandwidth") else 0.5
+        assert second[one] == pytest.approx(factor * first[one])
+    assert "live-own" in figure.html()
+    assert re.search(r'data-own="link"[^>]*value="50"', figure.html())
