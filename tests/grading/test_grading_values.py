@@ -27,21 +27,26 @@ QUICK = TimeLimits(call=0.2)
 def sample():
     """Of each exercise a right and a wrong submission, and one for each other kind of problem.
 
-    The others differ in their values alone, which tests/exercises asks for without a probe.
+    The others differ in their values alone, which tests/exercises asks for without a probe. So do
+    the figures of more problems, which take long to draw.
     """
     seen = set()
     for name in exercises.names():
         right = [one for one in submissions(name) if not one.expected]
         wrong = [one for one in submissions(name) if one.expected]
-        yield from (right[0], wrong[0])
+        yield from ((right[0], []), (wrong[0], []))
         for one in wrong[1:]:
             problems = (PROBLEMS.keys() & one.expected.values()) - seen
             seen |= problems
             if problems:
-                yield one
+                figure = one.exercise == "roofline-plot"
+                marks = [pytest.mark.long] if figure else []
+                yield one, marks
 
 
-LIBRARY = [pytest.param(one, id=f"{one.exercise}/{one.name}") for one in sample()]
+LIBRARY = [
+    pytest.param(one, id=f"{one.exercise}/{one.name}", marks=marks) for one, marks in sample()
+]
 
 
 def notebook(*sources):

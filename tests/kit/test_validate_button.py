@@ -123,6 +123,14 @@ def start_page(page: Page, workspace: str = "") -> Locator:
     return sheet
 
 
+@pytest.fixture(scope="module")
+def first_sheet(page: Page) -> Locator:
+    """The start page that JupyterLab shows at first."""
+    sheet = page.locator(".roofkit-sheet")
+    sheet.locator("h1").wait_for()
+    return sheet
+
+
 def card(sheet: Locator, name: str) -> Locator:
     """What the start page says of one exercise."""
     return sheet.locator(".exercise").filter(has=sheet.page.locator(f"a[href$='{name}.ipynb']"))
@@ -138,28 +146,32 @@ def put_outputs(work: Path, name: str) -> None:
     nbformat.write(notebook, path)
 
 
-def test_the_start_page_shows_the_chapters_in_their_order(page: Page) -> None:
-    sheet = start_page(page)
+def test_the_start_page_shows_the_chapters_in_their_order(first_sheet: Locator) -> None:
     named = [name for name in names(ROOT / "_toc.yml") if not name.startswith("exercises")]
     texts = [(ROOT / f"{name}.md").read_text(encoding="utf-8") for name in named]
     titles = [re.findall(r"^# (.*)", text, re.MULTILINE)[0].replace("`", "") for text in texts]
-    assert sheet.locator(".page > div > a").all_inner_texts() == titles
-    numbers = sheet.locator(".page .number").all_inner_texts()
+    assert first_sheet.locator(".page > div > a").all_inner_texts() == titles
+    numbers = first_sheet.locator(".page .number").all_inner_texts()
     assert numbers == ["", "1", "2", "3", "4", "5", "6", *[""] * (len(named) - 7)]
 
 
-def test_an_exercise_stands_beside_the_chapter_that_prepares_it(page: Page) -> None:
-    sheet = start_page(page)
-    row = sheet.locator(".page").filter(has=page.locator("a[href$='chapters/4-matmul.ipynb']"))
+def test_an_exercise_stands_beside_the_chapter_that_prepares_it(
+    page: Page, first_sheet: Locator
+) -> None:
+    row = first_sheet.locator(".page").filter(
+        has=page.locator("a[href$='chapters/4-matmul.ipynb']")
+    )
     beside = row.locator(".exercise").all_inner_texts()
     assert [text.partition(":")[0] for text in beside] == [f"Exercise {n}" for n in (1, 2, 3, 4)]
-    assert beside[1] == card(sheet, NAME).inner_text()
+    assert beside[1] == card(first_sheet, NAME).inner_text()
     assert "35 minutes, medium" in beside[1]
 
 
-def test_an_exercise_that_no_numbered_chapter_prepares_says_what_to_read(page: Page) -> None:
-    sheet = start_page(page)
-    section = sheet.locator("section").filter(has=page.get_by_role("heading", name="Exercises"))
+def test_an_exercise_that_no_numbered_chapter_prepares_says_what_to_read(
+    page: Page, first_sheet: Locator
+) -> None:
+    heading = page.get_by_role("heading", name="Exercises")
+    section = first_sheet.locator("section").filter(has=heading)
     alone = section.locator(".exercise", has_text="Read first: ")
     titles = [text.splitlines()[0] for text in alone.all_inner_texts()]
     assert titles == ["Exercise 5: H100 from its spec sheet"]

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib
 import pytest
 from classroom.processes import as_ordinary_user
 from repository import ROOT
@@ -69,6 +70,8 @@ def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
     prefix = f"{top}/clone/python"
     paths = list(dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))))
     words = ["bwrap", "--dev-bind", "/", "/", "--setenv", "HOME", "/nowhere"]
+    # Else matplotlib makes its list of fonts anew, which takes a second.
+    words += ["--setenv", "MPLCONFIGDIR", matplotlib.get_cachedir()]
     hidden = top.removesuffix("/learner")
     words += ["--tmpfs", hidden]
     for path in paths:

@@ -74,6 +74,16 @@ def changing(page: Page, work: Path, request: pytest.FixtureRequest) -> None:
     opened(page, copy.name)
 
 
+@pytest.fixture
+def unchanged(page: Page, work: Path) -> None:
+    """The small page, open, for tests that change nothing in it: they may find it open already."""
+    copy = work / "unchanged.ipynb"
+    if not copy.exists():
+        nbformat.write(chapter_notebook(work / "changing.md"), copy)
+    if page.evaluate(f"{PANEL}?.context?.path") != copy.name:
+        opened(page, copy.name)
+
+
 @pytest.fixture(scope="module")
 def page(browser: Browser, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with lab_page(browser, work, tmp_path_factory.mktemp("home")) as page:
@@ -116,7 +126,7 @@ def test_prose_follows_a_cell_that_is_run_by_itself(page: Page, changing: None) 
     page.wait_for_function(f"{PANEL}.content.widgets[2].node.textContent.includes('3,072')")
 
 
-def test_values_stay_where_the_kernel_knows_no_name(page: Page, changing: None) -> None:
+def test_values_stay_where_the_kernel_knows_no_name(page: Page, unchanged: None) -> None:
     """A reader runs the text first: the kernel has an error for it, and the page its value."""
     page.evaluate(
         f"""async () => {{
@@ -130,6 +140,16 @@ def test_values_stay_where_the_kernel_knows_no_name(page: Page, changing: None) 
     assert "It is 16,385." in shown(page)
 
 
+def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
+    """No text refers to them."""
+    prose(page)
+    formula = page.locator(".katex-display")
+    assert formula.count() == 1
+    around = formula.locator("xpath=ancestor::*[contains(@class, 'myst')][1]")
+    assert "above" in around.inner_text()
+    assert "(1)" not in around.inner_text()
+
+
 def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: None) -> None:
     """The state of a cell that was never drawn is kept by taking the drawing away."""
     prose(page)
@@ -141,16 +161,6 @@ def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: Non
     }"""
     assert page.evaluate(seen, True) == "hidden"
     assert page.evaluate(seen, False) == "visible"
-
-
-def test_formulas_have_no_numbers(page: Page, changing: None) -> None:
-    """No text refers to them."""
-    prose(page)
-    formula = page.locator(".katex-display")
-    assert formula.count() == 1
-    around = formula.locator("xpath=ancestor::*[contains(@class, 'myst')][1]")
-    assert "above" in around.inner_text()
-    assert "(1)" not in around.inner_text()
 
 
 @pytest.mark.parametrize(("replaced", "clicks"), [(True, 1), (False, 0)])

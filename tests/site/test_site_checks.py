@@ -137,9 +137,15 @@ def test_pale_text_is_found_in_its_theme_alone(planted: Plant, theme: str) -> No
         "<p style='font-size: 40px; color: #888'>Large.</p><p style='color: #888'>Small.</p>",
         "<button style='color: #bbb; background: #fff'>Pale</button>",
         "<details><summary>More</summary><p style='color: #bbb'>Folded.</p></details>",
+        "<p>Text with <a href='#top'>a link</a> and "
+        "<a href='#top' style='text-decoration: none'>another</a>.</p>",
+        "<p><a href='#top' style='text-decoration: none'>Alone</a></p>"
+        "<p>In a text <a href='#top' style='text-decoration: none'>a link</a>.</p>",
     ],
 )
-def test_pale_text_among_good_text_is_found(planted: Plant, html: str) -> None:
+def test_pale_text_and_a_link_like_text_are_found_among_good_ones(
+    planted: Plant, html: str
+) -> None:
     """One element of each style is asked about, and axe finds no more when it asks about all."""
     page, _ = planted(html)
     found = contrast(page)

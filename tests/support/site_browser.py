@@ -111,11 +111,12 @@ RUN_AXE = """async ([options, samples]) => {
       [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ")
     }`));
 }"""
-CONTRAST = "color-contrast"
+# Whether a text can be read, and a link be told from the text around it: it depends on the theme.
+COLOURS = ("color-contrast", "link-in-text-block")
 
 # axe looks for what lies behind each piece of text, which takes most of its time. Whether a text
 # can be read depends on its colour and size and on what its ancestors paint: one element for each
-# combination is enough.
+# combination is enough. With a link counts also how it is marked, and the text that it stands in.
 SAMPLES = """window.samples = () => {
   const painted = new Map([[null, ""]]);
   const behind = (element) => {
@@ -129,9 +130,27 @@ SAMPLES = """window.samples = () => {
     }
     return painted.get(element);
   };
+  const block = (element) => {
+    const above = element.parentElement;
+    return getComputedStyle(above).display.startsWith("inline") ? block(above) : above;
+  };
+  const around = (link) => {
+    const text = block(link).cloneNode(true);
+    text.querySelectorAll("a").forEach((other) => other.remove());
+    const own = getComputedStyle(link);
+    const other = getComputedStyle(link.parentElement);
+    return [
+      Boolean(text.textContent.trim()), own.display, own.textDecorationLine, own.borderBottom,
+      own.fontStyle, own.fontFamily, other.color, other.textDecorationLine, other.borderBottom,
+      other.fontStyle, other.fontWeight, other.fontSize, other.fontFamily,
+      behind(link.parentElement),
+    ].join();
+  };
   const found = new Map();
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const elements = [...document.querySelectorAll("input, select, textarea, button")];
+  const elements = [...document.querySelectorAll("a[href]")];
+  const links = new Set(elements);
+  elements.push(...document.querySelectorAll("input, select, textarea, button"));
   for (let node; (node = walker.nextNode()); ) {
     if (node.data.trim()) elements.push(node.parentElement);
   }
@@ -142,7 +161,8 @@ SAMPLES = """window.samples = () => {
     if (box.width <= 1 || box.height <= 1) continue;
     const disabled = Boolean(element.closest(":disabled, [aria-disabled=true]"));
     const style = [color, fontSize, fontWeight, textShadow, disabled, behind(element)].join();
-    if (!found.has(style)) found.set(style, element);
+    const place = links.has(element) ? around(element) : "";
+    if (!found.has(style + place)) found.set(style + place, element);
   }
   return [...found.values()];
 }"""
@@ -238,20 +258,20 @@ def axe(page: Page) -> list[str]:
 
 
 def structure(page: Page) -> list[str]:
-    """What axe-core finds apart from contrast: the same in each theme."""
-    return _run_axe(page, {"rules": {CONTRAST: {"enabled": False}}})
+    """What axe-core finds apart from colours: the same in each theme."""
+    return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
 
 
 def contrast(page: Page) -> list[str]:
-    """Text that is too pale, asking about one element of each style."""
+    """Text that is too pale, links that look like text: asking about one element of each style."""
     if not page.evaluate("'samples' in window"):
         page.evaluate(SAMPLES)
-    return _run_axe(page, {"runOnly": [CONTRAST]}, samples=True)
+    return _run_axe(page, {"runOnly": list(COLOURS)}, samples=True)
 
 
 def contrast_everywhere(page: Page) -> list[str]:
-    """Text that is too pale, asking about every element."""
-    return _run_axe(page, {"runOnly": [CONTRAST]})
+    """Text that is too pale, links that look like text: asking about every element."""
+    return _run_axe(page, {"runOnly": list(COLOURS)})
 
 
 def _run_axe(page: Page, options: dict[str, object], *, samples: bool = False) -> list[str]:
@@ -263,12 +283,19 @@ def _run_axe(page: Page, options: dict[str, object], *, samples: bool = False) -
 def unnamed_pictures(page: Page) -> list[str]:
     """Pictures without a name in the tree that screen readers get, figures without any text."""
     session = page.context.new_cdp_session(page)
-    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    top = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+    # The browser looks for the few that are wanted: to hand over its whole tree takes seconds.
+    nodes = [
+        node
+        for role in PICTURES
+        for node in session.send("Accessibility.queryAXTree", {"nodeId": top, "role": role})[
+            "nodes"
+        ]
+    ]
     session.detach()
     roles = [
         node["role"]["value"]
         for node in nodes
         if not node["ignored"] and not str(node.get("name", {}).get("value", "")).strip()
     ]
-    bare = page.evaluate(BARE_FIGURES)
-    return [role for role in roles if role in PICTURES] + list(bare)
+    return roles + list(page.evaluate(BARE_FIGURES))
