@@ -24,10 +24,11 @@ def print_book(folder: Path) -> Path:
     work = output / "print"
     work.mkdir(exist_ok=True)
     document, printed = work / "roofline.html", work / "printed.pdf"
-    book = one_document.compose(folder)
-    anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
-    numbers: Mapping[str, int] = {}
+    # First, so that a machine without Chromium hears of it at once.
     with press(output / "html" / "_static" / "mathjax" / "tex-mml-chtml.js") as print_out:
+        book = one_document.compose(folder)
+        anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
+        numbers: Mapping[str, int] = {}
         for _ in range(TRIES):
             document.write_text(book.document(document, numbers), encoding="utf-8")
             print_out(document, printed)
