@@ -7,11 +7,14 @@ JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: book serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
+.PHONY: book pdf serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
 	clean lint environment system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
+
+pdf: book  ## print the whole book into _build/roofline.pdf
+	@$(BIN)/python site/pdf.py
 
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site/serve.py $(PORT)

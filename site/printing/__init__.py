@@ -1,0 +1,1 @@
+"""The whole book as one PDF: the built pages become one document, which Chromium prints."""

@@ -1,0 +1,65 @@
+"""What changes in an article when nothing of it can be clicked, folded or moved."""
+
+from bs4 import BeautifulSoup, Tag
+
+from . import hatches
+
+# Where a reader is in the site, ways into it, marks to copy, programs, and controls of figures.
+# The code in .above-input is folded away on the site because it only draws what stands below it.
+FURNITURE = ", ".join(
+    (
+        "p.place",
+        "a.headerlink",
+        ".toctree-wrapper",
+        ".sd-container-fluid:has(a.sd-stretched-link)",
+        "button",
+        "script",
+        "details.above-input",
+        ".live-control",
+        ".heading-of-cell",
+    )
+)
+
+
+def prepare(article: Tag) -> None:
+    """Take out what belongs to the site alone, unfold the rest, and make pictures all lines."""
+    for tag in article.select(FURNITURE):
+        if not tag.decomposed:
+            tag.decompose()
+    for cell in article.select("div.cell"):
+        if not cell.select_one("*"):
+            # Nothing but folded code was in it.
+            cell.decompose()
+    for details in article.select("details"):
+        _unfold(details)
+    for picture in article.select("figure.live"):
+        _still(picture)
+    for picture in article.select("svg"):
+        hatches.expand(picture)
+
+
+def _unfold(details: Tag) -> None:
+    """An answer or a hint stands under its title; the output of a cell needs none."""
+    summary = details.summary
+    if summary is not None:
+        title = summary.select_one(".sd-summary-text")
+        if title is None:
+            summary.decompose()
+        else:
+            text = title.get_text(" ", strip=True)
+            summary.replace_with(_element("p", "unfolded-title", text))
+    details.name = "div"
+    details.attrs = {"class": "unfolded" if details.select_one(".unfolded-title") else "output"}
+
+
+def _still(figure: Tag) -> None:
+    """The picture with its words and numbers, under the question that the controls had."""
+    legend = figure.legend
+    if legend is not None and legend.parent is not None:
+        legend.parent.replace_with(_element("p", "still-title", legend.get_text(" ", strip=True)))
+
+
+def _element(name: str, kind: str, text: str) -> Tag:
+    element = BeautifulSoup("", "html.parser").new_tag(name, attrs={"class": kind})
+    element.string = text
+    return element

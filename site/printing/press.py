@@ -1,0 +1,75 @@
+"""Prints a document: Chromium lays it out, once its formulas are set and its fonts are there."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = "no Chromium found, which prints the book: sudo apt install chromium"
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # The document needs nothing from elsewhere, and gets nothing.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+# As in the pages. The copy for screen readers would lie as text under each formula, so that it is
+# found and copied twice; its words are the formula's name instead.
+MATHS = """window.MathJax = {
+  options: {
+    processHtmlClass: "math",
+    ignoreHtmlClass: "bd-article|book-contents",
+    enableMenu: false,
+    menuOptions: { settings: { assistiveMml: false } },
+  },
+};"""
+SET = """async () => {
+  await window.MathJax.startup.promise;
+  for (const { math, typesetRoot } of window.MathJax.startup.document.math) {
+    typesetRoot.setAttribute("role", "img");
+    typesetRoot.setAttribute("aria-label", math.trim());
+  }
+  await document.fonts.ready;
+}"""
+
+
+class NoChromium(Exception):
+    """Nothing on this machine can print."""
+
+
+def chromium() -> str:
+    """The path of the system's Chromium."""
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        raise NoChromium(MISSING)
+    return found
+
+
+@contextmanager
+def press(mathjax: Path) -> Iterator[Callable[[Path, Path], None]]:
+    """A function that prints an HTML file into a PDF file."""
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        try:
+            page = browser.new_page()
+            page.add_init_script(MATHS)
+
+            def print_out(document: Path, target: Path) -> None:
+                page.goto(document.resolve().as_uri())
+                page.emulate_media(media="print", color_scheme="light")
+                page.add_script_tag(url=mathjax.resolve().as_uri())
+                page.evaluate(SET)
+                # The size of the paper is in the style sheet.
+                page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
+
+            yield print_out
+        finally:
+            browser.close()
