@@ -111,6 +111,15 @@ async function bringToLife(figure) {
   picture.append(place);
   const view = data.spec ? await chart(place, data) : scene(place, data);
   picture.querySelector(":scope > svg").remove();
+  if (handles.length) {
+    // What can be taken hold of stands in the picture's place, but is no part of an image.
+    const named = picture.getAttribute("aria-label");
+    picture.removeAttribute("role");
+    picture.removeAttribute("aria-label");
+    view.svg.removeAttribute("aria-hidden");
+    view.svg.setAttribute("role", "img");
+    view.svg.setAttribute("aria-label", named);
+  }
   // From here on the picture is as high as it needs to be at its width.
   if (view.svg) picture.style.setProperty("--live-height", 0);
 

@@ -36,7 +36,7 @@ STATIC_WIDTH = 400
 """Pixels: as wide as a picture can be that a phone shrinks to its screen and stays legible."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LiveFigure(ABC):
     """A figure that follows its controls.
 
@@ -69,6 +69,9 @@ class LiveFigure(ABC):
     numbers: Sequence[Number]
     says: str
     own: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.texts()['says']}>"
 
     @abstractmethod
     def svg(self, **settings: Any) -> str:

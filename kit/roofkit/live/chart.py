@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Chart(LiveFigure):
     """A live figure with a Vega-Lite chart; its formulas are Vega expressions that are Python too.
 
@@ -25,7 +25,7 @@ class Chart(LiveFigure):
         and the numbers as text, under their name with "_text" at the end.
     """
 
-    draw: Callable[[Chart], alt.LayerChart] = field(repr=False)
+    draw: Callable[[Chart], alt.LayerChart]
 
     @cached_property
     def spec(self) -> dict[str, Any]:

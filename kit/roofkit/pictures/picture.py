@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,7 @@ class Handle:
         }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Picture(LiveFigure):
     """A live figure whose picture is a scene.
 
@@ -60,7 +60,7 @@ class Picture(LiveFigure):
         What a reader can take hold of.
     """
 
-    marks: Callable[[], Sequence[Mark]] = field(repr=False)
+    marks: Callable[[], Sequence[Mark]]
     height: Formula = 300
     handles: Sequence[Handle] = ()
 
