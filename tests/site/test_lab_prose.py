@@ -191,6 +191,27 @@ def test_a_link_that_is_drawn_anew_while_it_is_pressed_is_followed(
     assert counted == clicks
 
 
+COVERED = f"""() => [...{PANEL}.node.querySelectorAll(".myst a[href]")].filter((link) => {{
+  if (!link.checkVisibility({{ visibilityProperty: true }})) return false;
+  link.scrollIntoView({{ block: "center" }});
+  const at = link.getClientRects()[0];
+  const hit = at && document.elementFromPoint(at.left + at.width / 2, at.top + at.height / 2);
+  return hit && !link.contains(hit);
+}}).map((link) => link.textContent)"""
+
+
+# The longest chapter has links beside roots, over which KaTeX lays empty boxes.
+@pytest.mark.long
+def test_nothing_lies_over_a_link(page: Page) -> None:
+    opened(page, BOOK.places[LONG])
+    prose(page)
+    before = page.viewport_size
+    for width in range(800, 1400, 40):  # so that many a link comes to stand over a root
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(COVERED) == [], width
+    page.set_viewport_size(before)
+
+
 # The longest chapter and the glossary are drawn whole for it.
 @pytest.mark.long
 def test_a_link_leads_to_its_cell_and_stays_there(page: Page) -> None:

@@ -129,11 +129,13 @@
   };
 
   // jupyterlab-myst numbers formulas, beginning anew in each cell. No text refers to the numbers, and
-  // the site has none. It also cuts tall ones off at the top.
+  // the site has none. It also cuts tall ones off at the top. KaTeX lays empty boxes over the line
+  // above a root, where a link would get no click.
   const STYLE = `
     .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
     .myst :has(> .katex-display) + div { visibility: hidden; }
     .myst :has(> .katex-display) { padding-block: 0.4em; }
+    .myst a[href] { position: relative; z-index: 1; }
   `;
 
   const addStyle = () => {
