@@ -1,7 +1,8 @@
 """What a learner's notebook and a page of the book use beside `rooflib`.
 
 `roofkit.check` compares a learner's functions with published cases, `roofkit.live` holds the
-figures that move, and `roofkit.validate` the messages of nbgrader's Validate.
+figures that move, `roofkit.pictures` the pictures that explain, and `roofkit.validate` the messages
+of nbgrader's Validate.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

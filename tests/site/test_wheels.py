@@ -155,6 +155,7 @@ def test_a_page_asks_for_what_it_imports() -> None:
     assert call("import rooflib as rl") == ("", VERSIONS, "rooflib", "roofkit")
     live = call("import rooflib as rl\nfrom roofkit import live", "https://example.org")
     assert live == ("https://example.org", VERSIONS, "rooflib", "roofkit.live")
+    assert call("from roofkit import pictures")[-1] == "roofkit.live"
 
 
 def test_a_page_without_our_packages_gets_no_cell() -> None:
