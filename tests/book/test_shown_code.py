@@ -1,0 +1,59 @@
+"""A page shows code that teaches: set-up and drawing are away, and results come in words."""
+
+import re
+
+import pytest
+from myst_nb.core.read import read_myst_markdown_notebook
+from myst_parser.config.main import MdParserConfig
+from nbformat import NotebookNode
+from rendered import outputs
+from repository import ROOT
+
+PAGES = ["matmul", "chips", "summary"]
+AWAY = {"remove-cell", "remove-input"}
+# What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
+RAW = re.compile(r"[\[({][^\])}]*[\d\'\"],?[\])}]|\b(?:True|False|None)\b|\d\.\d{5}|\d{13}")
+
+
+def cells(page: str) -> list[NotebookNode]:
+    source = (ROOT / f"chapters/{page}.md").read_text(encoding="utf-8")
+    found = read_myst_markdown_notebook(source, config=MdParserConfig()).cells
+    return [cell for cell in found if cell.cell_type == "code"]
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_toggle_stands_where_code_is_folded(page: str) -> None:
+    assert not [cell.source for cell in cells(page) if "hide-input" in tags(cell)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_set_up_comes_first_and_is_not_shown(page: str) -> None:
+    first, *rest = cells(page)
+    assert "plots.use_style()" in first.source
+    assert tags(first) == {"remove-cell"}
+    assert not [cell.source for cell in rest if "use_style" in cell.source]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_that_only_makes_a_table_or_moves_a_figure_is_not_shown(page: str) -> None:
+    makes = re.compile(r"rl\.Table\(|from roofkit import")
+    made = [cell for cell in cells(page) if makes.search(cell.source)]
+    assert made
+    assert not [cell.source for cell in made if not tags(cell) & AWAY]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_results_are_words_and_units(page: str) -> None:
+    assert not RAW.findall(outputs(f"chapters/{page}"))
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["[11.91 12.91]", "(8, 22)", "{'fp32': 14000000000000.0}", "agree: True", "0.123456789012"],
+)
+def test_a_result_as_python_shows_it_is_found(shown: str) -> None:
+    assert RAW.search(shown)
