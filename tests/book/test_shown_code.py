@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from rendered import outputs
 from repository import ROOT
 
-PAGES = ["introduction", "time", "intensity", "roofline"]
+PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "summary"]
 AWAY = {"remove-cell", "remove-input"}
 # What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
 RAW = re.compile(r"[\[({][^\])}]*[\d\'\"],?[\])}]|\b(?:True|False|None)\b|\d\.\d{5}|\d{13}")

@@ -1,0 +1,37 @@
+"""An estimate on paper stands before the cell that checks it, and agrees with it."""
+
+import re
+
+import pytest
+from rendered import outputs, parts, sentences
+
+PAPER = "**On paper, in a minute.**"
+SCALE = {"ms": 1e-3, "µs": 1e-6}
+
+
+def seconds(text: str) -> list[float]:
+    found = re.findall(r"([\d.]+)\N{NO-BREAK SPACE}(ms|µs)", text)
+    return [float(value) * SCALE[unit] for value, unit in found]
+
+
+@pytest.mark.parametrize("page", ["matmul", "chips", "summary"])
+def test_an_estimate_comes_first_and_then_the_cell_that_checks_it(page: str) -> None:
+    cells = parts(f"chapters/{page}")
+    at = next(i for i, (kind, text) in enumerate(cells) if kind == "markdown" and PAPER in text)
+    estimate = cells[at][1].split(PAPER)[1]
+    checked = next(text for kind, text in cells[at + 1 :] if kind == "code" and text)
+    math = re.search(r"^compute: .+$", checked, re.MULTILINE)
+    bytes_ = re.findall(r"^(?:HBM|ICI): .+$", checked, re.MULTILINE)
+    assert math
+    exact = [*seconds(math[0]), *seconds(bytes_[-1])]
+    # The arithmetic is estimated before the bytes.
+    assert seconds(estimate)[:2] == pytest.approx(exact, rel=0.2)
+
+
+def test_the_threshold_on_paper_is_near_the_exact_one() -> None:
+    paper = re.search(r"or about ([\d,]+)\. Exactly", sentences("chapters/chips"))
+    exact = re.search(r"^threshold: ([\d,.]+)$", outputs("chapters/chips"), re.MULTILINE)
+    assert paper
+    assert exact
+    near = float(exact[1].replace(",", ""))
+    assert float(paper[1].replace(",", "")) == pytest.approx(near, rel=0.1)
