@@ -19,6 +19,7 @@ SVG = """<?xml version="1.0"?>
 <defs><clipPath id="clip"><path id="line" d="M0 0"/></clipPath><path id="unused" d="M1 1"/></defs>
 <use xlink:href="#line" href="#line" style="fill: #0B5FA5; stroke: #22262b"/>
 <g clip-path="url(#clip)" id="clip"><text fill="#0b5fa5">#0b5fa5</text></g>
+<pattern><rect fill="#ECE3F2"/><path fill="none" stroke="#7a4a9e" style="fill: #dfe9f4"/></pattern>
 </svg>"""
 
 
@@ -35,8 +36,15 @@ def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
     assert not {"title", "metadata", "style"} & {e.tag.rpartition("}")[2] for e in svg.iter()}
     assert "var(--c-0b5fa5, #0B5FA5)" in text
     assert "var(--c-22262b, #22262b)" in text
-    # A colour in an attribute or in a text is no style.
-    assert 'fill="#0b5fa5">#0b5fa5<' in text
+    # A colour in an attribute, as in the ground of a hatch, becomes one; in a text it stays.
+    assert '<text style="fill: var(--c-0b5fa5, #0b5fa5); ">#0b5fa5<' in text
+    ground, lines = next(svg.iter(f"{{{figures.SVG}}}pattern"))
+    assert ground.attrib == {"style": "fill: var(--c-ece3f2, #ECE3F2); "}
+    # What the style says goes first, as it does without us.
+    assert lines.attrib == {
+        "fill": "none",
+        "style": "stroke: var(--c-7a4a9e, #7a4a9e); fill: var(--c-dfe9f4, #dfe9f4)",
+    }
     ids = [element.get("id") for element in svg.iter() if element.get("id")]
     assert ids == ["figure-2-clip", "figure-2-line", "figure-2-clip"]
     (use,) = svg.iter(f"{{{figures.SVG}}}use")
