@@ -4,7 +4,7 @@
   const OTHER = [
     "script", "style", "svg", "table", "pre", "figure.live", "form", "header", "footer", "h1",
     ".headerlink", ".cell_input", ".place", ".prev-next-footer", ".bd-sidebar-secondary",
-    "div.math", "details.hide > summary", "dt.sig", ".heading-of-cell",
+    "div.math", "details.hide > summary", "dt.sig", ".heading-of-cell", "span.label",
   ];
   const LENGTH = 240;
 
@@ -33,7 +33,8 @@
     for (const formula of part.querySelectorAll(".math")) {
       formula.textContent = spoken(formula.textContent);
     }
-    for (const heading of part.querySelectorAll("h2, h3, h4")) heading.append(".");
+    for (const title of part.querySelectorAll("h2, h3, h4, .admonition-title")) title.append(".");
+    for (const term of part.querySelectorAll("dt")) term.append(":");
     for (const block of part.querySelectorAll("p, li, dt, dd, h2, h3, h4")) block.append(" ");
     return part.textContent.replace(/\s+/g, " ").trim();
   }
