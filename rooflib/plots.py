@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
 ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
+# Of the colours in SERIES, one by one: what a line of that colour is filled with.
+TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 
@@ -189,7 +191,7 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
         _note(ax, name, (0, y - 0.62), (0, 0), at, fontweight="bold", va="center")
         for roof, time in b.times.items():
             i, seconds = roofs.index(roof), float(time)
-            look: dict[str, Any] = {"facecolor": ZONES[(i + 3) % 5], "edgecolor": SERIES[i % 5]}
+            look: dict[str, Any] = {"facecolor": TINTS[i % 5], "edgecolor": SERIES[i % 5]}
             ax.barh(y, seconds, 0.72, hatch=HATCHES[i % 5], linewidth=1.2, **look)
             _note(ax, text(seconds, "s"), (seconds, y), (5, 0), va="center")
             ticks.append(y)

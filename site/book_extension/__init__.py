@@ -21,8 +21,10 @@ def setup(app: "Sphinx") -> dict[str, object]:
         preview,
         search,
         tables,
+        terms,
         theme,
         values,
+        works,
     )
 
     app.add_role("eval", values.ValueRole(), override=True)
@@ -41,10 +43,13 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
     app.connect("html-page-context", downloads.offer_notebook)
+    app.connect("html-page-context", terms.write_terms)
+    app.connect("env-updated", works.empty_entries)
     app.connect("build-finished", search.keep_terms)
     # After the others have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
     # After those of the theme and of other extensions, which have 500.
     app.add_css_file("course.css", priority=900)
-    app.add_js_file("course.js", loading_method="defer")
+    for script in ("course.js", "term-notes.js", "search-excerpts.js"):
+        app.add_js_file(script, loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

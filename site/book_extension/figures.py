@@ -12,6 +12,7 @@ SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", XLINK)
 COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+PAINTED = re.compile(r"#[0-9a-fA-F]{6}")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
 def themed_svg(source: str, label: str, prefix: str) -> str:
     """An SVG file's picture as an element of a page.
 
-    Every colour in a style becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
+    Every colour becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
     the page is dark. Ids get ``prefix``, since two figures may use the same, or go if unused.
     """
     svg = ElementTree.fromstring(source)
@@ -47,6 +48,7 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
                 parent.remove(child)
     used = references(svg)
     for element in svg.iter():
+        paint_by_style(element)
         name = element.attrib.pop("id", None)
         if name in used:
             element.set("id", f"{prefix}-{name}")
@@ -63,6 +65,19 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
     svg.set("role", "img")
     svg.set("aria-label", label)
     return ElementTree.tostring(svg, encoding="unicode")
+
+
+def paint_by_style(element: ElementTree.Element) -> None:
+    """Move colours from attributes into the style: a variable means nothing in an attribute.
+
+    So the ground of a hatch, which matplotlib paints by attribute, is dark on a dark page.
+    """
+    style = element.get("style", "")
+    for key in ("fill", "stroke"):
+        if PAINTED.fullmatch(element.get(key, "")):
+            style = f"{key}: {element.attrib.pop(key)}; {style}"
+    if style:
+        element.set("style", style)
 
 
 def references(svg: ElementTree.Element) -> set[str]:

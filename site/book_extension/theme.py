@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -17,6 +18,7 @@ UNUSED = ("togglebutton", "toggleHint", "toggleOpenOnPrint", "design-tabs")
 def use_templates(app: Sphinx, config: Config) -> None:
     # In front of the theme's, which has templates of the same names.
     config.templates_path.insert(0, str(SITE / "templates"))
+    config.html_additional_pages["404"] = "404.html"
 
 
 def prepare_page(
@@ -24,14 +26,23 @@ def prepare_page(
 ) -> None:
     """Tell the templates what is known about a page, and take out what it does not need."""
     context["place"] = place(app, page)
+    # Where the site's top is on its server, if that is known.
+    context["site_path"] = site_path(app.config.html_baseurl)
     context["body"] = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
     context["social"] = social(app, page, context, doctree)
     unused = list(UNUSED)
     if not app.env.get_domain("math").data["has_equations"].get(page):
         # The title page has none of its own, but Sphinx counts those of the pages below it.
         unused += ["mathjax", "MathJax"]
+    if page != "search":
+        unused.append("search-excerpts")
     for files in (context["script_files"], context["css_files"]):
         files[:] = [file for file in files if not is_one_of(unused, file)]
+
+
+def site_path(address: str) -> str:
+    """The path of the site's address, with a slash at both ends; empty if there is no address."""
+    return f"/{urlsplit(address).path.strip('/')}/".replace("//", "/") if address else ""
 
 
 def is_one_of(names: list[str], file: Any) -> bool:

@@ -11,7 +11,7 @@ mpl.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 from matplotlib.text import Text
 
 import rooflib as rl
@@ -290,6 +290,22 @@ def luminance(colour):
 def test_text_colours_are_legible_on_white(colour):
     # 4.5 to 1, as the Web Content Accessibility Guidelines ask of text.
     assert 1.05 / (luminance(colour) + 0.05) >= 4.5
+
+
+def hue(colour):
+    return rgb_to_hsv(to_rgb(colour))[0]
+
+
+@pytest.mark.parametrize(("line", "tint"), [*zip(plots.SERIES, plots.TINTS, strict=True)])
+def test_a_fill_is_a_tint_of_its_line(line, tint):
+    assert tint in plots.ZONES
+    assert abs(hue(line) - hue(tint)) < 0.05
+
+
+def test_bars_are_filled_with_the_tints_of_their_edges():
+    ax = draw_bars(plots.axes())
+    pairs = {(to_hex(bar.get_edgecolor()), to_hex(bar.get_facecolor())) for bar in ax.patches}
+    assert pairs == set(zip(plots.SERIES[:3], plots.TINTS[:3], strict=True))
 
 
 def test_plots_leave_matplotlibs_settings_alone():

@@ -7,11 +7,12 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from book_extension import downloads, figures, pages, prose, tables, theme, values
+from book_extension import downloads, figures, pages, prose, tables, terms, theme, values
 from docutils import nodes
 from docutils.utils import new_document
 from notebooks import page_download
 from repository import HEADER
+from sphinx import addnodes
 
 SVG = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" id="top">
@@ -19,6 +20,7 @@ SVG = """<?xml version="1.0"?>
 <defs><clipPath id="clip"><path id="line" d="M0 0"/></clipPath><path id="unused" d="M1 1"/></defs>
 <use xlink:href="#line" href="#line" style="fill: #0B5FA5; stroke: #22262b"/>
 <g clip-path="url(#clip)" id="clip"><text fill="#0b5fa5">#0b5fa5</text></g>
+<pattern><rect fill="#ECE3F2"/><path fill="none" stroke="#7a4a9e" style="fill: #dfe9f4"/></pattern>
 </svg>"""
 
 
@@ -35,8 +37,15 @@ def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
     assert not {"title", "metadata", "style"} & {e.tag.rpartition("}")[2] for e in svg.iter()}
     assert "var(--c-0b5fa5, #0B5FA5)" in text
     assert "var(--c-22262b, #22262b)" in text
-    # A colour in an attribute or in a text is no style.
-    assert 'fill="#0b5fa5">#0b5fa5<' in text
+    # A colour in an attribute, as in the ground of a hatch, becomes one; in a text it stays.
+    assert '<text style="fill: var(--c-0b5fa5, #0b5fa5); ">#0b5fa5<' in text
+    ground, lines = next(svg.iter(f"{{{figures.SVG}}}pattern"))
+    assert ground.attrib == {"style": "fill: var(--c-ece3f2, #ECE3F2); "}
+    # What the style says goes first, as it does without us.
+    assert lines.attrib == {
+        "fill": "none",
+        "style": "stroke: var(--c-7a4a9e, #7a4a9e); fill: var(--c-dfe9f4, #dfe9f4)",
+    }
     ids = [element.get("id") for element in svg.iter() if element.get("id")]
     assert ids == ["figure-2-clip", "figure-2-line", "figure-2-clip"]
     (use,) = svg.iter(f"{{{figures.SVG}}}use")
@@ -75,6 +84,27 @@ def test_a_table_too_wide_for_a_phone_repeats_its_headings(rows: list, wide: boo
     labels = [node.astext() for node in document.findall(nodes.inline)]
     assert labels == (list(rows[0]) * (len(rows) - 1) if wide else [])
     assert ("wide" in document[0]["classes"]) == wide
+
+
+def test_a_long_table_stays_a_table_on_a_phone() -> None:
+    for rows, kind in ((tables.LISTED_ROWS, "wide"), (tables.LISTED_ROWS + 1, "long")):
+        document = new_document("page")
+        document += table(("a",) * 5, *[("1",) * 5] * rows)
+        tables.label_cells(None, document)  # type: ignore[arg-type]
+        assert document[0]["classes"] == [kind]
+        assert bool(list(document.findall(nodes.inline))) == (kind == "wide")
+
+
+def test_a_column_is_as_wide_as_its_longest_cell_asks() -> None:
+    document = new_document("page")
+    cells = ("x" * 20, "x" * 21, "x" * 45, "x" * 46, "1")
+    document += table(("a long heading, which breaks",) * 5, cells, ("1",) * 5)
+    tables.label_cells(None, document)  # type: ignore[arg-type]
+    heading, *rows = document.findall(nodes.row)
+    wanted = ["figure-cell", "words-cell", "words-cell", "sentence-cell", "figure-cell"]
+    for row in rows:
+        assert [entry["classes"] for entry in row.findall(nodes.entry)] == [[w] for w in wanted]
+    assert [entry["classes"] for entry in heading.findall(nodes.entry)] == [[]] * 5
 
 
 def test_a_table_without_headings_has_none_to_repeat() -> None:
@@ -229,6 +259,43 @@ def test_a_link_to_a_page_shows_title_description_and_picture() -> None:
     assert theme.social(app, "search", context, None) == {}
 
 
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("", ""),
+        ("https://example.org", "/"),
+        ("https://example.org/course", "/course/"),
+        ("https://example.org/a/b/", "/a/b/"),
+    ],
+)
+def test_the_path_of_the_site_is_that_of_its_address(address: str, path: str) -> None:
+    assert theme.site_path(address) == path
+
+
+def test_a_term_says_its_first_sentence() -> None:
+    def item(names: list[str], *sentences: str) -> nodes.definition_list_item:
+        terms = [nodes.term("", name, ids=[f"term-{name}"]) for name in names]
+        text = nodes.paragraph("", "\n".join(sentences))
+        return nodes.definition_list_item("", *terms, nodes.definition("", text))
+
+    document = new_document("page")
+    document += addnodes.glossary(
+        "",
+        nodes.definition_list(
+            "",
+            item(["byte"], "Eight bits. All is counted in 2.5 of them."),
+            item(["a", "b"], "One of\ntwo?", "Yes."),
+        ),
+    )
+    # A list that is no glossary.
+    document += nodes.definition_list("", item(["other"], "No."))
+    assert terms.first_sentences(document) == {
+        "term-byte": "Eight bits.",
+        "term-a": "One of two?",
+        "term-b": "One of two?",
+    }
+
+
 @pytest.mark.parametrize(("page", "maths"), [("Part/one", True), ("Part/two", False)])
 def test_a_page_loads_what_it_uses(page: str, maths: bool) -> None:
     def file(name: str, **attributes: str) -> SimpleNamespace:
@@ -239,6 +306,7 @@ def test_a_page_loads_what_it_uses(page: str, maths: bool) -> None:
         "script_files": [
             file("togglebutton.js"),
             file("course.js"),
+            file("search-excerpts.js"),
             file("mathjax/tex-mml-chtml.js"),
             file("", body="window.MathJax = {}"),
             file("", body="toggleHintShow"),

@@ -35,7 +35,7 @@ from site_links import broken, html_files, parsed
 from site_server import Server, serving
 
 COLD, WARM = 1_200_000, 150_000  # bytes, compressed
-GENERATED = ("genindex", "search")
+GENERATED = ("404", "genindex", "search")
 
 
 def listed(contents: Any) -> Iterator[str]:

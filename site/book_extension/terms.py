@@ -1,0 +1,39 @@
+"""What a term means, in a sentence, for the note that opens at its links."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+")
+
+
+def write_terms(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Put the terms of a page with a glossary where scripts find them, from disk too.
+
+    A script, since a browser lets no page read a file of data from disk.
+    """
+    terms = first_sentences(doctree) if doctree is not None else {}
+    if terms:
+        script = f"window.courseTerms = {json.dumps(terms, ensure_ascii=False, indent=0)};\n"
+        folder = Path(app.outdir) / "_static"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "terms.js").write_text(script, encoding="utf-8")
+
+
+def first_sentences(document: nodes.document) -> dict[str, str]:
+    """The first sentence on each term of the glossary, by the anchor of the term."""
+    found = {}
+    for glossary in document.findall(addnodes.glossary):
+        for item in glossary.findall(nodes.definition_list_item):
+            text = next(iter(item.findall(nodes.paragraph))).astext()
+            sentence = " ".join(SENTENCE_ENDS.split(text)[0].split())
+            for term in item.findall(nodes.term):
+                found.update(dict.fromkeys(term["ids"], sentence))
+    return found

@@ -1,0 +1,19 @@
+"""The list of works: each stands in it once, also when only some pages are built anew."""
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+
+def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Take out of the entries what an earlier build wrote into them; name the pages with lists.
+
+    These are written anew each time, since a work may be cited now that was not before.
+
+    sphinxcontrib-bibtex writes an entry into a node of the environment when it writes the page. We
+    save the environment after that (search.py), so a second build would write it there again.
+    """
+    bibliographies = env.get_domain("cite").data["bibliographies"]
+    for bibliography in bibliographies.values():
+        for entry in bibliography.citation_nodes.values():
+            entry.clear()
+    return [key.docname for key in bibliographies]

@@ -1,0 +1,260 @@
+"""What a reader meets beside the text: a missing page, notes at terms, excerpts, lines of code."""
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import serve
+from playwright.sync_api import Browser, BrowserContext, Page
+from pybtex.database import parse_file
+from repository import ROOT, Book, small_book
+from site_browser import DESK, PHONE, axe, put_theme, ready
+from site_server import Server, serving
+
+from rooflib import plots
+
+
+@pytest.fixture(scope="module")
+def server(site: Path) -> Iterator[Server]:
+    with serving(site) as server:
+        yield server
+
+
+@contextmanager
+def served_as_readers_do(folder: Path) -> Iterator[str]:
+    """The address of a folder that `make serve` serves."""
+    handler = partial(serve.Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
+        thread = threading.Thread(target=http.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{http.server_port}"
+        finally:
+            http.shutdown()
+            thread.join()
+
+
+@contextmanager
+def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContext, Page]]:
+    context = browser.new_context(**{"viewport": DESK, "color_scheme": "light"} | settings)  # type: ignore[arg-type]
+    yield context, context.new_page()
+    context.close()
+
+
+# A page that is not there.
+
+
+@pytest.mark.parametrize("below", ["", "course/"])
+@pytest.mark.parametrize("missing", ["nothing.html", "chapters/deep/down/nothing", "gone/"])
+def test_a_missing_page_has_the_look_of_the_site_and_leads_home(
+    browser: Browser, site: Path, tmp_path: Path, below: str, missing: str
+) -> None:
+    folder = site
+    if below:
+        folder = tmp_path
+        (tmp_path / "course").symlink_to(site)
+        # A host sends the site's own page for all that is missing below its address.
+        shutil.copy(site / "404.html", tmp_path)
+    with served_as_readers_do(folder) as origin, opened(browser) as (_, page):
+        answer = page.goto(f"{origin}/{below}{missing}")
+        assert answer is not None
+        assert answer.status == 404
+        assert page.locator("main h1").inner_text() == "Page not found"
+        sheets = "[...document.querySelectorAll('link[rel=stylesheet]')].every((l) => l.sheet)"
+        assert page.evaluate(sheets)
+        assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
+        assert axe(page) == []
+        top = f"{origin}/{below}"
+        skip = page.locator("a[href$='#main-content']").first
+        assert skip.evaluate("(a) => a.href") == f"{top}{missing}#main-content"
+        assert page.locator("main a", has_text="title page").evaluate("(a) => a.href") == (
+            f"{top}index.html"
+        )
+        page.locator("#find").fill("ridge point")
+        page.locator("#find").press("Enter")
+        page.locator("#search-results li a").first.wait_for()
+        assert page.url.startswith(f"{top}search.html")
+
+
+def test_a_folder_without_such_a_page_says_404_too(browser: Browser, tmp_path: Path) -> None:
+    with served_as_readers_do(tmp_path) as origin, opened(browser) as (_, page):
+        answer = page.goto(f"{origin}/nothing")
+        assert answer is not None
+        assert answer.status == 404
+
+
+# Terms.
+
+LINK = "main a:has(> .std-term)[href$='#term-FLOP-s']"
+NOTE = "#term-note"
+WORDS = "FLOPs per second, a speed."
+
+
+def test_a_term_is_explained_to_mouse_and_keyboard(browser: Browser, server: Server) -> None:
+    with opened(browser) as (_, page):
+        ready(page, f"{server.origin}/chapters/time.html")
+        link, note = page.locator(LINK).first, page.locator(NOTE)
+        assert not note.is_visible()
+        link.hover()
+        note.wait_for()
+        assert note.inner_text() == WORDS
+        assert link.get_attribute("aria-describedby") == "term-note"
+        for theme in ("light", "dark"):
+            put_theme(page, theme)
+            assert axe(page) == []
+        # The pointer may go to the note, and Escape closes it without the pointer leaving.
+        note.hover()
+        assert note.is_visible()
+        page.keyboard.press("Escape")
+        assert not note.is_visible()
+        assert link.get_attribute("aria-describedby") is None
+        link.focus()
+        note.wait_for()
+        page.locator(".theme-switch-button").first.focus()
+        note.wait_for(state="hidden")
+        link.focus()
+        note.wait_for()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/glossary.html#term-FLOP-s")
+
+
+def test_a_term_is_explained_to_a_finger(browser: Browser, server: Server) -> None:
+    with opened(browser, viewport=PHONE, has_touch=True) as (_, page):
+        ready(page, f"{server.origin}/chapters/time.html")
+        link, note = page.locator(LINK).first, page.locator(NOTE)
+        link.tap()
+        note.wait_for()
+        box = note.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["width"]
+        page.locator("main h2").first.tap()
+        note.wait_for(state="hidden")
+        link.tap()
+        note.wait_for()
+        link.tap()
+        page.wait_for_url("**/glossary.html#term-FLOP-s")
+
+
+def test_a_term_is_explained_from_disk_and_a_link_without_scripts(
+    browser: Browser, site: Path
+) -> None:
+    address = (site / "chapters/time.html").as_uri()
+    with opened(browser) as (_, page):
+        ready(page, address)
+        page.locator(LINK).first.hover()
+        page.locator(NOTE).wait_for()
+        assert page.locator(NOTE).inner_text() == WORDS
+    with opened(browser, java_script_enabled=False) as (_, page):
+        page.goto(address)
+        assert page.locator(NOTE).count() == 0
+        page.locator(LINK).first.click()
+        page.wait_for_url("**/glossary.html#term-FLOP-s")
+
+
+def test_every_term_is_explained_in_words(site: Path) -> None:
+    told = (site / "_static/terms.js").read_text(encoding="utf-8")
+    linked = {
+        term
+        for page in site.rglob("*.html")
+        for term in re.findall(r'#(term-[^"]+)"><span', page.read_text(encoding="utf-8"))
+    }
+    assert len(linked) > 30
+    assert [term for term in linked if f'"{term}": "' not in told] == []
+    assert not re.search(r"\\[a-z(]|\$|\{eval", told)
+
+
+# Excerpts.
+
+
+@pytest.mark.parametrize("query", ["bandwidth", "ridge point", "print"])
+def test_excerpts_are_prose(browser: Browser, server: Server, query: str) -> None:
+    with opened(browser) as (_, page):
+        ready(page, f"{server.origin}/search.html?q={query}")
+        page.wait_for_function("!document.querySelector('#search-results h2 span')?.textContent")
+        page.locator("#search-results .search-summary", has_text="found").wait_for()
+        page.wait_for_load_state("networkidle")
+        excerpts = page.locator("#search-results p.context").all_inner_texts()
+        assert len(excerpts) >= (5 if query != "print" else 1)
+        for text in excerpts:
+            assert not re.search(r"\\[a-zA-Z(]|\{|\$|print\(|rl\.\w+\(|import |  | = rl", text), (
+                text
+            )
+            assert len(text) <= 250
+
+
+# Lines of code, colours.
+
+CLIPPED = """() => [...document.querySelectorAll("main pre")]
+  .filter((pre) => pre.checkVisibility() && pre.scrollWidth > pre.clientWidth)
+  .map((pre) => pre.textContent.slice(0, 80))"""
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("name", ["chapters/hardware", "chapters/roofline", "chapters/api"])
+def test_no_line_of_code_is_cut_off(
+    browser: Browser, server: Server, name: str, width: int
+) -> None:
+    with opened(browser, viewport={"width": width, "height": 900}) as (_, page):
+        ready(page, f"{server.origin}/{name}.html")
+        page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        assert page.locator("main pre").count() > 0
+        assert page.evaluate(CLIPPED) == []
+
+
+def test_a_phone_shows_the_hardware_in_less_than_a_book(browser: Browser, server: Server) -> None:
+    with opened(browser, viewport={"width": 390, "height": 844}) as (_, page):
+        ready(page, f"{server.origin}/chapters/hardware.html")
+        assert page.evaluate("document.documentElement.scrollHeight") < 25_000
+        table = page.locator("table.long:has(td.sentence-cell)").last
+        cell = table.locator("tbody td").first
+        before = cell.bounding_box()
+        scroll = "(t) => { t.parentElement.scrollLeft = 200; return t.parentElement.scrollLeft; }"
+        assert table.evaluate(scroll) > 100
+        assert cell.bounding_box() == before
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_bars_and_their_hatches_have_contrast_in_both_themes() -> None:
+    css = (ROOT / "site/static/course.css").read_text(encoding="utf-8")
+    dark = {f"#{a}": b for a, b in re.findall(r"--c-(\w{6}): (#\w{6});", css)}
+    for line, tint in zip(plots.SERIES, plots.TINTS, strict=True):
+        for one, other in ((line, tint), (dark[line], dark[tint])):
+            low, high = sorted((luminance(one), luminance(other)))
+            assert (high + 0.05) / (low + 0.05) >= 3, (one, other)
+
+
+# Works.
+
+
+def test_no_two_works_are_cited_alike() -> None:
+    cited = []
+    for entry in parse_file(str(ROOT / "references.bib"), bib_format="bibtex").entries.values():
+        people = [" ".join(p.last_names) for p in entry.persons["author"]]
+        names = f"{people[0]} et al." if len(people) > 2 else " and ".join(people)
+        cited.append((names, entry.fields.get("year", "n.d.")))
+    assert [work for work in cited if cited.count(work) > 1] == []
+
+
+def test_a_work_is_listed_once_after_another_build(tmp_path: Path) -> None:
+    book: Book = small_book(tmp_path, "works", "page")
+    book.write("\n# Works\n\n{cite:t}`williams2009`\n\n```{bibliography}\n```\n", "works")
+    for text in ("One {cite:p}`wulf1995`.", "Two {cite:p}`wulf1995` {cite:p}`amdahl1967`."):
+        book.write(f"\n# Page\n\n{text}\n")
+        run = book.build()
+        assert run.returncode == 0, run.stderr
+    # Without what a link says when a pointer rests on it.
+    html = re.sub("<[^>]+>", "", book.html("works"))
+    for title in ("Roofline:", "Hitting the", "Validity of"):
+        assert html.count(title) == 1
