@@ -270,8 +270,8 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     figure = live.matmul()
     bundle = figure._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle
-    *_, picture = figure.widget.children
-    inputs = {widget.description: widget for widget in figure.widget.children[1:-1]}
+    *_, folded, picture = figure.widget.children
+    inputs = {widget.description: widget for widget in figure.widget.children[1:-2]}
     assert list(inputs) == [control.label for control in figure.controls]
 
     before = picture.value
@@ -285,6 +285,7 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     assert before.count("<svg") == picture.value.count("<svg") == 1
     drawn = [html[html.index("<svg") : html.index("</svg>")] for html in (before, picture.value)]
     assert drawn[0] != drawn[1]
+    assert folded.titles == (OWN.capitalize(),)
 
 
 def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
