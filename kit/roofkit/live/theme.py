@@ -52,8 +52,8 @@ def log_axis(
 ) -> dict[str, Any]:
     """Keywords of a position channel on a logarithmic scale, with labels as people write numbers.
 
-    A label of time has its unit, "1 ms". Of FLOPs and bytes it has the prefix, "10 T", and the title
-    has the unit. Lines and labels are at `ticks`, by default at the powers of ten.
+    A label of time has its unit, "1 ms". Of FLOPs and bytes it has the prefix, "10 T", and the
+    title has the unit. Lines and labels are at `ticks`, by default at the powers of ten.
     """
     scale: dict[str, Any] = {"type": "log", "nice": False}
     # Where the data decide, with room for a label above and below them.
