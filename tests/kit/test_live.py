@@ -492,6 +492,28 @@ def test_a_figure_is_as_wide_as_its_place(chapter: Chapters, name: str) -> None:
     assert widths[3] > widths[0] > widths[1] > widths[2]
 
 
+HIGH = """(figure) => {
+  const edge = (part, side) => figure.querySelector(part).getBoundingClientRect()[side];
+  const letters = [...figure.querySelectorAll("label span, option, dt, dd, sub, p, text")]
+    .filter((part) => part.checkVisibility() && part.textContent.trim())
+    .map((part) => parseFloat(getComputedStyle(part).fontSize));
+  return [edge(".live-numbers", "bottom") - edge(".live-control", "top"), Math.min(...letters)];
+}"""
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_on_a_phone_controls_and_numbers_are_seen_together(
+    browser: Browser, origin: str, name: str
+) -> None:
+    context = browser.new_context(viewport=site_browser.PHONE)
+    page = opened(context, origin, name)
+    figure = page.locator(f'figure[data-figure="{name}"]')
+    high, letter = figure.evaluate(HIGH)
+    assert high <= site_browser.PHONE["height"]
+    assert letter >= 12
+    context.close()
+
+
 def test_colours_follow_the_theme(chapter: Chapters) -> None:
     ink = """(theme) => {
       const html = document.documentElement, before = html.dataset.theme;

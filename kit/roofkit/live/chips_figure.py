@@ -78,13 +78,13 @@ def chips() -> Chart:
         numbers=[
             Number("busy", "of peak", "%"),
             Number("first", "D at least"),
-            Number("t_math", "T_math", "s"),
-            Number("t_link", "T_link", "s"),
-            Number("t_comms", "T_HBM", "s"),
             Number("lower", "lower bound", "s"),
             Number("upper", "upper bound", "s"),
             Number("held", "held by a chip", "B"),
             Number("memory", "its HBM", "B"),
+            Number("t_math", "T_math", "s"),
+            Number("t_comms", "T_HBM", "s"),
+            Number("t_link", "T_link", "s"),
         ],
         says=(
             "Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} "
