@@ -5,6 +5,7 @@
 const PAUSE = 300; // ms without a move before the description is read aloud
 const PACE = 1000; // ms from one step of a picture to the next
 const PLAY = 20_000; // ms that all of them take together at most
+const LOW = 0.8; // how high a chart is on a phone, of its height elsewhere
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { bundle } = document.currentScript.dataset;
@@ -78,6 +79,11 @@ async function chart(place, { spec }) {
     tooltip: false,
   });
   place.querySelector("svg").setAttribute("aria-hidden", "true");
+  const high = view.height();
+  const low = window.matchMedia("(max-width: 36rem)");
+  const fit = () => view.height(low.matches ? LOW * high : high);
+  fit();
+  low.addEventListener("change", () => fit().runAsync());
   // A sidebar that folds changes the width without a word from the window.
   new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(place);
   return {

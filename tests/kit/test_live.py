@@ -99,6 +99,8 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
         "critical": rl.critical_batch(at, D, F, x=x, w=w, out=out),
         "first": rl.first_whole_above(rl.critical_batch(at, D, F, x=x, w=w, out=out)),
         "limit": rl.critical_batch_limit(at, x=x, w=w),
+        "memory": b.capacity,
+        "fits": b.fits,
         "binding": b.binding,
         "unit": "OP" if op.compute.name.startswith("int") else "FLOP",
     }
@@ -116,6 +118,9 @@ def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> S
         "upper": b.upper,
         "busy": b.fraction_of_peak,
         "first": rl.first_whole_above(rl.critical_depth(at, link, N, split=split)),
+        "held": b.held,
+        "memory": b.capacity,
+        "fits": b.fits,
         "binding": "the link" if b.binding == link else b.binding,
     }
 
@@ -178,6 +183,8 @@ def speaks_of(figure: LiveFigure, settings: Settings, says: str) -> None:
     for name, words in verdicts.items():
         if name in expected:
             assert words in says, settings
+    if "fits" in expected:
+        assert ("not fit" in says) is not expected["fits"], settings
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -187,6 +194,59 @@ def test_formulas_are_those_of_rooflib(name: str) -> None:
         texts = figure.texts(**settings)
         agree(figure, settings, figure.values(**settings), texts)
         speaks_of(figure, settings, texts["says"])
+
+
+@pytest.mark.parametrize(
+    ("figure", "settings", "memory"),
+    [
+        # Half of the columns of x, half of the rows of w, and the whole output.
+        (
+            live.chips,
+            {"N": 2, "B": 512, "D": 4096, "F": 4096, "over": OWN},
+            2 * (512 * 2048 + 2048 * 4096 + 512 * 4096),
+        ),
+        (
+            live.matmul,
+            {"B": 1, "D": 64, "F": 96, "x": "int8", "chip": OWN},
+            64 + 2 * 64 * 96 + 2 * 96,
+        ),
+    ],
+)
+def test_what_does_not_fit_is_named_to_the_byte(
+    figure: Callable[[], LiveFigure], settings: Settings, memory: int
+) -> None:
+    exact = figure().with_own(memory=memory)
+    assert "not fit" not in exact.texts(**settings)["says"]
+    less = figure().with_own(memory=memory - 1)
+    assert "not fit" in less.texts(**settings)["says"]
+    assert less.texts(**settings)["memory"] == rl.text(memory - 1, "B")
+
+
+# What stands at an axis: all that is in the picture beside labels with words of their own.
+TICK = re.compile(r">([\d.,]+(?:\N{NO-BREAK SPACE}\S+)?)</text>")
+AXES = {
+    "time": ({"bytes": 1e9, "flops": 1e12}, {"0 s", "500 µs"}),
+    "intensity": ({}, {"0.1", "1", "1,000", "10,000", "16,384"}),
+    "matmul": ({}, {"1", "100", "1,000", "100,000", "1 T", "100 T", "1 P"}),
+    "chips": ({}, {"512", "8,192", "131,072", "1 ms", "10 ms"}),
+}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_axes_have_the_numbers_that_people_use(name: str) -> None:
+    settings, expected = AXES[name]
+    picture = getattr(live, name)().svg(**settings)
+    labels = {label.replace("\N{NO-BREAK SPACE}", " ") for label in TICK.findall(picture)}
+    assert expected <= labels
+    # Neither a prefix that clings to its number nor one where numbers are counted in commas.
+    assert not re.search(r">\d[\d.]*[a-zA-Zµ]</text>", picture)
+    assert all(re.fullmatch(r"[\d.,]+( ([GTP]|[nµm]?s))?", label) for label in labels), labels
+
+
+def test_a_short_time_has_its_own_unit_at_the_axis() -> None:
+    picture = live.chips().svg(N=256, B=512, F=512)
+    assert "100\N{NO-BREAK SPACE}ns</text>" in picture
+    assert "10\N{NO-BREAK SPACE}µs</text>" in picture
 
 
 def test_an_unknown_setting_is_refused() -> None:
@@ -210,8 +270,8 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     figure = live.matmul()
     bundle = figure._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle
-    *_, picture = figure.widget.children
-    inputs = {widget.description: widget for widget in figure.widget.children[1:-1]}
+    *_, folded, picture = figure.widget.children
+    inputs = {widget.description: widget for widget in figure.widget.children[1:-2]}
     assert list(inputs) == [control.label for control in figure.controls]
 
     before = picture.value
@@ -225,6 +285,7 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     assert before.count("<svg") == picture.value.count("<svg") == 1
     drawn = [html[html.index("<svg") : html.index("</svg>")] for html in (before, picture.value)]
     assert drawn[0] != drawn[1]
+    assert folded.titles == (OWN.capitalize(),)
 
 
 def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
@@ -429,6 +490,28 @@ def test_a_figure_is_as_wide_as_its_place(chapter: Chapters, name: str) -> None:
         assert box is not None
         widths.append(box["width"])
     assert widths[3] > widths[0] > widths[1] > widths[2]
+
+
+HIGH = """(figure) => {
+  const edge = (part, side) => figure.querySelector(part).getBoundingClientRect()[side];
+  const letters = [...figure.querySelectorAll("label span, option, dt, dd, sub, p, text")]
+    .filter((part) => part.checkVisibility() && part.textContent.trim())
+    .map((part) => parseFloat(getComputedStyle(part).fontSize));
+  return [edge(".live-numbers", "bottom") - edge(".live-control", "top"), Math.min(...letters)];
+}"""
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_on_a_phone_controls_and_numbers_are_seen_together(
+    browser: Browser, origin: str, name: str
+) -> None:
+    context = browser.new_context(viewport=site_browser.PHONE)
+    page = opened(context, origin, name)
+    figure = page.locator(f'figure[data-figure="{name}"]')
+    high, letter = figure.evaluate(HIGH)
+    assert high <= site_browser.PHONE["height"]
+    assert letter >= 12
+    context.close()
 
 
 def test_colours_follow_the_theme(chapter: Chapters) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 import rooflib as rl
 from roofkit import live
 from roofkit.figure.own_chip import OWN, QUANTITIES
+from roofkit.pictures import ring
 from roofkit.pictures.roofline_picture import X, Y, roofline
 from roofkit.pictures.scene import SCENE_FUNCTIONS, value
 
@@ -167,3 +168,165 @@ def test_every_live_figure_has_the_readers_chip(name: str) -> None:
         assert second[one] == pytest.approx(factor * first[one])
     assert "live-own" in figure.html()
     assert re.search(r'data-own="link"[^>]*value="50"', figure.html())
+
+
+# Steps that are played. The browser's clock stands still and goes on as a test says.
+
+PACE = int(re.findall(r"const PACE = (\d+);", live_pages.script())[0])
+FRAME = 50  # ms: more than one frame of the clock, so that what was due has been drawn
+PICTURE = "svg => svg.innerHTML"
+
+
+class Player:
+    """The ring's figure, whose steps end at 6, and its buttons."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        context.clock.install(time=0)
+        self.page = live_pages.opened(context, ring())
+        context.clock.pause_at(3_600_000)
+        self.slider = self.page.locator("input[name=step]")
+        self.back, self.play, self.next = (
+            self.page.locator(f"[data-does={does}]") for does in ("back", "play", "next")
+        )
+
+    def wait(self, ms: int) -> None:
+        self.page.clock.run_for(ms)
+
+    @property
+    def step(self) -> int:
+        return int(self.slider.input_value())
+
+    @property
+    def plays(self) -> bool:
+        named = self.play.get_attribute("aria-label")
+        pressed = self.play.get_attribute("aria-pressed") == "true"
+        assert named == ("Stop" if pressed else "Play")
+        return pressed
+
+    @property
+    def picture(self) -> str:
+        return str(self.page.locator(".live-picture svg").evaluate(PICTURE))
+
+    def rests_at(self, step: int) -> None:
+        """It plays no more, and picture and words are those of a whole step."""
+        assert not self.plays
+        self.wait(5 * PACE)
+        assert self.step == step
+        assert says_of(self.page) == ring().texts(step=step)["says"]
+        before = self.picture
+        self.slider.dispatch_event("input")
+        self.wait(FRAME)
+        assert self.picture == before
+
+
+def says_of(page: Page) -> str:
+    return page.locator(".live-says").text_content() or ""
+
+
+@pytest.fixture
+def player(context: BrowserContext) -> Player:
+    return Player(context)
+
+
+def test_play_goes_on_step_by_step_to_the_end_and_stops(player: Player) -> None:
+    assert player.step == 3
+    player.play.click()
+    assert player.plays
+    for step in (3, 4, 5):
+        assert player.step == step
+        before = player.picture
+        player.wait(PACE // 2)
+        # Between two steps the picture is on its way, and the slider is not.
+        assert player.picture != before
+        assert player.step == step
+        player.wait(PACE // 2 + FRAME)
+    player.rests_at(6)
+    # From the end it begins anew.
+    player.play.click()
+    assert player.step == 0
+    player.wait(PACE + FRAME)
+    assert (player.step, player.plays) == (1, True)
+
+
+def test_stop_goes_back_to_the_step_that_was_left(player: Player) -> None:
+    player.play.click()
+    player.wait(PACE + PACE // 2)
+    player.play.click()
+    player.rests_at(4)
+
+
+@pytest.mark.parametrize(("button", "step"), [("back", 3), ("next", 5)])
+def test_one_step_back_or_on_stops_what_plays(player: Player, button: str, step: int) -> None:
+    player.play.click()
+    player.wait(PACE + PACE // 2)
+    getattr(player, button).click()
+    player.rests_at(step)
+
+
+def test_there_is_no_step_before_the_first_or_after_the_last(player: Player) -> None:
+    for _ in range(5):
+        player.next.click()
+    player.rests_at(6)
+    for _ in range(8):
+        player.back.click()
+    player.rests_at(0)
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+def test_the_keyboard_plays_and_stops(player: Player, key: str) -> None:
+    player.back.focus()
+    player.page.keyboard.press("Tab")
+    player.page.keyboard.press(key)
+    assert player.plays
+    player.wait(PACE + PACE // 2)
+    player.page.keyboard.press(key)
+    player.rests_at(4)
+    player.page.keyboard.press("Tab")
+    player.page.keyboard.press(key)
+    player.rests_at(5)
+
+
+def test_a_key_on_the_slider_stops_it(player: Player) -> None:
+    player.play.click()
+    player.wait(PACE + PACE // 2)
+    player.slider.press("ArrowLeft")
+    player.rests_at(3)
+
+
+def test_a_drag_of_the_slider_stops_it(player: Player) -> None:
+    player.play.click()
+    player.wait(PACE // 2)
+    box = player.slider.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    player.page.mouse.move(box["x"] + box["width"] / 2, middle)
+    player.page.mouse.down()
+    player.page.mouse.move(box["x"] + 1, middle, steps=4)
+    player.page.mouse.up()
+    player.rests_at(0)
+
+
+def test_fewer_steps_end_it_sooner(player: Player) -> None:
+    player.play.click()
+    player.wait(PACE // 2)
+    # With two chips there are two steps, and the third is gone.
+    player.page.locator("input[name=N]").press("Home")
+    player.wait(2 * PACE)
+    assert (player.step, player.plays) == (2, False)
+    assert says_of(player.page) == ring().texts(step=2, N=2)["says"]
+
+
+def test_where_motion_is_unwelcome_no_step_is_drawn_by_halves(browser: Browser) -> None:
+    context = browser.new_context(viewport=site_browser.DESK, reduced_motion="reduce")
+    player = Player(context)
+    player.play.click()
+    for step in (3, 4, 5):
+        before = player.picture
+        for _ in range(4):
+            player.wait(PACE // 5)
+            assert player.picture == before
+        player.wait(PACE // 5 + FRAME)
+        assert player.step == step + 1
+        assert player.picture != before
+    player.rests_at(6)
+    context.close()

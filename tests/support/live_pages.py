@@ -15,14 +15,18 @@ ADDRESS = "http://figures.test/"
 SCRIPTS = ROOT / "site" / "live_figures"
 
 
+def script() -> str:
+    """What brings figures to life."""
+    return "".join(_read(SCRIPTS / name) for name in ("scene.js", "live.js"))
+
+
 def html(*figures: LiveFigure) -> str:
     """The page; its scripts stand in it, and charts find no bundle."""
-    ours = "".join(_read(SCRIPTS / name) for name in ("scene.js", "live.js"))
     style = _read(SCRIPTS / "live.css")
     body = "".join(figure.html() for figure in figures)
     return (
         f"<!doctype html><html lang='en'><title>figures</title><style>{style}</style>"
-        f"<body>{body}<script data-bundle='charts.js'>(() => {{{ours}}})();</script>"
+        f"<body>{body}<script data-bundle='charts.js'>(() => {{{script()}}})();</script>"
     )
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     import ipywidgets
 
+    from roofkit.figure.widget import Made
+
 PAGE = "ROOFKIT_LIVE"
 """Set this environment variable to "page" and figures show themselves as HTML for a static page."""
 
@@ -83,8 +85,9 @@ class LiveFigure(ABC):
 
     @property
     def tables(self) -> dict[str, Any]:
-        """What is given, with the reader's own chip as it is before they type its numbers."""
-        return with_own(self.given, self.own, START)
+        """What is given, with the reader's own chip: as typed into the widget, or as at first."""
+        made = self.__dict__.get("_widget")
+        return with_own(self.given, self.own, made.own if made else START)
 
     def with_own(self, **numbers: float) -> Self:
         """The same figure with other numbers for the reader's own chip, in SI units."""
@@ -96,7 +99,7 @@ class LiveFigure(ABC):
         """What the controls of the widget stand at now; before it is shown, their start."""
         if "_widget" not in self.__dict__:
             return {control.name: control.start for control in self.controls}
-        return {name: control.value for name, control in self._widget[1].items()}
+        return {name: control.value for name, control in self._widget.inputs.items()}
 
     def values(self, **settings: Any) -> dict[str, Any]:
         """Every formula's value at these settings; what is not given stays as it stands now.
@@ -134,10 +137,10 @@ class LiveFigure(ABC):
     @property
     def widget(self) -> ipywidgets.VBox:
         """The same figure as a widget; `settings` and `values()` follow its controls."""
-        return self._widget[0]
+        return self._widget.box
 
     @cached_property
-    def _widget(self) -> tuple[ipywidgets.VBox, dict[str, Any]]:
+    def _widget(self) -> Made:
         from roofkit.figure.widget import made_for
 
         return made_for(self)

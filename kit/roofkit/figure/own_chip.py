@@ -45,6 +45,9 @@ def with_own(
     return {**given, **added}
 
 
+LAB_HINT = "Four numbers from its data sheet. This figure has it then among its chips."
+
+
 def form() -> str:
     """The fields for a static page, in a folded box."""
     fields = "".join(

@@ -41,7 +41,7 @@ def figure_html(figure: LiveFigure) -> str:
 
 
 def picture_and_words(figure: LiveFigure) -> str:
-    """The picture as it stands now, what it says, and its numbers."""
+    """The picture as it stands now, its numbers, and what it says."""
     values, texts = figure.values(), figure.texts()
     numbers = "".join(
         f"<div><dt>{_label(n.label)}</dt><dd>"
@@ -55,8 +55,9 @@ def picture_and_words(figure: LiveFigure) -> str:
     return (
         f'<div class="live-picture" role="img" aria-label="{escape(figure.title)}" '
         f'style="{room}">{picture}</div>'
-        f'<p class="live-says" aria-live="polite">{escape(texts["says"])}</p>'
+        # Numbers first: they stay in their place when the words grow or shrink.
         f'<dl class="live-numbers">{numbers}</dl>'
+        f'<p class="live-says" aria-live="polite">{escape(texts["says"])}</p>'
     )
 
 

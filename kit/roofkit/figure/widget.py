@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from roofkit.figure.controls import Control, Slider, Steps
+from roofkit.figure.own_chip import LAB_HINT, OWN, QUANTITIES, START
 from roofkit.figure.page import picture_and_words
 
 if TYPE_CHECKING:
@@ -17,36 +21,103 @@ LOOK: dict[str, Any] = {
     "style": {"description_width": "11em"},
     "layout": {"width": "32em", "max_width": "100%"},
 }
+FIELD: dict[str, Any] = {
+    "style": {"description_width": "17em"},
+    "layout": {"width": "26em", "max_width": "100%"},
+}
 PACE = 900  # ms from one step to the next
 
 
-def made_for(figure: LiveFigure) -> tuple[ipywidgets.VBox, dict[str, Any]]:
-    """The widget, and the inputs in it by the name of their control."""
+@dataclass(frozen=True)
+class Made:
+    """A figure's widget, and what is read from it.
+
+    Attributes
+    ----------
+    inputs
+        What the reader moves, by the name of its control.
+    own
+        The numbers of the reader's own chip, in SI units.
+    """
+
+    box: ipywidgets.VBox
+    inputs: Mapping[str, Any]
+    own: dict[str, float]
+
+
+def made_for(figure: LiveFigure) -> Made:
+    """The widget of a figure, which it follows from then on."""
     import ipywidgets
 
     from roofkit.figure.colours import LAB_STYLE
 
     inputs = {control.name: _input(control) for control in figure.controls}
+    players = {
+        control.name: _player(inputs[control.name])
+        for control in figure.controls
+        if isinstance(control, Steps)
+    }
     style = f"<style>{LAB_STYLE}</style>"
     picture = ipywidgets.HTML()
     title = ipywidgets.HTML(f"<b>{escape(figure.title)}</b>")
     rows = [
-        ipywidgets.HBox([inputs[control.name], _player(inputs[control.name])])
-        if isinstance(control, Steps)
-        else inputs[control.name]
-        for control in figure.controls
+        ipywidgets.HBox([inputs[name], players[name]]) if name in players else inputs[name]
+        for name in inputs
     ]
+    fields = _fields() if figure.own else {}
+    folded = [_folded(list(fields.values()))] if fields else []
 
     def redraw(_: object) -> None:
+        values = figure.values()
+        for control in figure.controls:
+            if not isinstance(control, Steps):
+                continue
+            steps, last = inputs[control.name], int(values[control.last])
+            last = min(last, len(control.options) - 1)
+            # The buttons stop there, and the slider comes back from where nothing happens.
+            players[control.name].max = last
+            if steps.index > last:
+                steps.index = last
+                return
         picture.value = style + picture_and_words(figure)
 
-    made = ipywidgets.VBox([title, *rows, picture]), inputs
+    def take(name: str, number: float) -> None:
+        if not 0 < number < math.inf:
+            return
+        made.own[name] = number * QUANTITIES[name].factor
+        for control in inputs.values():
+            if OWN in control.options:
+                control.value = OWN
+        redraw(None)
+
+    made = Made(ipywidgets.VBox([title, *rows, *folded, picture]), inputs, dict(START))
     # The picture asks the figure, which asks its inputs: they have to be its own by then.
     figure.__dict__["_widget"] = made
     redraw(None)
     for control in inputs.values():
         control.observe(redraw, "value")
+    for name, field in fields.items():
+        field.observe(lambda change, name=name: take(name, change["new"]), "value")
     return made
+
+
+def _fields() -> dict[str, Any]:
+    """A field for each number of the reader's own chip."""
+    import ipywidgets
+
+    return {
+        name: ipywidgets.FloatText(
+            value=quantity.start, description=f"{quantity.label} ({quantity.unit})", **FIELD
+        )
+        for name, quantity in QUANTITIES.items()
+    }
+
+
+def _folded(fields: list[Any]) -> Any:
+    import ipywidgets
+
+    inside = ipywidgets.VBox([ipywidgets.HTML(LAB_HINT), *fields])
+    return ipywidgets.Accordion([inside], titles=[OWN.capitalize()], selected_index=None)
 
 
 def _input(control: Control) -> Any:

@@ -45,10 +45,10 @@ class Chart(LiveFigure):
     def svg(self, **settings: Any) -> str:
         import vl_convert
 
-        chosen = self.checked(settings)
+        # The tables, too: the reader's own chip may have changed since the chart was made.
+        now = {**self.tables, **self.checked(settings)}
         params = [
-            p | {"value": chosen[p["name"]]} if p["name"] in chosen else p
-            for p in self.spec["params"]
+            p | {"value": now[p["name"]]} if p["name"] in now else p for p in self.spec["params"]
         ]
         svg: str = vl_convert.vegalite_to_svg(self.spec | {"params": params, "width": STATIC_WIDTH})
         return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)

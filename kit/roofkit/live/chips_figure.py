@@ -23,6 +23,11 @@ FORMULAS = {
     "passes": "[1, 2][1 * (split == 'D')]",
     "flops": "2 * b * d * f",
     "bytes": "2 * (b * d + d * f + b * f)",
+    # Its parts of x and w, and in the end the whole output.
+    "held": "2 * (b * d + d * f + B * F)",
+    "memory": "capacity[over]",
+    "fits": "[' It does not fit: a chip must hold {held}, and its HBM holds {memory}.', '']"
+    "[1 * (held <= memory)]",
     "sent": "passes * (N - 1) / N * 2 * B * F",
     "t_math": "flops / peak",
     "t_comms": "bytes / bandwidth",
@@ -60,31 +65,39 @@ def chips() -> Chart:
         given={
             "peaks": {name: chip.peak() for name, (chip, _) in links.items()},
             "bandwidths": {name: chip.bandwidth for name, (chip, _) in links.items()},
+            "capacity": {name: chip.capacity for name, (chip, _) in links.items()},
             "links": {name: link.to_one_peer for name, (_, link) in links.items()},
         },
-        own={"peaks": "peak", "bandwidths": "bandwidth", "links": "link"},
+        own={
+            "peaks": "peak",
+            "bandwidths": "bandwidth",
+            "capacity": "memory",
+            "links": "link",
+        },
         formulas=FORMULAS,
         numbers=[
+            Number("busy", "of peak", "%"),
+            Number("first", "D at least"),
+            Number("lower", "lower bound", "s"),
+            Number("upper", "upper bound", "s"),
+            Number("held", "held by a chip", "B"),
+            Number("memory", "its HBM", "B"),
             Number("t_math", "T_math", "s"),
             Number("t_comms", "T_HBM", "s"),
             Number("t_link", "T_link", "s"),
-            Number("lower", "lower bound", "s"),
-            Number("upper", "upper bound", "s"),
-            Number("busy", "of peak", "%"),
-            Number("first", "D at least"),
         ],
         says=(
             "Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} "
             "and sends for {t_link}: {binding} binds. {bounds} Split along {split} over {over}, "
-            "computing takes longer than the link from D = {first} on; here D is {D}."
+            "computing takes longer than the link from D = {first} on; here D is {D}.{fits}"
         ),
         draw=draw,
     )
 
 
 def draw(figure: Chart) -> alt.LayerChart:
-    x = alt.X("D", **log_axis("D", LOW, HIGH, form="~s"))
-    y = alt.Y("y", **log_axis("time (s)", form="~s"))
+    x = alt.X("D", **log_axis("D", LOW, HIGH, ticks=[LOW * 4**e for e in range(5)]))
+    y = alt.Y("y", **log_axis("time", unit="s"))
     layers = [
         single(D="D").mark_rule(color=themed(MUTED), strokeDash=[2, 3]).encode(x=x),
     ]

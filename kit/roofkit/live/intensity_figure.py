@@ -43,14 +43,14 @@ def intensity() -> Chart:
         own={"peak": "peak", "bandwidth": "bandwidth"},
         formulas=FORMULAS,
         numbers=[
-            Number("dot", "dot product", "FLOP/byte"),
-            Number("add", "element-wise addition", "FLOP/byte"),
             Number("matmul", "matmul", "FLOP/byte"),
-            Number("ridge", "ridge", "FLOP/byte"),
-            Number("dot_share", "of peak, dot product", "%"),
-            Number("add_share", "of peak, addition", "%"),
             Number("matmul_share", "of peak, matmul", "%"),
+            Number("ridge", "ridge", "FLOP/byte"),
             Number("enough", "matmul's n at the ridge"),
+            Number("dot", "dot product", "FLOP/byte"),
+            Number("dot_share", "of peak, dot product", "%"),
+            Number("add", "element-wise addition", "FLOP/byte"),
+            Number("add_share", "of peak, addition", "%"),
         ],
         says=(
             "At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. "
@@ -63,7 +63,7 @@ def intensity() -> Chart:
 
 def draw(figure: Chart) -> alt.LayerChart:
     low, high = 1, 2**14
-    x = alt.X("n", **log_axis("n", low, high, form="~s"))
+    x = alt.X("n", **log_axis("n", low, high, ticks=[4**e for e in range(8)]))
     y = alt.Y("y", **log_axis("FLOP/byte", 0.05, 1e4))
     places = {"dot": (high, 9, "right"), "add": (high, 9, "right"), "matmul": (high, 0, "right")}
     layers = [

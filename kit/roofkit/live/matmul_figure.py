@@ -42,6 +42,9 @@ FORMULAS = {
     "first": "floor(critical) + 1",
     "limit": "ridge * size[w] / 2",
     "bounds": BETWEEN_BOUNDS,
+    "memory": "capacity[chip]",
+    "fits": "[' The three arrays, {bytes}, do not fit into its HBM, which holds {memory}.', '']"
+    "[1 * (bytes <= memory)]",
     # Rounding may leave a number beyond all sense where the exact one is infinite.
     "enough": "['At this D and F no batch is enough to make it compute-bound.',"
     " 'From {first} on it is compute-bound.'][1 * (first < 1e9)]",
@@ -72,6 +75,7 @@ def matmul() -> Chart:
         given={
             "peaks": peaks,
             "bandwidths": {chip.name: chip.bandwidth for chip in chips()},
+            "capacity": {chip.name: chip.capacity for chip in chips()},
             "kinds": {x: {w: computed_in(x, w) for w in WEIGHTS} for x in INPUTS},
             "size": {kind: DTYPES[kind].bytes for kind in {*INPUTS, *WEIGHTS, *OUTPUTS}},
         },
@@ -79,26 +83,28 @@ def matmul() -> Chart:
         own={
             "peaks": {"": 0, "bf16": "peak", "int8": 0, "fp8": 0},
             "bandwidths": "bandwidth",
+            "capacity": "memory",
         },
         formulas=FORMULAS,
         numbers=[
-            Number("flops", "operations", "@op"),
-            Number("bytes", "bytes", "B"),
+            Number("share", "of peak", "%"),
+            Number("first", "compute-bound from", "tokens"),
             Number("intensity", "intensity", "FLOP/byte"),
             Number("ridge", "ridge", "FLOP/byte"),
             Number("t_math", "T_math", "s"),
             Number("t_comms", "T_comms", "s"),
             Number("lower", "lower bound", "s"),
             Number("upper", "upper bound", "s"),
-            Number("share", "of peak", "%"),
+            Number("flops", "operations", "@op"),
+            Number("bytes", "bytes", "B"),
             Number("critical", "critical batch, exact", "tokens"),
-            Number("first", "compute-bound from", "tokens"),
             Number("limit", "critical batch, limit", "tokens"),
+            Number("memory", "HBM of the chip", "B"),
         ],
         says=(
             "On {chip}, computing in {kind}, the matmul has {intensity} where the ridge is "
             "{ridge}: {binding} binds. {bounds} At the lower bound it reaches {share} of the "
-            "peak. {enough} As D and F grow, the critical batch comes down to {limit}."
+            "peak. {enough} As D and F grow, the critical batch comes down to {limit}.{fits}"
         ),
         draw=draw,
     )
@@ -113,8 +119,8 @@ def computed_in(x: str, w: str) -> str:
 
 
 def draw(figure: Chart) -> alt.LayerChart:
-    x = alt.X("x", **log_axis("arithmetic intensity (FLOP/byte)", LOW, HIGH, form="~s"))
-    y = alt.Y("y", **log_axis("attainable FLOP/s", 1e11, 2e16, form="~s"))
+    x = alt.X("x", **log_axis("arithmetic intensity (FLOP/byte)", LOW, HIGH))
+    y = alt.Y("y", **log_axis("attainable FLOP/s", 1e11, 2e16, "FLOP/s"))
     slope = single(x=f"{LOW}", y=f"{LOW} * bandwidth", right="ridge", top="peak")
     roof = single(x="ridge", y="peak", right=f"{HIGH}")
     along = inlined("intensity", figure.formulas, B="datum.B")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from roofkit.figure.colours import series, themed
+from roofkit.figure.expressions import written
 from rooflib.plots import GRID, INK, MUTED
 
 FONT = "system-ui, sans-serif"
@@ -41,16 +44,35 @@ def finished(layers: list[alt.Chart], height: int = 300) -> alt.LayerChart:
 
 
 def log_axis(
-    title: str, low: float | None = None, high: float | None = None, form: str = ",~r"
+    title: str,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    ticks: Sequence[float] = (),
 ) -> dict[str, Any]:
-    """Keywords of a position channel on a logarithmic scale with a label at every decade or so."""
+    """Keywords of a position channel on a logarithmic scale, with labels as people write numbers.
+
+    A label of time has its unit, "1 ms". Of FLOPs and bytes it has the prefix, "10 T", and the
+    title has the unit. Lines and labels are at `ticks`, by default at the powers of ten.
+    """
     scale: dict[str, Any] = {"type": "log", "nice": False}
     # Where the data decide, with room for a label above and below them.
     scale |= {"padding": 18} if low is None else {"domain": [low, high]}
-    # Lines at the powers of ten only: ten a decade would hide what is drawn.
-    power = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
-    lines = {"condition": {"test": power, "value": 1}, "value": 0}
-    axis = alt.Axis(title=title, format=form, tickCount=6, gridOpacity=lines)
+    words = written("datum.value", unit)
+    if unit not in ("", "s"):
+        words = f"replace({words}, '{unit}', '')"
+    look: dict[str, Any] = {"labelExpr": words}
+    if low is not None and high is not None and not ticks:
+        decades = range(math.ceil(math.log10(low)), math.floor(math.log10(high)) + 1)
+        ticks = [float(f"1e{power}") for power in decades]
+    if ticks:
+        look["values"] = list(ticks)
+    else:
+        # At the powers of ten only: ten lines a decade would hide what is drawn.
+        power = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6"
+        lines = {"condition": {"test": power, "value": 1}, "value": 0}
+        look |= {"gridOpacity": lines, "labelExpr": f"{power} ? ({words}) : ''"}
+    axis = alt.Axis(title=title, **look)
     return {"type": "quantitative", "scale": alt.Scale(**scale), "axis": axis}
 
 

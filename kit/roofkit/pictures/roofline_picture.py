@@ -56,13 +56,13 @@ def roofline() -> Picture:
         own={"peak": "peak", "hbm": "bandwidth"},
         formulas=FORMULAS,
         numbers=[
-            Number("bandwidth", "HBM bandwidth", "B/s"),
-            Number("ridge", "ridge, HBM", "FLOP/byte"),
-            Number("second_ridge", "ridge, second bandwidth", "FLOP/byte"),
             Number("reached", "reached, HBM", "FLOP/s"),
-            Number("second_reached", "reached, second bandwidth", "FLOP/s"),
+            Number("second_reached", "reached, second", "FLOP/s"),
             Number("share", "of peak, HBM", "%"),
-            Number("second_share", "of peak, second bandwidth", "%"),
+            Number("second_share", "of peak, second", "%"),
+            Number("ridge", "ridge, HBM", "FLOP/byte"),
+            Number("second_ridge", "ridge, second", "FLOP/byte"),
+            Number("bandwidth", "HBM bandwidth", "B/s"),
         ],
         says=(
             "At {intensity} the algorithm is {zone} on {chip}. It reaches {reached} with HBM at "
