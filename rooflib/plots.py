@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
 ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
-# Of the colours in SERIES, one by one: what a line of that colour is filled with.
-TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])
+TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # for fills inside lines of SERIES
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 
