@@ -16,6 +16,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
         downloads,
         figures,
         fonts,
+        list_of_works,
         offline,
         pages,
         preview,
@@ -24,7 +25,6 @@ def setup(app: "Sphinx") -> dict[str, object]:
         terms,
         theme,
         values,
-        works,
     )
 
     app.add_role("eval", values.ValueRole(), override=True)
@@ -44,7 +44,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("builder-inited", preview.write_preview)
     app.connect("html-page-context", downloads.offer_notebook)
     app.connect("html-page-context", terms.write_terms)
-    app.connect("env-updated", works.empty_entries)
+    app.connect("env-updated", list_of_works.empty_entries)
     app.connect("build-finished", search.keep_terms)
     # After the others have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
