@@ -3,7 +3,9 @@
 import re
 
 import pytest
-from rendered import outputs, parts, sentences
+from rendered import outputs, parts, sentences, variables
+
+import rooflib as rl
 
 PAPER = "**On paper, in a minute.**"
 SCALE = {"ms": 1e-3, "µs": 1e-6}
@@ -35,3 +37,18 @@ def test_the_threshold_on_paper_is_near_the_exact_one() -> None:
     assert exact
     near = float(exact[1].replace(",", ""))
     assert float(paper[1].replace(",", "")) == pytest.approx(near, rel=0.1)
+
+
+# Not held by the pages: they follow a catalogue in which a chip has changed.
+
+
+def test_round_numbers_of_the_pages_are_near_the_catalogue() -> None:
+    chips, intensity = variables("chapters/chips"), variables("chapters/intensity")
+    assert chips["r_link"] > chips["r_math"]
+    assert intensity["round_ridge"] == pytest.approx(rl.chip("TPU v5e").ridge(), rel=0.05)
+    roofline = variables("chapters/roofline")
+    small, about = roofline["small"], roofline["about"]
+    assert roofline["flops_about"] == pytest.approx(small.flops, rel=0.06)
+    assert roofline["intensity_about"] == pytest.approx(small.intensity, rel=0.06)
+    assert about["peak"] == pytest.approx(roofline["peak"], rel=0.03)
+    assert about["HBM"] == pytest.approx(roofline["bandwidth"], rel=0.03)

@@ -72,7 +72,8 @@ def test_a_notebook_without_it_is_as_good(release):
 def test_in_the_sandbox_it_installs_nothing(release, made_with):
     notebook = solved(released(release))
     first = cell(notebook, "opening")
-    first.source = first.source.replace(repr(rooflib.__version__), repr(made_with))
+    for package in (rooflib, roofkit):
+        first.source = first.source.replace(repr(package.__version__), repr(made_with))
     first.source = first.source.replace("set_up_notebook('',", "set_up_notebook('https://x.org',")
     at = notebook.cells.index(first)
     repair(notebook, NAME)

@@ -50,6 +50,17 @@ def parts(page: str) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
+def variables(page: str) -> dict[str, Any]:
+    """The names that a page's cells have made when all of them have run."""
+    source = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {"__name__": "__page__"}
+    with mpl.rc_context(), in_memory():
+        for cell in read_myst_markdown_notebook(source, config=MdParserConfig()).cells:
+            if cell.cell_type == "code":
+                run(cell.source, names)
+    return names
+
+
 @contextlib.contextmanager
 def in_memory() -> Iterator[None]:
     """Figures are drawn into memory only, and closed."""
