@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roofkit.figure.controls import Choice, Number, Slider
-from roofkit.figure.options import OWN, bandwidths, decades, names, peaks
-from roofkit.pictures.blocks import (
-    FAINT,
-    INKED,
-    SERIES_COLOURS,
-    TINTS,
-    LogScale,
-    box,
-    dot,
-    label,
-    line,
-    log_axes,
-    quoted,
-)
+from roofkit.figure.controls import Number, Slider
+from roofkit.figure.options import decades
+from roofkit.pictures import roofs
+from roofkit.pictures.blocks import INKED, SERIES_COLOURS, LogScale, dot, label, quoted
 from roofkit.pictures.picture import Handle, Picture
 from roofkit.pictures.scene import Mark
 
 FORMULAS = {
-    "ceiling": "peak[chip]",
-    "bandwidth": "hbm[chip]",
-    "ridge": "ceiling / bandwidth",
+    **roofs.FORMULAS,
     "second_ridge": "ceiling / second",
-    "reached": "min(ceiling, bandwidth * intensity)",
     "second_reached": "min(ceiling, second * intensity)",
-    "share": "reached / ceiling",
     "second_share": "second_reached / ceiling",
     "zone": "['bound at both bandwidths', 'bound at the lower bandwidth', 'compute-bound']"
     "[1 * (intensity >= min(ridge, second_ridge)) + 1 * (intensity >= max(ridge, second_ridge))]",
@@ -50,10 +35,10 @@ def roofline() -> Picture:
         controls=[
             Slider("intensity", "intensity of the algorithm", decades(-1, 5), 20, "FLOP/byte"),
             Slider("second", "second bandwidth", decades(10, 13), 1e11, "B/s"),
-            Choice("chip", "chip", [*names(), OWN], "TPU v5e"),
+            roofs.chip_choice(),
         ],
-        given={"peak": peaks(), "hbm": bandwidths()},
-        own={"peak": "peak", "hbm": "bandwidth"},
+        given=roofs.chip_tables(),
+        own=roofs.OWN_TABLES,
         formulas=FORMULAS,
         numbers=[
             Number("reached", "reached, HBM", "FLOP/s"),
@@ -94,40 +79,15 @@ def roofline() -> Picture:
 
 
 def marks() -> Sequence[Mark]:
-    edges = ["0.1", "min(ridge, second_ridge)", "max(ridge, second_ridge)", "1e5"]
+    plot = roofs.Plot(X, Y)
+    edges = [X.inside(e) for e in ("min(ridge, second_ridge)", "max(ridge, second_ridge)")]
+    edges = [X.start, *edges, X.end]
     words = (("bound", "at both"), ("bound at", "the lower"), ("compute-", "bound"))
-    zones: list[Mark] = []
-    for i, lines in enumerate(words):
-        left, right = X.inside(edges[i]), X.inside(edges[i + 1])
-        zones.append(
-            box(left, Y.end, f"{right} - {left}", f"{Y.start} - {Y.end}", TINTS[i], stroke_width=0)
-        )
-        # A zone too narrow for its label goes without.
-        roomy = f"{right} - {left} > 54"
-        for row, part in enumerate(lines):
-            y = f"{Y.start} - {24 - 15 * row}"
-            zones.append(
-                label(
-                    f"({left} + {right}) / 2", y, quoted(part), text_anchor="'middle'", shown=roomy
-                )
-            )
+    zones = [plot.zone(edges[i], edges[i + 1], i, words[i], room=54) for i in range(3)]
     slopes: list[Mark] = []
     for i, (width, name) in enumerate({"bandwidth": "HBM", "second": "second"}.items()):
-        # From the left edge, or from where it comes up over the lower one, to the ridge.
-        first = f"max(0.1, {Y.low!r} / {width})"
-        corner = f"min(1e5, ceiling / {width})"
-        slopes.append(
-            line(
-                X.at(first),
-                Y.at(f"{first} * {width}"),
-                X.at(corner),
-                Y.at(f"{corner} * {width}"),
-                SERIES_COLOURS[i],
-                stroke_width=2,
-                stroke_dasharray=quoted(("none", "6 3")[i]),
-                name=f"slope-{width}",
-            )
-        )
+        look = {"stroke_width": 2, "stroke_dasharray": quoted(("none", "6 3")[i])}
+        slopes.append(plot.slope(width, i, name=f"slope-{width}", **look))
         # The steeper line has its label on the left, the other one on the right.
         steeper = f"{width} >= max(bandwidth, second)"
         down = f"either({steeper}, 5, 30)"
@@ -143,20 +103,11 @@ def marks() -> Sequence[Mark]:
         )
     at = X.inside("intensity")
     return [
-        *zones,
-        *log_axes(X, Y, ("arithmetic intensity (FLOP/byte)", "attainable FLOP/s"), ("", "FLOP/s")),
-        line(at, Y.end, at, Y.start, FAINT, stroke_dasharray="'2 3'", stroke_width=1),
+        *(mark for zone in zones for mark in zone),
+        *plot.axes(),
+        plot.upright("intensity"),
         *slopes,
-        line(
-            X.inside("min(ridge, second_ridge)"),
-            Y.inside("ceiling"),
-            X.end,
-            Y.inside("ceiling"),
-            INKED,
-            stroke_width=2,
-            name="ceiling",
-        ),
-        label(X.end, f"{Y.inside('ceiling')} - 8", "'peak of ' + chip", text_anchor="'end'"),
+        *plot.ceiling("min(ridge, second_ridge)", 2),
         dot(X.inside("ridge"), Y.inside("ceiling"), INKED, 4, name="corner"),
         dot(at, Y.inside("reached"), SERIES_COLOURS[0], 6, name="reached"),
         dot(at, Y.inside("second_reached"), SERIES_COLOURS[1], 6, name="second"),
