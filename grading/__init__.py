@@ -9,9 +9,3 @@ into one graded notebook (with `execution` and `judging`), `parallel` spreads th
 commands do the same. `schema` is the vocabulary in which exercises are written; `release` loads
 them.
 """
-
-import sys
-
-# If this package is there, jsonschema spends a second in each process on compiling its grammar of
-# web addresses. The schema of a notebook has no use for it.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

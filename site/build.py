@@ -85,9 +85,6 @@ def build(book: Path) -> bool:
     if caches.is_dir():
         for old in set(caches.iterdir()) - {cache}:
             shutil.rmtree(old)
-    # Loaded with nbformat if present: grammars of addresses, which no notebook here has, and which
-    # take longer to load than a page to build.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     # Here, since loading them takes longer than seeing that nothing has changed.
     import handouts
     from jupyter_book.sphinx import build_sphinx

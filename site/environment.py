@@ -67,7 +67,9 @@ def main() -> int:
     print("installing requirements.txt into .venv: a few minutes, once", flush=True)
     pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
     steps = [
-        [*pip, "-qq", "-r", "requirements.txt"],
+        # The lock names everything. An older pip, looking further by itself, would take a package
+        # that is wanted with extras in its newest version, and then miss the hash of that.
+        [*pip, "-qq", "--no-deps", "-r", "requirements.txt"],
         [*pip, "-qq", "--no-deps", "--no-build-isolation", "-e", ".", "-e", "kit"],
     ]
     if not VENV.exists():

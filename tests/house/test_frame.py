@@ -63,8 +63,16 @@ def test_lock_pins_what_was_chosen_and_names_no_place() -> None:
     assert set(CHOSEN) <= set(pinned)
     for name, version in re.findall(r"^([\w-]+)==(\S+)$", read("requirements.in"), re.MULTILINE):
         assert pinned[name] == version
+    # jsonschema loads it in every process that reads a notebook, for a second or two.
+    assert "rfc3987-syntax" not in pinned
     assert "://" not in lock
     assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
+
+
+def test_the_lock_holds_all_that_its_packages_ask_for() -> None:
+    command = [sys.executable, "-m", "pip", "check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_contributing_says_why_for_each_package() -> None:
