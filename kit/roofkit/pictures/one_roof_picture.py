@@ -22,11 +22,12 @@ FORMULAS = {
 HIGH = 320
 X = LogScale(0.1, 1e4, "42", "wide - 26")
 Y = LogScale(1e11, 1e16, str(HIGH - 44), "32")
+SMALL, LARGE = 32, 1024
 # Where three operations lie: each is what rooflib counts.
 KNOWN = {
     "dot product": dot_product(10**6).intensity,
-    "matmul, batch 32": matmul(32, 4096, 16384).intensity,
-    "batch 1,024": matmul(1024, 4096, 16384).intensity,
+    f"matmul, batch {SMALL:,}": matmul(SMALL, 4096, 16384).intensity,
+    f"batch {LARGE:,}": matmul(LARGE, 4096, 16384).intensity,
 }
 
 

@@ -57,9 +57,9 @@ def ring() -> Picture:
         numbers=[
             Number("piece", "one piece", "B"),
             Number("sent", "sent by each chip so far", "B"),
-            Number("share", "that is, times the array"),
+            Number("share", "sent so far, in arrays"),
             Number("total", "sent in all steps", "B"),
-            Number("total_share", "that is, times the array"),
+            Number("total_share", "sent in all, in arrays"),
         ],
         says=(
             "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip "
