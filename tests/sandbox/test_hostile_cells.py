@@ -59,7 +59,8 @@ def test_hostile_code_reaches_nothing(
         monkeypatch.setattr(kernel_connection, "SEND_MILLISECONDS", 500)
     before, running = state(course), descendants(os.getpid())
     late = [1, 2] if cell.name in STUCK else [1] if cell.name in STOPPED else []
-    done = run("answer = 42", cell.source, "print('answer', answer)", late=late)
+    drained = cell.name in STOPPED
+    done = run("answer = 42", cell.source, "print('answer', answer)", late=late, drained=drained)
     reached = [line for line in "".join(done.texts).split("\n") if line.startswith("REACHED")]
     assert not reached, cell.does
     assert state(course) == before

@@ -17,6 +17,9 @@ LIMITS = sandbox.SandboxLimits(
 )
 GENEROUS = 300.0  # seconds for a cell that ends by itself, on however busy a machine
 PRINTED = 300  # seconds for what a cell printed to arrive; not waited for if it has
+# The same for a cell that was stopped. The kernel drops what comes while nobody has room for it,
+# the end of a flood, too, and what the next cell prints, unless the flood was taken in first.
+DRAINED = 10
 
 
 @dataclass(frozen=True)
@@ -28,10 +31,15 @@ class Run:
     stopped: str = ""
 
 
-def run(*sources: str, limits: sandbox.SandboxLimits = LIMITS, late: Sequence[int] = ()) -> Run:
+def run(
+    *sources: str,
+    limits: sandbox.SandboxLimits = LIMITS,
+    late: Sequence[int] = (),
+    drained: bool = False,
+) -> Run:
     """Run the cells in a box of their own; see run_in."""
     with sandbox.open(limits) as box:
-        return run_in(box, *sources, late=late)
+        return run_in(box, *sources, late=late, drained=drained)
 
 
 def noted(*sources: str) -> tuple[Run, tuple[str, ...]]:
@@ -46,10 +54,12 @@ def run_in(
     *sources: str,
     late: Sequence[int] = (),
     late_seconds: float = 0.5,
+    drained: bool = False,
 ) -> Run:
     """Run the cells one after the other in this box.
 
     late: places of cells that do not end by themselves and are stopped after `late_seconds`.
+    drained: take in what a stopped cell showed before the next one begins.
     """
     notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
     stopped = {notebook.cells[place].id for place in late}
@@ -61,7 +71,7 @@ def run_in(
         interrupt_on_timeout=True,
         error_on_timeout={"ename": "TooLate", "evalue": "", "traceback": ["too late"]},
     )
-    client.stopped = stopped
+    client.waits = {cell: DRAINED if drained else 0 for cell in stopped}
     died = False
     try:
         client.execute()
@@ -72,12 +82,12 @@ def run_in(
 
 
 class _Client(NotebookClient):  # type: ignore[misc]
-    """Waits for what a cell printed unless it was stopped, and soon notices a kernel's end."""
+    """Waits for what a cell printed, and soon notices a kernel's end."""
 
-    stopped: set[str]
+    waits: dict[str, int]  # seconds, by cell
 
     async def async_execute_cell(self, cell: NotebookNode, *arguments: Any, **options: Any) -> Any:
-        self.iopub_timeout = 0 if cell.id in self.stopped else PRINTED
+        self.iopub_timeout = self.waits.get(cell.id, PRINTED)
         return await super().async_execute_cell(cell, *arguments, **options)
 
     async def _async_poll_kernel_alive(self) -> None:
