@@ -56,4 +56,17 @@ def small_book(folder: Path, *pages: str) -> Book:
     (folder / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{listed}")
     (folder / "index.md").write_text(HEADER + "\n# A small book\n")
     (folder / "chapters").mkdir()
+    spare(folder)
     return Book(folder)
+
+
+def spare(folder: Path) -> None:
+    """Hand over what every build makes alike and slowly, if the site has been built already.
+
+    A build leaves them as they are: fonts always, Vega if it was made from the same sources.
+    """
+    built, static = ROOT / "_build", Path("html", "_static")
+    if (built / "built-from.json").exists():
+        (folder / "_build" / static).mkdir(parents=True)
+        shutil.copytree(built / static / "fonts", folder / "_build" / static / "fonts")
+        shutil.copy(built / static / "live-charts.js", folder / "_build" / static)

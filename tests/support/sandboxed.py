@@ -71,7 +71,7 @@ def run_in(
         interrupt_on_timeout=True,
         error_on_timeout={"ename": "TooLate", "evalue": "", "traceback": ["too late"]},
     )
-    client.waits = {cell: DRAINED if drained else 0 for cell in stopped}
+    client.waits = dict.fromkeys(stopped, DRAINED if drained else 0)
     died = False
     try:
         client.execute()
