@@ -8,7 +8,7 @@ BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: book pdf serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
-	clean lint environment system
+	clean style environment system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -22,18 +22,19 @@ serve: book  ## show the site: PORT=8001 make serve
 lab: environment  ## open the chapters and the exercises in JupyterLab
 	@$(BIN)/python site/lab.py $(LAB_ARGS)
 
-lint: environment
+style: environment
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 
-check: lint  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
+check: style  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
+	$(BIN)/mypy
 	$(BIN)/pytest tests/rooflib
 
-test: system lint  ## everything that CI runs
+# The types are a test, tests/house/test_types.py, so that they are checked beside the others.
+test: system style  ## everything that CI runs
 	$(PYTEST)
 
-test-all: system lint  ## as test, with the whole of the long random series and matrices
+test-all: system style  ## as test, with the whole of the long random series and matrices
 	$(PYTEST) -m "long or not long"
 
 mutants: environment  ## break the code in many places and see that a test notices

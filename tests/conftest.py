@@ -15,6 +15,7 @@ from site_browser import MISSING, chromium, started
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
+    "test_types.py",
     "test_grading_nbgrader.py",
     "test_book.py",
     "test_validate_button.py",

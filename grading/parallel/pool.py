@@ -83,15 +83,13 @@ class Cluster:
         if not _complete(address):
             raise Unable(f"--cluster {address}: not a scheduler's address, as tcp://HOST:PORT is")
         try:
-            self.client: Any = Client(  # type: ignore[no-untyped-call]
-                address, timeout=f"{ANSWER_SECONDS}s", set_as_default=False
-            )
+            self.client: Any = Client(address, timeout=f"{ANSWER_SECONDS}s", set_as_default=False)
         except (OSError, ValueError) as error:
             raise Unable(f"--cluster {address}: no Dask scheduler answers there") from error
         try:
             self.client.wait_for_workers(1, timeout=seconds)
         except TimeoutError as error:
-            self.client.close()  # type: ignore[no-untyped-call]
+            self.client.close()
             raise Unable(
                 f"--cluster {address}: it has no workers. On each machine that is to work for it: "
                 f"python -m grading worker {address}"

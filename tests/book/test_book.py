@@ -126,7 +126,7 @@ class Builds:
 
 @pytest.fixture(scope="module")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
-    names = ("page", "maths", "peak", "stamp")
+    names = ("works", "page", "maths", "peak", "stamp")
     book = small_book(tmp_path_factory.mktemp("book"), *names)
 
     def built() -> Built:
@@ -140,9 +140,11 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
     book.write(f"\n{cell}{top}\n{body}")
     book.write("\n# Maths\n\n$x^2$\n", "maths")
     book.write(PEAK, "peak")
-    book.write(STAMP, "stamp")
+    book.write(STAMP + "Said by {cite:p}`wulf1995`.\n", "stamp")
+    book.write("\n# Works\n\n{cite:t}`williams2009`\n\n```{bibliography}\n```\n", "works")
     first = built()
-    book.write(STAMP.replace("At", "Exactly at"), "stamp")
+    another = STAMP.replace("At", "Exactly at") + "Said by {cite:p}`wulf1995,amdahl1967`.\n"
+    book.write(another, "stamp")
     another_sentence = built()
     double_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e")
     return Builds(first, another_sentence, built())
@@ -198,6 +200,13 @@ def test_a_site_loads_nothing_from_elsewhere(builds: Builds) -> None:
 def test_prose_changes_without_running_the_cells_again(builds: Builds) -> None:
     stamp = re.search(r"At (\d+)", text_of(builds.first.html["stamp"]))[1]
     assert f"Exactly at {stamp}." in text_of(builds.another_sentence.html["stamp"])
+
+
+def test_a_work_is_listed_once_after_another_build(builds: Builds) -> None:
+    # Without what a link says when a pointer rests on it.
+    listed = text_of(builds.another_sentence.html["works"])
+    for title in ("Roofline:", "Hitting the", "Validity of"):
+        assert listed.count(title) == 1
 
 
 def test_a_figure_of_the_catalogue_travels_into_the_sentence(builds: Builds) -> None:

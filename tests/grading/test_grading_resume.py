@@ -168,7 +168,7 @@ def test_a_killed_grader_continues_where_it_was(count, copy, undisturbed):
 
 
 @pytest.mark.parametrize(
-    ("workers", "kernels"), [(2, 2), pytest.param(5, 9, marks=pytest.mark.long)]
+    ("workers", "kernels"), [(1, 1), pytest.param(5, 9, marks=pytest.mark.long)]
 )
 def test_killed_workers_and_kernels_are_replaced(workers, kernels, copy, undisturbed):
     """Killed at random moments after one more submission has been graded."""

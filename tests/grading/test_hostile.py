@@ -181,13 +181,13 @@ def in_every_run() -> set[str]:
     """Who is in the class by default.
 
     All whose solution is wrong, so that points would be stolen; all folders, which take no time; of
-    each row of KNOWN the first; every second of those whom no row names; and whom tests name.
+    each row of KNOWN the first; every fourth of those whom no row names; and whom tests name.
     """
     students = {student for student in STUDENTS if student.startswith(("cheat-", "folder-"))}
     students |= {"by-heart", "cell-network", "cell-ptrace"}
     known = {student for row in KNOWN.values() for student in row}
     students |= {row[0] for row in KNOWN.values()} - MISTAKES
-    return students | set([one for one in (*CELLS, *ANSWERS) if one not in known][1::2])
+    return students | set([one for one in (*CELLS, *ANSWERS) if one not in known][1::4])
 
 
 DEFAULT = in_every_run()

@@ -242,8 +242,15 @@ def test_results_of_a_removed_exercise_are_reported(tmp_path, release):
     assert table(room, "misconceptions")[1:] == [["gone", PARTS[0], "x", "1"]]
 
 
-@pytest.mark.parametrize("view", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("view", "theme"),
+    [
+        pytest.param(DESK, "light", id="light-desk"),
+        pytest.param(PHONE, "dark", id="dark-phone"),
+        pytest.param(PHONE, "light", id="light-phone", marks=pytest.mark.long),
+        pytest.param(DESK, "dark", id="dark-desk", marks=pytest.mark.long),
+    ],
+)
 def test_the_report_stands_alone_in_a_browser(room, browser: Browser, view, theme):
     # axe itself is a script, which the page's own policy would not let in.
     context = browser.new_context(viewport=view, color_scheme=theme, bypass_csp=True)

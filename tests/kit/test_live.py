@@ -355,7 +355,7 @@ async (figure, settings) => {
 """
 
 
-@pytest.mark.parametrize("steps", [30, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("steps", [12, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_number_shown_is_rooflibs(chapter: Chapters, name: str, steps: int) -> None:
     page, figure = chapter(name), getattr(live, name)()

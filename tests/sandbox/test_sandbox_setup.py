@@ -65,7 +65,15 @@ print(sandboxed.run(look))
 """
 
 
-@pytest.mark.parametrize("top", ["/tmp", "/home/learner", "/dev/shm", "/run"])
+@pytest.mark.parametrize(
+    "top",
+    [
+        "/tmp",
+        "/run",
+        pytest.param("/home/learner", marks=pytest.mark.long),
+        pytest.param("/dev/shm", marks=pytest.mark.long),
+    ],
+)
 def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
     prefix = f"{top}/clone/python"
     paths = list(dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))))

@@ -163,7 +163,9 @@ def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: Non
     assert page.evaluate(seen, False) == "visible"
 
 
-@pytest.mark.parametrize(("replaced", "clicks"), [(True, 1), (False, 0)])
+@pytest.mark.parametrize(
+    ("replaced", "clicks"), [(True, 1), pytest.param(False, 0, marks=pytest.mark.long)]
+)
 def test_a_link_that_is_drawn_anew_while_it_is_pressed_is_followed(
     page: Page, changing: None, replaced: bool, clicks: int
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 import serve
 from playwright.sync_api import Browser, BrowserContext, Page
 from pybtex.database import parse_file
-from repository import ROOT, Book, small_book
+from repository import ROOT
 from site_browser import DESK, PHONE, axe, put_theme, ready
 from site_server import Server, serving
 
@@ -50,8 +50,17 @@ def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContex
 # A page that is not there.
 
 
-@pytest.mark.parametrize("below", ["", "course/"])
-@pytest.mark.parametrize("missing", ["nothing.html", "chapters/deep/down/nothing", "gone/"])
+@pytest.mark.parametrize(
+    ("below", "missing"),
+    [
+        ("", "nothing.html"),
+        ("course/", "chapters/deep/down/nothing"),
+        pytest.param("", "chapters/deep/down/nothing", marks=pytest.mark.long),
+        pytest.param("", "gone/", marks=pytest.mark.long),
+        pytest.param("course/", "nothing.html", marks=pytest.mark.long),
+        pytest.param("course/", "gone/", marks=pytest.mark.long),
+    ],
+)
 def test_a_missing_page_has_the_look_of_the_site_and_leads_home(
     browser: Browser, site: Path, tmp_path: Path, below: str, missing: str
 ) -> None:
@@ -173,7 +182,9 @@ def test_every_term_is_explained_in_words(site: Path) -> None:
 # Excerpts.
 
 
-@pytest.mark.parametrize("query", ["bandwidth", "ridge point", "print"])
+@pytest.mark.parametrize(
+    "query", ["bandwidth", "print", pytest.param("ridge point", marks=pytest.mark.long)]
+)
 def test_excerpts_are_prose(browser: Browser, server: Server, query: str) -> None:
     with opened(browser) as (_, page):
         ready(page, f"{server.origin}/search.html?q={query}")
@@ -196,7 +207,7 @@ CLIPPED = """() => [...document.querySelectorAll("main pre")]
   .map((pre) => pre.textContent.slice(0, 80))"""
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["chapters/hardware", "chapters/roofline", "chapters/api"])
 def test_no_line_of_code_is_cut_off(
     browser: Browser, server: Server, name: str, width: int
@@ -245,16 +256,3 @@ def test_no_two_works_are_cited_alike() -> None:
         names = f"{people[0]} et al." if len(people) > 2 else " and ".join(people)
         cited.append((names, entry.fields.get("year", "n.d.")))
     assert [work for work in cited if cited.count(work) > 1] == []
-
-
-def test_a_work_is_listed_once_after_another_build(tmp_path: Path) -> None:
-    book: Book = small_book(tmp_path, "works", "page")
-    book.write("\n# Works\n\n{cite:t}`williams2009`\n\n```{bibliography}\n```\n", "works")
-    for text in ("One {cite:p}`wulf1995`.", "Two {cite:p}`wulf1995` {cite:p}`amdahl1967`."):
-        book.write(f"\n# Page\n\n{text}\n")
-        run = book.build()
-        assert run.returncode == 0, run.stderr
-    # Without what a link says when a pointer rests on it.
-    html = re.sub("<[^>]+>", "", book.html("works"))
-    for title in ("Roofline:", "Hitting the", "Validity of"):
-        assert html.count(title) == 1
