@@ -5,6 +5,8 @@ PORT ?= 8000
 # One more than cores: a test of the site or the grading waits part of its time.
 JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
+# Where it is set, each of the hundreds of processes compiles all of our code for itself.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: book pdf serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
