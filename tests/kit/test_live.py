@@ -28,6 +28,12 @@ from roofkit.figure.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips")
+# What depends on the page and hardly on the figure: one chart and one picture, the others when all
+# is tested.
+SOME = [
+    pytest.param(name, marks=[] if name in ("roofline", "chips") else pytest.mark.long)
+    for name in FIGURES
+]
 
 Settings = dict[str, Any]
 
@@ -472,7 +478,7 @@ FITS = """([name, width]) => {
 }"""
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", SOME)
 def test_a_figure_is_as_wide_as_its_place(chapter: Chapters, name: str) -> None:
     page = chapter(name)
     texts = page.locator(f'figure[data-figure="{name}"] svg text')
@@ -501,7 +507,7 @@ HIGH = """(figure) => {
 }"""
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", SOME)
 def test_on_a_phone_controls_and_numbers_are_seen_together(
     browser: Browser, origin: str, name: str
 ) -> None:

@@ -195,6 +195,7 @@ def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(
     assert page.evaluate("jupyterapp.shell.currentWidget.context.path") == f"{NAME}/{NAME}.ipynb"
 
 
+@pytest.mark.long
 def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:
     other = page.context.new_page()
     other.goto("/lab/workspaces/again/tree/chapters/1-time.ipynb")
@@ -311,6 +312,7 @@ def test_an_unfinished_notebook_gets_the_words_of_its_checks(
     )
 
 
+@pytest.mark.long
 def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(page: Page) -> None:
     assert validated(page, "foreign") == "Success! Your notebook passes all the tests."
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, Page
 from site_browser import (
     PHONE,
     SIDEWAYS,
@@ -57,27 +57,25 @@ Plant = Callable[[str], tuple[Page, Traffic]]
 
 
 @pytest.fixture(scope="module")
-def window(browser: Browser) -> Iterator[BrowserContext]:
-    """A phone, whose tabs the tests open and close."""
+def tab(browser: Browser) -> Iterator[Page]:
+    """A phone, on which page after page is opened."""
     context = browser.new_context(viewport=PHONE)
-    yield context
+    yield context.new_page()
     context.close()
 
 
 @pytest.fixture
-def planted(window: BrowserContext, server: Server) -> Iterator[Plant]:
+def planted(tab: Page, server: Server) -> Plant:
     """Open the page with something planted in it, on a phone."""
-    traffic = Traffic().listen(window)
-    page = window.new_page()
+    traffic = Traffic().listen(tab.context)
 
     def plant(html: str) -> tuple[Page, Traffic]:
         (server.folder / "page.html").write_text(GOOD % html, encoding="utf-8")
-        ready(page, f"{server.origin}/page.html")
-        page.evaluate(UNFOLD)
-        return page, traffic
+        ready(tab, f"{server.origin}/page.html")
+        tab.evaluate(UNFOLD)
+        return tab, traffic
 
-    yield plant
-    page.close()
+    return plant
 
 
 def test_a_good_page_passes(planted: Plant, server: Server) -> None:

@@ -47,6 +47,14 @@ DRAWN = f"""() => {{
   late?.node.isConnected ? late.node.scrollIntoView() : late && {PANEL}.content.scrollToCell(late);
   return !late;
 }}"""
+# What was open goes without a question about what was not saved.
+OPEN = """async (path) => {
+  const app = window.jupyterapp;
+  await app.restored;
+  [...app.shell.widgets("main")].forEach((widget) => widget.dispose());
+  const panel = await app.commands.execute("docmanager:open", {path});
+  app.shell.activateById(panel.id);
+}"""
 IDLE = f"""() => {{
   const kernel = {PANEL}?.sessionContext?.session?.kernel;
   return kernel?.status === "idle" && {PANEL}.context.isReady;
@@ -109,8 +117,12 @@ def lab_page(browser: Browser, folder: Path, home: Path) -> Iterator[Page]:
 
 
 def opened(page: Page, notebook: str) -> None:
-    """Open a notebook by itself, in a workspace of its own, with its kernel ready."""
-    page.goto(f"/lab/workspaces/{secrets.token_hex(4)}/tree/{notebook}")
+    """Open a notebook by itself, without what was open before, with its kernel ready.
+
+    Not by its address: JupyterLab takes three or four seconds of computing to start in a browser.
+    """
+    page.wait_for_function("() => !!window.jupyterapp")
+    page.evaluate(OPEN, notebook)
     page.wait_for_function(IDLE)
 
 
