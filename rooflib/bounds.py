@@ -111,7 +111,7 @@ def bound(
     chip: str | Chip,
     link: str | Link | None = None,
     unit: str = "matrix",
-    launch: float = 0.0,
+    launch: Size = 0.0,
 ) -> Bounds:
     """Time `op` against every roof of `chip`.
 
@@ -164,8 +164,9 @@ def bound(
         # Two entries may share a link: one that names it, and one that left it to be chosen.
         flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
         times[over.name] = times.get(over.name, 0) + flow
-    if non_negative("launch", launch):
-        times[LAUNCH] = launch
+    start = non_negative("launch", launch)
+    if np.any(start):
+        times[LAUNCH] = start
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)
 
 
