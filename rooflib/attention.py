@@ -31,8 +31,8 @@ def attention(
     >>> step.flops, step.loaded, step.vector
     (134217728, 33562624, 1310656)
 
-    A query sees P keys, all heads and sequences together: BNTS or, where it is causal,
-    BN(TS - T(T-1)/2). Each of these pairs takes 2H FLOPs in q · kᵀ and 2H in the product with v.
+    Queries meet keys in P pairs, over all heads and sequences: BNTS or, where a query sees no later
+    position, BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v.
     Loaded are BTNH elements of q and BSKH each of k and v; written are BTNH of the result. Fused,
     scores stay on the chip; otherwise P scores and P probabilities are written and read as well.
     Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
@@ -49,9 +49,11 @@ def attention(
     ----------
     B, T, S
         Sequences, positions with a query, and positions with a key: whole numbers, or arrays of
-        them that broadcast. Where it is causal, queries are at the last T of the S positions.
+        them that broadcast.
     N, K, H
         Heads of queries, heads of keys and values (N is a multiple of K), and a head's width.
+    causal
+        Whether a query sees no later position than its own: the queries are at the last T of S.
     fused
         Whether scores and probabilities stay on the chip.
     x, kv, out, scores, compute
@@ -87,7 +89,7 @@ def attention(
         compute=kind,
         # Probabilities take the place of their scores.
         resident=loaded + ends_with + square,
-        vector=5 * pairs - 2 * (B * N * T) if softmax is not False else 0,
+        vector=5 * pairs - 2 * (B * N * T) if softmax else 0,
         vector_compute=normalised,
     )
 

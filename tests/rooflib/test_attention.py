@@ -85,6 +85,14 @@ def test_probabilities_take_the_room_of_their_scores():
     assert apart.bytes == fused.bytes + 4 * 4 * pairs
 
 
+def test_counts_of_whole_numbers_are_exact_however_large():
+    side = 10**12
+    pairs = 3 * 4 * (side * 2 * side - side * (side - 1) // 2)
+    op = rl.attention(3, side, 2 * side, 4, 2, 64, fused=False)
+    assert (op.flops, op.vector) == (256 * pairs, 5 * pairs - 2 * 12 * side)
+    assert op.written == 2 * 12 * side * 64 + 4 * pairs
+
+
 def test_types_default_to_that_of_the_queries():
     sizes = (1, 2, 3, 2, 1, 4)
     assert rl.attention(*sizes, x="fp32").bytes == 2 * rl.attention(*sizes).bytes
