@@ -42,8 +42,9 @@ def test_the_models_are_there_in_their_order():
         ("Llama 3 70B", 70_553_706_496),
         # What ollama's page of its API shows for llama3.
         ("Llama 3 8B", 8_030_261_248),
-        # What Hugging Face says that the files hold; with Llama 2 these hold besides, for each
-        # layer, half a head's width of frequencies, with which positions are encoded.
+        # What the files at Hugging Face hold, as a study of training runs has written it down. With
+        # Llama 2 they hold besides, for each layer, half a head's width of frequencies, with which
+        # positions are encoded.
         ("Llama 2 7B", 6_738_417_664 - 32 * 64),
         ("Llama 3.1 405B", 405_853_388_800),
     ],
