@@ -12,6 +12,7 @@ TIME = "“Where does the time go?”"
 INTENSITY = "“Arithmetic intensity”"
 PLOTS = "“Roofline plots”"
 MATMUL = "“Matrix multiplication”"
+CHIPS = "“Many chips”"
 CATALOGUE = "“The hardware catalogue”"
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -299,6 +300,115 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "length-alone": (
         "The tokens of one sequence are compared; a replica has several sequences.",
         f"{MATMUL}, “Tokens, not sequences, and per replica”",
+    ),
+    # attention
+    "half-the-operations": (
+        "Half of the operations are missing: there are two multiplications, with the keys and with "
+        "the values, and a multiply-add is two operations.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
+    "no-later-position": (
+        "Pairs of a query and a later position are left out, as under a causal mask; here every "
+        "query meets every position.",
+        "the question: which pairs there are",
+    ),
+    "one-head": (
+        "This is the work of a single head of queries.",
+        "the question: how many heads there are",
+    ),
+    "one-sequence": (
+        "This is what a single sequence of the batch takes.",
+        "the question: how many sequences there are",
+    ),
+    "every-position-asks": (
+        "As many queries are counted as there are positions with a key; there are fewer.",
+        "the question: which letter counts what",
+    ),
+    "queries-alone-meet": (
+        "As many keys are counted as there are queries; the context has more positions.",
+        "the question: which letter counts what",
+    ),
+    "values-not-counted": (
+        "Only the keys are counted, or only the values; both are kept and loaded.",
+        "the question: what is kept of a position",
+    ),
+    "cache-alone": (
+        "Keys and values alone are counted; the exact count includes the queries and the result.",
+        "the question: which arrays are loaded and written",
+    ),
+    "heads-not-shared": (
+        "Keys and values are counted for each head of queries; several of these share one.",
+        "the question: which letter counts what",
+    ),
+    "scores-moved": (
+        "Scores and probabilities are counted as written and read; in a fused kernel they never "
+        "leave the chip.",
+        "the question: what a fused kernel keeps on the chip",
+    ),
+    "scores-not-moved": (
+        "Scores and probabilities are counted as if they stayed on the chip, also where the kernel "
+        "writes and reads them.",
+        "the question: what changes where the kernel is not fused",
+    ),
+    "scores-always-moved": (
+        "Scores and probabilities are counted as written and read also where the kernel is fused.",
+        "the question: what changes where the kernel is not fused",
+    ),
+    "one-cache-for-all": (
+        "One cache is counted for the whole batch, as if its sequences shared it like weights; "
+        "each has its own.",
+        "the question: what belongs to a sequence",
+    ),
+    "one-width-for-all": (
+        "All elements are counted with the width of the queries; the cache has a width of its own.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
+    "long-context-for-exact": (
+        "This is what a long context comes close to; the question asks for the exact value.",
+        f"{MATMUL}, “The intensity, exactly and for small B”",
+    ),
+    "group-alone": (
+        "This is the size of a group of heads; the FLOPs of a pair and the width of an element "
+        "belong to it too.",
+        f"{INTENSITY}, “What a byte brings”",
+    ),
+    "group-upside-down": (
+        "More heads of keys make it larger here; but each of them is more to load.",
+        "the question: which letter counts what",
+    ),
+    "ridge-for-length": (
+        "This is the chip's ratio of peak and bandwidth itself; how the intensity depends on the "
+        "length is missing.",
+        f"{INTENSITY}, “The chip has such a number too”",
+    ),
+    "weights-take-no-room": (
+        "The cache gets all of the capacity here; the weights need room on the chip too.",
+        f"{TIME}, “Does it fit at all?”",
+    ),
+    "one-layer": (
+        "This is the cache of a single layer; each layer keeps keys and values of its own.",
+        "the question: what is kept of a position",
+    ),
+    "positions-for-sequences": (
+        "Positions are counted here; the question asks for whole sequences of them.",
+        "the question",
+    ),
+    "not-whole": (
+        "This is not a whole number, and only a whole one can be meant.",
+        "the question",
+    ),
+    "rounded-up": (
+        "The number is rounded up; for the last one there is not room enough.",
+        "the question",
+    ),
+    "below-zero": (
+        "Where the weights alone need too much, this is below zero; the question says what to "
+        "return then.",
+        "the question",
+    ),
+    "cache-not-counted": (
+        "The weights alone are loaded here; the cache must be loaded in each step as well.",
+        "the question: what a step loads",
     ),
 }
 

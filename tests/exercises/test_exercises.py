@@ -1,4 +1,4 @@
-"""The five exercises: their notebooks, their known misconceptions, and a class of submissions.
+"""The exercises: their notebooks, their known misconceptions, and a class of submissions.
 
 The answers are compared with rooflib, which counts and solves on its own, and with the worked
 numbers of the source documents as corrected.
@@ -34,8 +34,12 @@ from roofkit.check.messages import PROBLEMS
 matplotlib.use("agg")
 
 SOURCE = ROOT / "exercises"
-NAMES = ("int8-matmul", "int8-weights", "roofline-plot", "weight-per-example", "h100-spec-sheet")
+NAMES = (
+    *("int8-matmul", "int8-weights", "roofline-plot", "weight-per-example", "h100-spec-sheet"),
+    "attention",
+)
 DRAWS = 12
+FURTHER = {"attention"}  # whose answers nothing else in the book works out
 
 
 @cache
@@ -278,6 +282,31 @@ SAYS = {
     "share-of-the-peak": "a share of the peak",
     "increase": "by how much the batch is larger",
     "one-side-twice": "weights are taken as square",
+    "half-the-operations": "Half of the operations",
+    "no-later-position": "as under a causal mask",
+    "one-head": "a single head of queries",
+    "one-sequence": "a single sequence of the batch",
+    "every-position-asks": "As many queries are counted",
+    "queries-alone-meet": "As many keys are counted",
+    "values-not-counted": "Only the keys are counted",
+    "cache-alone": "Keys and values alone are counted",
+    "heads-not-shared": "for each head of queries",
+    "scores-moved": "never leave the chip",
+    "scores-not-moved": "as if they stayed on the chip",
+    "scores-always-moved": "also where the kernel is fused",
+    "one-cache-for-all": "One cache is counted for the whole batch",
+    "one-width-for-all": "with the width of the queries",
+    "long-context-for-exact": "what a long context comes close to",
+    "group-alone": "the size of a group of heads",
+    "group-upside-down": "More heads of keys make it larger",
+    "ridge-for-length": "ratio of peak and bandwidth itself",
+    "weights-take-no-room": "gets all of the capacity",
+    "one-layer": "cache of a single layer",
+    "positions-for-sequences": "Positions are counted here",
+    "not-whole": "not a whole number",
+    "rounded-up": "not room enough",
+    "below-zero": "this is below zero",
+    "cache-not-counted": "The weights alone are loaded",
 }
 
 
@@ -290,6 +319,7 @@ def test_each_sentence_is_that_of_its_own_misconception() -> None:
 @pytest.mark.parametrize(("name", "part"), PARTS)
 def test_a_value_counts_up_to_the_tolerance_and_no_further(name: str, part: Part) -> None:
     rounded = {"critical-batch", "critical-batch-limit", "ceiling-batch", "delay", "figure"}
+    rounded |= {"compute-bound-from"}
     if name == "h100-spec-sheet":  # where 298 counts as well as 295
         wanted = 0.02 if part.key in {"critical-batch", "critical-batches"} else 1e-5
     else:
@@ -427,7 +457,65 @@ def link(printed: float, unit: str, both_ways: bool) -> float:
     return rl.DataPoint("any", "link", printed * factor, unit, source, two_way=both_ways).value
 
 
+STORED = {0.5: "int4", 1: "int8", 2: "bf16", 4: "fp32"}
+
+
+def heads(
+    B: int = 1,
+    T: int = 1,
+    S: int = 1,
+    N: int = 1,
+    K: int = 1,
+    H: int = 1,
+    q_bytes: float = 2,
+    kv_bytes: float = 2,
+    fused: bool = True,
+) -> rl.Operation:
+    types = {"x": STORED[q_bytes], "kv": STORED[kv_bytes], "compute": "bf16"}
+    return rl.attention(B, T, S, N, K, H, causal=False, fused=fused, softmax=False, **types)
+
+
+def prefill_from(
+    N: int, K: int, H: int, width: float, peak: float, bandwidth: float, fused: bool
+) -> float:
+    """From what two short prompts take: FLOPs grow with the square, bytes with it or without."""
+    one, two = (heads(1, T, T, N, K, H, width, width, fused) for T in (1, 2))
+    square = (two.bytes - 2 * one.bytes) / 2
+    ridge = given(peak, bandwidth).ridge()
+    room = one.flops - ridge * square
+    return ridge * (one.bytes - square) / room if room > 0 else math.inf
+
+
+def sequences(
+    capacity: float, weights: float, S: int, layers: int, K: int, H: int, kv_bytes: float
+) -> int:
+    """One after the other, as long as there is room."""
+    each, found = S * rl.kv_bytes_per_token(layers, K, H, STORED[kv_bytes]), 0
+    while weights + (found + 1) * each <= capacity:
+        found += 1
+    return found
+
+
+def decode_step(
+    B: int, S: int, parameters: float, width: float, per_position: float, **chip: float
+) -> tuple[Any, Any]:
+    loaded = parameters * width + B * S * per_position
+    found = time_of(rl.operation(2 * B * parameters, loaded), **chip)
+    return found.lower, found.upper
+
+
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "attention": {
+        "operations": lambda **size: heads(**size).flops,
+        "bytes-moved": lambda **size: heads(**size).bytes,
+        "decode-intensity": lambda **size: heads(**size).intensity,
+        "decode-limit": lambda N, K, kv_bytes: (
+            heads(S=10**13, N=N, K=K, kv_bytes=kv_bytes).intensity
+        ),
+        "compute-bound-from": prefill_from,
+        "sequences-that-fit": sequences,
+        "step-bounds": decode_step,
+    },
     "int8-matmul": {
         "bytes-moved": lambda **size: (int8(**size).loaded, int8(**size).written),
         "operations": lambda **size: int8(**size).flops,
@@ -505,7 +593,8 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
 def test_the_reference_agrees_with_rooflib(name: str, part: Part) -> None:
-    cases = [*part.cases, *hidden(part, 1), *hidden(part, 2)]
+    seeds = range(1, 31) if name in FURTHER else (1, 2)
+    cases = [*part.cases, *itertools.chain.from_iterable(hidden(part, seed) for seed in seeds)]
     got = values(part, reference(name)[part.function], cases)
     for case, value in zip(cases, got, strict=True):
         assert same(value, ORACLES[name][part.key](**case), 1e-9), case
@@ -554,6 +643,47 @@ def test_exercise_5_is_295_and_298_counts_as_well() -> None:
     table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
     batches = book["critical_batches"](book["sheets"])
     assert {name: round(batches[name]) for name in table} == table
+
+
+def test_exercise_6_tends_to_the_group_and_fits_what_others_have_published() -> None:
+    book = reference("attention")
+    assert book["decode_limit"](64, 8, 2) == 8  # Llama 3 70B: its heads share in groups of 8
+    assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
+    # How To Scale Your Model, "All About Transformer Inference": 6.7 GB for Llama 2 13B.
+    thirteen = {"weights": 26e9, "S": 8192, "layers": 40, "K": 40, "H": 128, "kv_bytes": 2}
+    assert book["sequences_that_fit"](26e9 + 3 * 6.72e9, **thirteen) == 3
+    assert book["sequences_that_fit"](26e9 + 3 * 6.70e9, **thirteen) == 2
+
+
+def test_exercise_6_turns_compute_bound_where_a_bound_does() -> None:
+    book = reference("attention")
+    (part,) = [p for p in load("attention").parts if p.key == "compute-bound-from"]
+    found = set()
+    for case in itertools.chain(part.cases, *(hidden(part, seed) for seed in range(20))):
+        kernel = {key: case[key] for key in ("N", "K", "H", "fused")}
+        kernel |= {"q_bytes": case["width"], "kv_bytes": case["width"]}
+        chip = {key: case[key] for key in ("peak", "bandwidth")}
+        length = book["compute_bound_from"](**case)
+        below = 10**9 if length == math.inf else math.ceil(length) - 1
+        assert time_of(heads(T=below, S=below, **kernel), **chip).binding == "HBM"
+        if length < math.inf:
+            above = {"T": below + 2, "S": below + 2}
+            assert time_of(heads(**above, **kernel), **chip).binding == "compute"
+        found.add((case["fused"], length < math.inf))
+    assert found == {(True, True), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
+def test_exercise_6_times_a_step_as_rooflib_times_one_of_a_model(model: rl.Model) -> None:
+    book, B, S = reference("attention"), 8, 2048
+    step = model.decode(B, S)
+    attention = model.layers * rl.attention(B, 1, S, model.N, model.K, model.H).flops
+    used = model.parameters - (0 if model.tied else model.vocabulary * model.D)
+    sizes = {"parameters": used, "width": 2, "per_position": model.kv_bytes_per_token()}
+    traffic, _ = book["step_bounds"](B, S, **sizes, peak=1e30, bandwidth=1)
+    arithmetic, _ = book["step_bounds"](B, S, **sizes, peak=1, bandwidth=1e30)
+    assert traffic == pytest.approx(step.bytes, rel=1e-3)
+    assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
 
 
 # --- a class of learners ----------------------------------------------------------------------
@@ -726,6 +856,13 @@ NAMED: dict[tuple[str, str], Callable[[list[dict[str, Any]], list[Any]], bool]] 
         {case["bandwidth_unit"] for case in cases} == {"B/s", "GB/s", "TB/s", "Gbit/s"}
         and {case["peak_unit"] for case in cases} == {"TFLOP/s", "PFLOP/s"}
     ),
+    ("attention", "compute-bound-from"): lambda cases, values: (
+        math.inf in values
+        and {case["fused"] for case, value in zip(cases, values, strict=True) if value < math.inf}
+        == {True, False}
+    ),
+    ("attention", "sequences-that-fit"): lambda cases, values: {0} < set(values),
+    ("attention", "step-bounds"): lambda cases, values: len({step_bound(c) for c in cases}) == 2,
     ("h100-spec-sheet", "critical-batches"): lambda cases, values: (
         {sheet["bandwidth_unit"] for case in cases for sheet in case["sheets"]}
         == {"B/s", "GB/s", "TB/s", "Gbit/s"}
@@ -736,6 +873,11 @@ NAMED: dict[tuple[str, str], Callable[[list[dict[str, Any]], list[Any]], bool]] 
 def bound(case: dict[str, Any]) -> str:
     size = {key: case[key] for key in "BDF"}
     return str(time_of(int8(**size), case["peak"], case["bandwidth"]).binding)
+
+
+def step_bound(case: dict[str, Any]) -> bool:
+    arithmetic = 2 * case["B"] * case["parameters"] / case["peak"]
+    return math.isclose(arithmetic, decode_step(**case)[0])
 
 
 def in_three(batches: list[float]) -> bool:
