@@ -410,6 +410,94 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The weights alone are loaded here; the cache must be loaded in each step as well.",
         "the question: what a step loads",
     ),
+    # many chips on a ring
+    "one-lap": (
+        "Only one of the two laps is counted: the ring adds up in one and hands out in the other.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "as-for-two": (
+        "Each chip sends as much as each of a pair does; with more chips it is more.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "a-piece-to-itself": (
+        "A step too much is counted in each lap: a piece need not be sent to the chip where it "
+        "starts.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "whole-array-each-step": (
+        "The whole array is sent in each step; a chip passes one piece of it at a time.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "whole-array-to-each": (
+        "Each chip sends the whole array to every other; a ring passes pieces to the neighbor.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "one-step-a-lap": (
+        "One piece is sent in each lap; a lap has several steps, with a piece in each.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "arithmetic-not-shared": (
+        "The arithmetic is that of the whole multiplication; each chip does its share of it.",
+        f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "sums-in-parts": (
+        "Partial sums are taken for a part of the output; each chip has them for all of it.",
+        f"{CHIPS}, “Two chips, each with half of D”",
+    ),
+    "everything-sent": (
+        "All arrays are sent over the link; only the partial sums must be.",
+        f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "rounded-down": (
+        "The quotient is rounded down; at that width the network still takes longer.",
+        f"{CHIPS}, “The threshold is a width”",
+    ),
+    "width-for-a-pair": (
+        "This is the width for a pair, however many chips are handed in.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "width-of-a-part": (
+        "This comes out for the width of one chip's part, or if each chip does all of the "
+        "arithmetic; the whole width is asked for, and the chips share the work.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "as-many-times": (
+        "This is the number of chips, the best that could be; the question asks for the value at "
+        "the given sizes.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "network-left-out": (
+        "The network is left out: partial sums must be sent before anybody has the output.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "hbm-left-out": (
+        "HBM is left out; with few tokens it takes longer than anything else.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "delay-left-out": (
+        "The delays are left out; every message has one.",
+        "the question: what a message costs beside its bytes",
+    ),
+    "one-delay": (
+        "The delay is counted once for the whole all-reduce; every message of a chip waits for the "
+        "one before it.",
+        "the question: which messages wait for one another",
+    ),
+    "longer-of-the-two": (
+        "The longer of the two is taken, the delays or the bytes; a message takes both, one after "
+        "the other.",
+        "the question: what a message costs beside its bytes",
+    ),
+    "one-message": (
+        "This is the size of a single message, or the delay of a single step against the whole "
+        "array; the array is sent in pieces.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "array-sent-once": (
+        "The delays of all steps are set against a single journey of the whole array; each chip "
+        "sends another number of bytes than it has.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
 }
 
 

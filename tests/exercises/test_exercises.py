@@ -4,6 +4,7 @@ The answers are compared with rooflib, which counts and solves on its own, and w
 numbers of the source documents as corrected.
 """
 
+import dataclasses
 import itertools
 import math
 import random
@@ -36,10 +37,10 @@ matplotlib.use("agg")
 SOURCE = ROOT / "exercises"
 NAMES = (
     *("int8-matmul", "int8-weights", "roofline-plot", "weight-per-example", "h100-spec-sheet"),
-    "attention",
+    *("attention", "many-chips"),
 )
 DRAWS = 12
-FURTHER = {"attention"}  # whose answers nothing else in the book works out
+FURTHER = {"attention", "many-chips"}  # whose answers nothing else in the book works out
 
 
 @cache
@@ -179,7 +180,7 @@ def test_the_page_in_the_book_says_what_the_notebook_says(name: str) -> None:
     names: dict[str, Any] = {}
     for cell in re.findall(r"```\{code-cell\}.*?\n\n(.*?)```", page, re.DOTALL):
         exec(cell, names)
-    for given_name in {"peak", "bandwidth", "sizes"} & reference(name).keys():
+    for given_name in {"peak", "bandwidth", "link", "sizes"} & reference(name).keys():
         assert names[given_name] == reference(name)[given_name]
     assert f"/{name}/{name}.ipynb>`" in page
     assert f"/{name}.md\n```" in page
@@ -200,7 +201,10 @@ def solution_lines(name: str) -> Iterator[str]:
 
 
 # The worked answers of the sources, and what they become with the exact formula.
-ANSWERS = r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298)\b"
+ANSWERS = (
+    r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298"
+    r"|8,?75[56]|26,?26[67]|61,?28[89])\b"
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -307,6 +311,26 @@ SAYS = {
     "rounded-up": "not room enough",
     "below-zero": "this is below zero",
     "cache-not-counted": "The weights alone are loaded",
+    "one-lap": "one of the two laps",
+    "as-for-two": "each of a pair does",
+    "a-piece-to-itself": "to the chip where it starts",
+    "whole-array-each-step": "whole array is sent in each step",
+    "whole-array-to-each": "the whole array to every other",
+    "one-step-a-lap": "One piece is sent in each lap",
+    "arithmetic-not-shared": "that of the whole multiplication",
+    "sums-in-parts": "taken for a part of the output",
+    "everything-sent": "All arrays are sent",
+    "rounded-down": "quotient is rounded down",
+    "width-for-a-pair": "the width for a pair",
+    "width-of-a-part": "the width of one chip's part",
+    "as-many-times": "the best that could be",
+    "network-left-out": "The network is left out",
+    "hbm-left-out": "HBM is left out",
+    "delay-left-out": "The delays are left out",
+    "one-delay": "counted once for the whole all-reduce",
+    "longer-of-the-two": "The longer of the two is taken",
+    "one-message": "the size of a single message",
+    "array-sent-once": "a single journey of the whole array",
 }
 
 
@@ -504,7 +528,40 @@ def decode_step(
     return found.lower, found.upper
 
 
+def shared(B: int, D: int, F: int, N: int, peak: float, link: float) -> rl.Bounds:
+    chip = dataclasses.replace(given(peak, 1e30), links=(rl.Link("ring", link),))
+    return rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring")
+
+
+def gain(B: int, D: int, F: int, N: int, peak: float, bandwidth: float, link: float) -> float:
+    chip = dataclasses.replace(given(peak, bandwidth), links=(rl.Link("ring", link),))
+    alone = rl.bound(rl.matmul(B, D, F), chip)
+    return alone.lower / rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring").lower
+
+
+def around(size: float, N: int, link: float, delay: float) -> float:
+    """Step by step: each chip's pieces, each with its delay."""
+    ring = rl.Link("ring", link, latency=delay)
+    piece = rl.operation(flops=0, bytes=0, sent=size / N, hops=1)
+    chip = dataclasses.replace(given(1, 1), links=(ring,))
+    return sum(rl.bound(piece, chip, ring).lower for _ in range(2 * (N - 1)))
+
+
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "many-chips": {
+        "bytes-sent": rl.all_reduce,
+        "times": lambda **case: tuple(shared(**case).times[at] for at in ("compute", "ring")),
+        "first-depth": lambda N, peak, link: rl.first_whole_above(
+            rl.critical_depth(
+                dataclasses.replace(given(peak, 1), links=(rl.Link("ring", link),)), "ring", N
+            )
+        ),
+        "speedup": gain,
+        "all-reduce-time": around,
+        "equal-size": lambda N, link, delay: (
+            N * rl.Link("ring", link, latency=delay).half_bandwidth_size
+        ),
+    },
     "attention": {
         "operations": lambda **size: heads(**size).flops,
         "bytes-moved": lambda **size: heads(**size).bytes,
@@ -686,6 +743,20 @@ def test_exercise_6_times_a_step_as_rooflib_times_one_of_a_model(model: rl.Model
     assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
 
 
+def test_exercise_7_asks_as_much_of_two_four_and_eight_v5e_as_the_chapter() -> None:
+    book, link = reference("many-chips"), V5E.link("ICI").bandwidth
+    widths = [book["first_depth"](N, V5E.peak(), link) for N in (2, 4, 8)]
+    assert widths == [8_756, 26_267, 61_289]
+
+
+def test_exercise_7_waits_as_long_as_it_sends_at_the_size_where_it_says_so() -> None:
+    book = reference("many-chips")
+    for N in (2, 3, 8, 64):
+        size = book["equal_size"](N, 4.5e10, 2e-6)
+        with_delay = book["all_reduce_time"](size, N, 4.5e10, 2e-6)
+        assert with_delay == pytest.approx(2 * book["all_reduce_time"](size, N, 4.5e10, 0))
+
+
 # --- a class of learners ----------------------------------------------------------------------
 
 
@@ -861,6 +932,9 @@ NAMED: dict[tuple[str, str], Callable[[list[dict[str, Any]], list[Any]], bool]] 
         and {case["fused"] for case, value in zip(cases, values, strict=True) if value < math.inf}
         == {True, False}
     ),
+    ("many-chips", "bytes-sent"): lambda cases, values: {0} < set(values),
+    ("many-chips", "times"): lambda cases, values: len({a > b for a, b in values}) == 2,
+    ("many-chips", "speedup"): lambda cases, values: min(values) < 1 < max(values),
     ("attention", "sequences-that-fit"): lambda cases, values: {0} < set(values),
     ("attention", "step-bounds"): lambda cases, values: len({step_bound(c) for c in cases}) == 2,
     ("h100-spec-sheet", "critical-batches"): lambda cases, values: (
