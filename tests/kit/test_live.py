@@ -130,10 +130,7 @@ def of_attention(B: int, S: int, model: str, chip: str, chips: int, w: str, kv: 
     at = chip_of(chip)
     step = functools.partial(rl.model(model).decode, S=int(S), chips=int(chips), w=w, kv=kv)
     b = rl.bound(step(B=int(B)), at, at.links[0])
-    # The rest of the bytes is what a step without any earlier position moves.
     cache = rl.model(model).kv_bytes_per_token(kv) * B * S
-    if chips > rl.model(model).K:
-        cache *= chips / rl.model(model).K
 
     def too_many(batch: int) -> bool:
         return not rl.bound(step(B=batch), at, at.links[0]).fits

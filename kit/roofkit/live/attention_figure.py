@@ -26,8 +26,8 @@ FORMULAS = {
     "bandwidth": "bandwidths[chip]",
     "to_one_peer": "links[chip]",
     "memory": "capacity[chip]",
-    # With more chips than heads of keys, each head is on several of them.
-    "own": "max(keys[model] / chips, 1)",
+    # No model of the catalogue has fewer heads of keys than there are chips here.
+    "own": "keys[model] / chips",
     "matrices": "layers[model] * (split[model] / chips + 2 * across[model] * own * head[model])",
     "logits": "vocabulary[model] / chips",
     "last": "logits * across[model]",
