@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from rooflib.attention import attention, kv_bytes_per_token
 from rooflib.bounds import Bounds, attainable, bound
-from rooflib.catalogue import DataPoint, achieved, chip, chips, data_points, model, models
+from rooflib.catalogue import (
+    DataPoint,
+    achieved,
+    chip,
+    chips,
+    data_points,
+    measured,
+    model,
+    models,
+)
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
 from rooflib.critical import (
     critical_batch,
@@ -51,8 +60,8 @@ __all__ = [
     "achieved", "all_gather", "all_reduce", "attainable", "attention", "bound", "chip", "chips",
     "critical_batch", "critical_batch_limit", "critical_depth", "data_points", "dot", "dtype",
     "elementwise", "first_whole_above", "kv_bytes_per_token", "matmul", "matmul_per_example",
-    "model", "models", "operation", "percent", "plots", "reduce_scatter", "rms_norm", "scientific",
-    "sharded_matmul", "text",
+    "measured", "model", "models", "operation", "percent", "plots", "reduce_scatter", "rms_norm",
+    "scientific", "sharded_matmul", "text",
 ]
 # fmt: on
 

@@ -1,4 +1,4 @@
-"""The catalogue: the chips of hardware.toml, the models of models.toml, each figure's source."""
+"""The catalogue: chips, models, and what was measured on them, each figure with its source."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from rooflib._arguments import near
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
+from rooflib.operations import Operation
 from rooflib.units import to_base
 
 Named = TypeVar("Named", Chip, Model)
@@ -103,6 +104,46 @@ class Achieved:
     catalogued: bool = True
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Decode steps of a model on so many chips, as somebody timed them.
+
+    Attributes
+    ----------
+    model, chip, chips
+        What ran on what; a model and a chip of the catalogue, by name.
+    B, S
+        Sequences, and the positions of each that a step reads, in the mean.
+    x, w, kv
+        Data types, as in `Model.decode`.
+    tokens_per_second
+        Of all sequences and all chips together, over the whole run.
+    source
+        Where it was read.
+    """
+
+    model: str
+    chip: str
+    chips: int
+    B: int
+    S: int
+    x: str
+    w: str
+    kv: str
+    tokens_per_second: float
+    source: Source
+
+    @property
+    def seconds(self) -> float:
+        """Time of a step, in the mean: each gives B tokens."""
+        return self.B / self.tokens_per_second
+
+    @property
+    def step(self) -> Operation:
+        """One chip's share of such a step, to be held against its roofs."""
+        return model(self.model).decode(self.B, self.S, self.chips, self.w, self.kv, self.x)
+
+
 def chip(name: str) -> Chip:
     """Look up a chip of the catalogue; case, spaces, hyphens and underscores don't matter.
 
@@ -153,6 +194,13 @@ def achieved() -> tuple[Achieved, ...]:
         Achieved(**{**entry, "source": sources()[entry["source"]]})
         for entry in _catalogue()["achieved"]
     )
+
+
+@cache
+def measured() -> tuple[Measured, ...]:
+    """Decode steps that were timed on real chips, with their sources."""
+    known, entries = _sources("measured.toml"), _catalogue("measured.toml")["measured"]
+    return tuple(Measured(**{**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
 def _sources(file: str) -> Mapping[str, Source]:
