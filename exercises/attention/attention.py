@@ -347,10 +347,10 @@ EXERCISE = Exercise(
                 "your function gives where the weights leave nothing."
             ),
             cases=(
-                {"capacity": 80e9, "weights": 41e9, "S": 1500, **MODELS[0]},
+                {"capacity": 80e9, "weights": 41e9, "S": 300, **MODELS[0]},
                 {"capacity": 141e9, "weights": 70.6e9, "S": 9000, **MODELS[1]},
                 {"capacity": 80e9, "weights": 79.9e9, "S": 9000, **MODELS[0]},  # not one
-                {"capacity": 32e9, "weights": 41e9, "S": 1500, **MODELS[2]},  # not the weights
+                {"capacity": 32e9, "weights": 41e9, "S": 300, **MODELS[2]},  # not the weights
                 {"capacity": 32e9, "weights": 9e9, "S": 2500, **MODELS[2]},
             ),
             ranges={

@@ -13,6 +13,7 @@ INTENSITY = "“Arithmetic intensity”"
 PLOTS = "“Roofline plots”"
 MATMUL = "“Matrix multiplication”"
 CHIPS = "“Many chips”"
+ATTENTION = "“Attention”"
 CATALOGUE = "“The hardware catalogue”"
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -305,16 +306,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "half-the-operations": (
         "Half of the operations are missing: there are two multiplications, with the keys and with "
         "the values, and a multiply-add is two operations.",
-        f"{MATMUL}, “Count the FLOPs and the bytes”",
+        f"{ATTENTION}, “Count it”",
     ),
     "no-later-position": (
         "Pairs of a query and a later position are left out, as under a causal mask; here every "
         "query meets every position.",
-        "the question: which pairs there are",
+        f"{ATTENTION}, “Who is multiplied with whom”",
     ),
     "one-head": (
         "This is the work of a single head of queries.",
-        "the question: how many heads there are",
+        f"{ATTENTION}, “Who is multiplied with whom”",
     ),
     "one-sequence": (
         "This is what a single sequence of the batch takes.",
@@ -322,72 +323,72 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "every-position-asks": (
         "As many queries are counted as there are positions with a key; there are fewer.",
-        "the question: which letter counts what",
+        f"{ATTENTION}, “Who is multiplied with whom”",
     ),
     "queries-alone-meet": (
         "As many keys are counted as there are queries; the context has more positions.",
-        "the question: which letter counts what",
+        f"{ATTENTION}, “Who is multiplied with whom”",
     ),
     "values-not-counted": (
         "Only the keys are counted, or only the values; both are kept and loaded.",
-        "the question: what is kept of a position",
+        f"{ATTENTION}, “Count it”",
     ),
     "cache-alone": (
         "Keys and values alone are counted; the exact count includes the queries and the result.",
-        "the question: which arrays are loaded and written",
+        f"{ATTENTION}, “Count it”",
     ),
     "heads-not-shared": (
         "Keys and values are counted for each head of queries; several of these share one.",
-        "the question: which letter counts what",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
     ),
     "scores-moved": (
         "Scores and probabilities are counted as written and read; in a fused kernel they never "
         "leave the chip.",
-        "the question: what a fused kernel keeps on the chip",
+        f"{ATTENTION}, “What writing the scores costs”",
     ),
     "scores-not-moved": (
         "Scores and probabilities are counted as if they stayed on the chip, also where the kernel "
         "writes and reads them.",
-        "the question: what changes where the kernel is not fused",
+        f"{ATTENTION}, “What writing the scores costs”",
     ),
     "scores-always-moved": (
         "Scores and probabilities are counted as written and read also where the kernel is fused.",
-        "the question: what changes where the kernel is not fused",
+        f"{ATTENTION}, “What writing the scores costs”",
     ),
     "one-cache-for-all": (
         "One cache is counted for the whole batch, as if its sequences shared it like weights; "
         "each has its own.",
-        "the question: what belongs to a sequence",
+        f"{ATTENTION}, “Decode: the batch does not help”",
     ),
     "one-width-for-all": (
         "All elements are counted with the width of the queries; the cache has a width of its own.",
-        f"{MATMUL}, “Quantization, a preview”",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
     ),
     "long-context-for-exact": (
         "This is what a long context comes close to; the question asks for the exact value.",
-        f"{MATMUL}, “The intensity, exactly and for small B”",
+        f"{ATTENTION}, “Decode: the batch does not help”",
     ),
     "group-alone": (
         "This is the size of a group of heads; the FLOPs of a pair and the width of an element "
         "belong to it too.",
-        f"{INTENSITY}, “What a byte brings”",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
     ),
     "group-upside-down": (
         "More heads of keys make it larger here; but each of them is more to load.",
-        "the question: which letter counts what",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
     ),
     "ridge-for-length": (
         "This is the chip's ratio of peak and bandwidth itself; how the intensity depends on the "
         "length is missing.",
-        f"{INTENSITY}, “The chip has such a number too”",
+        f"{ATTENTION}, “Prefill: compute-bound from some length on”",
     ),
     "weights-take-no-room": (
         "The cache gets all of the capacity here; the weights need room on the chip too.",
-        f"{TIME}, “Does it fit at all?”",
+        f"{ATTENTION}, “How many sequences fit”",
     ),
     "one-layer": (
         "This is the cache of a single layer; each layer keeps keys and values of its own.",
-        "the question: what is kept of a position",
+        f"{ATTENTION}, “How many sequences fit”",
     ),
     "positions-for-sequences": (
         "Positions are counted here; the question asks for whole sequences of them.",
@@ -408,7 +409,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "cache-not-counted": (
         "The weights alone are loaded here; the cache must be loaded in each step as well.",
-        "the question: what a step loads",
+        f"{ATTENTION}, “A step of a whole model”",
     ),
     # many chips on a ring
     "one-lap": (
@@ -476,27 +477,27 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "delay-left-out": (
         "The delays are left out; every message has one.",
-        "the question: what a message costs beside its bytes",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
     "one-delay": (
         "The delay is counted once for the whole all-reduce; every message of a chip waits for the "
         "one before it.",
-        "the question: which messages wait for one another",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
     "longer-of-the-two": (
         "The longer of the two is taken, the delays or the bytes; a message takes both, one after "
         "the other.",
-        "the question: what a message costs beside its bytes",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
     "one-message": (
         "This is the size of a single message, or the delay of a single step against the whole "
         "array; the array is sent in pieces.",
-        f"{CHIPS}, “N chips on a ring”",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
     "array-sent-once": (
         "The delays of all steps are set against a single journey of the whole array; each chip "
         "sends another number of bytes than it has.",
-        f"{CHIPS}, “N chips on a ring”",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
 }
 
