@@ -56,7 +56,7 @@ def worker(options: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="python -m grading", description=__doc__)
     commands = whole.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("release", help="write the five exercises without solutions")
+    command = commands.add_parser("release", help="write the exercises without solutions")
     command.add_argument("course", nargs="?", default=BUILT, type=Path)
     command.set_defaults(run=release)
     command = commands.add_parser("grade", help="grade what is in COURSE/submitted")

@@ -14,8 +14,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rooflib.attention import attention, kv_bytes_per_token
 from rooflib.bounds import Bounds, attainable, bound
-from rooflib.catalogue import DataPoint, achieved, chip, chips, data_points
+from rooflib.catalogue import (
+    DataPoint,
+    achieved,
+    chip,
+    chips,
+    data_points,
+    measured,
+    model,
+    models,
+)
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
 from rooflib.critical import (
     critical_batch,
@@ -25,6 +35,7 @@ from rooflib.critical import (
 )
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
+from rooflib.models import Model
 from rooflib.operations import (
     Operation,
     dot,
@@ -41,15 +52,16 @@ from rooflib.units import percent, scientific, text
 if TYPE_CHECKING:
     from rooflib import plots
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # fmt: off
 __all__ = [
-    "Bounds", "Chip", "DType", "DataPoint", "Link", "Operation", "Table", "__version__",
-    "achieved", "all_gather", "all_reduce", "attainable", "bound", "chip", "chips",
+    "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Table", "__version__",
+    "achieved", "all_gather", "all_reduce", "attainable", "attention", "bound", "chip", "chips",
     "critical_batch", "critical_batch_limit", "critical_depth", "data_points", "dot", "dtype",
-    "elementwise", "first_whole_above", "matmul", "matmul_per_example", "operation", "percent",
-    "plots", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
+    "elementwise", "first_whole_above", "kv_bytes_per_token", "matmul", "matmul_per_example",
+    "measured", "model", "models", "operation", "percent", "plots", "reduce_scatter", "rms_norm",
+    "scientific", "sharded_matmul", "text",
 ]
 # fmt: on
 

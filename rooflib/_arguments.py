@@ -62,6 +62,13 @@ def whole(name: str, value: Size) -> Number:
     return rounded
 
 
+def wholes(**values: Size) -> list[Number]:
+    """Check each as `whole` does, and that the shapes of all broadcast."""
+    numbers = {name: whole(name, value) for name, value in values.items()}
+    check_shapes(numbers)
+    return list(numbers.values())
+
+
 def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of `allowed`."""
     choices = list(allowed)

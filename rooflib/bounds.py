@@ -20,7 +20,7 @@ from rooflib.units import breakable, span
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COMPUTE, HBM = "compute", "HBM"
+COMPUTE, VECTOR, HBM, LAUNCH = "compute", "vector", "HBM", "launch"
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,9 +32,10 @@ class Bounds:
     Attributes
     ----------
     times
-        Seconds at each roof: "compute", "HBM", and each link by name.
+        Seconds at each roof: "compute", "HBM", each link by name and, where there is any,
+        "vector" and "launch".
     flops
-        FLOPs that one chip performs.
+        FLOPs that one chip performs, without those in "vector".
     held, capacity
         Bytes that the operation needs at once, and bytes of HBM that there are.
     """
@@ -56,7 +57,7 @@ class Bounds:
 
     @cached_property
     def binding(self) -> str | NDArray[np.str_]:
-        """Name of the roof that takes longest. In a tie the first of compute, HBM, link."""
+        """Name of the roof that takes longest. In a tie the first of compute, vector, HBM, link."""
         names = np.array(list(self.times))
         stack = np.stack(np.broadcast_arrays(*self.times.values()))
         chosen = names[np.argmax(stack, axis=0)]
@@ -106,7 +107,11 @@ class Bounds:
 
 
 def bound(
-    op: Operation, chip: str | Chip, link: str | Link | None = None, unit: str = "matrix"
+    op: Operation,
+    chip: str | Chip,
+    link: str | Link | None = None,
+    unit: str = "matrix",
+    launch: Size = 0.0,
 ) -> Bounds:
     """Time `op` against every roof of `chip`.
 
@@ -115,8 +120,9 @@ def bound(
     <Bounds: HBM binds, lower 167 µs, upper 211 µs, 26% of peak>
 
     T_math = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
-    bandwidth to one peer. Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to
-    links as in How To Scale Your Model.
+    bandwidth to one peer + hops · latency, T_vector = FLOPs beside them ÷ peak of the vector units.
+    Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To Scale
+    Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
     Parameters
     ----------
@@ -126,7 +132,11 @@ def bound(
         The link that carries what `op` sends, a `Link` or the name of one of the chip's. Needed
         only where `op` does not say over which link; takes no time if `op` sends nothing.
     unit
-        "matrix" or "vector": whose peak is the ceiling.
+        "matrix" or "vector": whose peak is the ceiling. With "vector", the same units also do what
+        `op` has for them anyway, one after the other.
+    launch
+        Seconds that it takes to start `op`. At best the chip works meanwhile, on what was started
+        before: a roof like the others.
 
     Raises
     ------
@@ -134,13 +144,16 @@ def bound(
         If there is no such chip, link or peak for the arithmetic, or a link must be named.
     """
     chip = as_chip(chip)
-    times: dict[str, Number] = {
-        COMPUTE: op.flops / chip.peak(op.compute, unit),
-        HBM: op.bytes / chip.bandwidth,
-    }
-    if link is not None and not op.sent:
+    times: dict[str, Number] = {COMPUTE: op.flops / chip.peak(op.compute, unit)}
+    if np.any(op.vector):
+        beside = op.vector / _vector_peak(op, chip)
+        shared = unit == "vector"
+        times[COMPUTE if shared else VECTOR] = times[COMPUTE] + beside if shared else beside
+    times[HBM] = op.bytes / chip.bandwidth
+    names = dict.fromkeys([*op.sent, *op.hops])
+    if link is not None and not names:
         times[chip.link(link).name] = 0
-    for name, size in op.sent.items():
+    for name in names:
         if name == ANY_LINK and link is None:
             known = ", ".join(known.name for known in chip.links) or "none"
             raise ValueError(
@@ -149,8 +162,23 @@ def bound(
             )
         over = chip.link(link if link and name == ANY_LINK else name)
         # Two entries may share a link: one that names it, and one that left it to be chosen.
-        times[over.name] = times.get(over.name, 0) + size / over.to_one_peer
+        flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
+        times[over.name] = times.get(over.name, 0) + flow
+    start = non_negative("launch", launch)
+    if np.any(start):
+        times[LAUNCH] = start
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)
+
+
+def _vector_peak(op: Operation, chip: Chip) -> float:
+    kind = op.vector_compute.name
+    if kind not in chip.vector:
+        known = ", ".join(chip.vector) or "none"
+        raise ValueError(
+            f"{chip.name} must have a peak of its vector units in {kind} for this operation; it "
+            f"has: {known}. attention(..., softmax=False) leaves the softmax's FLOPs out"
+        )
+    return chip.vector[kind]
 
 
 def attainable(

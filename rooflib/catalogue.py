@@ -1,17 +1,21 @@
-"""The catalogue in hardware.toml: its chips, and every figure with its source and date."""
+"""The catalogue: chips, models, and what was measured on them, each figure with its source."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from rooflib._arguments import near
 from rooflib.hardware import Chip, Link
+from rooflib.models import Model
+from rooflib.operations import Operation
 from rooflib.units import to_base
+
+Named = TypeVar("Named", Chip, Model)
 
 
 @dataclass(frozen=True)
@@ -100,19 +104,57 @@ class Achieved:
     catalogued: bool = True
 
 
+@dataclass(frozen=True)
+class Measured:
+    """Decode steps of a model on so many chips, as somebody timed them.
+
+    Attributes
+    ----------
+    model, chip, chips
+        What ran on what; a model and a chip of the catalogue, by name.
+    B, S
+        Sequences, and the positions of each that a step reads, in the mean.
+    x, w, kv
+        Data types, as in `Model.decode`.
+    tokens_per_second
+        Of all sequences and all chips together, over the whole run.
+    source
+        Where it was read.
+    """
+
+    model: str
+    chip: str
+    chips: int
+    B: int
+    S: int
+    x: str
+    w: str
+    kv: str
+    tokens_per_second: float
+    source: Source
+
+    @property
+    def seconds(self) -> float:
+        """Time of a step, in the mean: each gives B tokens."""
+        return self.B / self.tokens_per_second
+
+    @property
+    def step(self) -> Operation:
+        """One chip's share of such a step, to be held against its roofs."""
+        return model(self.model).decode(self.B, self.S, self.chips, self.w, self.kv, self.x)
+
+
 def chip(name: str) -> Chip:
     """Look up a chip of the catalogue; case, spaces, hyphens and underscores don't matter.
 
     A name that is no chip's is a ValueError that lists the known ones, and those perhaps meant.
     """
-    known = {_plain(each.name): each for each in chips()}
-    wanted = _plain(name) if isinstance(name, str) else ""
-    if wanted in known:
-        return known[wanted]
-    names = [each.name for each in chips()]
-    within = [repr(each) for each in names if wanted and wanted in _plain(each)]
-    hint = f"; did you mean {' or '.join(within)}?" if within else near(name, names)
-    raise ValueError(f"chip must be one of {', '.join(names)}; got {name!r}{hint}")
+    return _named("chip", name, chips())
+
+
+def model(name: str) -> Model:
+    """Look up a model of the catalogue, as `chip` does a chip."""
+    return _named("model", name, models())
 
 
 def as_chip(chip_or_name: str | Chip) -> Chip:
@@ -127,6 +169,13 @@ def chips() -> tuple[Chip, ...]:
 
 
 @cache
+def models() -> tuple[Model, ...]:
+    """Every language model of the catalogue, in its order."""
+    known, entries = _sources("models.toml"), _catalogue("models.toml")["model"]
+    return tuple(Model(**{**entry, "source": known[entry["source"]]}) for entry in entries)
+
+
+@cache
 def data_points() -> tuple[DataPoint, ...]:
     """Every figure of the catalogue with its source, the disagreeing ones included."""
     return tuple(point for entry in _catalogue()["chip"] for point in _points_of(entry))
@@ -134,9 +183,8 @@ def data_points() -> tuple[DataPoint, ...]:
 
 @cache
 def sources() -> Mapping[str, Source]:
-    """Every source of the catalogue by key."""
-    entries = _catalogue()["source"].items()
-    return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
+    """Every source of the chips' figures by key."""
+    return _sources("hardware.toml")
 
 
 @cache
@@ -149,12 +197,35 @@ def achieved() -> tuple[Achieved, ...]:
 
 
 @cache
-def _catalogue() -> dict[str, Any]:
+def measured() -> tuple[Measured, ...]:
+    """Decode steps that were timed on real chips, with their sources."""
+    known, entries = _sources("measured.toml"), _catalogue("measured.toml")["measured"]
+    return tuple(Measured(**{**entry, "source": known[entry["source"]]}) for entry in entries)
+
+
+def _sources(file: str) -> Mapping[str, Source]:
+    entries = _catalogue(file)["source"].items()
+    return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
+
+
+def _named(kind: str, name: str, all_of_them: Sequence[Named]) -> Named:
+    known = {_plain(each.name): each for each in all_of_them}
+    wanted = _plain(name) if isinstance(name, str) else ""
+    if wanted in known:
+        return known[wanted]
+    names = [each.name for each in all_of_them]
+    within = [repr(each) for each in names if wanted and wanted in _plain(each)]
+    hint = f"; did you mean {' or '.join(within)}?" if within else near(name, names)
+    raise ValueError(f"{kind} must be one of {', '.join(names)}; got {name!r}{hint}")
+
+
+@cache
+def _catalogue(file: str = "hardware.toml") -> dict[str, Any]:
     # Imported here because only the catalogue needs them, and `import rooflib` is kept light.
     import importlib.resources
     import tomllib
 
-    return tomllib.loads(importlib.resources.files("rooflib").joinpath("hardware.toml").read_text())
+    return tomllib.loads(importlib.resources.files("rooflib").joinpath(file).read_text())
 
 
 def _points_of(entry: Mapping[str, Any]) -> list[DataPoint]:

@@ -34,3 +34,8 @@ def all_gather(size: Size, N: Size) -> Number:
 def all_reduce(size: Size, N: Size) -> Number:
     """Bytes each chip sends so that N partial sums become one sum, whole on every chip."""
     return 2 * reduce_scatter(size, N)
+
+
+def ring_steps(N: Size, passes: int = 1) -> Number:
+    """Messages that each chip sends one after another: an all-reduce passes the ring twice."""
+    return passes * (whole("N", N) - 1)

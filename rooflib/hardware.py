@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from rooflib._arguments import one_of, positive, whole
+from rooflib._arguments import non_negative, one_of, positive, whole
 from rooflib.dtypes import DType, dtype
 from rooflib.table import Table
 from rooflib.units import text
 
 TOPOLOGIES = ("torus", "switch", "host")
-ROOFS = ("compute", "HBM", "link")
+ROOFS = ("compute", "vector", "HBM", "link", "launch")
 """Names in the results of `bound` and in what an operation sends: no link may have one."""
 
 
@@ -31,6 +31,8 @@ class Link:
     topology
         "torus": each link leads to one neighbour. "switch": every link can carry traffic to any
         one peer. "host": one shared way out, by PCIe or by the host's network card.
+    latency
+        Seconds that a message takes to a neighbour, however small it is; 0 leaves them out.
 
     A figure not above zero and finite, a count not whole and a roof's name are a ValueError.
     """
@@ -40,6 +42,7 @@ class Link:
     links_per_axis: int = 1
     axes: int = 1
     topology: str = "torus"
+    latency: float = 0.0
 
     def __post_init__(self) -> None:
         if self.name in ROOFS:
@@ -49,6 +52,7 @@ class Link:
         whole(f"link {self.name!r}: links_per_axis", self.links_per_axis)
         whole(f"link {self.name!r}: axes", self.axes)
         one_of(f"link {self.name!r}: topology", self.topology, TOPOLOGIES)
+        non_negative(f"link {self.name!r}: latency", self.latency)
 
     @property
     def total(self) -> float:
@@ -59,6 +63,15 @@ class Link:
     def to_one_peer(self) -> float:
         """Bytes/s to one peer, one way: a single link of a torus, all links into a switch."""
         return self.total if self.topology == "switch" else self.bandwidth
+
+    @property
+    def half_bandwidth_size(self) -> float:
+        """Bytes of a message to one peer that waits as long as it flows: latency · bandwidth.
+
+        It gets half the bandwidth, and a smaller one less. Source: Hockney, "The communication
+        challenge for MPP", Parallel Computing 20(3), 1994, who calls it n½.
+        """
+        return self.latency * self.to_one_peer
 
 
 class _ReadOnly(dict[str, float]):
@@ -173,7 +186,7 @@ class Chip:
         ]
         rows += [("HBM", f"{text(self.bandwidth, 'B/s', 4)}, {text(self.capacity, 'B', 4)}", "")]
         rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
-        rows += [(f"{k.name} to one peer", text(k.to_one_peer, "B/s", 4), "") for k in self.links]
+        rows += [(f"{k.name} to one peer", _flow(k), "") for k in self.links]
         headings = (self.name, "dense, one way", "ridge, FLOP/byte")
         return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))
 
@@ -190,6 +203,11 @@ def _by_type(argument: str, peaks: Mapping[Any, float]) -> _ReadOnly:
     for name, peak in named.items():
         positive(f"{argument}[{name!r}]", peak)
     return _ReadOnly(named)
+
+
+def _flow(link: Link) -> str:
+    wait = f", {text(link.latency, 's')} a hop" if link.latency else ""
+    return text(link.to_one_peer, "B/s", 4) + wait
 
 
 def _rate(kind: str, peak: float) -> str:

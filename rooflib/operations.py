@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from rooflib._arguments import Number, Size, check_shapes, divide, non_negative, one_of, positives
-from rooflib.dtypes import DType, dtype, wider
+from rooflib.dtypes import DTYPES, DType, dtype, wider
 from rooflib.table import Table
 from rooflib.units import breakable, span
 
@@ -46,6 +46,10 @@ class Operation:
         Bytes each chip must hold at once; None where that is `loaded + written`.
     chips
         How many chips share the whole operation.
+    vector, vector_compute
+        FLOPs each chip performs on its vector units, beside `flops`, and their data type.
+    hops
+        Messages that each chip sends one after another, by link name: each waits for its latency.
     """
 
     name: str
@@ -56,6 +60,9 @@ class Operation:
     sent: Mapping[str, Number] = field(default_factory=dict)
     resident: Number | None = None
     chips: Number = 1
+    vector: Number = 0
+    vector_compute: DType = DTYPES["fp32"]
+    hops: Mapping[str, Number] = field(default_factory=dict)
 
     @cached_property
     def bytes(self) -> Number:
@@ -76,16 +83,24 @@ class Operation:
     def table(self) -> Table:
         """What is counted, on one chip; for arrays, from smallest to largest."""
         rows = {"FLOPs": span(self.flops, "FLOP"), "computed in": self.compute.name}
+        rows |= dict(zip(["on vector units"], self._vector, strict=False))
         rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
         rows |= {f"sent over {link}": span(size, "B") for link, size in self.sent.items()}
         rows["intensity"] = span(self.intensity, "FLOP/B")
         return Table({self.name: list(rows), "": list(rows.values())})
 
     def __repr__(self) -> str:
-        parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}", span(self.bytes, "B")]
+        parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}"]
+        parts += [f"{shown} on vector units" for shown in self._vector]
+        parts += [span(self.bytes, "B")]
         parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
         parts.append(span(self.intensity, "FLOP/B"))
         return breakable(f"<Operation {self.name}: {', '.join(parts)}>")
+
+    @property
+    def _vector(self) -> list[str]:
+        shown = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
+        return [shown] if np.any(self.vector) else []
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -97,6 +112,9 @@ def operation(
     compute: str | DType = "bf16",
     sent: Size | Mapping[str, Size] = 0,
     name: str = "operation",
+    hops: Size | Mapping[str, Size] = 0,
+    vector: Size = 0,
+    vector_compute: str | DType = "fp32",
 ) -> Operation:
     """Anything else: an operation of which only its FLOPs and its bytes are known.
 
@@ -105,15 +123,26 @@ def operation(
 
     `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero allowed;
     `compute` is the data type of the arithmetic. `sent` is bytes sent to other chips, one way: one
-    number, or a mapping from link name to bytes. Errors as for `matmul`.
+    number, or a mapping from link name to bytes. `hops`, given likewise, is how many messages wait
+    for one another, and `vector` FLOPs on the vector units in `vector_compute`. Errors as for
+    `matmul`.
     """
-    if not isinstance(sent, Mapping):
-        size = non_negative("sent", sent)
-        sent = {ANY_LINK: size} if np.any(size) else {}
-    ways = {link: non_negative(f"sent[{link!r}]", size) for link, size in sent.items()}
+    ways, waits = _by_link("sent", sent), _by_link("hops", hops)
     flops, bytes = non_negative("flops", flops), non_negative("bytes", bytes)
-    check_shapes({"flops": flops, "bytes": bytes, **ways})
-    return Operation(name, flops, bytes, 0, dtype(compute, "compute"), ways)
+    beside = non_negative("vector", vector)
+    waiting = {f"hops[{link!r}]": size for link, size in waits.items()}
+    check_shapes({"flops": flops, "bytes": bytes, **ways, "vector": beside, **waiting})
+    return Operation(
+        name,
+        flops,
+        bytes,
+        0,
+        dtype(compute, "compute"),
+        ways,
+        vector=beside,
+        vector_compute=dtype(vector_compute, "vector_compute"),
+        hops=waits,
+    )
 
 
 def dot(
@@ -244,11 +273,15 @@ def matmul_per_example(
 
 
 def matmul_types(
-    x: str | DType, w: str | DType | None, out: str | DType | None, compute: str | DType | None
+    x: str | DType,
+    w: str | DType | None,
+    out: str | DType | None,
+    compute: str | DType | None,
+    second: str = "w",
 ) -> tuple[DType, DType, DType, DType]:
-    """The data types of a matmul: input, weight, output and arithmetic."""
+    """The data types of a matmul: input, weight (errors call it `second`), output, arithmetic."""
     read = dtype(x, "x")
-    weight = read_or("w", w, read)
+    weight = read_or(second, w, read)
     kind = wider(read, weight) if compute is None else dtype(compute, "compute")
     return read, weight, read_or("out", out, read), kind
 
@@ -256,6 +289,13 @@ def matmul_types(
 def read_or(argument: str, given: str | DType | None, read: DType) -> DType:
     """The data type that was given, or that of the input."""
     return read if given is None else dtype(given, argument)
+
+
+def _by_link(name: str, given: Size | Mapping[str, Size]) -> dict[str, Number]:
+    if not isinstance(given, Mapping):
+        size = non_negative(name, given)
+        return {ANY_LINK: size} if np.any(size) else {}
+    return {link: non_negative(f"{name}[{link!r}]", size) for link, size in given.items()}
 
 
 def sum_of_products(D: Number, accumulate_from: str) -> Number:

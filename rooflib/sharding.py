@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
-from rooflib.collectives import all_gather, all_reduce, reduce_scatter
+from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import DType
 from rooflib.operations import ANY_LINK, Operation, matmul_types, read_or
 
@@ -36,7 +36,8 @@ def sharded_matmul(
     FLOPs are those of the multiplication, 2BDF/N; the additions of the reduction are left out,
     as are the HBM bytes that the collective itself reads and writes. What a chip holds at once is
     its parts of x and w, and the larger of what it writes and what it ends with: the collective
-    works in place, so the gathered output takes in the chip's own part of it.
+    works in place, so the gathered output takes in the chip's own part of it. Its messages wait for
+    one another around the ring: N - 1 of them, 2(N - 1) in an all-reduce.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
     `B`, `D` and `F` are the sizes of the whole multiplication; the one that is split must be a
@@ -58,9 +59,11 @@ def sharded_matmul(
     if split == "D":
         written = of_sums.bytes * (B * F)
         sent = (all_reduce if result == "replicated" else reduce_scatter)(written, N)
+        hops = ring_steps(N, 2 if result == "replicated" else 1)
     else:
         written = output.bytes * (B * F)
         sent = all_gather(gathered, N) if result == "replicated" else 0
+        hops = ring_steps(N)
     loaded = read.bytes * (B * D) + weight.bytes * (D * F)
     return Operation(
         name=f"matmul, {split} split over chips",
@@ -71,6 +74,7 @@ def sharded_matmul(
         sent={ANY_LINK: sent} if np.any(sent) else {},
         resident=loaded + larger(written, ends_with),
         chips=N,
+        hops={ANY_LINK: hops} if np.any(sent) else {},
     )
 
 

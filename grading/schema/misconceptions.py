@@ -12,6 +12,8 @@ TIME = "“Where does the time go?”"
 INTENSITY = "“Arithmetic intensity”"
 PLOTS = "“Roofline plots”"
 MATMUL = "“Matrix multiplication”"
+CHIPS = "“Many chips”"
+ATTENTION = "“Attention”"
 CATALOGUE = "“The hardware catalogue”"
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -299,6 +301,203 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "length-alone": (
         "The tokens of one sequence are compared; a replica has several sequences.",
         f"{MATMUL}, “Tokens, not sequences, and per replica”",
+    ),
+    # attention
+    "half-the-operations": (
+        "Half of the operations are missing: there are two multiplications, with the keys and with "
+        "the values, and a multiply-add is two operations.",
+        f"{ATTENTION}, “Count it”",
+    ),
+    "no-later-position": (
+        "Pairs of a query and a later position are left out, as under a causal mask; here every "
+        "query meets every position.",
+        f"{ATTENTION}, “Who is multiplied with whom”",
+    ),
+    "one-head": (
+        "This is the work of a single head of queries.",
+        f"{ATTENTION}, “Who is multiplied with whom”",
+    ),
+    "one-sequence": (
+        "This is what a single sequence of the batch takes.",
+        "the question: how many sequences there are",
+    ),
+    "every-position-asks": (
+        "As many queries are counted as there are positions with a key; there are fewer.",
+        f"{ATTENTION}, “Who is multiplied with whom”",
+    ),
+    "queries-alone-meet": (
+        "As many keys are counted as there are queries; the context has more positions.",
+        f"{ATTENTION}, “Who is multiplied with whom”",
+    ),
+    "values-not-counted": (
+        "Only the keys are counted, or only the values; both are kept and loaded.",
+        f"{ATTENTION}, “Count it”",
+    ),
+    "cache-alone": (
+        "Keys and values alone are counted; the exact count includes the queries and the result.",
+        f"{ATTENTION}, “Count it”",
+    ),
+    "heads-not-shared": (
+        "Keys and values are counted for each head of queries; several of these share one.",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
+    ),
+    "scores-moved": (
+        "Scores and probabilities are counted as written and read; in a fused kernel they never "
+        "leave the chip.",
+        f"{ATTENTION}, “What writing the scores costs”",
+    ),
+    "scores-not-moved": (
+        "Scores and probabilities are counted as if they stayed on the chip, also where the kernel "
+        "writes and reads them.",
+        f"{ATTENTION}, “What writing the scores costs”",
+    ),
+    "scores-always-moved": (
+        "Scores and probabilities are counted as written and read also where the kernel is fused.",
+        f"{ATTENTION}, “What writing the scores costs”",
+    ),
+    "one-cache-for-all": (
+        "One cache is counted for the whole batch, as if its sequences shared it like weights; "
+        "each has its own.",
+        f"{ATTENTION}, “Decode: the batch does not help”",
+    ),
+    "one-width-for-all": (
+        "All elements are counted with the width of the queries; the cache has a width of its own.",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
+    ),
+    "long-context-for-exact": (
+        "This is what a long context comes close to; the question asks for the exact value.",
+        f"{ATTENTION}, “Decode: the batch does not help”",
+    ),
+    "group-alone": (
+        "This is the size of a group of heads; the FLOPs of a pair and the width of an element "
+        "belong to it too.",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
+    ),
+    "group-upside-down": (
+        "More heads of keys make it larger here; but each of them is more to load.",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
+    ),
+    "ridge-for-length": (
+        "This is the chip's ratio of peak and bandwidth itself; how the intensity depends on the "
+        "length is missing.",
+        f"{ATTENTION}, “Prefill: compute-bound from some length on”",
+    ),
+    "weights-take-no-room": (
+        "The cache gets all of the capacity here; the weights need room on the chip too.",
+        f"{ATTENTION}, “How many sequences fit”",
+    ),
+    "one-layer": (
+        "This is the cache of a single layer; each layer keeps keys and values of its own.",
+        f"{ATTENTION}, “How many sequences fit”",
+    ),
+    "positions-for-sequences": (
+        "Positions are counted here; the question asks for whole sequences of them.",
+        "the question",
+    ),
+    "not-whole": (
+        "This is not a whole number, and only a whole one can be meant.",
+        "the question",
+    ),
+    "rounded-up": (
+        "The number is rounded up; for the last one there is not room enough.",
+        "the question",
+    ),
+    "below-zero": (
+        "Where the weights alone need too much, this is below zero; the question says what to "
+        "return then.",
+        "the question",
+    ),
+    "cache-not-counted": (
+        "The weights alone are loaded here; the cache must be loaded in each step as well.",
+        f"{ATTENTION}, “A step of a whole model”",
+    ),
+    # many chips on a ring
+    "one-lap": (
+        "Only one of the two laps is counted: the ring adds up in one and hands out in the other.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "as-for-two": (
+        "Each chip sends as much as each of a pair does; with more chips it is more.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "a-piece-to-itself": (
+        "A step too much is counted in each lap: a piece need not be sent to the chip where it "
+        "starts.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "whole-array-each-step": (
+        "The whole array is sent in each step; a chip passes one piece of it at a time.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "whole-array-to-each": (
+        "Each chip sends the whole array to every other; a ring passes pieces to the neighbor.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "one-step-a-lap": (
+        "One piece is sent in each lap; a lap has several steps, with a piece in each.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "arithmetic-not-shared": (
+        "The arithmetic is that of the whole multiplication; each chip does its share of it.",
+        f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "sums-in-parts": (
+        "Partial sums are taken for a part of the output; each chip has them for all of it.",
+        f"{CHIPS}, “Two chips, each with half of D”",
+    ),
+    "everything-sent": (
+        "All arrays are sent over the link; only the partial sums must be.",
+        f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "rounded-down": (
+        "The quotient is rounded down; at that width the network still takes longer.",
+        f"{CHIPS}, “The threshold is a width”",
+    ),
+    "width-for-a-pair": (
+        "This is the width for a pair, however many chips are handed in.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "width-of-a-part": (
+        "This comes out for the width of one chip's part, or if each chip does all of the "
+        "arithmetic; the whole width is asked for, and the chips share the work.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "as-many-times": (
+        "This is the number of chips, the best that could be; the question asks for the value at "
+        "the given sizes.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "network-left-out": (
+        "The network is left out: partial sums must be sent before anybody has the output.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "hbm-left-out": (
+        "HBM is left out; with few tokens it takes longer than anything else.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "delay-left-out": (
+        "The delays are left out; every message has one.",
+        f"{CHIPS}, “The third regime: a fixed delay”",
+    ),
+    "one-delay": (
+        "The delay is counted once for the whole all-reduce; every message of a chip waits for the "
+        "one before it.",
+        f"{CHIPS}, “The third regime: a fixed delay”",
+    ),
+    "longer-of-the-two": (
+        "The longer of the two is taken, the delays or the bytes; a message takes both, one after "
+        "the other.",
+        f"{CHIPS}, “The third regime: a fixed delay”",
+    ),
+    "one-message": (
+        "This is the size of a single message, or the delay of a single step against the whole "
+        "array; the array is sent in pieces.",
+        f"{CHIPS}, “The third regime: a fixed delay”",
+    ),
+    "array-sent-once": (
+        "The delays of all steps are set against a single journey of the whole array; each chip "
+        "sends another number of bytes than it has.",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
 }
 

@@ -31,7 +31,8 @@ def _page_values_maker() -> object:
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"
                 raise RuntimeError(f"{{eval}}`{expression}`: {reason}") from error
-            if shown.setdefault(expression, text) is text:
+            if expression not in shown:
+                shown[expression] = text
                 display(
                     {"application/papermill.record/text/plain": text},
                     raw=True,

@@ -117,7 +117,7 @@ def points(room):
 
 def main(comparison=COMPARISON, *growth):
     cores = len(os.sched_getaffinity(0))
-    print(f"{cores} cores, five exercises each; seconds, and most memory in MB")
+    print(f"{cores} cores, {len(exercises.names())} exercises each; seconds, and most memory in MB")
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
 
         def row(what, measure, students, *options):

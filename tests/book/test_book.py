@@ -25,8 +25,10 @@ PAGE = """
 ```{code-cell} ipython3
 answer = 8756
 width = 1.5
+word = "heard"
 ```
 
+A text {eval}`word`.
 Plain: {eval}`answer`, text: {eval}`f"{width:.1f} m"`, over
 a line: {eval}`answer +
 1`.
@@ -68,6 +70,8 @@ mystnb:
 ---
 plt.gca().plot([0, 1], color="#0b5fa5");
 ```
+
+The same text, {eval}`word`.
 """
 
 
@@ -171,6 +175,8 @@ def test_values_appear_wherever_prose_can_stand(builds: Builds) -> None:
         "Summary 8,761",
         "Folded 8,762",
         "Later 8,763",
+        "A text heard.",
+        "The same text, heard.",
     ):
         assert expected in seen
     assert seen.count("{eval}`nothing`") == 2

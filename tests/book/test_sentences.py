@@ -71,7 +71,7 @@ def test_the_first_batch_that_is_enough_is_rounded_up(settings: Settings, first:
     assert f"From {first}\N{NO-BREAK SPACE}tokens on it is compute-bound." in says
 
 
-@pytest.mark.parametrize("name", ["time", "matmul", "chips"])
+@pytest.mark.parametrize("name", ["time", "matmul", "chips", "attention"])
 def test_no_sentence_names_infinity_or_one_number_twice(name: str) -> None:
     figure = getattr(live, name)()
     nearly_equal = 0
@@ -101,6 +101,26 @@ def test_the_link_keeps_up_from_the_width_that_the_sentence_names() -> None:
         link, math_ = values["t_link"] / at["D"], values["t_math"] / at["D"]
         # Both times of a width: the link's does not depend on it, the arithmetic's grows with it.
         assert first * math_ > link * at["D"] >= (first - 1) * math_ * (1 - 1e-12), at
+
+
+def test_hbm_has_room_for_the_batch_that_the_sentence_names() -> None:
+    figure, named = live.attention(), 0
+    for at in drawn(figure):
+        says = figure.texts(**at)["says"]
+        step = {name: at[name] for name in ("S", "chips", "w", "kv")}
+        model, chip = rl.model(at["model"]), chip_of(at["chip"])
+
+        def fits(batch: int, model=model, chip=chip, step=step) -> bool:
+            return bool(rl.bound(model.decode(batch, **step), chip, chip.links[0]).fits)
+
+        if "The weights alone are too large for it" in says:
+            assert not fits(1), at
+            continue
+        named += 1
+        most = number(re.search(r"has room for a batch of ([\d,]+)\.", says))
+        assert fits(most), at
+        assert not fits(most + 1), at
+    assert 50 < named < 300
 
 
 def test_the_idle_fraction_of_the_time_figure_is_that_of_the_chapter() -> None:
@@ -177,6 +197,56 @@ def test_widths_between_chips_are_whole_and_enough() -> None:
     assert one_way - 1 <= 7 * 2 * v5e.peak() / 45e9 < one_way
     assert both_ways - 1 <= 7 * v5e.peak() / 45e9 < both_ways
     assert "The last row asks for 126,081, where the widest" in page
+
+
+def test_a_prompt_is_long_enough_from_the_length_that_the_page_names() -> None:
+    page = sentences("chapters/attention")
+    found = re.search(r"On the v5e it takes ([\d,]+) tokens .*?, and ([\d,]+) where four", page)
+    assert found
+    last = number(re.search(r"causal prompt compute-bound .*? From ([\d,]+) on\.", page))
+    for length, heads, name in (
+        (int(found[1]), (32, 32), "TPU v5e"),
+        (int(found[2]), (32, 8), "TPU v5e"),
+        (last, (64, 8), "H100 SXM"),
+    ):
+        binding = []
+        for T in (length - 1, length):
+            prompt = rl.attention(1, T, T, *heads, 128, softmax=False)
+            binding.append(rl.bound(prompt, rl.chip(name)).binding)
+        assert binding == ["HBM", "compute"]
+
+
+def test_so_many_sequences_fit_and_no_more() -> None:
+    most = number(
+        re.search(r"([\d,]+) sequences fit on the one H100", sentences("chapters/attention"))
+    )
+    # Weights, of the first table too, and a cache of 128 kiB a position.
+    left = 80e9 - 2 * 8_030_261_248
+    assert most * 8192 * 131072 <= left < (most + 1) * 8192 * 131072
+
+
+def test_measurements_lie_on_the_side_that_the_page_says() -> None:
+    page = sentences("chapters/attention")
+    found = re.search(r"\*\*One chip\*\* takes ([\d.]+) to ([\d.]+) times the bound", page)
+    assert found
+    slower = {
+        (m.chips, m.B, m.chip): m.seconds / rl.bound(m.step, m.chip, "NVLink").lower
+        for m in rl.measured()
+    }
+    alone = [ratio for (chips, _, _), ratio in slower.items() if chips == 1]
+    together = [ratio for (chips, _, _), ratio in slower.items() if chips > 1]
+    assert max(alone) < min(together)
+    assert float(found[1]) == pytest.approx(min(alone), abs=0.06)
+    assert float(found[2]) == pytest.approx(max(alone), abs=0.06)
+
+
+def test_a_message_waits_as_long_as_it_flows_at_the_size_that_the_page_names() -> None:
+    printed = re.search(r"half the bandwidth at 45.kB", outputs("chapters/chips"))
+    assert printed
+    array = re.search(r"An array smaller than ([\d.]+).kB", sentences("chapters/chips"))
+    assert array
+    # Each of 14 hops carries an eighth of it.
+    assert float(array[1]) * 1e3 / 8 / 4.5e10 == pytest.approx(1e-6)
 
 
 def test_a_reader_gets_no_more_tokens_than_the_memory_gives() -> None:

@@ -1,9 +1,10 @@
-"""The five exercises: their notebooks, their known misconceptions, and a class of submissions.
+"""The exercises: their notebooks, their known misconceptions, and a class of submissions.
 
 The answers are compared with rooflib, which counts and solves on its own, and with the worked
 numbers of the source documents as corrected.
 """
 
+import dataclasses
 import itertools
 import math
 import random
@@ -34,8 +35,12 @@ from roofkit.check.messages import PROBLEMS
 matplotlib.use("agg")
 
 SOURCE = ROOT / "exercises"
-NAMES = ("int8-matmul", "int8-weights", "roofline-plot", "weight-per-example", "h100-spec-sheet")
+NAMES = (
+    *("int8-matmul", "int8-weights", "roofline-plot", "weight-per-example", "h100-spec-sheet"),
+    *("attention", "many-chips"),
+)
 DRAWS = 12
+FURTHER = {"attention", "many-chips"}  # whose answers nothing else in the book works out
 
 
 @cache
@@ -175,7 +180,7 @@ def test_the_page_in_the_book_says_what_the_notebook_says(name: str) -> None:
     names: dict[str, Any] = {}
     for cell in re.findall(r"```\{code-cell\}.*?\n\n(.*?)```", page, re.DOTALL):
         exec(cell, names)
-    for given_name in {"peak", "bandwidth", "sizes"} & reference(name).keys():
+    for given_name in {"peak", "bandwidth", "link", "sizes"} & reference(name).keys():
         assert names[given_name] == reference(name)[given_name]
     assert f"/{name}/{name}.ipynb>`" in page
     assert f"/{name}.md\n```" in page
@@ -196,7 +201,10 @@ def solution_lines(name: str) -> Iterator[str]:
 
 
 # The worked answers of the sources, and what they become with the exact formula.
-ANSWERS = r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298)\b"
+ANSWERS = (
+    r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298"
+    r"|8,?75[56]|26,?26[67]|61,?28[89])\b"
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -278,6 +286,51 @@ SAYS = {
     "share-of-the-peak": "a share of the peak",
     "increase": "by how much the batch is larger",
     "one-side-twice": "weights are taken as square",
+    "half-the-operations": "Half of the operations",
+    "no-later-position": "as under a causal mask",
+    "one-head": "a single head of queries",
+    "one-sequence": "a single sequence of the batch",
+    "every-position-asks": "As many queries are counted",
+    "queries-alone-meet": "As many keys are counted",
+    "values-not-counted": "Only the keys are counted",
+    "cache-alone": "Keys and values alone are counted",
+    "heads-not-shared": "for each head of queries",
+    "scores-moved": "never leave the chip",
+    "scores-not-moved": "as if they stayed on the chip",
+    "scores-always-moved": "also where the kernel is fused",
+    "one-cache-for-all": "One cache is counted for the whole batch",
+    "one-width-for-all": "with the width of the queries",
+    "long-context-for-exact": "what a long context comes close to",
+    "group-alone": "the size of a group of heads",
+    "group-upside-down": "More heads of keys make it larger",
+    "ridge-for-length": "ratio of peak and bandwidth itself",
+    "weights-take-no-room": "gets all of the capacity",
+    "one-layer": "cache of a single layer",
+    "positions-for-sequences": "Positions are counted here",
+    "not-whole": "not a whole number",
+    "rounded-up": "not room enough",
+    "below-zero": "this is below zero",
+    "cache-not-counted": "The weights alone are loaded",
+    "one-lap": "one of the two laps",
+    "as-for-two": "each of a pair does",
+    "a-piece-to-itself": "to the chip where it starts",
+    "whole-array-each-step": "whole array is sent in each step",
+    "whole-array-to-each": "the whole array to every other",
+    "one-step-a-lap": "One piece is sent in each lap",
+    "arithmetic-not-shared": "that of the whole multiplication",
+    "sums-in-parts": "taken for a part of the output",
+    "everything-sent": "All arrays are sent",
+    "rounded-down": "quotient is rounded down",
+    "width-for-a-pair": "the width for a pair",
+    "width-of-a-part": "the width of one chip's part",
+    "as-many-times": "the best that could be",
+    "network-left-out": "The network is left out",
+    "hbm-left-out": "HBM is left out",
+    "delay-left-out": "The delays are left out",
+    "one-delay": "counted once for the whole all-reduce",
+    "longer-of-the-two": "The longer of the two is taken",
+    "one-message": "the size of a single message",
+    "array-sent-once": "a single journey of the whole array",
 }
 
 
@@ -290,6 +343,7 @@ def test_each_sentence_is_that_of_its_own_misconception() -> None:
 @pytest.mark.parametrize(("name", "part"), PARTS)
 def test_a_value_counts_up_to_the_tolerance_and_no_further(name: str, part: Part) -> None:
     rounded = {"critical-batch", "critical-batch-limit", "ceiling-batch", "delay", "figure"}
+    rounded |= {"compute-bound-from"}
     if name == "h100-spec-sheet":  # where 298 counts as well as 295
         wanted = 0.02 if part.key in {"critical-batch", "critical-batches"} else 1e-5
     else:
@@ -427,7 +481,98 @@ def link(printed: float, unit: str, both_ways: bool) -> float:
     return rl.DataPoint("any", "link", printed * factor, unit, source, two_way=both_ways).value
 
 
+STORED = {0.5: "int4", 1: "int8", 2: "bf16", 4: "fp32"}
+
+
+def heads(
+    B: int = 1,
+    T: int = 1,
+    S: int = 1,
+    N: int = 1,
+    K: int = 1,
+    H: int = 1,
+    q_bytes: float = 2,
+    kv_bytes: float = 2,
+    fused: bool = True,
+) -> rl.Operation:
+    types = {"x": STORED[q_bytes], "kv": STORED[kv_bytes], "compute": "bf16"}
+    return rl.attention(B, T, S, N, K, H, causal=False, fused=fused, softmax=False, **types)
+
+
+def prefill_from(
+    N: int, K: int, H: int, width: float, peak: float, bandwidth: float, fused: bool
+) -> float:
+    """From what two short prompts take: FLOPs grow with the square, bytes with it or without."""
+    one, two = (heads(1, T, T, N, K, H, width, width, fused) for T in (1, 2))
+    square = (two.bytes - 2 * one.bytes) / 2
+    ridge = given(peak, bandwidth).ridge()
+    room = one.flops - ridge * square
+    return ridge * (one.bytes - square) / room if room > 0 else math.inf
+
+
+def sequences(
+    capacity: float, weights: float, S: int, layers: int, K: int, H: int, kv_bytes: float
+) -> int:
+    """One after the other, as long as there is room."""
+    each, found = S * rl.kv_bytes_per_token(layers, K, H, STORED[kv_bytes]), 0
+    while weights + (found + 1) * each <= capacity:
+        found += 1
+    return found
+
+
+def decode_step(
+    B: int, S: int, parameters: float, width: float, per_position: float, **chip: float
+) -> tuple[Any, Any]:
+    loaded = parameters * width + B * S * per_position
+    found = time_of(rl.operation(2 * B * parameters, loaded), **chip)
+    return found.lower, found.upper
+
+
+def shared(B: int, D: int, F: int, N: int, peak: float, link: float) -> rl.Bounds:
+    chip = dataclasses.replace(given(peak, 1e30), links=(rl.Link("ring", link),))
+    return rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring")
+
+
+def gain(B: int, D: int, F: int, N: int, peak: float, bandwidth: float, link: float) -> float:
+    chip = dataclasses.replace(given(peak, bandwidth), links=(rl.Link("ring", link),))
+    alone = rl.bound(rl.matmul(B, D, F), chip)
+    return alone.lower / rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring").lower
+
+
+def around(size: float, N: int, link: float, delay: float) -> float:
+    """Step by step: each chip's pieces, each with its delay."""
+    ring = rl.Link("ring", link, latency=delay)
+    piece = rl.operation(flops=0, bytes=0, sent=size / N, hops=1)
+    chip = dataclasses.replace(given(1, 1), links=(ring,))
+    return sum(rl.bound(piece, chip, ring).lower for _ in range(2 * (N - 1)))
+
+
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "many-chips": {
+        "bytes-sent": rl.all_reduce,
+        "times": lambda **case: tuple(shared(**case).times[at] for at in ("compute", "ring")),
+        "first-depth": lambda N, peak, link: rl.first_whole_above(
+            rl.critical_depth(
+                dataclasses.replace(given(peak, 1), links=(rl.Link("ring", link),)), "ring", N
+            )
+        ),
+        "speedup": gain,
+        "all-reduce-time": around,
+        "equal-size": lambda N, link, delay: (
+            N * rl.Link("ring", link, latency=delay).half_bandwidth_size
+        ),
+    },
+    "attention": {
+        "operations": lambda **size: heads(**size).flops,
+        "bytes-moved": lambda **size: heads(**size).bytes,
+        "decode-intensity": lambda **size: heads(**size).intensity,
+        "decode-limit": lambda N, K, kv_bytes: (
+            heads(S=10**13, N=N, K=K, kv_bytes=kv_bytes).intensity
+        ),
+        "compute-bound-from": prefill_from,
+        "sequences-that-fit": sequences,
+        "step-bounds": decode_step,
+    },
     "int8-matmul": {
         "bytes-moved": lambda **size: (int8(**size).loaded, int8(**size).written),
         "operations": lambda **size: int8(**size).flops,
@@ -505,7 +650,8 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
 
 @pytest.mark.parametrize(("name", "part"), PARTS)
 def test_the_reference_agrees_with_rooflib(name: str, part: Part) -> None:
-    cases = [*part.cases, *hidden(part, 1), *hidden(part, 2)]
+    seeds = range(1, 31) if name in FURTHER else (1, 2)
+    cases = [*part.cases, *itertools.chain.from_iterable(hidden(part, seed) for seed in seeds)]
     got = values(part, reference(name)[part.function], cases)
     for case, value in zip(cases, got, strict=True):
         assert same(value, ORACLES[name][part.key](**case), 1e-9), case
@@ -554,6 +700,61 @@ def test_exercise_5_is_295_and_298_counts_as_well() -> None:
     table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
     batches = book["critical_batches"](book["sheets"])
     assert {name: round(batches[name]) for name in table} == table
+
+
+def test_exercise_6_tends_to_the_group_and_fits_what_others_have_published() -> None:
+    book = reference("attention")
+    assert book["decode_limit"](64, 8, 2) == 8  # Llama 3 70B: its heads share in groups of 8
+    assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
+    # How To Scale Your Model, "All About Transformer Inference": 6.7 GB for Llama 2 13B.
+    thirteen = {"weights": 26e9, "S": 8192, "layers": 40, "K": 40, "H": 128, "kv_bytes": 2}
+    assert book["sequences_that_fit"](26e9 + 3 * 6.72e9, **thirteen) == 3
+    assert book["sequences_that_fit"](26e9 + 3 * 6.70e9, **thirteen) == 2
+
+
+def test_exercise_6_turns_compute_bound_where_a_bound_does() -> None:
+    book = reference("attention")
+    (part,) = [p for p in load("attention").parts if p.key == "compute-bound-from"]
+    found = set()
+    for case in itertools.chain(part.cases, *(hidden(part, seed) for seed in range(20))):
+        kernel = {key: case[key] for key in ("N", "K", "H", "fused")}
+        kernel |= {"q_bytes": case["width"], "kv_bytes": case["width"]}
+        chip = {key: case[key] for key in ("peak", "bandwidth")}
+        length = book["compute_bound_from"](**case)
+        below = 10**9 if length == math.inf else math.ceil(length) - 1
+        assert time_of(heads(T=below, S=below, **kernel), **chip).binding == "HBM"
+        if length < math.inf:
+            above = {"T": below + 2, "S": below + 2}
+            assert time_of(heads(**above, **kernel), **chip).binding == "compute"
+        found.add((case["fused"], length < math.inf))
+    assert found == {(True, True), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
+def test_exercise_6_times_a_step_as_rooflib_times_one_of_a_model(model: rl.Model) -> None:
+    book, B, S = reference("attention"), 8, 2048
+    step = model.decode(B, S)
+    attention = model.layers * rl.attention(B, 1, S, model.N, model.K, model.H).flops
+    used = model.parameters - (0 if model.tied else model.vocabulary * model.D)
+    sizes = {"parameters": used, "width": 2, "per_position": model.kv_bytes_per_token()}
+    traffic, _ = book["step_bounds"](B, S, **sizes, peak=1e30, bandwidth=1)
+    arithmetic, _ = book["step_bounds"](B, S, **sizes, peak=1, bandwidth=1e30)
+    assert traffic == pytest.approx(step.bytes, rel=1e-3)
+    assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
+
+
+def test_exercise_7_asks_as_much_of_two_four_and_eight_v5e_as_the_chapter() -> None:
+    book, link = reference("many-chips"), V5E.link("ICI").bandwidth
+    widths = [book["first_depth"](N, V5E.peak(), link) for N in (2, 4, 8)]
+    assert widths == [8_756, 26_267, 61_289]
+
+
+def test_exercise_7_waits_as_long_as_it_sends_at_the_size_where_it_says_so() -> None:
+    book = reference("many-chips")
+    for N in (2, 3, 8, 64):
+        size = book["equal_size"](N, 4.5e10, 2e-6)
+        with_delay = book["all_reduce_time"](size, N, 4.5e10, 2e-6)
+        assert with_delay == pytest.approx(2 * book["all_reduce_time"](size, N, 4.5e10, 0))
 
 
 # --- a class of learners ----------------------------------------------------------------------
@@ -726,6 +927,16 @@ NAMED: dict[tuple[str, str], Callable[[list[dict[str, Any]], list[Any]], bool]] 
         {case["bandwidth_unit"] for case in cases} == {"B/s", "GB/s", "TB/s", "Gbit/s"}
         and {case["peak_unit"] for case in cases} == {"TFLOP/s", "PFLOP/s"}
     ),
+    ("attention", "compute-bound-from"): lambda cases, values: (
+        math.inf in values
+        and {case["fused"] for case, value in zip(cases, values, strict=True) if value < math.inf}
+        == {True, False}
+    ),
+    ("many-chips", "bytes-sent"): lambda cases, values: {0} < set(values),
+    ("many-chips", "times"): lambda cases, values: len({a > b for a, b in values}) == 2,
+    ("many-chips", "speedup"): lambda cases, values: min(values) < 1 < max(values),
+    ("attention", "sequences-that-fit"): lambda cases, values: {0} < set(values),
+    ("attention", "step-bounds"): lambda cases, values: len({step_bound(c) for c in cases}) == 2,
     ("h100-spec-sheet", "critical-batches"): lambda cases, values: (
         {sheet["bandwidth_unit"] for case in cases for sheet in case["sheets"]}
         == {"B/s", "GB/s", "TB/s", "Gbit/s"}
@@ -736,6 +947,11 @@ NAMED: dict[tuple[str, str], Callable[[list[dict[str, Any]], list[Any]], bool]] 
 def bound(case: dict[str, Any]) -> str:
     size = {key: case[key] for key in "BDF"}
     return str(time_of(int8(**size), case["peak"], case["bandwidth"]).binding)
+
+
+def step_bound(case: dict[str, Any]) -> bool:
+    arithmetic = 2 * case["B"] * case["parameters"] / case["peak"]
+    return math.isclose(arithmetic, decode_step(**case)[0])
 
 
 def in_three(batches: list[float]) -> bool:

@@ -69,14 +69,14 @@ def test_the_site_and_what_it_hands_out_hold_no_solution(site: Path) -> None:
     files = contents(site)
     names = " ".join(name for name, _ in files)
     assert "exercises.zip" in names
-    assert names.count(".ipynb") >= 5
+    assert names.count(".ipynb") >= 7
     assert names.count(".whl") == 2
     assert leaks(files) == []
 
 
 def test_the_release_holds_no_solution(site: Path) -> None:
     files = contents(ROOT / "_build" / "course" / "release")
-    assert len(files) == 5
+    assert len(files) == 7
     assert leaks(files) == []
 
 

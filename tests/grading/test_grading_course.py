@@ -195,7 +195,7 @@ def test_the_release_is_one_notebook_for_each_exercise_and_nothing_beside_it(roo
     release = room.folder / "release"
     files = {str(path.relative_to(release)) for path in release.rglob("*") if not path.is_dir()}
     assert files == {f"{name}/{name}.ipynb" for name in exercises.names()}
-    assert len(files) == 5
+    assert len(files) == 7
 
 
 def test_no_solution_is_given_out(room):

@@ -114,7 +114,8 @@ def test_no_room_of_the_grading_imports_itself_through_others() -> None:
 
 def test_rooflib_is_read_in_half_an_hour() -> None:
     lines = sum(source.count("\n") for _, source in code("rooflib"))
-    assert lines <= 2000
+    # Attention, whole models and latency came with 390 of them.
+    assert lines <= 2400
 
 
 def test_no_two_files_of_a_tree_have_one_name() -> None:

@@ -1,5 +1,6 @@
 """Live figures in a browser: every control moves, and every number shown is rooflib's."""
 
+import bisect
 import dataclasses
 import functools
 import json
@@ -27,7 +28,7 @@ from roofkit.figure.live_figure import LiveFigure
 from roofkit.figure.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
-FIGURES = ("time", "intensity", "roofline", "matmul", "chips")
+FIGURES = ("time", "intensity", "roofline", "matmul", "chips", "attention")
 # What depends on the page and hardly on the figure: one chart and one picture, the others when all
 # is tested.
 SOME = [
@@ -131,12 +132,38 @@ def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> S
     }
 
 
+def of_attention(B: int, S: int, model: str, chip: str, chips: int, w: str, kv: str) -> Settings:
+    at = chip_of(chip)
+    step = functools.partial(rl.model(model).decode, S=int(S), chips=int(chips), w=w, kv=kv)
+    b = rl.bound(step(B=int(B)), at, at.links[0])
+    cache = rl.model(model).kv_bytes_per_token(kv) * B * S
+
+    def too_many(batch: int) -> bool:
+        return not rl.bound(step(B=batch), at, at.links[0]).fits
+
+    return {
+        "t_math": b.times["compute"],
+        "t_comms": b.times["HBM"],
+        "t_link": b.times[at.links[0].name],
+        "lower": b.lower,
+        "upper": b.upper,
+        "rate": B / b.lower,
+        "caches": cache / chips / step(B=int(B)).bytes,
+        "fitting": bisect.bisect(range(1, 10**7), False, key=too_many),
+        "held": b.held,
+        "memory": b.capacity,
+        "fits": b.fits,
+        "binding": "the link" if b.binding == at.links[0].name else b.binding,
+    }
+
+
 ORACLES = {
     "time": of_time,
     "intensity": of_intensity,
     "roofline": of_roofline,
     "matmul": of_matmul,
     "chips": of_chips,
+    "attention": of_attention,
 }
 
 
@@ -235,6 +262,7 @@ AXES = {
     "intensity": ({}, {"0.1", "1", "1,000", "10,000", "16,384"}),
     "matmul": ({}, {"1", "100", "1,000", "100,000", "1 T", "100 T", "1 P"}),
     "chips": ({}, {"512", "8,192", "131,072", "1 ms", "10 ms"}),
+    "attention": ({}, {"1", "10,000", "1,000,000", "1 ms", "10 ms", "1 s"}),
 }
 
 

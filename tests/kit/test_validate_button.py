@@ -152,7 +152,7 @@ def test_the_start_page_shows_the_chapters_in_their_order(first_sheet: Locator) 
     titles = [re.findall(r"^# (.*)", text, re.MULTILINE)[0].replace("`", "") for text in texts]
     assert first_sheet.locator(".page > div > a").all_inner_texts() == titles
     numbers = first_sheet.locator(".page .number").all_inner_texts()
-    assert numbers == ["", "1", "2", "3", "4", "5", "6", *[""] * (len(named) - 7)]
+    assert numbers == ["", "1", "2", "3", "4", "5", "6", "7", *[""] * (len(named) - 8)]
 
 
 def test_an_exercise_stands_beside_the_chapter_that_prepares_it(
@@ -165,6 +165,12 @@ def test_an_exercise_stands_beside_the_chapter_that_prepares_it(
     assert [text.partition(":")[0] for text in beside] == [f"Exercise {n}" for n in (1, 2, 3, 4)]
     assert beside[1] == card(first_sheet, NAME).inner_text()
     assert "35 minutes, medium" in beside[1]
+    for chapter, number in (("5-chips", 7), ("6-attention", 6)):
+        link = page.locator(f"a[href$='chapters/{chapter}.ipynb']")
+        (text,) = (
+            first_sheet.locator(".page").filter(has=link).locator(".exercise").all_inner_texts()
+        )
+        assert text.startswith(f"Exercise {number}:")
 
 
 def test_an_exercise_that_no_numbered_chapter_prepares_says_what_to_read(

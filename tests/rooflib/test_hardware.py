@@ -10,7 +10,7 @@ import re
 import pytest
 
 import rooflib as rl
-from rooflib.bounds import COMPUTE, HBM
+from rooflib.bounds import COMPUTE, HBM, LAUNCH, VECTOR
 from rooflib.hardware import ROOFS
 from rooflib.operations import ANY_LINK
 
@@ -103,7 +103,7 @@ def test_a_figure_that_is_not_above_zero_is_refused_by_its_name():
 
 
 def test_a_link_has_no_name_of_a_roof():
-    assert set(ROOFS) == {COMPUTE, HBM, ANY_LINK}
+    assert set(ROOFS) == {COMPUTE, VECTOR, HBM, ANY_LINK, LAUNCH}
     for name in ROOFS:
         with pytest.raises(ValueError, match=f"name of a link must not be .*; got '{name}'"):
             rl.Link(name, 1e9)

@@ -376,13 +376,13 @@ def test_places_that_the_environment_names_stay(tmp_path: Path) -> None:
 def test_each_exercise_is_copied_without_its_solution(release: Path, tmp_path: Path) -> None:
     lab.prepare(ROOT, tmp_path, release / "release")
     names = [path.stem for path in (ROOT / "exercises").glob("*/*.ipynb")]
-    assert len(names) == 5
+    assert len(names) == 7
     for name in names:
         text = (tmp_path / name / f"{name}.ipynb").read_text(encoding="utf-8")
         assert "YOUR CODE HERE" in text
         assert "BEGIN SOLUTION" not in text
     content = json.loads((tmp_path / "course.json").read_text(encoding="utf-8"))
     assert [one["title"][:11] for one in content["exercises"]] == [
-        f"Exercise {number}:" for number in range(1, 6)
+        f"Exercise {number}:" for number in range(1, 8)
     ]
     assert all(page["title"] for part in content["parts"] for page in part["pages"])

@@ -11,10 +11,11 @@ the browser read alike, and its picture is a Vega-Lite chart with the controls a
 """
 
 from roofkit.figure.live_figure import PAGE, LiveFigure
+from roofkit.live.attention_figure import attention
 from roofkit.live.chips_figure import chips
 from roofkit.live.intensity_figure import intensity
 from roofkit.live.matmul_figure import matmul
 from roofkit.live.time_figure import time
 from roofkit.pictures.roofline_picture import roofline
 
-__all__ = ["PAGE", "LiveFigure", "chips", "intensity", "matmul", "roofline", "time"]
+__all__ = ["PAGE", "LiveFigure", "attention", "chips", "intensity", "matmul", "roofline", "time"]

@@ -1,4 +1,4 @@
-"""Submissions for the five exercises: right in several ways, and wrong in known ones.
+"""Submissions for the exercises: right in several ways, and wrong in known ones.
 
 Each file beside this one holds the functions that one learner wrote. A file named ``right_*`` must
 get full points. One named ``wrong_*`` says in ``EXPECT`` which parts must get none, and the key of

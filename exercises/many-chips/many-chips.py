@@ -1,0 +1,319 @@
+"""Exercise 7: what is asked of a multiplication that chips on a ring share; misconceptions."""
+
+import math
+from collections.abc import Callable
+
+from grading.schema.misconceptions import wrong
+from grading.schema.parts import Exercise, Part
+from grading.schema.ranges import Choice, Range, Real, Whole
+
+PEAK, BANDWIDTH, LINK = 4.1e14, 1.7e12, 7e10  # as the exercise states them
+GIVEN = {"peak": PEAK, "link": LINK}
+OTHER = {"peak": 9e14, "link": 4.6e11}
+
+# One value of each argument occurs twice: an answer cannot lean on that argument alone.
+SIZES = (
+    {"B": 700, "D": 12288, "F": 3072, "N": 4, **GIVEN},
+    {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER},
+    {"B": 3000, "D": 12288, "F": 9216, "N": 2, "peak": PEAK, "link": 4.6e11},
+    {"B": 700, "D": 5120, "F": 12288, "N": 16, "peak": 9e14, "link": LINK},
+)
+SIZE_RANGES: dict[str, Range] = {
+    "B": Whole(8, 4096),
+    "D": Whole(512, 32768, multiple_of=128),
+    "F": Whole(512, 32768, multiple_of=128),
+    "N": Choice(2, 4, 8, 16),
+}
+CHIP_RANGES: dict[str, Range] = {"peak": Real(1e14, 2e15), "link": Real(2e10, 9e11)}
+RING: dict[str, Range] = {
+    "N": Whole(2, 64),
+    "link": Real(2e10, 9e11),
+    "delay": Real(5e-7, 2e-5),
+}
+
+
+def sent(size: float, N: float, laps: float = 2) -> float:
+    return laps * (N - 1) / N * size
+
+
+def as_for_two(size: float, N: float) -> float:
+    return size
+
+
+def one_lap(size: float, N: float) -> float:
+    return sent(size, N, laps=1)
+
+
+def times(
+    B: float,
+    D: float,
+    F: float,
+    N: float,
+    peak: float,
+    link: float,
+    flops: float = 2,
+    ring: Callable[[float, float], float] = sent,
+) -> tuple[float, float]:
+    return flops * B * D * F / (N * peak), ring(2 * B * F, N) / link
+
+
+def binds(**case: float) -> str:
+    arithmetic, network = times(**case)
+    return "compute" if arithmetic > network else "network"
+
+
+def depth(N: float, peak: float, link: float) -> float:
+    """The width at which arithmetic and network are equal, not rounded."""
+    return 2 * (N - 1) * peak / link
+
+
+def roofs(
+    B: float,
+    D: float,
+    F: float,
+    N: float,
+    peak: float,
+    bandwidth: float,
+    link: float,
+    ring: Callable[[float, float], float] = sent,
+) -> tuple[float, float, float]:
+    """Arithmetic, HBM and network on N chips, in seconds."""
+    arithmetic, network = times(B, D, F, N, peak, link, ring=ring)
+    return arithmetic, 2 * (B * D / N + D * F / N + B * F) / bandwidth, network
+
+
+def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: float) -> float:
+    """The speed-up, with one of the three roofs left out."""
+    found = []
+    for N in (1, case["N"]):
+        named = zip(("compute", "HBM", "network"), roofs(**case | {"N": N}), strict=True)
+        found.append(over([time for roof, time in named if roof != without]))
+    return found[0] / found[1]
+
+
+def gain_by(ring: Callable[[float, float], float]) -> Callable[..., float]:
+    return lambda **case: max(roofs(**case | {"N": 1})) / max(roofs(**case, ring=ring))
+
+
+def longest(**case: float) -> str:
+    found = roofs(**case)
+    return ("compute", "HBM", "network")[found.index(max(found))]
+
+
+def waiting(
+    size: float,
+    N: float,
+    link: float,
+    delay: float,
+    delays: float | None = None,
+    laps: float = 2,
+) -> tuple[float, float]:
+    """Delays and bytes in seconds; `delays` of them, and not one a step."""
+    steps = laps * (N - 1)
+    return (steps if delays is None else delays) * delay, sent(size, N, laps) / link
+
+
+EXERCISE = Exercise(
+    name="many-chips",
+    title="many chips",
+    parts=(
+        Part(
+            key="bytes-sent",
+            function="bytes_sent",
+            points=3,
+            hint=(
+                "How large is one piece? In each step of a lap, a chip sends one piece. A piece "
+                "starts on one chip and has to visit all others: how many steps is that? Count "
+                "the steps of both laps, and multiply by the piece. What comes out for a single "
+                "chip, and does that make sense?"
+            ),
+            cases=(
+                {"size": 73_400_320, "N": 4},
+                {"size": 900_000, "N": 12},
+                {"size": 73_400_320, "N": 2},
+                {"size": 5_000_000_000, "N": 4},
+                {"size": 900_000, "N": 1},
+            ),
+            ranges={"size": Real(1e5, 1e10), "N": Whole(1, 64)},
+            branches={
+                "one chip": lambda size, N: N == 1,
+                "two chips": lambda size, N: N == 2,
+                "more": lambda size, N: N > 4,
+                "more than 32 bits": lambda size, N: size >= 2**32,
+            },
+            misconceptions=(
+                wrong("one-lap", one_lap),
+                wrong("as-for-two", as_for_two),
+                wrong("a-piece-to-itself", lambda size, N: 2 * size),
+                wrong("whole-array-each-step", lambda size, N: 2 * (N - 1) * size),
+                wrong("whole-array-to-each", lambda size, N: (N - 1) * size),
+                wrong("one-step-a-lap", lambda size, N: 2 * size / N),
+            ),
+        ),
+        Part(
+            key="times",
+            function="times",
+            points=4,
+            kind="numbers",
+            hint=(
+                "Write the shapes of what one chip multiplies: which side is shorter than in the "
+                "whole multiplication? Count its FLOPs. Then write the shape of its partial sums, "
+                "and how many bytes they take. That is the array that your function of the part "
+                "before is about."
+            ),
+            cases=SIZES,
+            ranges=SIZE_RANGES | CHIP_RANGES,
+            branches={
+                "compute takes longer": lambda **case: binds(**case) == "compute",
+                "the network takes longer": lambda **case: binds(**case) == "network",
+            },
+            misconceptions=(
+                wrong(
+                    "arithmetic-not-shared",
+                    lambda **case: (case["N"] * times(**case)[0], times(**case)[1]),
+                ),
+                wrong("multiply-add-once", lambda **case: times(**case, flops=1)),
+                wrong("one-lap", lambda **case: times(**case, ring=one_lap)),
+                wrong("as-for-two", lambda **case: times(**case, ring=as_for_two)),
+                wrong(
+                    "sums-in-parts",
+                    lambda **case: (times(**case)[0], times(**case)[1] / case["N"]),
+                ),
+                wrong(
+                    "everything-sent",
+                    lambda B, D, F, N, peak, link: (
+                        2 * B * D * F / (N * peak),
+                        sent(2 * (B * D + D * F + B * F), N) / link,
+                    ),
+                ),
+                wrong("swapped", lambda **case: times(**case)[::-1]),
+                wrong("milliseconds", lambda **case: tuple(1e3 * t for t in times(**case))),
+            ),
+        ),
+        Part(
+            key="first-depth",
+            function="first_depth",
+            points=4,
+            hint=(
+                "Set your two times equal. Three of the letters stand on both sides and cancel; "
+                "solve for the width. The number of chips stands below the fraction bar on both "
+                "sides: what of it is left? At the end, ask which of the two whole numbers next "
+                "to your quotient is still too narrow."
+            ),
+            cases=(
+                {"N": 4, **GIVEN},
+                {"N": 8, **OTHER},
+                {"N": 2, **GIVEN},
+                {"N": 4, "peak": 9e14, "link": 2.1e11},
+                {"N": 8, "peak": 1.97e14, "link": 9e10},
+            ),
+            ranges={"N": Choice(2, 3, 4, 6, 8), **CHIP_RANGES},
+            # A difference of one tells, and the next whole number is not hit upon by chance.
+            allowed=lambda **case: 300 < depth(**case) < 40_000 and 0.05 < depth(**case) % 1 < 0.95,
+            branches={"more than ten thousand": lambda **case: depth(**case) > 10_000},
+            misconceptions=(
+                wrong("rounded-down", lambda **case: math.floor(depth(**case))),
+                wrong("not-whole", depth),
+                wrong("one-lap", lambda **case: math.ceil(depth(**case) / 2)),
+                wrong("as-for-two", lambda N, peak, link: math.ceil(N * peak / link)),
+                wrong("width-for-a-pair", lambda N, peak, link: math.ceil(2 * peak / link)),
+                wrong("width-of-a-part", lambda **case: math.ceil(depth(**case) / case["N"])),
+                wrong("multiply-add-once", lambda **case: math.ceil(2 * depth(**case))),
+            ),
+        ),
+        Part(
+            key="speedup",
+            function="speedup",
+            points=4,
+            hint=(
+                "Write down five times: arithmetic and HBM on one chip, and arithmetic, HBM and "
+                "network on each of many. Which bytes are divided among the chips, and which does "
+                "each chip write whole? The longest of each group decides. Only then compare."
+            ),
+            cases=(
+                {"B": 700, "D": 12288, "F": 3072, "N": 4, **GIVEN, "bandwidth": BANDWIDTH},
+                {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER, "bandwidth": BANDWIDTH},
+                {"B": 3000, "D": 30720, "F": 9216, "N": 2, **OTHER, "bandwidth": 3e12},
+                {"B": 700, "D": 1024, "F": 12288, "N": 16, **GIVEN, "bandwidth": 3e12},
+                {"B": 100, "D": 12288, "F": 9216, "N": 4, **OTHER, "bandwidth": 8e11},
+            ),
+            ranges=SIZE_RANGES | CHIP_RANGES | {"bandwidth": Real(5e11, 6e12)},
+            branches={
+                "slower than one": lambda **case: gain(**case) < 0.98,
+                "bound by the network, and faster": lambda **case: (
+                    longest(**case) == "network" and gain(**case) > 1.02
+                ),
+                "bound by HBM": lambda **case: longest(**case) == "HBM",
+                "bound by compute": lambda **case: longest(**case) == "compute",
+            },
+            misconceptions=(
+                wrong("as-many-times", lambda **case: case["N"]),
+                wrong("network-left-out", lambda **case: gain(**case, without="network")),
+                wrong("hbm-left-out", lambda **case: gain(**case, without="HBM")),
+                wrong("no-overlap", lambda **case: gain(sum, **case)),
+                wrong("one-lap", gain_by(one_lap)),
+                wrong("as-for-two", gain_by(as_for_two)),
+                wrong("upside-down", lambda **case: 1 / gain(**case)),
+            ),
+        ),
+        Part(
+            key="all-reduce-time",
+            function="all_reduce_time",
+            points=3,
+            hint=(
+                "Draw one chip's messages on a line, one after the other: how many are there in "
+                "both laps? Each of them takes its delay, and then the time of its bytes. How "
+                "large is one message?"
+            ),
+            cases=(
+                {"size": 73_400_320, "N": 4, "link": LINK, "delay": 3e-6},
+                {"size": 30_000, "N": 12, "link": LINK, "delay": 1.5e-6},
+                {"size": 1_500_000, "N": 4, "link": 4.6e11, "delay": 1.5e-6},
+                {"size": 30_000, "N": 2, "link": 4.6e11, "delay": 3e-6},
+            ),
+            ranges={"size": Real(1e5, 1e9), **RING},
+            branches={
+                "the delays take longer": lambda **case: waiting(**case)[0] > waiting(**case)[1],
+                "the bytes take longer": lambda **case: waiting(**case)[0] < waiting(**case)[1],
+            },
+            misconceptions=(
+                wrong("delay-left-out", lambda **case: waiting(**case)[1]),
+                wrong("one-delay", lambda **case: sum(waiting(**case, delays=1))),
+                wrong("one-lap", lambda **case: sum(waiting(**case, laps=1))),
+                wrong(
+                    "a-piece-to-itself",
+                    lambda size, N, link, delay: 2 * N * delay + 2 * size / link,
+                ),
+                wrong(
+                    "whole-array-each-step",
+                    lambda size, N, link, delay: 2 * (N - 1) * (delay + size / link),
+                ),
+                wrong("longer-of-the-two", lambda **case: max(waiting(**case))),
+                wrong("milliseconds", lambda **case: 1e3 * sum(waiting(**case))),
+            ),
+        ),
+        Part(
+            key="equal-size",
+            function="equal_size",
+            points=2,
+            hint=(
+                "Take the two terms of your time with a delay and set them equal. What cancels, "
+                "and what is left for the size? Look whether it is the size of a message or of "
+                "the whole array."
+            ),
+            cases=(
+                {"N": 4, "link": LINK, "delay": 3.1e-6},
+                {"N": 12, "link": LINK, "delay": 1.5e-6},
+                {"N": 4, "link": 4.6e11, "delay": 1.5e-6},
+                {"N": 2, "link": 4.6e11, "delay": 7e-6},
+            ),
+            ranges=RING,
+            misconceptions=(
+                wrong("one-message", lambda N, link, delay: link * delay),
+                wrong("one-delay", lambda N, link, delay: N * link * delay / (2 * (N - 1))),
+                wrong("array-sent-once", lambda N, link, delay: 2 * (N - 1) * link * delay),
+                wrong("one-lap", lambda N, link, delay: 2 * N * link * delay),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,149 @@
+"""Dense transformers: their parameters, their cache, and a step that makes each sequence longer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rooflib._arguments import Number, Size, larger, whole, wholes
+from rooflib.attention import attention, check_heads, kv_bytes_per_token
+from rooflib.collectives import all_reduce, ring_steps
+from rooflib.dtypes import DType
+from rooflib.operations import ANY_LINK, Operation, matmul_types
+
+if TYPE_CHECKING:
+    from rooflib.catalogue import Source
+
+
+@dataclass(frozen=True)
+class Model:
+    """A dense decoder-only transformer without biases, as Llama is, by its shapes.
+
+    Attributes
+    ----------
+    name, source
+        For labels; where the shapes were read, if in the catalogue.
+    layers, D, F
+        Layers, width of the model, and width inside its MLP.
+    N, K, H
+        Heads of queries, heads of keys and values, and a head's width.
+    vocabulary
+        Rows of the table of embeddings.
+    gated
+        Whether the MLP has three matrices (gate, up, down) or two.
+    tied
+        Whether the first table and the last matrix are one.
+
+    A size that is not a whole number above zero is a ValueError, and an N that is no multiple of K.
+    """
+
+    name: str
+    layers: int
+    D: int
+    F: int
+    N: int
+    K: int
+    H: int
+    vocabulary: int
+    gated: bool = True
+    tied: bool = False
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for size in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
+            whole(size, getattr(self, size))
+        check_heads(self.N, self.K)
+
+    @property
+    def parameters(self) -> int:
+        """All weights: projections of attention, MLPs, tables, and a gain of D for each norm.
+
+        A layer has two norms, and one stands at the end. Source: Touvron et al., "Llama 2", 2023.
+        """
+        tables = 1 if self.tied else 2
+        each = self._shared + 2 * self.D * self.K * self.H + 2 * self.D
+        return self.layers * each + self.D + tables * self.vocabulary * self.D
+
+    def kv_bytes_per_token(self, kv: str | DType = "bf16") -> Number:
+        """Bytes of the cache for each position of a sequence, `kv` the type it is kept in."""
+        return kv_bytes_per_token(self.layers, self.K, self.H, kv)
+
+    def decode(
+        self,
+        B: Size,
+        S: Size,
+        chips: Size = 1,
+        w: str | DType = "bf16",
+        kv: str | DType | None = None,
+        x: str | DType = "bf16",
+        compute: str | DType | None = None,
+    ) -> Operation:
+        """One chip's share of a step that adds a token to each of B sequences.
+
+        >>> from rooflib.catalogue import model
+        >>> model("Llama 3 8B").decode(B=1, S=8192)
+        <Operation decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/B>
+
+        FLOPs are 2B for each weight in a matrix, the first table's aside, and those of `attention`
+        with T = 1 in each layer. Loaded are the weights once, of the first table B rows, and the
+        cache of S positions, the new one among them; written are that one's keys and values, and
+        B rows of logits. Activations stay on the chips. Norms, softmax, rotations and additions
+        are left out. What must be held are all weights and the cache.
+
+        The chips split the heads, the width F and the vocabulary, and send two all-reduces of BD
+        elements of type `x` a layer, around a ring; each chip keeps its part of the logits, and
+        what the first table's rows need besides is left out. With more chips than K, each head of
+        keys is on several chips. Sources: How To Scale Your Model, "All About Transformer
+        Inference"; Shoeybi et al., "Megatron-LM", 2019.
+
+        Parameters
+        ----------
+        B, S, chips
+            Sequences, positions of each with the new one, and chips: whole numbers, or arrays of
+            them that broadcast.
+        w, kv, x, compute
+            Data types of weights, of the cache (by default `x`), of activations and logits, and of
+            the arithmetic, by default the type that `x` and `w` meet in.
+
+        Raises
+        ------
+        ValueError
+            If chips don't divide N, F and the vocabulary, or if of chips and K neither divides the
+            other; and as `attention` does.
+        """
+        read, weight, _, kind = matmul_types(x, w, None, compute)
+        B, S, chips = wholes(B=B, S=S, chips=chips)
+        for name in ("N", "F", "vocabulary"):
+            if np.any(getattr(self, name) % chips):
+                size = f"{name}={getattr(self, name)}"
+                raise ValueError(f"chips must divide {name}; got {size}, chips={chips}")
+        if np.any((self.K % chips) * (chips % self.K)):
+            raise ValueError(f"chips and K must divide one another; got K={self.K}, chips={chips}")
+        own = larger(self.K // chips, 1)
+        step = attention(B, 1, S, self.N // chips, own, self.H, x=x, kv=kv, compute=compute)
+        matrices = self.layers * (self._shared // chips + 2 * self.D * own * self.H)
+        logits = self.vocabulary // chips
+        last = logits * self.D
+        gains = self.layers * 2 * self.D + self.D
+        new = kv_bytes_per_token(self.layers, own, self.H, x if kv is None else kv)
+        weights = weight.bytes * (matrices + last + gains)
+        sent = 2 * self.layers * all_reduce(read.bytes * B * self.D, chips)
+        hops = 2 * self.layers * ring_steps(chips, 2)
+        return Operation(
+            name=f"decode step of {self.name}",
+            flops=2 * B * (matrices + last) + self.layers * step.flops,
+            loaded=weights + weight.bytes * B * self.D / chips + new * B * S,
+            written=new * B + read.bytes * B * logits,
+            compute=kind,
+            sent={ANY_LINK: sent} if np.any(sent) else {},
+            resident=weights + (0 if self.tied else weight.bytes * last) + new * B * S,
+            chips=chips,
+            hops={ANY_LINK: hops} if np.any(hops) else {},
+        )
+
+    @property
+    def _shared(self) -> int:
+        """Weights of a layer that chips split evenly: queries, what leaves attention, the MLP."""
+        return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F
