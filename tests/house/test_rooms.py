@@ -114,8 +114,8 @@ def test_no_room_of_the_grading_imports_itself_through_others() -> None:
 
 def test_rooflib_is_read_in_half_an_hour() -> None:
     lines = sum(source.count("\n") for _, source in code("rooflib"))
-    # Attention, whole models and latency came with 390 of them.
-    assert lines <= 2400
+    # Attention, whole models, latency and measured steps came with 450 of them.
+    assert lines <= 2460
 
 
 def test_no_two_files_of_a_tree_have_one_name() -> None:

@@ -167,7 +167,7 @@ def test_a_browser_that_keeps_nothing_has_figures_that_move(context: BrowserCont
     assert OWN in says(page)
 
 
-@pytest.mark.parametrize("name", ["time", "intensity", "roofline", "matmul", "chips"])
+@pytest.mark.parametrize("name", ["time", "intensity", "roofline", "matmul", "chips", "attention"])
 def test_every_live_figure_has_the_readers_chip(name: str) -> None:
     figure = getattr(live, name)()
     choice = next(c for c in figure.controls if OWN in c.options)

@@ -12,7 +12,7 @@ from roofkit.figure.own_chip import OWN, QUANTITIES
 
 TYPED = {"peak": 500.0, "bandwidth": 2000.0, "memory": 24.0, "link": 25.0}
 IN_UNITS = {name: number * QUANTITIES[name].factor for name, number in TYPED.items()}
-WITH_CHIPS = ["time", "intensity", "roofline", "matmul", "chips"]
+WITH_CHIPS = ["time", "intensity", "roofline", "matmul", "chips", "attention"]
 
 
 def fields(figure: LiveFigure) -> dict[str, Any]:
