@@ -9,11 +9,23 @@ from nbformat import NotebookNode
 from rendered import outputs
 from repository import ROOT
 
-PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "summary", "hardware"]
+PAGES = [
+    "introduction",
+    "time",
+    "intensity",
+    "roofline",
+    "matmul",
+    "chips",
+    "summary",
+    "homework",
+    "hardware",
+]
 AWAY = {"remove-cell", "remove-input"}
 # What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")
-RAW = re.compile(r"[\[({](?![a-z]+ )[^\])}]*[\d\'\"],?[\])}]|\b(?:True|False|None)\b|\d\.\d{5}|\d{13}")
+RAW = re.compile(
+    r"[\[({](?![a-z]+ )[^\])}]*[\d\'\"],?[\])}]|\b(?:True|False|None)\b|\d\.\d{5}|\d{13}"
+)
 
 
 def cells(page: str) -> list[NotebookNode]:
