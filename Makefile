@@ -7,7 +7,7 @@ JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: book pdf serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
+.PHONY: book pdf serve lab solution check test test-all mutants bench bench-site bench-grade lock release grade \
 	clean lint environment system
 
 book: environment  ## build the site into _build/html
@@ -21,6 +21,9 @@ serve: book  ## show the site: PORT=8001 make serve
 
 lab: environment  ## open the chapters and the exercises in JupyterLab
 	@$(BIN)/python site/lab.py $(LAB_ARGS)
+
+solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
+	@$(BIN)/python site/solution.py $(EXERCISE)
 
 lint: environment
 	$(BIN)/ruff check .

@@ -26,9 +26,7 @@ def whole(text: str) -> int:
 def test_twice_the_bytes_are_half_the_intensity() -> None:
     elements, flops = 512 * 8192 + 8192 * 8192 + 512 * 8192, 2 * 512 * 8192 * 8192
     _, bf16, fp32 = row("intensity")
-    assert [bf16, fp32] == [
-        f"{flops / (width * elements):.0f} FLOP/byte" for width in (2, 4)
-    ]
+    assert [bf16, fp32] == [f"{flops / (width * elements):.0f} FLOP/byte" for width in (2, 4)]
 
 
 def needed(peak: float, width: int, bandwidth: float = HBM) -> float:
