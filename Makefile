@@ -7,7 +7,7 @@ JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: book pdf serve lab solution check test test-all mutants bench bench-site bench-grade lock release grade \
+.PHONY: book pdf slides serve lab solution check test test-all mutants bench bench-site bench-grade lock release grade \
 	clean lint environment system
 
 book: environment  ## build the site into _build/html
@@ -15,6 +15,9 @@ book: environment  ## build the site into _build/html
 
 pdf: book  ## print the whole book into _build/roofline.pdf
 	@$(BIN)/python site/pdf.py
+
+slides: book  ## print the lecture's slides with their notes: _build/roofline-slides.pdf
+	@$(BIN)/python site/decks.py
 
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site/serve.py $(PORT)
