@@ -4,6 +4,7 @@
 """
 
 import argparse
+import logging
 import os
 import shutil
 import sys
@@ -83,6 +84,7 @@ def build(book: Path, cache: Path) -> bool:
     if not any(source.glob("*.md")):
         return True
     os.environ["ROOFKIT_LIVE"] = "page"
+    logging.getLogger("traitlets").setLevel(logging.WARNING)  # each execution is said there
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
             srcdir=source,
