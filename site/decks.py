@@ -19,7 +19,7 @@ SET = """async () => {
   await window.MathJax?.startup?.promise;
   await document.fonts.ready;
 }"""
-SIZE = {"width": 1280, "height": 720}
+WIDTH, HEIGHT = 1280, 720
 MIMES = (
     ("text/html", 30),
     ("image/svg+xml", 40),
@@ -55,7 +55,8 @@ def settings(cache: Path) -> dict[str, Any]:
             {"src": "revealjs/plugin/notes/notes.js", "name": "RevealNotes"}
         ],
         "revealjs_script_conf": {
-            **SIZE,
+            "width": WIDTH,
+            "height": HEIGHT,
             "margin": 0,
             "center": False,
             "hash": True,
@@ -63,6 +64,7 @@ def settings(cache: Path) -> dict[str, Any]:
             "navigationMode": "linear",
             "transition": "none",
             "pdfSeparateFragments": False,
+            "pdfMaxPagesPerSlide": 1,
         },
         # The site's own, two folders above.
         "mathjax_path": "../../_static/mathjax/tex-mml-chtml.js",
@@ -115,7 +117,7 @@ def handouts(book: Path) -> list[Path]:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
         try:
             for deck in sorted((book / "_build" / "html" / "slides").glob("*.html")):
-                page = browser.new_page(viewport=SIZE)
+                page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
                 page.goto(f"{deck.resolve().as_uri()}?print-pdf&showNotes=separate-page")
                 page.wait_for_selector(".pdf-page")
                 page.evaluate(SET)

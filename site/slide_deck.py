@@ -49,7 +49,8 @@ def add_live_figures(
         address = f"../_static/{live_figures.BUNDLE}?v={live_figures.digest()}"
         app.add_js_file(
             f"{SITE_STATIC}/{live_figures.SCRIPT}",
-            loading_method="defer",
+            500,  # as for any other
+            "defer",
             **{"data-bundle": address},
         )
 

@@ -188,7 +188,7 @@ def test_a_figure_moves_without_a_server(deck: Page) -> None:
     before = figure.locator("data[data-name=reached]").text_content()
     figure.locator("input[name=intensity]").fill("30")
     deck.wait_for_function(
-        "(was) => Reveal.getCurrentSlide().querySelector('data[data-name=reached]').textContent !== was",
+        "(was) => document.querySelector('[data-figure=roofline] data').textContent !== was",
         arg=before,
     )
 
