@@ -82,7 +82,9 @@ def build(book: Path, cache: Path) -> bool:
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    source, target = book / "slides", book / "_build" / "html" / "slides"
+    # Apart from the site, since MyST-NB puts executed notebooks beside what it builds.
+    source, made = book / "slides", book / "_build" / "slides"
+    target = book / "_build" / "html" / "slides"
     if not any(source.glob("*.md")):
         return True
     os.environ["ROOFKIT_LIVE"] = "page"
@@ -91,8 +93,8 @@ def build(book: Path, cache: Path) -> bool:
         app = Sphinx(
             srcdir=source,
             confdir=None,
-            outdir=target,
-            doctreedir=book / "_build" / ".doctrees-slides",
+            outdir=made / "html",
+            doctreedir=made / "doctrees",
             buildername="revealjs",
             confoverrides=settings(cache),
             status=None,
@@ -103,9 +105,13 @@ def build(book: Path, cache: Path) -> bool:
         )
         app.build(force_all=True)
     for left in ("_sphinx_design_static", "objects.inv", "search.html", "searchindex.js"):
-        path = target / left
+        path = made / "html" / left
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    return app.statuscode == 0
+    if app.statuscode != 0:
+        return False
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(".buildinfo*"))
+    return True
 
 
 def handouts(book: Path) -> list[Path]:
