@@ -9,8 +9,8 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: book pdf serve lab check test test-all mutants bench bench-site bench-grade lock release grade \
-	clean style environment system
+.PHONY: book pdf slides serve lab solution check test test-all mutants bench bench-site bench-grade \
+	lock release grade clean style environment system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -18,11 +18,17 @@ book: environment  ## build the site into _build/html
 pdf: book  ## print the whole book into _build/roofline.pdf
 	@$(BIN)/python site/pdf.py
 
+slides: book  ## print the lecture's slides with their notes: _build/roofline-slides.pdf
+	@$(BIN)/python site/decks.py
+
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site/serve.py $(PORT)
 
 lab: environment  ## open the chapters and the exercises in JupyterLab
 	@$(BIN)/python site/lab.py $(LAB_ARGS)
+
+solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
+	@$(BIN)/python site/solution.py $(EXERCISE)
 
 style: environment
 	$(BIN)/ruff check .

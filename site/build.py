@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What pages are made of, beside the files at the top.
-ROOMS = ("chapters", "exercises", "grading", "kit", "rooflib")
+ROOMS = ("chapters", "exercises", "grading", "kit", "rooflib", "slides")
 
 
 def state(book: Path) -> dict[str, object]:
@@ -86,6 +86,7 @@ def build(book: Path) -> bool:
         for old in set(caches.iterdir()) - {cache}:
             shutil.rmtree(old)
     # Here, since loading them takes longer than seeing that nothing has changed.
+    import decks
     import handouts
     from jupyter_book.sphinx import build_sphinx
 
@@ -113,6 +114,8 @@ def build(book: Path) -> bool:
         environment.unlink(missing_ok=True)
         return False
     serve(book / handouts.SERVED, output / "html")
+    if not decks.build(book, cache):
+        return False
     stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
     return True
 

@@ -12,6 +12,7 @@ PAGES = [
     ROOT / "index.md",
     *sorted(ROOT.glob("chapters/*.md")),
     *sorted(ROOT.glob("exercises/*/*.md")),
+    *sorted(ROOT.glob("slides/*.md")),
 ]
 ENTRIES = tomllib.loads((ROOT / "tests/book/allowed_numbers.toml").read_text()).get("allowed", [])
 ALLOWED = tuple(entry["text"] for entry in ENTRIES)

@@ -10,7 +10,7 @@ from rendered import outputs
 from repository import ROOT
 
 PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "attention"]
-PAGES += ["summary", "hardware"]
+PAGES += ["summary", "homework", "hardware"]
 AWAY = {"remove-cell", "remove-input"}
 # What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")

@@ -20,7 +20,7 @@ GIVEN = 8.1e11  # B/s, as exercises 1 to 3 state it
 V5E = rl.chip("TPU v5e")
 PAGES = sorted(
     str(path.relative_to(ROOT).with_suffix(""))
-    for places in ("index.md", "chapters/*.md", "exercises/*/*.md")
+    for places in ("index.md", "chapters/*.md", "exercises/*/*.md", "slides/*.md")
     for path in ROOT.glob(places)
 )
 # (page, part) and the reason why the number there is not the part's answer.

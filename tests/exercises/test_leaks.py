@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import handouts
+import lab
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
@@ -78,6 +79,23 @@ def test_the_release_holds_no_solution(site: Path) -> None:
     files = contents(ROOT / "_build" / "course" / "release")
     assert len(files) == 7
     assert leaks(files) == []
+
+
+def test_the_copies_that_a_reader_works_on_hold_no_solution(site: Path) -> None:
+    copies = lab.notebooks(ROOT, ROOT / "_build" / "course" / "release")
+    files = [(f"{name}.ipynb", nbformat.writes(made).encode()) for name, made in copies.items()]
+    assert len([name for name, _ in files if name.startswith("exercises/")]) == 5
+    assert leaks(files) == []
+
+
+def test_neither_the_site_nor_the_bundle_can_show_a_solution(site: Path) -> None:
+    """`make solution` needs a script and the sources, and neither is handed out."""
+    names = [name for name, _ in contents(site)]
+    bundle = next(name for name in names if name.endswith("exercises.zip"))
+    with zipfile.ZipFile(bundle) as archive:
+        names += archive.namelist()
+    assert len(names) > 100
+    assert not [name for name in names if Path(name).name in ("solution.py", "Makefile")]
 
 
 @pytest.mark.parametrize("kind", ["html", "ipynb", "whl", "zip"])

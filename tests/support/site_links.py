@@ -16,8 +16,9 @@ CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
 
 
 def html_files(site: Path) -> list[Path]:
-    """The site's pages; what lies in _static is parts of a theme."""
-    return sorted(p for p in site.rglob("*.html") if "_static" not in p.relative_to(site).parts)
+    """The site's pages; what lies in _static is parts of a theme, and slides are no pages."""
+    apart = {"_static", "slides"}
+    return sorted(p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
 
 
 @cache

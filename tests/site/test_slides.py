@@ -1,0 +1,219 @@
+"""The slides in a browser: nothing overflows, nothing is fetched, and the speaker has notes."""
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from pypdf import PdfReader
+from repository import ROOT
+from site_browser import UNSET_MATHS, Traffic, unnamed_pictures
+from site_server import serving
+
+SIZES = {"1920 × 1080": (1920, 1080), "1280 × 720": (1280, 720)}
+# In units of a slide that is 720 high: a twentieth is what a last row reads with ease.
+TEXT, IN_PICTURES = 32, 18
+PARTS = [
+    "Why not ten times faster?",
+    "The first time: to compute",
+    "Arithmetic intensity",
+    "The dot product, counted",
+    "One picture for all of it",
+    "Matrix multiplication, counted",
+    "Two chips, each with half of D",
+    "Three formulas",
+]
+FIGURES_LIVE = """() =>
+  !Reveal.getCurrentSlide().querySelector("figure.live:not([data-state=live])")"""
+ADD = """(style) => Reveal.getCurrentSlide()
+  .insertAdjacentHTML("beforeend", `<p style="${style}">x</p>`)"""
+VISIBILITY = """() =>
+  getComputedStyle(Reveal.getCurrentSlide().querySelector(".answer")).visibility"""
+READY = """async () => {
+  await new Promise((done) => Reveal.isReady() ? done() : Reveal.on("ready", done));
+  await window.MathJax.startup.promise;
+  await document.fonts.ready;
+}"""
+SHOW = """(number) => {
+  const at = Reveal.getIndices(Reveal.getSlides()[number]);
+  Reveal.slide(at.h, at.v, 99);
+}"""
+# How far a slide's elements reach, in units of the slide, and the smallest letters.
+MEASURE = """() => {
+  const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale();
+  const { left, top } = document.querySelector(".reveal .slides").getBoundingClientRect();
+  let right = 0, bottom = 0;
+  const sizes = { text: [], pictures: [] };
+  for (const element of slide.querySelectorAll("*")) {
+    if (element.closest("aside, mjx-assistive-mml")) continue;
+    const box = element.getBoundingClientRect();
+    if (!box.width || !box.height) continue;
+    right = Math.max(right, (box.right - left) / scale);
+    bottom = Math.max(bottom, (box.bottom - top) / scale);
+    const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || element.closest("mjx-container, option")) continue;
+    if (element.closest("svg, figure.live")) {
+      if (element.tagName === "text") sizes.pictures.push(box.height / scale);
+    } else sizes.text.push(parseFloat(getComputedStyle(element).fontSize));
+  }
+  return {
+    title: slide.querySelector("h1, h2").innerText.trim(),
+    notes: slide.querySelector("aside.notes")?.textContent ?? "",
+    right, bottom,
+    text: Math.min(...sizes.text),
+    pictures: Math.min(...sizes.pictures, 999),
+  };
+}"""
+
+
+@dataclass
+class Seen:
+    """What was found on the slides of a deck at one size of the window."""
+
+    slides: list[dict[str, Any]] = field(default_factory=list)
+    traffic: Traffic = field(default_factory=Traffic)
+    unset: list[str] = field(default_factory=list)
+    unnamed: list[str] = field(default_factory=list)
+
+
+def too_large(slide: dict[str, Any]) -> bool:
+    return bool(slide["right"] > 1280.5 or slide["bottom"] > 720.5)
+
+
+def opened(page: Page, address: str) -> int:
+    """The number of slides, once all of them can be shown."""
+    page.goto(address)
+    page.evaluate(READY)
+    return int(page.evaluate("Reveal.getTotalSlides()"))
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def seen(request: pytest.FixtureRequest, site: Path, browser: Browser) -> Seen:
+    width, height = SIZES[request.param]
+    found = Seen()
+    with serving(site) as server:
+        context = browser.new_context(viewport={"width": width, "height": height})
+        found.traffic.listen(context)
+        page = context.new_page()
+        count = opened(page, f"{server.origin}/slides/roofline.html")
+        for number in range(count):
+            page.evaluate(SHOW, number)
+            page.wait_for_function(FIGURES_LIVE)
+            found.slides.append(page.evaluate(MEASURE))
+            found.unnamed += unnamed_pictures(page)
+        found.unset = page.evaluate(UNSET_MATHS)
+        found.traffic.asked = found.traffic.outside(server.origin)
+        context.close()
+    return found
+
+
+def test_no_slide_overflows(seen: Seen) -> None:
+    assert [slide["title"] for slide in seen.slides if too_large(slide)] == []
+
+
+def test_the_last_row_can_read_it(seen: Seen) -> None:
+    assert [s["title"] for s in seen.slides if s["text"] < TEXT] == []
+    assert [s["title"] for s in seen.slides if s["pictures"] < IN_PICTURES] == []
+
+
+def test_nothing_is_fetched_from_elsewhere_and_nothing_goes_wrong(seen: Seen) -> None:
+    assert seen.traffic.asked == []
+    assert seen.traffic.wrong == []
+    assert seen.unset == []
+    assert seen.unnamed == []
+
+
+def test_every_slide_has_notes_with_minutes_that_make_a_lecture(seen: Seen) -> None:
+    spent = 0
+    for slide in seen.slides:
+        clock = re.match(r"(\d+) min, until (\d):(\d\d)\.\s+\S", slide["notes"])
+        assert clock, slide["title"]
+        spent += int(clock[1])
+        assert spent == 60 * int(clock[2]) + int(clock[3]), slide["title"]
+    assert 60 <= spent <= 75
+
+
+def test_the_eight_parts_come_in_their_order(seen: Seen) -> None:
+    titles = [slide["title"] for slide in seen.slides]
+    assert [title for title in titles if title in PARTS] == PARTS
+    assert 22 <= len(titles) <= 28
+    assert titles[-1] == "At home"
+
+
+@pytest.fixture
+def deck(site: Path, browser: Browser) -> Page:
+    """The deck as a file, as somebody has it who has copied the folder of the site."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    page = context.new_page()
+    opened(page, (site / "slides" / "roofline.html").as_uri())
+    yield page
+    context.close()
+
+
+def test_a_slide_that_overflows_would_be_found(deck: Page) -> None:
+    deck.evaluate(SHOW, 3)
+    assert not too_large(deck.evaluate(MEASURE))
+    deck.evaluate(ADD, "height: 700px")
+    assert too_large(deck.evaluate(MEASURE))
+    deck.evaluate("Reveal.getCurrentSlide().lastElementChild.remove()")
+    deck.evaluate(ADD, "width: 1300px")
+    assert too_large(deck.evaluate(MEASURE))
+
+
+def test_two_questions_keep_their_answer_until_the_next_key(deck: Page) -> None:
+    votes = deck.evaluate(
+        """() => Reveal.getSlides().map((slide, at) => [slide.querySelector("h2")?.innerText, at])
+          .filter(([title]) => title?.startsWith("Vote"))"""
+    )
+    assert len(votes) == 2
+    for _, number in votes:
+        deck.evaluate(SHOW.replace("at.v, 99", "at.v, -1"), number)
+        answer = deck.locator("section.present .answer")
+        assert answer.count() == 1
+        assert deck.evaluate(VISIBILITY) == "hidden"
+        deck.keyboard.press("ArrowRight")
+        assert "visible" in str(answer.get_attribute("class"))
+
+
+def test_a_figure_moves_without_a_server(deck: Page) -> None:
+    number = deck.evaluate(
+        "Reveal.getSlides().findIndex((s) => s.querySelector('[data-figure=roofline]'))"
+    )
+    deck.evaluate(SHOW, number)
+    figure = deck.locator("section.present figure.live[data-state=live]")
+    before = figure.locator("data[data-name=reached]").text_content()
+    figure.locator("input[name=intensity]").fill("30")
+    deck.wait_for_function(
+        "(was) => document.querySelector('[data-figure=roofline] data').textContent !== was",
+        arg=before,
+    )
+
+
+def test_the_handout_has_a_page_of_notes_after_each_slide(deck: Page, site: Path) -> None:
+    titles = deck.evaluate(
+        "Reveal.getSlides().map((s) => s.querySelector('h1, h2').innerText.trim())"
+    )
+    # As `make slides` does; a second browser needs a process of its own.
+    command = [sys.executable, str(ROOT / "site" / "decks.py")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    handout = site.parent / "roofline-slides.pdf"
+    assert printed.splitlines() == [str(handout)]
+    pages = [page.extract_text() for page in PdfReader(handout).pages]
+    assert len(pages) == 2 * len(titles)
+    for title, slide, notes in zip(titles, pages[::2], pages[1::2], strict=True):
+        assert plain(slide).startswith(plain(title))
+        assert re.match(r"\d+ min, until \d:\d\d\.", notes)
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\s+", " ", text.replace("ﬁ", "fi").replace("ﬀ", "ff"))
+
+
+def test_the_page_for_instructors_leads_to_the_slides(site: Path) -> None:
+    page = (site / "chapters" / "instructors.html").read_text(encoding="utf-8")
+    assert 'href="../slides/roofline.html"' in page
+    assert (site / "slides" / "roofline.html").exists()

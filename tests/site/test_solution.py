@@ -1,0 +1,191 @@
+"""`make solution`: who has finished sees the reference, anybody else one line that says why not."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+import solution
+from nbclient.exceptions import CellTimeoutError
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+from repository import ROOT
+
+NAME = "int8-matmul"
+SOURCE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
+Change = Callable[[NotebookNode], None]
+# No other part calls this one.
+WRONG = "def bounds(B, D, F, peak, bandwidth):\n    return 1.0, 1.0"
+
+
+@pytest.fixture
+def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
+    """Ask for the solution with a copy that is the reference, changed; or None for no copy."""
+
+    def asked(change: Change | None, of: Path = SOURCE, name: str = NAME, book: Path = ROOT) -> str:
+        copy = tmp_path / "my-work" / NAME / f"{NAME}.ipynb"
+        if change:
+            notebook = nbformat.read(of, as_version=4)
+            change(notebook)
+            copy.parent.mkdir(parents=True)
+            nbformat.write(notebook, copy)
+        return solution.solution(name, book, tmp_path / "my-work", release / "release")
+
+    return asked
+
+
+def nothing(_: NotebookNode) -> None:
+    """Leave the copy as it is."""
+
+
+def cell(notebook: NotebookNode, name: str) -> NotebookNode:
+    return next(c for c in notebook.cells if solution.name_of(c) == name)
+
+
+def replaced(name: str, source: str) -> Change:
+    def change(notebook: NotebookNode) -> None:
+        cell(notebook, name).source = source
+
+    return change
+
+
+def refusal(ask: Callable[..., str], *arguments: object, **named: object) -> str:
+    with pytest.raises(solution.Refused) as refused:
+        ask(*arguments, **named)
+    line = str(refused.value)
+    assert "\n" not in line
+    return line
+
+
+def test_who_has_finished_gets_the_solution_and_hears_of_other_rules_first(
+    ask: Callable[..., str], tmp_path: Path
+) -> None:
+    def own_work(notebook: NotebookNode) -> None:
+        notebook.cells.insert(3, new_code_cell("mine = 1"))
+
+    told = ask(own_work)
+    head, worked = told.split("## Worked solution")
+    assert head.startswith(f"{NAME}: all 7 checks pass. ")
+    assert "If you work with an instructor, their rules come first" in head
+    assert worked.count("```python") == 7
+    assert "return B * D + D * F, B * F" in worked
+    assert "SOLUTION" not in told
+    # It is in no file.
+    assert [p.name for p in (tmp_path / "my-work").rglob("*") if p.is_file()] == [f"{NAME}.ipynb"]
+
+
+def test_who_has_not_begun_is_told_all_that_is_missing(
+    ask: Callable[..., str], release: Path
+) -> None:
+    line = refusal(ask, nothing, of=release / "release" / NAME / f"{NAME}.ipynb")
+    assert line == (
+        f"{NAME}: 7 of 7 checks do not pass in my-work/{NAME}/{NAME}.ipynb, as it was saved last: "
+        "bytes-moved, operations, intensity, intensity-small-batch, critical-batch, times, bounds"
+    )
+
+
+def test_one_wrong_part_is_enough_and_is_named(ask: Callable[..., str]) -> None:
+    line = refusal(ask, replaced("bounds-solution", WRONG))
+    assert "1 of 7 checks do not pass" in line
+    assert line.endswith("saved last: bounds")
+
+
+def cheat(how: str) -> Change:
+    def change(notebook: NotebookNode) -> None:
+        cell(notebook, "bounds-solution").source = WRONG
+        check = cell(notebook, "bounds")
+        if how == "removed":
+            notebook.cells.remove(check)
+        elif how == "emptied":
+            check.source = "1 + 1"
+        elif how == "no cell of code":
+            check.cell_type, check.source = "markdown", "passed"
+            del check["outputs"], check["execution_count"]
+        else:
+            cell(notebook, "given").source += "\n\ndef check(part, function): ..."
+
+    return change
+
+
+@pytest.mark.parametrize("how", ["removed", "emptied", "no cell of code", "another check"])
+def test_a_changed_check_passes_nobody(ask: Callable[..., str], how: str) -> None:
+    assert refusal(ask, cheat(how)).endswith("saved last: bounds")
+
+
+def test_a_lost_cell_harms_nobody(ask: Callable[..., str]) -> None:
+    def lose(notebook: NotebookNode) -> None:
+        # The reference has no cell with cases: that comes with the release.
+        notebook.cells.remove(cell(notebook, "given"))
+        notebook.cells.remove(cell(notebook, "times"))
+
+    assert "all 7 checks pass" in ask(lose)
+
+
+def test_without_a_copy_the_line_says_what_makes_one(ask: Callable[..., str]) -> None:
+    line = refusal(ask, None)
+    assert line == f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
+
+
+@pytest.mark.parametrize("name", ["", "int8", "chapters/matmul", "matmul", "../int8-matmul"])
+def test_an_exercise_that_is_none_gets_the_names_of_all(ask: Callable[..., str], name: str) -> None:
+    line = refusal(ask, None, name=name)
+    assert line.startswith("EXERCISE must be one of h100-spec-sheet, int8-matmul, ")
+    assert line.endswith(f"; got {name!r}")
+
+
+def test_what_is_no_notebook_is_said_to_be_none(
+    ask: Callable[..., str], tmp_path: Path, release: Path
+) -> None:
+    copy = tmp_path / "my-work" / NAME / f"{NAME}.ipynb"
+    copy.parent.mkdir(parents=True)
+    copy.write_text("{")
+    line = refusal(ask, None)
+    assert line.startswith(f"{NAME}.ipynb can't be read as a notebook")
+
+
+def test_a_kernel_that_dies_is_said_to_have_died(ask: Callable[..., str]) -> None:
+    dies = replaced("operations-solution", "import os\nos._exit(1)")
+    assert refusal(ask, dies) == f"{NAME}.ipynb: the kernel died while the notebook ran"
+
+
+def test_a_cell_without_an_end_is_said_to_have_none(
+    ask: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(self: object) -> None:
+        raise CellTimeoutError("it took too long")
+
+    monkeypatch.setattr(solution.NotebookClient, "execute", too_long)
+    assert refusal(ask, nothing) == f"{NAME}.ipynb: a cell ran for more than 60 s"
+
+
+def test_a_course_without_solutions_says_so(
+    ask: Callable[..., str], tmp_path: Path, release: Path
+) -> None:
+    book = tmp_path / "book"
+    (book / "exercises" / NAME).mkdir(parents=True)
+    shutil.copy(ROOT / "_toc.yml", book)
+    notebook = nbformat.read(release / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    for each in notebook.cells:
+        each.metadata.pop("nbgrader", None)
+    nbformat.write(notebook, book / "exercises" / NAME / f"{NAME}.ipynb")
+    line = refusal(ask, nothing, book=book)
+    assert line == f"{NAME}: this copy of the course holds no solutions"
+
+
+def test_the_command_prints_a_refusal_as_one_line_and_fails(
+    tmp_path: Path, release: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(solution, "WORK", tmp_path / "my-work")
+    monkeypatch.setattr(solution.handouts, "released", lambda _: release / "release")
+    monkeypatch.setattr(solution, "rooms", lambda *_: {})
+    monkeypatch.setattr(solution, "prepare_kernels", lambda *_: None)
+    monkeypatch.setattr("sys.argv", ["solution.py", NAME])
+    assert solution.main() == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines() == [
+        f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
+    ]
