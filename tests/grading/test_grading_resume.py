@@ -133,7 +133,9 @@ def test_the_submissions_have_several_outcomes(undisturbed):
 
 def test_what_is_left_behind_would_be_found():
     with processes.adopting() as before:
-        subprocess.run(["sh", "-c", "sleep 600 &"], check=True)
+        # Until it has become what it runs, it is another shell.
+        become = "while [ $(cat /proc/$!/comm) != sleep ]; do :; done"
+        subprocess.run(["sh", "-c", f"sleep 600 & {become}"], check=True)
         ((orphan, words),) = processes.left(before, seconds=0).items()
         assert words[:2] == ["sleep", "600"]
         os.kill(orphan, signal.SIGKILL)

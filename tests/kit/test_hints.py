@@ -220,6 +220,10 @@ def test_one_number_alone_is_a_multiple_of_something_by_chance():
     assert "look rounded" not in slip([(2944, 2930.7)], [])
 
 
+def test_nothing_is_said_where_nothing_is_wrong():
+    assert slip([], []) == slip([], [1.0, 2.0]) == ""
+
+
 def test_overflow_is_named_for_each_width_and_only_for_numbers_that_do_not_fit():
     for bits, kind in ((8, np.int8), (16, np.uint16), (32, np.int32), (64, np.int64)):
         rights = [2**bits * 5 + 77, 2 ** (bits + 3) + 111]

@@ -44,7 +44,15 @@ SANDBOX = ("tests/sandbox", KERNEL)
 TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
     "rooflib/hardware.toml": ("tests/rooflib/test_catalogue.py", "tests/rooflib"),
-    "kit/roofkit/check/": (f"tests/kit/test_check.py {EXERCISES}", VALUES),
+    "kit/roofkit/check/": (
+        "tests/kit/test_{stem}.py",
+        f"tests/kit/test_hints.py tests/kit/test_check.py {EXERCISES}",
+        VALUES,
+    ),
+    "kit/roofkit/check/plot_reading/": (
+        "tests/kit/test_figures.py",
+        f"tests/kit/test_check.py {EXERCISES}",
+    ),
     "kit/roofkit/live/": ("tests/kit/test_live.py",),
     "kit/roofkit/figure/": ("tests/kit/test_live.py", "tests/kit/test_live_hands.py"),
     "kit/roofkit/pictures/": ("tests/kit/test_{stem}.py", "tests/kit/test_scene.py"),
