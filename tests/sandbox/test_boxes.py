@@ -5,6 +5,7 @@ import errno
 import math
 import os
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -166,6 +167,23 @@ def test_a_killed_grader_leaves_no_process():
     os.utime(folder, (0, 0))
     ForkServer().close()
     assert not folder.exists(), "the next grader clears up"
+
+
+# What a process asked its system to send it when its parent ends.
+ASKED = """
+import ctypes
+from grading.sandbox.inside import isolate
+isolate.die_with_parent()
+asked = ctypes.c_int()
+ctypes.CDLL(None).prctl(2, ctypes.byref(asked), 0, 0, 0)
+print(asked.value)
+"""
+
+
+def test_a_process_ends_with_its_parent_by_a_signal_that_cannot_be_caught():
+    """Bubblewrap sees to that, too; it is asked for twice."""
+    done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == f"{signal.SIGKILL.value}\n"
 
 
 @pytest.mark.parametrize(("value", "yes"), [("", False), ("0", False), ("1", True), ("no", True)])
