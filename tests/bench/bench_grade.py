@@ -4,7 +4,7 @@ The class hands in the library of submissions: right ones, wrong ones, several w
 Stock nbgrader runs the same notebooks with settings of its own, one after the other, and gives
 points for the checks that stand in them.
 
-    python tests/bench_grade.py [students of the comparison] [numbers of students for the growth]
+    python tests/bench/bench_grade.py [students of the comparison] [numbers of them for the growth]
 """
 
 from __future__ import annotations

@@ -4,20 +4,22 @@ import dataclasses
 import errno
 import math
 import os
+import re
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from classroom.processes import descendants, outliving, since
+from classroom.processes import descendants, outliving, since, words
 from repository import ROOT
 from sandboxed import LIMITS, run, run_in
 
 from grading import sandbox
 from grading.sandbox import box as boxes
 from grading.sandbox import fork_server as fork_servers
-from grading.sandbox.fork_server import ForkServer, lock
+from grading.sandbox.fork_server import CAPABILITIES, ForkServer, lock
 from grading.sandbox.inside import memory
 from grading.sandbox.inside.request import Request
 
@@ -166,6 +168,43 @@ def test_a_killed_grader_leaves_no_process():
     os.utime(folder, (0, 0))
     ForkServer().close()
     assert not folder.exists(), "the next grader clears up"
+
+
+# As Linux numbers them, in include/uapi/linux/capability.h.
+NUMBERS = {"SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_ADMIN": 21}
+
+
+def test_what_forks_sandboxes_may_do_what_that_takes_and_no_more():
+    """Root's process keeps the capabilities that are named; anybody else's has none."""
+    with sandbox.open():
+        zygotes = [
+            pid
+            for pid in descendants(os.getpid())
+            if any("inside import zygote" in word for word in words(pid))
+            and "bwrap" not in words(pid)[0]
+        ]
+        status = Path(f"/proc/{min(zygotes)}/status").read_text()
+    named = CAPABILITIES if os.geteuid() == 0 else ()
+    expected = sum(1 << NUMBERS[name] for name in named)
+    for kind in ("CapPrm", "CapEff"):
+        assert int(re.findall(rf"{kind}:\s+(\w+)", status)[0], 16) == expected, kind
+
+
+# What a process asked its system to send it when its parent ends.
+ASKED = """
+import ctypes
+from grading.sandbox.inside import isolate
+isolate.die_with_parent()
+asked = ctypes.c_int()
+ctypes.CDLL(None).prctl(2, ctypes.byref(asked), 0, 0, 0)
+print(asked.value)
+"""
+
+
+def test_a_process_ends_with_its_parent_by_a_signal_that_cannot_be_caught():
+    """Bubblewrap sees to that, too; it is asked for twice."""
+    done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == f"{signal.SIGKILL.value}\n"
 
 
 @pytest.mark.parametrize(("value", "yes"), [("", False), ("0", False), ("1", True), ("no", True)])

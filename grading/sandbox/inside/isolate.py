@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 import resource
+import signal
 import stat
 from collections.abc import Sequence
 from pathlib import Path
@@ -134,7 +135,7 @@ def dumpable(yes: bool) -> None:
 
 
 def die_with_parent() -> None:
-    _do("prctl", SET_DEATH_SIGNAL, 9, 0, 0, 0)
+    _do("prctl", SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def first_victim() -> None:

@@ -113,5 +113,4 @@ def run(sockets: Sequence[int], key: str, folder: str) -> None:
 def _config() -> Config:
     config = Config()
     config.HistoryManager.enabled = False
-    config.IPKernelApp.quiet = True
     return config
