@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup, Tag
 from printing import built_pages, for_paper, hatches, inner_links, one_document, press
 from pypdf import PdfReader
 from repository import ROOT
-from site_links import addresses, parsed
+from site_links import addresses, html_files, parsed
 
 DOCUMENT = Path("_build", "print", "roofline.html")
 
