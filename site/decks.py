@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,15 @@ SET = """async () => {
   await document.fonts.ready;
 }"""
 WIDTH, HEIGHT = 1280, 720
+# Of reveal.js; other themes would load fonts from elsewhere.
+USED = (
+    "LICENSE*",
+    "dist/reveal.css",
+    "dist/reveal.js",
+    "dist/theme/white.css",
+    "dist/theme/fonts/source-sans-pro/*",
+    "plugin/notes/notes.js",
+)
 MIMES = (
     ("text/html", 30),
     ("image/svg+xml", 40),
@@ -111,6 +121,10 @@ def build(book: Path, cache: Path) -> bool:
         return False
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(".buildinfo*"))
+    reveal = target / "_static" / "revealjs"
+    for path in [path for path in reveal.rglob("*") if path.is_file()]:
+        if not any(fnmatch(path.relative_to(reveal).as_posix(), used) for used in USED):
+            path.unlink()
     return True
 
 

@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup, Tag
 from printing import built_pages, for_paper, hatches, inner_links, one_document, press
 from pypdf import PdfReader
 from repository import ROOT
-from site_links import addresses, parsed
+from site_links import addresses, html_files, parsed
 
 DOCUMENT = Path("_build", "print", "roofline.html")
 
@@ -106,7 +106,7 @@ def test_answers_and_hints_are_open_and_have_their_titles(
 
 def test_figures_are_drawn_and_moving_ones_stand_still(document: BeautifulSoup, site: Path) -> None:
     still = document.select("figure.live")
-    built = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
+    built = [path.read_text(encoding="utf-8") for path in html_files(site)]
     assert len(still) == sum(page.count('<figure class="live"') for page in built) > 5
     for figure in still:
         assert figure.select_one(".still-title").get_text(strip=True)
