@@ -22,7 +22,15 @@ NEEDED = {
     "postgresql": lambda: shutil.which("initdb") or has_postgresql(),
     "python3-venv": lambda: has_venv(),
 }
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+# The same browser without its windows, where the distribution has it: a third less to compute.
+LIGHTER = {"chromium": "chromium-headless-shell"}
 
 
 def has_library(name):
@@ -65,13 +73,19 @@ def as_root():
 
 def install(packages, prefix):
     """Whether apt-get has installed them."""
-    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-    steps = (["update", "-qq"], ["install", "-qq", "--yes", "--no-install-recommends", *packages])
     # sudo passes no environment on.
     words = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
-    return all(
-        subprocess.call([*words, *step], env=environment, stdin=-3, stdout=2) == 0 for step in steps
-    )
+    if subprocess.call([*words, "update", "-qq"], stdin=-3, stdout=2) != 0:
+        return False
+    step = ["install", "-qq", "--yes", "--no-install-recommends", *map(offered, packages)]
+    return subprocess.call([*words, *step], stdin=-3, stdout=2) == 0
+
+
+def offered(package):
+    """The lighter one of the same kind if the distribution has it, else the package."""
+    lighter = LIGHTER.get(package)
+    known = lighter and subprocess.call(["apt-cache", "show", lighter], stdout=-3, stderr=-3) == 0
+    return lighter if known else package
 
 
 def main():

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chromium-headless-shell",
+)
 MISSING = "no Chromium found, which prints the book: sudo apt install chromium"
 ARGUMENTS = (
     "--headless",

@@ -12,8 +12,8 @@ from repository import ROOT
 PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "attention"]
 PAGES += ["summary", "homework", "hardware"]
 AWAY = {"remove-cell", "remove-input"}
-# What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")
+# What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
 RAW = re.compile(
     r"[\[({](?![a-z]+ )[^\])}]*[\d\'\"],?[\])}]|\b(?:True|False|None)\b|\d\.\d{5}|\d{13}"
 )

@@ -210,7 +210,9 @@ def test_figures_of_both_kinds_are_kept():
 
 
 def test_of_the_metadata_only_what_is_known_is_kept():
-    marks = {"grade": True, "points": 3, "grade_id": 'a"><b', "other": "<b>", "checksum": "<1f>"}
+    # With a letter of another alphabet that looks like one of ours.
+    marks = {"grade": True, "points": 3, "grade_id": 'a"><é\u0430b'}
+    marks |= {"other": "<b>", "checksum": "<1f>"}
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1"), new_code_cell("2"), new_raw_cell("3")])
     nb.cells[0].metadata = {"nbgrader": marks, "jupyter": {"source_hidden": True, "x": 1}, "a": 1}
     nb.cells[1].metadata = {"nbgrader": "text", "jupyter": {"source_hidden": "yes"}}

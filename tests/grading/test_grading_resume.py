@@ -152,6 +152,7 @@ def test_a_killed_grader_continues_where_it_was(count, copy, undisturbed):
     while kills < count:
         with processes.adopting() as before:
             grader = Grader(folder)
+            # Well into the first run; then in a start, and soon after one.
             enough = min(grader.graded() + (2, 0, 1)[kills % 3], results - 1)
             while not grader.ended(0.02) and grader.graded() < enough:
                 pass

@@ -6,10 +6,11 @@ import nbformat
 import pytest
 from classroom import Classroom, cell, code, points, with_first
 
+from grading import sandbox
 from grading.course import CONFIG, GAVE_UP, Course
 from grading.records.seed import course_seed
 from grading.release import exercises
-from grading.work import Job, work
+from grading.work import Job, Unable, work
 
 NAME = "int8-weights"
 LATE = b"2026-03-02 10:00:00 UTC"
@@ -150,6 +151,24 @@ def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch):
     assert outcome.reason == "the grading itself failed (KeyError: 'what nobody thought of')"
     assert {part["cause"] for part in outcome.parts} == {"not-graded"}
     assert "what nobody thought of" in outcome.feedback
+
+
+def test_a_sandbox_that_is_refused_is_tried_once_more_and_then_nothing_is_graded(
+    rooms, monkeypatch
+):
+    notebook = rooms[0].released(NAME)
+    released = nbformat.writes(notebook)
+    job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
+    tries = []
+
+    def refused(*given):
+        tries.append(given)
+        raise sandbox.Refused("no room for a sandbox")
+
+    monkeypatch.setattr("grading.work.grade", refused)
+    with pytest.raises(Unable, match=r"^no room for a sandbox$"):
+        work(job)
+    assert len(tries) == 2
 
 
 def test_what_ended_every_worker_is_tried_again_next_time(rooms, tmp_path):

@@ -67,6 +67,28 @@ def test_what_is_missing_is_installed_after_a_line(
     assert ran[1][-1] == "postgresql"
 
 
+@pytest.mark.parametrize(
+    ("known", "taken"),
+    [(True, "chromium-headless-shell"), (False, "chromium")],
+    ids=["the distribution has it", "it has not"],
+)
+def test_the_browser_without_windows_is_taken_where_there_is_one(
+    system: ModuleType, monkeypatch: pytest.MonkeyPatch, known: bool, taken: str
+) -> None:
+    installed: list[str] = []
+
+    def call(command: list[str], **_: object) -> int:
+        if command[0] == "apt-cache":
+            return 0 if known else 100
+        if "install" in command:
+            installed.extend(command[-2:])
+        return 0
+
+    monkeypatch.setattr(system.subprocess, "call", call)
+    assert system.install(["bubblewrap", "chromium"], [])
+    assert installed == ["bubblewrap", taken]
+
+
 def test_what_could_not_be_installed_stops_the_tests(
     system: ModuleType, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:

@@ -214,7 +214,7 @@ def test_a_label_may_name_the_batch_in_any_language(label: str) -> None:
     ],
 )
 def test_a_label_that_names_another_quantity_is_not_the_batch(label: str) -> None:
-    assert not names_batch(label)
+    assert names_batch(label) is False
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,11 @@ def test_rounding_to_a_tile_or_a_power_is_named_if_two_numbers_show_it(rounding)
     assert slip(pairs, []).startswith("The numbers look rounded")
 
 
+def test_rounding_is_named_only_if_it_explains_every_number():
+    assert "look rounded" in slip([(2.0, 1.9972), (3.0, 2.9949)], [])
+    assert "look rounded" not in slip([(2.0, 1.9972), (3.1, 2.9949)], [])
+
+
 def test_one_number_alone_is_a_multiple_of_something_by_chance():
     assert "rounded" not in slip([(2944, 2930.7 / 4)], [])
     assert "look rounded" not in slip([(2944, 2930.7)], [])

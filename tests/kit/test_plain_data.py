@@ -141,6 +141,12 @@ def test_a_row_of_numbers_counts_in_any_container(value):
     assert answer(value, "numbers").value == [8, 2]
 
 
+def test_a_column_whose_rows_are_numbered_is_a_row_of_numbers():
+    column = Column(first=8, second=2)
+    column.named = {0: 8, 1: 2}
+    assert answer(column, "numbers").value == [8, 2]
+
+
 @pytest.mark.parametrize(
     "value", [{"a": 8, "b": 2}, collections.OrderedDict(b=2, a=8), Column(a=8, b=2)]
 )

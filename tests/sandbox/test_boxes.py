@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from classroom.processes import descendants, outliving, since, words
+from classroom.processes import descendants, outliving, parents, since, words
 from repository import ROOT
 from sandboxed import LIMITS, run, run_in
 
@@ -177,13 +177,14 @@ NUMBERS = {"SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_ADMIN": 21}
 def test_what_forks_sandboxes_may_do_what_that_takes_and_no_more():
     """Root's process keeps the capabilities that are named; anybody else's has none."""
     with sandbox.open():
-        zygotes = [
+        table = parents()
+        # Below bubblewrap's own processes, and above those that it has forked.
+        (zygote,) = (
             pid
-            for pid in descendants(os.getpid())
-            if any("inside import zygote" in word for word in words(pid))
-            and "bwrap" not in words(pid)[0]
-        ]
-        status = Path(f"/proc/{min(zygotes)}/status").read_text()
+            for pid in descendants(os.getpid(), table)
+            if "bwrap" in words(table[pid])[0] and "bwrap" not in words(pid)[0]
+        )
+        status = Path(f"/proc/{zygote}/status").read_text()
     named = CAPABILITIES if os.geteuid() == 0 else ()
     expected = sum(1 << NUMBERS[name] for name in named)
     for kind in ("CapPrm", "CapEff"):
@@ -195,8 +196,8 @@ ASKED = """
 import ctypes
 from grading.sandbox.inside import isolate
 isolate.die_with_parent()
-asked = ctypes.c_int()
-ctypes.CDLL(None).prctl(2, ctypes.byref(asked), 0, 0, 0)
+asked, GET_DEATH_SIGNAL = ctypes.c_int(), 2
+ctypes.CDLL(None).prctl(GET_DEATH_SIGNAL, ctypes.byref(asked), 0, 0, 0)
 print(asked.value)
 """
 

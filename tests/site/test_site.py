@@ -109,6 +109,7 @@ def page(browser: Browser) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def visit(page: Page, server: Server) -> Visits:
     traffic = Traffic().listen(page.context)
+    styles: set[str] = set()
 
     def seen_at(name: str) -> Seen:
         page.emulate_media(color_scheme="light")
@@ -133,7 +134,7 @@ def visit(page: Page, server: Server) -> Visits:
             put_theme(page, theme)
             by_axe = (width, theme) in views(name)
             if by_axe:
-                seen.axe[width, theme] = contrast(page)
+                seen.axe[width, theme] = contrast(page, styles)
             if width not in seen.sideways:
                 if by_axe:
                     seen.axe[width, theme] += structure(page)

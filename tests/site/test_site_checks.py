@@ -151,6 +151,19 @@ def test_pale_text_and_a_link_like_text_are_found_among_good_ones(
     assert set(found) <= set(contrast_everywhere(page))
 
 
+def test_a_style_that_was_looked_at_is_not_asked_about_again_and_a_new_one_is(
+    planted: Plant,
+) -> None:
+    page, _ = planted("<p style='color: #bbb'>Pale</p>")
+    known: set[str] = set()
+    assert len(contrast(page, known)) == 1
+    assert contrast(page, known) == []
+    paler = "<p style='color: #ccc'>Paler</p>"
+    page.evaluate("(html) => document.body.insertAdjacentHTML('beforeend', html)", paler)
+    assert len(contrast(page, known)) == 1
+    assert len(contrast(page)) == 2
+
+
 def test_a_violation_in_a_folded_panel_is_found(planted: Plant) -> None:
     page, _ = planted("<details><summary>More</summary><button></button></details>")
     assert any(line.startswith("button-name") for line in axe(page))

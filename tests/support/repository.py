@@ -56,11 +56,11 @@ def small_book(folder: Path, *pages: str) -> Book:
     (folder / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{listed}")
     (folder / "index.md").write_text(HEADER + "\n# A small book\n")
     (folder / "chapters").mkdir()
-    spare(folder)
+    hand_over(folder)
     return Book(folder)
 
 
-def spare(folder: Path) -> None:
+def hand_over(folder: Path) -> None:
     """Hand over what every build makes alike and slowly, if the site has been built already.
 
     A build leaves them as they are: fonts always, Vega if it was made from the same sources.

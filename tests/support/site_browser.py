@@ -16,7 +16,8 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+# The first has no windows, and computes a third less.
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 MISSING = "no Chromium found: sudo apt install chromium"
 ARGUMENTS = (
     "--headless",
@@ -102,14 +103,17 @@ SETTLED = """() => Promise.allSettled(
     .map((a) => a.finished))"""
 
 # No preload: it fetches style sheets anew, and those they import from a wrong address.
-RUN_AXE = """async ([options, samples]) => {
-  const { violations } = await axe.run(samples ? { include: window.samples() } : document, {
+RUN_AXE = """async ([options, known]) => {
+  const samples = known && window.samples(known);
+  if (samples && !samples.size) return [[], []];
+  const place = samples ? { include: [...samples.values()] } : document;
+  const { violations } = await axe.run(place, {
     preload: false, resultTypes: ["violations"], ...options,
   });
-  return violations.flatMap((rule) => rule.nodes.map((node) =>
+  return [samples ? [...samples.keys()] : [], violations.flatMap((rule) => rule.nodes.map((node) =>
     `${rule.id}: ${node.target.flat().join(" ")}: ${
       [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ")
-    }`));
+    }`))];
 }"""
 # Whether a text can be read, and a link be told from the text around it: it depends on the theme.
 COLOURS = ("color-contrast", "link-in-text-block")
@@ -117,7 +121,7 @@ COLOURS = ("color-contrast", "link-in-text-block")
 # axe looks for what lies behind each piece of text, which takes most of its time. Whether a text
 # can be read depends on its colour and size and on what its ancestors paint: one element for each
 # combination is enough. With a link counts also how it is marked, and the text that it stands in.
-SAMPLES = """window.samples = () => {
+SAMPLES = """void (window.samples = (known) => {
   const painted = new Map([[null, ""]]);
   const behind = (element) => {
     if (!painted.has(element)) {
@@ -162,10 +166,11 @@ SAMPLES = """window.samples = () => {
     const disabled = Boolean(element.closest(":disabled, [aria-disabled=true]"));
     const style = [color, fontSize, fontWeight, textShadow, disabled, behind(element)].join();
     const place = links.has(element) ? around(element) : "";
-    if (!found.has(style + place)) found.set(style + place, element);
+    const key = style + place;
+    if (!known.includes(key) && !found.has(key)) found.set(key, element);
   }
-  return [...found.values()];
-}"""
+  return found;
+})"""
 
 # Text that is drawn beyond the window or cut off, outside of boxes that scroll.
 STICKING_OUT = """() => {
@@ -262,11 +267,15 @@ def structure(page: Page) -> list[str]:
     return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
 
 
-def contrast(page: Page) -> list[str]:
-    """Text that is too pale, links that look like text: asking about one element of each style."""
+def contrast(page: Page, known: set[str] | None = None) -> list[str]:
+    """Text that is too pale, links that look like text: asking about one element of each style.
+
+    Styles in `known` were looked at on a page before; those that are new are added to it.
+    """
     if not page.evaluate("'samples' in window"):
         page.evaluate(SAMPLES)
-    return _run_axe(page, {"runOnly": list(COLOURS)}, samples=True)
+    known = set() if known is None else known
+    return _run_axe(page, {"runOnly": list(COLOURS)}, known)
 
 
 def contrast_everywhere(page: Page) -> list[str]:
@@ -274,10 +283,14 @@ def contrast_everywhere(page: Page) -> list[str]:
     return _run_axe(page, {"runOnly": list(COLOURS)})
 
 
-def _run_axe(page: Page, options: dict[str, object], *, samples: bool = False) -> list[str]:
+def _run_axe(page: Page, options: dict[str, object], known: set[str] | None = None) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return list(page.evaluate(RUN_AXE, [options, samples]))
+    asked = None if known is None else sorted(known)
+    styles, violations = page.evaluate(RUN_AXE, [options, asked])
+    if known is not None:
+        known.update(styles)
+    return list(violations)
 
 
 def unnamed_pictures(page: Page) -> list[str]:
