@@ -18,7 +18,7 @@ book: environment  ## build the site into _build/html
 pdf: book  ## print the whole book into _build/roofline.pdf
 	@$(BIN)/python site/pdf.py
 
-slides: book  ## print the lecture's slides with their notes: _build/roofline-slides.pdf
+slides: book  ## print the lectures' slides with their notes: _build/*-slides.pdf
 	@$(BIN)/python site/decks.py
 
 serve: book  ## show the site: PORT=8001 make serve
