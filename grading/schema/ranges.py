@@ -8,7 +8,7 @@ is; `str` says in words what is drawn, for the learner.
 import bisect
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,17 +33,19 @@ class Whole(_Formless):
     power_of_two: bool = False
 
     def __post_init__(self) -> None:
-        if not any(True for _ in self._allowed()):
+        if not self._allowed():
             raise ValueError(f"Whole: no number from {self.low} to {self.high} is allowed")
 
-    def _allowed(self) -> Iterator[int]:
+    def _allowed(self) -> Sequence[int]:
         first = -(-max(self.low, 1) // self.multiple_of) * self.multiple_of
-        for number in range(first, self.high + 1, self.multiple_of):
-            if not self.power_of_two or number & (number - 1) == 0:
-                yield number
+        numbers = range(first, self.high + 1, self.multiple_of)
+        if not self.power_of_two:
+            return numbers  # a range, which takes no room however long it is
+        powers = (1 << exponent for exponent in range(self.high.bit_length()))
+        return [power for power in powers if power in numbers]
 
     def draws(self, rng: random.Random) -> Iterator[int]:
-        allowed = tuple(self._allowed())
+        allowed = self._allowed()
         while True:
             aim = math.exp(rng.uniform(math.log(allowed[0]), math.log(allowed[-1])))
             place = bisect.bisect(allowed, aim)

@@ -56,6 +56,18 @@ def test_hidden_cases_differ_from_part_to_part():
     assert first != second
 
 
+def test_a_range_may_be_as_long_as_a_range_of_python():
+    """And is not gone through: that would never end."""
+    even, powers = Whole(3, 10**18, multiple_of=2), Whole(3, 10**18, power_of_two=True)
+    numbers = [number for number, _ in zip(even.draws(random.Random(1)), range(99), strict=False)]
+    assert all(4 <= number <= 10**18 and number % 2 == 0 for number in numbers)
+    assert min(numbers) < 10**6 < 10**12 < max(numbers)
+    drawn = [number for number, _ in zip(powers.draws(random.Random(1)), range(999), strict=False)]
+    assert set(drawn) == {2**exponent for exponent in range(2, 60)}
+    with pytest.raises(ValueError, match="no number from 5 to 7 is allowed"):
+        Whole(5, 7, power_of_two=True)
+
+
 # --- strata --------------------------------------------------------------------------------------
 
 
