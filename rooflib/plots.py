@@ -136,7 +136,7 @@ def roofline(
         colour = INK if i == first else SERIES[i % 5]
         dashes, label = DASHES[(i - first) % 5], f"{name}: {text(peak, 'FLOP/s')}"
         ax.plot([peak / steepest, high], [peak, peak], color=colour, linestyle=dashes)
-        _note(ax, label, (high, peak), (-2, 4), ha="right", color=colour)
+        _note(ax, label, (high, peak), (-2, 6), ha="right", color=colour)
     _label_slopes(ax, widths, low, top)
     _label_points(ax, spots)
     return ax
@@ -260,7 +260,7 @@ def _label_slopes(ax: Axes, widths: Mapping[str, float], low: float, top: float)
 
 
 def _label_points(ax: Axes, spots: Mapping[str, tuple[float, float]]) -> None:
-    line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
+    line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2, "relpos": (0, 0.5)}
     labels = []
     for name, (x, y) in sorted(spots.items(), key=lambda spot: spot[1], reverse=True):
         ax.plot([x], [y], "o", color=INK, markersize=6, zorder=4)
