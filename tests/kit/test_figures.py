@@ -309,6 +309,23 @@ def test_a_text_where_two_curves_meet_is_told_by_the_other_one(texts: int) -> No
         assert (values, problem) == ({"1024": [1, 2, 3], "4096": [1, 4, 6]}, "")
 
 
+@pytest.mark.parametrize("direction", [1, -1], ids=["left to right", "right to left"])
+def test_where_a_curve_steps_the_end_that_was_drawn_last_counts(direction: int) -> None:
+    batches = list(range(1, 41))
+
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        x = np.repeat(batches, 2)[::direction]
+        y = (np.repeat(batches, 2) * 10 + np.tile([0, 1], len(batches)))[::direction]
+        ax.plot(x, y, label="1024")
+        ax.legend()
+        ax.set(xlabel="B", ylabel="FLOP/s")
+
+    case = {"sizes": [1024], "batches": batches}
+    values, problem = reading(facts(draw, case), case)
+    assert problem == ""
+    assert {value % 10 for value in values["1024"]} == {1 if direction == 1 else 0}
+
+
 def test_points_name_the_line_that_they_lie_on() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         for size, heights in zip(sizes, ([1, 2, 3], [4, 8, 15]), strict=True):

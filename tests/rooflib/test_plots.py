@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import sys
+import types
 
 import matplotlib as mpl
 
@@ -273,6 +275,16 @@ def test_the_style_can_be_adopted():
         plots.use_style()
         assert mpl.rcParams["svg.fonttype"] == "none"
         assert mpl.rcParams["axes.grid"]
+
+
+def test_in_a_notebook_the_style_draws_svg(monkeypatch):
+    asked = []
+    formats = "matplotlib_inline.backend_inline.set_matplotlib_formats"
+    monkeypatch.setattr(formats, lambda *names: asked.append(names))
+    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
+    with plt.rc_context():
+        plots.use_style()
+    assert asked == [("svg",)]
 
 
 def test_lines_differ_in_more_than_colour():
