@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from bs4 import BeautifulSoup
@@ -165,6 +166,16 @@ def test_misconceptions_are_counted(room, page):
     assert table(room, "misconceptions")[1:] == counted
     widths = [float(rect["width"]) for rect in page.select("td.bar rect")]
     assert widths == [100 * int(row[3]) / 2 for row in counted]
+
+
+def test_the_first_misconception_has_the_uppermost_bar():
+    drawn = overview.figure([("one", "part", "first", 3), ("one", "part", "second", 1)])
+    # A text of this SVG is a comment with its letters, and then its place.
+    places = [
+        float(re.search(rf"<!-- one · part · {name} -->.*?translate\(\S+ (\S+)\)", drawn, re.S)[1])
+        for name in ("first", "second")
+    ]
+    assert places[0] < places[1]
 
 
 def test_the_scores_of_a_part_are_summed_up(page):
