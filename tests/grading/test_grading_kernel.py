@@ -140,8 +140,12 @@ def after_two_parts(source):
             "A cell could not be stopped; the cells after it were not run.",
         ),
         ("import os\nos._exit(0)", "A cell ended the whole Python process"),
+        (
+            "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))",
+            "A cell used up the processes or files that a notebook may have",
+        ),
     ],
-    ids=["swallows interrupts", "os._exit"],
+    ids=["swallows interrupts", "os._exit", "no more files"],
 )
 def test_parts_before_the_end_of_a_kernel_keep_their_points(source, reason):
     graded = after_two_parts(source)

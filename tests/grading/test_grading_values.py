@@ -3,7 +3,9 @@
 No kernel here: the notebook runs in a fork of the test, the rest is as in grading.
 """
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -231,6 +233,36 @@ def test_what_a_call_changes_is_unknown_to_the_next_part():
     source = "def bytes_moved(B, D, F):\n    global critical_batch\n    critical_batch = 0\n    "
     source += RIGHT
     assert got(notebook(source)) == FULL
+
+
+OPEN_FILES = """
+import os
+
+
+def bytes_moved(B, D, F):
+    found = {}
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            found[int(number)] = os.readlink(f"/proc/self/fd/{number}")
+        except OSError:
+            pass  # that of the list itself
+    nowhere = {number for number, name in found.items() if name == "/dev/null"}
+    if not {0, 1, 2} <= nowhere or len(found) - len(nowhere) > 2:
+        raise ValueError(found)
+    return B * D + D * F, B * F
+"""
+
+
+def test_a_function_that_is_asked_finds_none_of_the_notebooks_files_open():
+    """Besides what leads nowhere, the two ends over which it is asked."""
+    before = os.dup(0)
+    try:
+        with Path("/proc/self/stat").open() as file:
+            os.dup2(file.fileno(), 0)
+            assert first(OPEN_FILES) == FULL["bytes-moved"]
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
 
 
 def test_what_was_asked_is_unknown_to_later_cells(tmp_path):

@@ -68,7 +68,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/records/": ("tests/grading/test_records.py", f"{COURSE} {SAME}", RESUMED),
     "grading/parallel/": ("tests/grading/test_pool.py", f"{RESUMED} {CLUSTER}"),
     "grading/parallel/dask_worker.py": (CLUSTER,),
-    "grading/nbgrader_setup/": (SAME, HOSTILE, "tests/grading/test_grading_nbgrader.py"),
+    "grading/nbgrader_setup/": (
+        "tests/grading/test_nbgrader_steps.py",
+        f"tests/grading/test_feedback.py {NO_BROWSER}",
+        SAME,
+        HOSTILE,
+        "tests/grading/test_grading_nbgrader.py",
+    ),
     "grading/reports/": (
         "tests/grading/test_clean.py",
         f"tests/grading/test_feedback.py {NO_BROWSER}",

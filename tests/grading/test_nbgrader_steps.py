@@ -1,0 +1,36 @@
+"""The steps of autograding that nbgrader runs for us: what it may set, and what it hears."""
+
+import logging
+
+import pytest
+from submissions import Submission, hand_in
+from traitlets.config import Config
+
+from grading.intake.repair import repair
+from grading.nbgrader_setup.preprocessors import Repair, Values
+from grading.release import exercises
+
+NAME = "int8-matmul"
+LIMITS = ("cell_seconds", "call_seconds", "cell_wall_seconds", "call_wall_seconds")
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_configuration_sets_each_limit(limit):
+    given = Config({"Values": {limit: 1.5}})
+    assert getattr(Values(config=given), limit) == 1.5
+    assert getattr(Values(), limit) != 1.5
+
+
+def test_what_was_repaired_is_a_line_of_nbgraders(caplog):
+    source = exercises.source(NAME)
+    functions = {part.key: part.function for part in exercises.load(NAME).parts}
+    notebook = hand_in(Submission(NAME, "reference", "", {}), source, source, functions)
+    check = next(cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+    notebook.cells.remove(check)
+    step = Repair()
+    step.log = logging.getLogger("nbgrader")
+    with caplog.at_level(logging.WARNING):
+        step.preprocess(notebook, {"nbgrader": {"assignment": NAME}})
+    (line,) = caplog.messages
+    assert check.metadata.nbgrader.grade_id in line
+    assert repair(notebook, NAME) == ([], [])
