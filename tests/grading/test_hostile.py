@@ -40,7 +40,7 @@ from grading.release import exercises
 
 NAME = "int8-matmul"
 FULL = sum(points(NAME).values())
-TIME_LIMITS = TimeLimits(cell=3, call=1, cell_wall=8, call_wall=3)
+TIME_LIMITS = TimeLimits(cell=2, call=1, cell_wall=8, call_wall=3)
 WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
 HALF = ("bytes-moved", "operations")
 HONEST = {

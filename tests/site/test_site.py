@@ -88,11 +88,14 @@ VIEWS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
 
 
 def views(name: str) -> tuple[tuple[str, str], ...]:
-    """Where axe looks at a page: in both themes at a desk, and at a page of each kind on a phone.
+    """Where axe looks at a page: chapters in both themes, and a page of each kind on a phone too.
 
-    What a phone shows in another way, pages share: the bar at the top, and the menus behind it.
+    What a phone shows in another way, pages share: the bar at the top, and the menus behind it. And
+    what is dark in exercises and lists, a page of their kind shows.
     """
-    return VIEWS if name in KINDS else VIEWS[:2]
+    if name in KINDS:
+        return VIEWS
+    return VIEWS[:2] if name.startswith("chapters/") else VIEWS[:1]
 
 
 Visits = Callable[[str], Seen]
@@ -130,6 +133,8 @@ def visit(page: Page, server: Server) -> Visits:
         seen.maths = page.locator("mjx-container").count()
         seen.live = page.locator("figure.live").count()
         for width, theme in VIEWS:
+            if (width, theme) == ("desk", "dark") and (width, theme) not in views(name):
+                continue
             put_width(page, DESK if width == "desk" else PHONE)
             put_theme(page, theme)
             by_axe = (width, theme) in views(name)
