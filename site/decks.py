@@ -16,10 +16,7 @@ from printing.press import ARGUMENTS, NoChromium, chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
-SET = """async () => {
-  await window.MathJax?.startup?.promise;
-  await document.fonts.ready;
-}"""
+SET = "() => document.fonts.ready"
 WIDTH, HEIGHT = 1280, 720
 # Of reveal.js; other themes would load fonts from elsewhere.
 USED = (
@@ -76,10 +73,6 @@ def settings(cache: Path) -> dict[str, Any]:
             "pdfSeparateFragments": False,
             "pdfMaxPagesPerSlide": 1,
         },
-        # The site's own, two folders above.
-        "mathjax_path": "../../_static/mathjax/tex-mml-chtml.js",
-        # A slide that is not shown has no size to match.
-        "mathjax3_config": {"chtml": {"matchFontHeight": False}, "options": {"enableMenu": False}},
         "html_copy_source": False,
         "html_use_index": False,
         "html_favicon": str(HERE / "static" / "favicon.svg"),

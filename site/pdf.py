@@ -25,7 +25,7 @@ def print_book(folder: Path) -> Path:
     work.mkdir(exist_ok=True)
     document, printed = work / "roofline.html", work / "printed.pdf"
     # First, so that a machine without Chromium hears of it at once.
-    with press(output / "html" / "_static" / "mathjax" / "tex-mml-chtml.js") as print_out:
+    with press() as print_out:
         book = one_document.compose(folder)
         anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
         numbers: Mapping[str, int] = {}

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import live_figures
-from book_extension import figures, pages, values
+from book_extension import figures, maths, pages, values
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
@@ -58,6 +58,7 @@ def add_live_figures(
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_role("eval", values.ValueRole(), override=True)
     app.add_directive("speaker", Notes)
+    maths.setup(app)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
     app.connect("doctree-read", write_clock)

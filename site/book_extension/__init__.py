@@ -17,7 +17,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
         figures,
         fonts,
         list_of_works,
-        offline,
+        maths,
         pages,
         preview,
         search,
@@ -36,9 +36,8 @@ def setup(app: "Sphinx") -> dict[str, object]:
     # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("doctree-read", tables.label_cells)
-    app.connect("config-inited", offline.use_own_mathjax)
-    app.connect("builder-inited", offline.copy_mathjax)
-    offline.drop_thebe(app)
+    maths.setup(app)
+    theme.drop_thebe(app)
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)

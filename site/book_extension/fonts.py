@@ -1,4 +1,4 @@
-"""The letters of the site: two families from packages, cut down to what the pages use."""
+"""The letters of the site: families from packages, cut down to what the pages use."""
 
 from importlib.metadata import distribution
 from pathlib import Path
@@ -12,6 +12,8 @@ FACES = {
     ],
     "font-source-sans-pro": [f"SourceSansPro-{weight}" for weight in ("Regular", "Semibold")],
 }
+# Of formulas; browsers draw fractions, roots and indices by what this one tells them.
+MATHS = Path("ziamath/fonts/STIXTwoMath-Regular.ttf")
 # Latin, Greek, punctuation, raised and lowered digits, arrows, signs of mathematics.
 RANGES = [
     (0x20, 0xFF),
@@ -20,6 +22,17 @@ RANGES = [
     (0x2044, 0x209C),
     (0x2190, 0x2193),
     (0x2200, 0x2265),
+]
+# The same and: more arrows and operators, brackets that grow, letters of variables.
+MATHS_RANGES = [
+    *RANGES,
+    (0x2102, 0x2124),
+    (0x2194, 0x21FF),
+    (0x2266, 0x22FF),
+    (0x239B, 0x23B3),
+    (0x27F0, 0x27FF),
+    (0x1D434, 0x1D467),
+    (0x1D6E2, 0x1D71B),
 ]
 
 
@@ -34,6 +47,9 @@ def write_fonts(app: Sphinx) -> None:
             target = folder / f"{face}.woff"
             if not target.exists():
                 cut(font_file(package, face), target)
+    target = folder / f"{MATHS.stem}.woff"
+    if not target.exists():
+        cut(Path(str(distribution(MATHS.parts[0]).locate_file(MATHS))), target, MATHS_RANGES)
 
 
 def font_file(package: str, face: str) -> Path:
@@ -41,11 +57,11 @@ def font_file(package: str, face: str) -> Path:
     return Path(str(distribution(package).locate_file(f"{folder}/{face}.ttf")))
 
 
-def cut(source: Path, target: Path) -> None:
+def cut(source: Path, target: Path, ranges: list[tuple[int, int]] = RANGES) -> None:
     """Write the part of a TrueType font that the pages use, compressed."""
     options = subset.Options(flavor="woff", hinting=False)
     font = subset.load_font(str(source), options)
     subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=[c for first, last in RANGES for c in range(first, last + 1)])
+    subsetter.populate(unicodes=[c for first, last in ranges for c in range(first, last + 1)])
     subsetter.subset(font)
     subset.save_font(font, str(target), options)

@@ -21,6 +21,17 @@ def use_templates(app: Sphinx, config: Config) -> None:
     config.html_additional_pages["404"] = "404.html"
 
 
+def drop_thebe(app: Sphinx) -> None:
+    """Unhook sphinx-thebe, which Jupyter Book always loads; its scripts point to a server."""
+    for listeners in list(app.events.listeners.values()):
+        for listener in list(listeners):
+            if listener.handler.__module__.split(".")[0] == "sphinx_thebe":
+                app.disconnect(listener.id)
+    app.registry.css_files[:] = [
+        (name, attributes) for name, attributes in app.registry.css_files if "thebe" not in name
+    ]
+
+
 def prepare_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -31,9 +42,6 @@ def prepare_page(
     context["body"] = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
     context["social"] = social(app, page, context, doctree)
     unused = list(UNUSED)
-    if not app.env.get_domain("math").data["has_equations"].get(page):
-        # The title page has none of its own, but Sphinx counts those of the pages below it.
-        unused += ["mathjax", "MathJax"]
     if page != "search":
         unused.append("search-excerpts")
     for files in (context["script_files"], context["css_files"]):

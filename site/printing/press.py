@@ -1,4 +1,4 @@
-"""Prints a document: Chromium lays it out, once its formulas are set and its fonts are there."""
+"""Prints a document: Chromium lays it out, once its fonts are there."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -28,24 +28,7 @@ ARGUMENTS = (
     # The document needs nothing from elsewhere, and gets nothing.
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
-# As in the pages. The copy for screen readers would lie as text under each formula, so that it is
-# found and copied twice; its words are the formula's name instead.
-MATHS = """window.MathJax = {
-  options: {
-    processHtmlClass: "math",
-    ignoreHtmlClass: "bd-article|book-contents",
-    enableMenu: false,
-    menuOptions: { settings: { assistiveMml: false } },
-  },
-};"""
-SET = """async () => {
-  await window.MathJax.startup.promise;
-  for (const { math, typesetRoot } of window.MathJax.startup.document.math) {
-    typesetRoot.setAttribute("role", "img");
-    typesetRoot.setAttribute("aria-label", math.trim());
-  }
-  await document.fonts.ready;
-}"""
+READY = "() => document.fonts.ready"
 
 
 class NoChromium(Exception):
@@ -61,20 +44,18 @@ def chromium() -> str:
 
 
 @contextmanager
-def press(mathjax: Path) -> Iterator[Callable[[Path, Path], None]]:
+def press() -> Iterator[Callable[[Path, Path], None]]:
     """A function that prints an HTML file into a PDF file."""
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         try:
             page = browser.new_page()
-            page.add_init_script(MATHS)
 
             def print_out(document: Path, target: Path) -> None:
                 page.goto(document.resolve().as_uri())
                 page.emulate_media(media="print", color_scheme="light")
-                page.add_script_tag(url=mathjax.resolve().as_uri())
-                page.evaluate(SET)
+                page.evaluate(READY)
                 # The size of the paper is in the style sheet.
                 page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
 

@@ -296,8 +296,7 @@ def test_a_term_says_its_first_sentence() -> None:
     }
 
 
-@pytest.mark.parametrize(("page", "maths"), [("Part/one", True), ("Part/two", False)])
-def test_a_page_loads_what_it_uses(page: str, maths: bool) -> None:
+def test_a_page_loads_what_it_uses() -> None:
     def file(name: str, **attributes: str) -> SimpleNamespace:
         return SimpleNamespace(filename=name, attributes=attributes)
 
@@ -307,17 +306,14 @@ def test_a_page_loads_what_it_uses(page: str, maths: bool) -> None:
             file("togglebutton.js"),
             file("course.js"),
             file("search-excerpts.js"),
-            file("mathjax/tex-mml-chtml.js"),
-            file("", body="window.MathJax = {}"),
             file("", body="toggleHintShow"),
         ],
         "css_files": [file("design-tabs.css"), file("course.css")],
         "pathto": lambda path, _: path,
     }
-    theme.prepare_page(app_with("Part"), page, "page.html", context, None)  # type: ignore[arg-type]
+    theme.prepare_page(app_with("Part"), "Part/one", "page.html", context, None)  # type: ignore[arg-type]
     assert context["body"] == '<div class="citation-list"><p>A</p></div>'
     names = [f.filename or f.attributes["body"] for f in context["script_files"]]
-    kept = ["mathjax/tex-mml-chtml.js", "window.MathJax = {}"] if maths else []
-    assert names == ["course.js", *kept]
+    assert names == ["course.js"]
     assert [f.filename for f in context["css_files"]] == ["course.css"]
     assert context["place"] is not None

@@ -130,7 +130,7 @@ def visit(page: Page, server: Server) -> Visits:
         page.evaluate(SETTLED)
         seen.unnamed = unnamed_pictures(page)
         seen.unset_maths = page.evaluate(UNSET_MATHS)
-        seen.maths = page.locator("mjx-container").count()
+        seen.maths = page.locator("math").count()
         seen.live = page.locator("figure.live").count()
         for width, theme in VIEWS:
             if (width, theme) == ("desk", "dark") and (width, theme) not in views(name):

@@ -202,7 +202,8 @@ def test_text_that_sticks_out_is_found_without_a_scroll_bar(
         ("<p>It is $x$.</p>", "source"),
         (r"<p>It is \(x\).</p>", "source"),
         ("<p class='math'>x</p>", "not set"),
-        ("<p><mjx-merror>x</mjx-merror></p>", "error"),
+        ("<p class='math'><math></math></p>", "not set"),
+        ("<p><math><merror><mtext>x</mtext></merror></math></p>", "error"),
     ],
 )
 def test_maths_that_was_not_set_is_found(planted: Plant, html: str, what: str) -> None:

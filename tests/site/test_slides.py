@@ -66,7 +66,6 @@ VISIBILITY = """() =>
   getComputedStyle(Reveal.getCurrentSlide().querySelector(".answer")).visibility"""
 READY = """async () => {
   await new Promise((done) => Reveal.isReady() ? done() : Reveal.on("ready", done));
-  await window.MathJax.startup.promise;
   await document.fonts.ready;
 }"""
 SHOW = """(number) => {
@@ -80,13 +79,13 @@ MEASURE = """() => {
   let right = 0, bottom = 0;
   const sizes = { text: [], pictures: [] };
   for (const element of slide.querySelectorAll("*")) {
-    if (element.closest("aside, mjx-assistive-mml")) continue;
+    if (element.closest("aside")) continue;
     const box = element.getBoundingClientRect();
     if (!box.width || !box.height) continue;
     right = Math.max(right, (box.right - left) / scale);
     bottom = Math.max(bottom, (box.bottom - top) / scale);
     const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    if (!own || element.closest("mjx-container, option")) continue;
+    if (!own || element.closest("math, option")) continue;
     if (element.closest("svg, figure.live")) {
       if (element.tagName === "text") sizes.pictures.push(box.height / scale);
     } else sizes.text.push(parseFloat(getComputedStyle(element).fontSize));

@@ -86,11 +86,7 @@ class Traffic:
         return [url for url in self.asked if not url.startswith(inside)]
 
 
-# Resolves when formulas are set, fonts are there and every live figure follows its controls.
-READY = """async () => {
-  await window.MathJax?.startup?.promise;
-  await document.fonts.ready;
-}"""
+READY = "() => document.fonts.ready"
 ALIVE = "() => !document.querySelector('figure.live:not([data-state=live])')"
 
 UNFOLD = """() => {
@@ -184,7 +180,7 @@ STICKING_OUT = """() => {
   text: for (let node; (node = walker.nextNode()); ) {
     const parent = node.parentElement;
     if (!node.data.trim() || !parent.checkVisibility({ visibilityProperty: true })) continue;
-    if (parent.closest("mjx-assistive-mml, .visually-hidden, noscript")) continue;
+    if (parent.closest(".visually-hidden, noscript")) continue;
     range.selectNodeContents(node);
     const boxes = [...range.getClientRects()].filter((box) => box.width > 1);
     if (!boxes.length) continue;
@@ -214,10 +210,12 @@ SIDEWAYS = "() => document.scrollingElement.scrollWidth - window.innerWidth"
 
 # Maths that stands on the page as its source, or as an error.
 UNSET_MATHS = """() => {
-  const found = [...document.querySelectorAll("mjx-merror, [data-mjx-error]")]
-    .map((e) => `error: ${e.textContent}`);
+  const found = [...document.querySelectorAll("merror")].map((e) => `error: ${e.textContent}`);
   for (const e of document.querySelectorAll(".math")) {
-    if (!e.querySelector("mjx-container")) found.push(`not set: ${e.textContent}`);
+    const box = e.querySelector("math")?.getBoundingClientRect();
+    if (!(box?.width > 0 && box?.height > 0) && e.checkVisibility()) {
+      found.push(`not set: ${e.textContent}`);
+    }
   }
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode()); ) {

@@ -1,0 +1,72 @@
+"""Formulas as MathML, set when a page is built: they need no script, and can be read aloud."""
+
+import html
+import re
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+NAME = "mathml"
+CLASSES = "math notranslate nohighlight"
+# The space after a row, which the style sheet gives to all rows alike.
+ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
+# Written as characters: browsers need no more than these as entities.
+ENTITY = re.compile(r"&#x([0-9A-Fa-f]+);")
+KEPT = "&<>"
+
+
+class UnknownFormula(ValueError):
+    """A formula with something in it that cannot be set."""
+
+
+def mathml(tex: str, display: str) -> str:
+    """The formula as an element of HTML. `display` is "inline" or "block".
+
+    Raises UnknownFormula for a command that the converter does not know: it would print its name.
+    """
+    known = ROW_SPACE.sub(r"\\\\", tex).replace("{aligned}", "{split}")  # two names of one thing
+    try:
+        made = convert(known, display=display)
+    except Exception as error:  # of many kinds, none of which names the formula
+        raise UnknownFormula(f"{tex!r} cannot be set as MathML: {error!r}") from error
+    words = html.unescape(re.sub(r"<[^>]*>", "", made))
+    if "\\" in words or "&" in words:
+        raise UnknownFormula(f"{tex!r} holds what MathML cannot be made of: {words!r}")
+    return ENTITY.sub(_character, made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', ""))
+
+
+def _character(entity: re.Match[str]) -> str:
+    character = chr(int(entity[1], 16))
+    return entity[0] if character in KEPT else character
+
+
+def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
+    self.body.append(self.starttag(node, "span", "", CLASS=CLASSES))
+    self.body.append(f"{mathml(node.astext(), 'inline')}</span>")
+    raise nodes.SkipNode
+
+
+def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
+    self.body.append(self.starttag(node, "div", CLASS=CLASSES))
+    self.body.append(mathml(node.astext(), "block"))
+    if node["number"]:
+        number = get_node_equation_number(self, node)
+        self.body.append(f'<span class="eqno">({number})')
+        self.add_permalink_ref(node, "Link to this equation")
+        self.body.append("</span>")
+    self.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def choose(app: Sphinx, config: Config) -> None:
+    config.html_math_renderer = NAME
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.add_html_math_renderer(NAME, (visit_inline, None), (visit_block, None))
+    app.connect("config-inited", choose)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
