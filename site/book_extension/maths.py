@@ -14,6 +14,8 @@ NAME = "mathml"
 CLASSES = "math notranslate nohighlight"
 # The space after a row, which the style sheet gives to all rows alike.
 ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
+# Names of what the converter knows as one thing: rows, which may be aligned at a sign.
+SPLIT = re.compile(r"\{(?:aligned|gathered)\}")
 # Written as characters: browsers need no more than these as entities.
 ENTITY = re.compile(r"&#x([0-9A-Fa-f]+);")
 KEPT = "&<>"
@@ -28,7 +30,9 @@ def mathml(tex: str, display: str) -> str:
 
     Raises UnknownFormula for a command that the converter does not know: it would print its name.
     """
-    known = ROW_SPACE.sub(r"\\\\", tex).replace("{aligned}", "{split}")  # two names of one thing
+    known = SPLIT.sub("{split}", ROW_SPACE.sub(r"\\\\", tex))
+    if "\\\\" in known and "\\begin" not in known:
+        known = rf"\begin{{split}}{known}\end{{split}}"  # as Sphinx does elsewhere
     try:
         made = convert(known, display=display)
     except Exception as error:  # of many kinds, none of which names the formula

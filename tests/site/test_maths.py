@@ -1,0 +1,63 @@
+"""Formulas as MathML: nothing of one is lost, and what cannot be set stops the build."""
+
+import html
+import re
+
+import pytest
+from book_extension.maths import UnknownFormula, mathml
+from bs4 import BeautifulSoup, Tag
+
+
+def math(tex: str, display: str = "block") -> Tag:
+    found = BeautifulSoup(mathml(tex, display), "html.parser").math
+    assert found
+    return found
+
+
+def letters(tag: Tag) -> str:
+    return re.sub(r"\s", "", tag.get_text())
+
+
+def rows(tag: Tag) -> list[list[str]]:
+    return [[letters(cell) for cell in row.find_all("mtd")] for row in tag.find_all("mtr")]
+
+
+def test_a_fraction_an_index_and_a_root_are_elements() -> None:
+    found = math(r"T_\text{math} \ge \frac{2BDF}{C} + \sqrt{N}")
+    assert letters(found) == "Tmath≥2BDFC+N"
+    assert [letters(part) for part in found.mfrac.find_all("mrow", recursive=False)] == [
+        "2BDF",
+        "C",
+    ]
+    assert letters(found.msub) == "Tmath"
+    assert letters(found.msqrt) == "N"
+
+
+@pytest.mark.parametrize("display", ["inline", "block"])
+def test_it_says_whether_it_stands_in_a_line(display: str) -> None:
+    assert math("x", display)["display"] == display
+
+
+def test_rows_that_are_aligned_have_two_columns() -> None:
+    found = math("\\begin{aligned}\nI &= 2 \\\\[0.8em]\n&> 3\n\\end{aligned}")
+    assert rows(found) == [["I", "=2"], ["", ">3"]]
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\begin{gathered} a = 1 \\[2ex] b = 2 \end{gathered}", r"a = 1 \\ b = 2"]
+)
+def test_rows_below_one_another_are_rows(tex: str) -> None:
+    assert ["".join(cells) for cells in rows(math(tex))] == ["a=1", "b=2"]
+
+
+def test_signs_of_html_are_written_for_html() -> None:
+    made = mathml("a < b", "inline")
+    assert "&lt;" in made or "&#x0003C;" in made
+    assert letters(math("a < b")) == "a<b"
+    assert html.unescape(made).count("<mi>") == 2
+
+
+@pytest.mark.parametrize("tex", [r"\unheardof{x}", r"a &= b", r"\frac{1}"])
+def test_what_can_not_be_set_is_named(tex: str) -> None:
+    with pytest.raises(UnknownFormula, match=re.escape(repr(tex))):
+        mathml(tex, "inline")
