@@ -57,7 +57,7 @@ def test_signs_of_html_are_written_for_html() -> None:
     assert html.unescape(made).count("<mi>") == 2
 
 
-@pytest.mark.parametrize("tex", [r"\unheardof{x}", r"a &= b", r"\frac{1}"])
+@pytest.mark.parametrize("tex", [r"\unheardof{x}", r"a &= b"])
 def test_what_can_not_be_set_is_named(tex: str) -> None:
     with pytest.raises(UnknownFormula, match=re.escape(repr(tex))):
         mathml(tex, "inline")
