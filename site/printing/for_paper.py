@@ -11,7 +11,6 @@ FURNITURE = ", ".join(
         "p.place",
         "a.headerlink",
         ".toctree-wrapper",
-        ".sd-container-fluid:has(a.sd-stretched-link)",
         "button",
         "script",
         "details.above-input",
@@ -19,10 +18,14 @@ FURNITURE = ", ".join(
         ".heading-of-cell",
     )
 )
+# Pictures that lead to the chapters: in print the contents follow on the next page.
+WAYS = ".sd-container-fluid:has(a.sd-stretched-link)"
 
 
 def prepare(article: Tag) -> None:
     """Take out what belongs to the site alone, unfold the rest, and make pictures all lines."""
+    for ways in article.select(WAYS):
+        (ways.find_parent("section") or ways).decompose()
     for tag in article.select(FURNITURE):
         if not tag.decomposed:
             tag.decompose()

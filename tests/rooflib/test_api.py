@@ -9,6 +9,7 @@ import sys
 import tomllib
 
 import pytest
+import yaml
 from repository import ROOT
 
 import rooflib as rl
@@ -20,6 +21,13 @@ def test_the_version_has_one_place():
     assert "version" not in PYPROJECT["project"]
     assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "rooflib.__version__"
     assert importlib.metadata.version("rooflib") == rl.__version__
+
+
+def test_who_cites_names_this_version_and_the_changelog_has_its_date():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == rl.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {cited['version']}, {cited['date-released']}\n" in changes
 
 
 def test_every_public_name_is_completed():
