@@ -63,8 +63,13 @@ class Model:
         A layer has two norms, and one stands at the end. Source: Touvron et al., "Llama 2", 2023.
         """
         tables = 1 if self.tied else 2
-        each = self._shared + 2 * self.D * self.K * self.H + 2 * self.D
+        each = self.split_weights + 2 * self.D * self.K * self.H + 2 * self.D
         return self.layers * each + self.D + tables * self.vocabulary * self.D
+
+    @property
+    def split_weights(self) -> int:
+        """Weights of a layer that chips split evenly: queries, what leaves attention, the MLP."""
+        return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F
 
     def kv_bytes_per_token(self, kv: str | DType = "bf16") -> Number:
         """Bytes of the cache for each position of a sequence, `kv` the type it is kept in."""
@@ -123,7 +128,7 @@ class Model:
             raise ValueError(f"chips and K must divide one another; got K={self.K}, chips={chips}")
         own = larger(self.K // chips, 1)
         step = attention(B, 1, S, self.N // chips, own, self.H, x=x, kv=kv, compute=compute)
-        matrices = self.layers * (self._shared // chips + 2 * self.D * own * self.H)
+        matrices = self.layers * (self.split_weights // chips + 2 * self.D * own * self.H)
         logits = self.vocabulary // chips
         last = logits * self.D
         gains = self.layers * 2 * self.D + self.D
@@ -142,8 +147,3 @@ class Model:
             chips=chips,
             hops={ANY_LINK: hops} if np.any(hops) else {},
         )
-
-    @property
-    def _shared(self) -> int:
-        """Weights of a layer that chips split evenly: queries, what leaves attention, the MLP."""
-        return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F

@@ -16,7 +16,7 @@ from printing.press import ARGUMENTS, NoChromium, chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
-SET = "() => document.fonts.ready"
+READY = "() => document.fonts.ready"
 WIDTH, HEIGHT = 1280, 720
 # Of reveal.js; other themes would load fonts from elsewhere.
 USED = (
@@ -133,7 +133,7 @@ def handouts(book: Path) -> list[Path]:
                 page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
                 page.goto(f"{deck.resolve().as_uri()}?print-pdf&showNotes=separate-page")
                 page.wait_for_selector(".pdf-page")
-                page.evaluate(SET)
+                page.evaluate(READY)
                 target = book / "_build" / f"{deck.stem}-slides.pdf"
                 page.pdf(path=target, prefer_css_page_size=True, print_background=True)
                 made.append(target)

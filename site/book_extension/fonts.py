@@ -1,5 +1,6 @@
 """The letters of the site: families from packages, cut down to what the pages use."""
 
+from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -42,14 +43,18 @@ def write_fonts(app: Sphinx) -> None:
         return
     folder = Path(app.outdir) / "_static" / "fonts"
     folder.mkdir(parents=True, exist_ok=True)
+    for source, ranges in sources():
+        target = folder / f"{source.stem}.woff"
+        if not target.exists():
+            cut(source, target, ranges)
+
+
+def sources() -> Iterator[tuple[Path, list[tuple[int, int]]]]:
+    """The file of each face, and what of it the pages use."""
     for package, faces in FACES.items():
         for face in faces:
-            target = folder / f"{face}.woff"
-            if not target.exists():
-                cut(font_file(package, face), target)
-    target = folder / f"{MATHS.stem}.woff"
-    if not target.exists():
-        cut(Path(str(distribution(MATHS.parts[0]).locate_file(MATHS))), target, MATHS_RANGES)
+            yield font_file(package, face), RANGES
+    yield Path(str(distribution(MATHS.parts[0]).locate_file(MATHS))), MATHS_RANGES
 
 
 def font_file(package: str, face: str) -> Path:
@@ -57,7 +62,7 @@ def font_file(package: str, face: str) -> Path:
     return Path(str(distribution(package).locate_file(f"{folder}/{face}.ttf")))
 
 
-def cut(source: Path, target: Path, ranges: list[tuple[int, int]] = RANGES) -> None:
+def cut(source: Path, target: Path, ranges: list[tuple[int, int]]) -> None:
     """Write the part of a TrueType font that the pages use, compressed."""
     options = subset.Options(flavor="woff", hinting=False)
     font = subset.load_font(str(source), options)

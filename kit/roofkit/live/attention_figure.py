@@ -119,14 +119,9 @@ def shapes() -> dict[str, dict[str, int]]:
         "keys": lambda m: m.K,
         "head": lambda m: m.H,
         "vocabulary": lambda m: m.vocabulary,
-        "split": split_evenly,
+        "split": lambda m: m.split_weights,
     }
     return {name: {m.name: column(m) for m in models()} for name, column in columns.items()}
-
-
-def split_evenly(model: Model) -> int:
-    """Weights of a layer that the chips share: those of queries and results, and the MLP."""
-    return 2 * model.D * model.N * model.H + (3 if model.gated else 2) * model.D * model.F
 
 
 def draw(figure: Chart) -> alt.LayerChart:
