@@ -51,6 +51,8 @@ steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
 steps[at:at] = [TellFacts, EmbedCases, AddOpening]
 c.GenerateAssignment.preprocessors = steps
+# As the notebooks' first words name it.
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
 # Without a sandbox nothing is graded: this ends the command with one line that says why.
 c.Autograde.pre_convert_hook = sandbox.require

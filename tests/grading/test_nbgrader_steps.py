@@ -2,6 +2,7 @@
 
 import logging
 
+import nbformat
 import pytest
 from submissions import Submission, hand_in
 from traitlets.config import Config
@@ -11,6 +12,7 @@ from grading.nbgrader_setup.preprocessors import Repair, Values
 from grading.release import exercises
 
 NAME = "int8-matmul"
+STUB = ["# YOUR CODE HERE", "raise NotImplementedError"]
 LIMITS = ("cell_seconds", "call_seconds", "cell_wall_seconds", "call_wall_seconds")
 
 
@@ -34,3 +36,13 @@ def test_what_was_repaired_is_a_line_of_nbgraders(caplog):
     (line,) = caplog.messages
     assert check.metadata.nbgrader.grade_id in line
     assert repair(notebook, NAME) == ([], [])
+
+
+@pytest.mark.parametrize("name", exercises.names())
+def test_what_is_to_be_replaced_stands_in_a_release_as_its_first_words_say(release, name):
+    notebook = nbformat.read(release / "release" / name / f"{name}.ipynb", as_version=4)
+    words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert all(f"`{line}`" in words for line in STUB)
+    for part in exercises.load(name).parts:
+        (cell,) = (cell for cell in notebook.cells if f"def {part.function}(" in cell.source)
+        assert [line.strip() for line in cell.source.splitlines()[-2:]] == STUB
