@@ -22,6 +22,7 @@ from site_browser import (
     STICKING_OUT,
     UNFOLD,
     UNSET_MATHS,
+    WIDE_MATHS,
     Traffic,
     contrast,
     contrast_everywhere,
@@ -79,6 +80,7 @@ class Seen:
     sticking_out: dict[str, list[str]] = field(default_factory=dict)
     unnamed: list[str] = field(default_factory=list)
     unset_maths: list[str] = field(default_factory=list)
+    wide_maths: list[str] = field(default_factory=list)
     maths: int = 0
     live: int = 0
 
@@ -145,6 +147,7 @@ def visit(page: Page, server: Server) -> Visits:
                     seen.axe[width, theme] += structure(page)
                 seen.sideways[width] = page.evaluate(SIDEWAYS)
                 seen.sticking_out[width] = page.evaluate(STICKING_OUT)
+        seen.wide_maths = page.evaluate(WIDE_MATHS)  # at the last width, that of a phone
         seen.traffic = traffic.copy()
         seen.outside = traffic.outside(server.origin)
         return seen
@@ -195,6 +198,11 @@ def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
     assert seen.unset_maths == []
     written = parsed(site / f"{name}.html").select(".math")
     assert seen.maths >= len(written)
+
+
+@each_page
+def test_each_formula_is_seen_whole_on_a_phone(visit: Visits, name: str) -> None:
+    assert visit(name).wide_maths == []
 
 
 @each_page

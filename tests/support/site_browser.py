@@ -208,6 +208,10 @@ STICKING_OUT = """() => {
 
 SIDEWAYS = "() => document.scrollingElement.scrollWidth - window.innerWidth"
 
+# Formulas that have to be scrolled to be read whole.
+WIDE_MATHS = """() => [...document.querySelectorAll("div.math")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.trim())"""
+
 # Maths that stands on the page as its source, or as an error.
 UNSET_MATHS = """() => {
   const found = [...document.querySelectorAll("merror")].map((e) => `error: ${e.textContent}`);
