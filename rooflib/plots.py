@@ -297,7 +297,7 @@ def _settle(ax: Axes, labels: Sequence[Movable]) -> None:
     paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
     lines = [path for path in paths if len(path) > 1]
     taken = [_outline(note) for note in ax.texts if note not in movable]
-    across_dot = np.array([(-6, -6), (6, 6), (-6, 6), (6, -6)])
+    across_dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
     taken += [Path(path.vertices + across_dot) for path in paths if len(path) == 1]
     for note, ways in labels:
         start, tip = _outline(note).vertices, ax.transData.transform(note.xy)
