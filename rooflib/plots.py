@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from numpy.typing import ArrayLike
 
-    Movable = tuple[Annotation, Sequence[tuple[float, float]]]
+    Movable = tuple[Any, Sequence[tuple[float, float]]]
 
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
@@ -142,7 +142,8 @@ def roofline(
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     if regions:
         _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
-    labels: list[Movable] = []
+    zones = ax.texts[len(ax.texts) - len(regions) :]
+    labels: list[Movable] = [(note, UP_OR_DOWN) for note in zones]
     for i, (name, width) in enumerate(widths.items()):
         ends = np.array([max(low, floor / width), top / width])
         look: dict[str, Any] = {"color": SERIES[i % 5]}
