@@ -3,9 +3,10 @@
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 CHROMIUM = (
     "chromium",
@@ -43,6 +44,15 @@ def chromium() -> str:
     return found
 
 
+def print_out(page: Page, document: Path, target: Path) -> None:
+    """Print an HTML file into a PDF file with a page of a browser."""
+    page.goto(document.resolve().as_uri())
+    page.emulate_media(media="print", color_scheme="light")
+    page.evaluate(READY)
+    # The size of the paper is in the style sheet.
+    page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
+
+
 @contextmanager
 def press() -> Iterator[Callable[[Path, Path], None]]:
     """A function that prints an HTML file into a PDF file."""
@@ -50,15 +60,6 @@ def press() -> Iterator[Callable[[Path, Path], None]]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         try:
-            page = browser.new_page()
-
-            def print_out(document: Path, target: Path) -> None:
-                page.goto(document.resolve().as_uri())
-                page.emulate_media(media="print", color_scheme="light")
-                page.evaluate(READY)
-                # The size of the paper is in the style sheet.
-                page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
-
-            yield print_out
+            yield partial(print_out, browser.new_page())
         finally:
             browser.close()

@@ -101,7 +101,7 @@ def test_the_feedback_pages_agree(rooms):
         assert pages[0] == pages[1], student
 
 
-def test_points_and_words_of_the_instructor_survive_another_grading(rooms):
+def test_points_and_words_of_the_instructor_survive_another_grading(rooms, capsys):
     ours, _ = rooms
     first = next(iter(points(NAME)))
     with ours.course.gradebook() as book:
@@ -110,7 +110,9 @@ def test_points_and_words_of_the_instructor_survive_another_grading(rooms):
         book.db.commit()
     notebook = nbformat.read(ours.folder_of("wrong", NAME) / f"{NAME}.ipynb", as_version=4)
     ours.hand_in("wrong", NAME, with_first(notebook, "1"))
+    capsys.readouterr()
     assert ours.course.grade() == 1
+    assert f"wrong {NAME}: 100%" in capsys.readouterr().err
     with ours.course.gradebook() as book:
         grade = book.find_grade(first, NAME, NAME, "wrong")
         assert (grade.manual_score, grade.needs_manual_grade) == (1.5, True)
@@ -137,18 +139,25 @@ def test_without_the_settings_of_the_course_nbgrader_does_nothing(tmp_path, brok
     assert not (room.folder / "autograded").exists()
 
 
-def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch):
+@pytest.mark.parametrize(
+    ("said", "listed"),
+    [
+        ("what nobody thought of", "KeyError: 'what nobody thought of'"),
+        ("what nobody thought of" + 200 * ".", f"KeyError: 'what nobody thought of{167 * '.'}"),
+    ],
+)
+def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch, said, listed):
     notebook = rooms[0].released(NAME)
     released = nbformat.writes(notebook)
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
 
     def failing(*_):
-        raise KeyError("what nobody thought of")
+        raise KeyError(said)
 
     monkeypatch.setattr("grading.work.grade", failing)
     outcome = work(job)
     assert outcome.again
-    assert outcome.reason == "the grading itself failed (KeyError: 'what nobody thought of')"
+    assert outcome.reason == f"the grading itself failed ({listed})"
     assert {part["cause"] for part in outcome.parts} == {"not-graded"}
     assert "what nobody thought of" in outcome.feedback
 

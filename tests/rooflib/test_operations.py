@@ -227,6 +227,11 @@ def test_elementwise_inputs_may_be_an_array_and_have_a_type():
     assert rl.elementwise(10, x="fp32").written == 40
 
 
+def test_an_elementwise_operation_is_one_flop_on_one_array_unless_told_otherwise():
+    op = rl.elementwise(10, x="fp32")
+    assert (op.flops, op.loaded) == (10, 40)
+
+
 def test_an_operation_of_which_only_the_counts_are_known():
     op = rl.operation(6, 4, compute="fp32", sent={"wire": 3, "idle": 0}, name="own")
     assert (op.flops, op.loaded, op.written, op.bytes) == (6, 4, 0, 4)

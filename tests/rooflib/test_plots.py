@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import sys
 import types
 
@@ -207,6 +208,13 @@ def test_the_first_ceiling_and_the_first_slope_are_solid():
     assert [line.is_dashed() for line in lines] == [False, True, False, True]
     colours = [line.get_color() for line in lines]
     assert colours == [plots.SERIES[0], plots.SERIES[1], plots.INK, plots.SERIES[3]]
+
+
+@pytest.mark.parametrize("draw", [draw_roofline, draw_throughput])
+def test_an_axis_has_its_prefixes_right_behind_the_numbers(draw):
+    labels = [label.get_text() for label in draw(plots.axes()).get_yticklabels()]
+    assert any(re.fullmatch(r"\d+(\.\d+)?[GT]", label) for label in labels)
+    assert not any(" " in label for label in labels)
 
 
 def test_throughput_shows_its_values():

@@ -6,12 +6,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser
 from printing import built_pages, for_paper, hatches, inner_links, one_document, press
 from pypdf import PdfReader
 from repository import ROOT
@@ -220,6 +222,24 @@ def test_a_missing_chromium_is_said_in_one_line(site: Path, tmp_path: Path) -> N
 # The PDF.
 
 
+def test_the_contents_begin_a_page_of_their_own(book: one_document.Book, browser: Browser) -> None:
+    """What stands before them may take more than one page, and covers none of theirs."""
+    work = book.folder / "_build" / "print"
+    work.mkdir(exist_ok=True)
+    document, printed = work / "front.html", work / "front.pdf"
+    front = replace(book, pages=book.pages[:2])
+    document.write_text(front.document(document), encoding="utf-8")
+    with browser.new_page() as page:
+        press.print_out(page, document, printed)
+    texts = [" ".join(page.extract_text().split()) for page in PdfReader(printed).pages]
+    (contents,) = (
+        number for number, text in enumerate(texts) if re.match(r"(\d+ )?Contents ", text)
+    )
+    imprint = "Code that the site folds away is left out here."
+    assert [imprint in text for text in texts].index(True) < contents
+    assert "one question each" not in " ".join(texts[:contents])
+
+
 @pytest.fixture(scope="module")
 def pdf(site: Path) -> PdfReader:
     command = [sys.executable, str(ROOT / "site" / "pdf.py")]
@@ -249,17 +269,6 @@ def resources(pdf: PdfReader, kind: str) -> Iterator[Any]:
                     yield thing
                 if "/Resources" in thing:
                     todo.append(thing["/Resources"])
-
-
-def test_the_contents_begin_a_page_of_their_own(pdf: PdfReader) -> None:
-    """What stands before them may take more than one page, and covers none of theirs."""
-    texts = [" ".join(page.extract_text().split()) for page in pdf.pages[:6]]
-    (contents,) = (
-        number for number, text in enumerate(texts) if re.match(r"(\d+ )?Contents ", text)
-    )
-    imprint = "Code that the site folds away is left out here."
-    assert [imprint in text for text in texts].index(True) < contents
-    assert "one question each" not in " ".join(texts[:contents])
 
 
 @pytest.mark.long

@@ -117,6 +117,7 @@ def visit(page: Page, server: Server) -> Visits:
     styles: set[str] = set()
 
     def seen_at(name: str) -> Seen:
+        page.goto("about:blank")  # the page before need not be laid out anew
         page.emulate_media(color_scheme="light")
         put_width(page, DESK)
         traffic.clear()
@@ -137,9 +138,10 @@ def visit(page: Page, server: Server) -> Visits:
         for width, theme in VIEWS:
             if (width, theme) == ("desk", "dark") and (width, theme) not in views(name):
                 continue
-            put_width(page, DESK if width == "desk" else PHONE)
-            put_theme(page, theme)
             by_axe = (width, theme) in views(name)
+            put_width(page, DESK if width == "desk" else PHONE)
+            if by_axe:
+                put_theme(page, theme)
             if by_axe:
                 seen.axe[width, theme] = contrast(page, styles)
             if width not in seen.sideways:
