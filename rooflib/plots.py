@@ -143,7 +143,7 @@ def roofline(
     if regions:
         _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
     zones = ax.texts[len(ax.texts) - len(regions) :]
-    labels: list[Movable] = [(note, UP_OR_DOWN) for note in zones]
+    labels: list[Movable] = [(note, ANYWHERE) for note in zones]
     for i, (name, width) in enumerate(widths.items()):
         ends = np.array([max(low, floor / width), top / width])
         look: dict[str, Any] = {"color": SERIES[i % 5]}

@@ -113,7 +113,7 @@ def drawn(seed):
     if draw.random() < 0.4:
         ceilings["another"] = chip.peak() * draw.choice([2, 1.3, 1 / 16])
     if draw.random() < 0.4:
-        slopes["another memory"] = chip.bandwidth / draw.choice([1.4, 2, 7.4, 40])
+        slopes["link"] = chip.bandwidth / draw.choice([2, 7.4, 40])
     middle = chip.ridge() * 10 ** draw.uniform(-1, 1)
     names = draw.sample(NAMES, draw.randint(1, 5))
     points = {name: middle * 10 ** draw.uniform(-1.5, 1) for name in names}
