@@ -6,15 +6,18 @@ apart in grey. The colours are told apart with every common colour blindness.
 
 from __future__ import annotations
 
+import itertools
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, NullLocator
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Affine2D
 
 from rooflib._arguments import positive
 from rooflib.bounds import Bounds
@@ -23,7 +26,9 @@ from rooflib.units import text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    Movable = tuple[Any, Sequence[tuple[float, float]]]
 
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
@@ -31,6 +36,14 @@ ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
 TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # for fills inside lines of SERIES
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
+
+# How a label may be moved to a free place: (right, up) in typographic points, the best first.
+ANYWHERE = sorted(
+    itertools.product(range(-240, 241, 8), range(-160, 161, 4)), key=lambda way: math.hypot(*way)
+)
+UP_OR_DOWN = [way for way in ANYWHERE if way[0] == 0]
+FREE: dict[str, Any] = {"in_layout": False}  # what moves in must not make the axis smaller first
+LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
 STYLE: dict[Any, Any] = {
     "figure.facecolor": "none",
@@ -126,19 +139,33 @@ def roofline(
     ax.set_ylabel("attainable FLOP/s")
     ax.yaxis.set(major_formatter=EngFormatter(sep=""), minor_locator=NullLocator())
     ax.xaxis.set(major_formatter=lambda x, _: f"{x:,.10g}", minor_locator=NullLocator())
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     if regions:
         _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
-    for i, width in enumerate(widths.values()):
-        ends = np.array([low, top / width])
-        ax.plot(ends, ends * width, color=SERIES[i % 5], linestyle=DASHES[i % 5])
-    first = len(widths)
-    for i, (name, peak) in enumerate(peaks.items(), start=first):
-        colour = INK if i == first else SERIES[i % 5]
-        dashes, label = DASHES[(i - first) % 5], f"{name}: {text(peak, 'FLOP/s')}"
-        ax.plot([peak / steepest, high], [peak, peak], color=colour, linestyle=dashes)
-        _note(ax, label, (high, peak), (-2, 6), ha="right", color=colour)
-    _label_slopes(ax, widths, low, top)
-    _label_points(ax, spots)
+    zones = ax.texts[len(ax.texts) - len(regions) :]
+    labels: list[Movable] = [(note, ANYWHERE) for note in zones]
+    for i, (name, width) in enumerate(widths.items()):
+        ends = np.array([max(low, floor / width), top / width])
+        look: dict[str, Any] = {"color": SERIES[i % 5]}
+        ax.plot(ends, ends * width, linestyle=DASHES[i % 5], **look)
+        across, up = np.ptp(ax.transData.transform(np.column_stack([ends, ends * width])), axis=0)
+        angle, x = math.atan2(up, across), ends[0] * (ends[1] / ends[0]) ** 0.55
+        look |= {"rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center"}
+        note = _note(ax, f"{name}: {text(width, 'B/s')}", (x, x * width), (-3, 3), **look)
+        # Along the slope, or on its other side.
+        ways = [(along, side) for side in (0, -17) for _, along in UP_OR_DOWN]
+        labels.append((note, list(Affine2D().rotate(angle).transform(ways))))
+    for i, (name, peak) in enumerate(peaks.items()):
+        look = {"color": SERIES[(len(widths) + i) % 5] if i else INK}
+        ax.plot([peak / steepest, high], [peak, peak], linestyle=DASHES[i % 5], **look)
+        label = f"{name}: {text(peak, 'FLOP/s')}"
+        labels.append((_note(ax, label, (high, peak), (-2, 7), ha="right", **look), LEFTWARDS))
+    thin = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
+    for name, spot in sorted(spots.items(), key=lambda named: named[1], reverse=True):
+        ax.plot(*spot, "o", color=INK, markersize=6, zorder=4)
+        # Below the roof and to the right there is never a line of the plot itself.
+        labels.append((_note(ax, name, spot, (8, -12), va="center", arrowprops=thin), ANYWHERE))
+    _settle(ax, labels)
     return ax
 
 
@@ -171,10 +198,26 @@ def throughput(
         at = ("axes fraction", "data")
         label = f"peak: {text(ceiling, 'FLOP/s')}"
         _note(ax, label, (1, ceiling), (-2, 3), at, ha="right", color=MUTED)
-    for name, (a, b) in (marks or {}).items():
-        ax.plot([a], [b], "o", color=INK, markersize=5, zorder=4)
-        _note(ax, name, (a, b), (0, 6), ha="center")
-    _label_lines(ax, along, lines)
+    labels: list[Movable] = []
+    for name, spot in (marks or {}).items():
+        ax.plot(*spot, "o", color=INK, markersize=5, zorder=4)
+        labels.append((_note(ax, name, spot, (0, 6), ha="center"), UP_OR_DOWN))
+    gaps = np.diff(sorted(y[-1] for y in lines.values())) / np.ptp(ax.get_ylim())
+    together = gaps.size > 0 and gaps.min() < 0.02
+    heights = iter(np.linspace(0.72, 0.3, len(lines)))
+    # Lines that end together are labelled where they are apart, the highest that which rises first.
+    for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
+        y, colour = lines[name], SERIES[list(lines).index(name) % 5]
+        look: dict[str, Any] = {"va": "center", "color": colour}
+        if together:
+            i = int(np.argmax(y >= next(heights) * y.max()))
+            ax.plot(along[i], y[i], "o", color=colour, markersize=4)
+            look["arrowprops"] = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+            labels.append((_note(ax, name, (along[i], y[i]), (12, 0), **look), ANYWHERE))
+        else:
+            look |= {"coordinates": ("axes fraction", "data"), "in_layout": True}
+            labels.append((_note(ax, name, (1, float(y[-1])), (6, 0), **look), UP_OR_DOWN))
+    _settle(ax, labels)
     return ax
 
 
@@ -225,7 +268,7 @@ def _note(
 ) -> Annotation:
     """Write `label` at `point`, shifted by `offset` in typographic points."""
     usual = {"textcoords": "offset points", "color": INK, "fontsize": STYLE["font.size"]}
-    return ax.annotate(label, point, offset, xycoords=coordinates, **usual | look)
+    return ax.annotate(label, point, offset, xycoords=coordinates, **FREE | usual | look)
 
 
 def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:
@@ -235,7 +278,6 @@ def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequen
             f"regions must hold {len(edges) - 1} labels, one more than slopes; got {len(labels)}"
         )
     at = ("data", "axes fraction")
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     for i, label in enumerate(labels):
         ax.axvspan(edges[i], edges[i + 1], color=ZONES[i % 5], zorder=0, linewidth=0)
         middle = float(np.sqrt(edges[i] * edges[i + 1]))
@@ -246,77 +288,42 @@ def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequen
             note.set_text(label.replace(" ", "\n").replace("-", "-\n"))
 
 
-def _label_slopes(ax: Axes, widths: Mapping[str, float], low: float, top: float) -> None:
-    # The angle on screen is only known once the layout is.
-    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
-    floor = ax.get_ylim()[0]
-    for i, (name, width) in enumerate(widths.items()):
-        start, stop = max(low, floor / width), top / width
-        x = start * (stop / start) ** 0.55
-        (x0, y0), (x1, y1) = ax.transData.transform([(start, start * width), (stop, stop * width)])
-        label, angle = f"{name}: {text(width, 'B/s')}", np.degrees(np.arctan2(y1 - y0, x1 - x0))
-        look = {"rotation": angle, "rotation_mode": "anchor", "color": SERIES[i % 5]}
-        _note(ax, label, (x, x * width), (-3, 3), ha="center", **look)
+def _settle(ax: Axes, labels: Sequence[Movable]) -> None:
+    """Move each label by the first of its ways on which it covers no text, dot or line.
 
-
-def _label_points(ax: Axes, spots: Mapping[str, tuple[float, float]]) -> None:
-    line = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2, "relpos": (0, 0.5)}
-    labels = []
-    for name, (x, y) in sorted(spots.items(), key=lambda spot: spot[1], reverse=True):
-        ax.plot([x], [y], "o", color=INK, markersize=6, zorder=4)
-        # Below the roof and to the right there is never a line of the plot itself.
-        labels.append(_note(ax, name, (x, y), (8, -12), va="center", arrowprops=line))
-    _push_apart(ax, labels)
-
-
-def _label_lines(
-    ax: Axes, x: NDArray[np.float64], lines: Mapping[str, NDArray[np.float64]]
-) -> None:
-    """Label each line at its right end or, where lines end together, where they are apart."""
-    ends = np.array([y[-1] for y in lines.values()])
-    gaps = np.diff(np.sort(ends)) / np.ptp(ax.get_ylim())
-    together = gaps.size > 0 and gaps.min() < 0.02
-    heights = np.linspace(0.72, 0.3, len(lines))
-    # Lines that rise first are labelled highest, where nothing lies to their right but lines.
-    order = sorted(lines, key=lambda name: -float(lines[name].sum()))
-    labels: list[Annotation] = []
-    for name in order:
-        y, colour = lines[name], SERIES[list(lines).index(name) % 5]
-        if together:
-            i = int(np.argmax(y >= heights[len(labels)] * y.max()))
-            ax.plot(x[i], y[i], "o", color=colour, markersize=4)
-            thin = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "shrinkB": 0}
-            spot = ax.transAxes.inverted().transform(ax.transData.transform((x[i], y[i])))
-            look = {"textcoords": "axes fraction", "color": colour, "arrowprops": thin}
-            labels.append(_note(ax, name, (x[i], y[i]), (0.6, spot[1]), va="center", **look))
-        else:
-            at = ("axes fraction", "data")
-            labels.append(_note(ax, name, (1, float(y[-1])), (6, 0), at, va="center", color=colour))
-    if not together:
-        _push_apart(ax, labels)
-
-
-def _push_apart(ax: Axes, labels: Sequence[Annotation]) -> None:
-    """Move labels off the right edge, then down in their order until none covers another."""
-    figure = ax.figure
+    Nor does its leader, the thin line to its dot, cross a text. Lines are covered first.
+    """
+    figure, movable = ax.figure, [note for note, _ in labels]
     figure.draw_without_rendering()  # type: ignore[union-attr]
-    taken: list[Bbox] = []
-    points_per_pixel = 72 / figure.dpi
-    edge = ax.get_window_extent().x1
-    for label in labels:
-        # Only the text counts, not the line from it to its point.
-        box = Text.get_window_extent(label)
-        if box.x0 < edge < box.x1 - 1:
-            # As far down as left, so that the text stays clear of a slope on its left.
-            back = edge - box.x1
-            box = _shift(label, box, back, 0.55 * back, points_per_pixel)
-        for other in taken:
-            if box.overlaps(other):
-                box = _shift(label, box, 0, other.y0 - box.y1 - 1, points_per_pixel)
-        taken.append(box)
+    paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    lines = [path for path in paths if len(path) > 1]
+    taken = [_outline(note) for note in ax.texts if note not in movable]
+    across_dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
+    taken += [Path(path.vertices + across_dot) for path in paths if len(path) == 1]
+    for note, ways in labels:
+        start, tip = _outline(note).vertices, ax.transData.transform(note.xy)
+        room = (figure.bbox if note.get_in_layout() else ax.get_window_extent()).padded(1)
+        tiers: Any = (([*taken, *lines], taken), (taken, taken), (taken, []), ([], []))
+        for (under, across), way in itertools.product(tiers, ways):
+            box = start + np.multiply(way, figure.dpi / 72)
+            middle = (box[0] + box[2]) / 2
+            leader = Path([middle, tip + (middle - tip) * (7 / (math.dist(middle, tip) or 1))])
+            own = [Path(box), leader] if note.arrow_patch else [Path(box)]
+            if (
+                all(room.contains(*corner) for corner in box)
+                and not any(own[0].intersects_path(other) for other in under)
+                and not any(own[-1].intersects_path(other) for other in across)
+            ):
+                note.set_position(tuple(np.add(note.get_position(), way)))
+                taken += [own[0], Path([middle, tip])][: len(own)]
+                break
 
 
-def _shift(label: Annotation, box: Bbox, right: float, up: float, scale: float) -> Bbox:
-    x, y = label.get_position()
-    label.set_position((x + right * scale, y + up * scale))
-    return box.translated(right, up)
+def _outline(note: Text) -> Path:
+    """The corners of a text on the screen, as it is turned."""
+    angle = note.get_rotation()
+    note.set_rotation(0)
+    corners = Text.get_window_extent(note).padded(1).corners()[[0, 1, 3, 2, 0]]
+    note.set_rotation(angle)
+    anchor = note.get_transform().transform(note.get_position())
+    return Path(Affine2D().rotate_deg_around(anchor[0], anchor[1], angle).transform(corners))

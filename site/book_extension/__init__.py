@@ -16,6 +16,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
         downloads,
         figures,
         fonts,
+        lean,
         list_of_works,
         maths,
         pages,
@@ -45,6 +46,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("html-page-context", terms.write_terms)
     app.connect("env-updated", list_of_works.empty_entries)
     app.connect("build-finished", search.keep_terms)
+    app.connect("build-finished", lean.leave_out_comments)
     # After the others have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
     # After those of the theme and of other extensions, which have 500.

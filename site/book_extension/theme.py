@@ -44,6 +44,8 @@ def prepare_page(
     unused = list(UNUSED)
     if page != "search":
         unused.append("search-excerpts")
+    if "std-term" not in context["body"]:
+        unused.append("term-notes")
     for files in (context["script_files"], context["css_files"]):
         files[:] = [file for file in files if not is_one_of(unused, file)]
 

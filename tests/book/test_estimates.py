@@ -52,3 +52,7 @@ def test_round_numbers_of_the_pages_are_near_the_catalogue() -> None:
     assert roofline["intensity_about"] == pytest.approx(small.intensity, rel=0.06)
     assert about["peak"] == pytest.approx(roofline["peak"], rel=0.03)
     assert about["HBM"] == pytest.approx(roofline["bandwidth"], rel=0.03)
+    homework, h100 = variables("chapters/homework"), rl.chip("H100 SXM")
+    for chips, paper in ((2, "paper_two"), (homework["many"], "paper_many")):
+        exact = rl.critical_depth(h100, "NVLink", chips)
+        assert homework[paper] == pytest.approx(exact, rel=0.1)

@@ -9,6 +9,7 @@ import pytest
 import rooflib as rl
 from roofkit.figure.expressions import doubles
 from roofkit.figure.options import OWN
+from roofkit.pictures.chip_marks import CHIP_BOTTOM, CHIP_TOP
 from roofkit.pictures.chip_picture import chip
 from roofkit.pictures.scene import SCENE_FUNCTIONS, value
 from rooflib.units import text
@@ -113,6 +114,18 @@ def test_areas_are_in_the_ratio_of_what_they_stand_for(name: str) -> None:
     assert area(compute) / area(unit) == pytest.approx(at.peak() / 1e14, rel=5e-3)
     # One scale for all chips.
     assert area(gigabyte) == pytest.approx(720 / 6, rel=5e-3)
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_a_phone_shows_it_with_its_controls_and_its_numbers(name: str) -> None:
+    svg = ET.fromstring(PICTURE.svg(width=334, chip=name))
+    high = float(svg.attrib["height"])
+    assert high <= 480
+    texts = list(svg.iter(f"{SVG}text"))
+    assert max(float(t.attrib["y"]) for t in texts) <= high - 3
+    assert min(float(t.attrib["font-size"]) for t in texts) >= 11
+    (compute,) = boxes(PICTURE.svg(width=334, chip=name), "compute")
+    assert CHIP_TOP < compute[1] < compute[1] + compute[3] < CHIP_BOTTOM
 
 
 @pytest.mark.parametrize(

@@ -167,5 +167,14 @@ def test_every_part_is_told_by_its_chip_and_not_by_colour_alone(split, N, result
         assert all(a != b for a, b in pairwise(fills))
 
 
+@pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE)
+def test_a_phone_shows_it_with_its_controls(split, N, result, shape):
+    sizes = dict(zip("BDF", shape, strict=True))
+    svg = ElementTree.fromstring(picture().svg(width=334, split=split, N=N, result=result, **sizes))
+    assert float(svg.attrib["height"]) <= 560
+    lowest = [float(each.attrib["y"]) for each in svg.iter() if "y" in each.attrib]
+    assert max(lowest) <= float(svg.attrib["height"]) - 3
+
+
 def test_sizes_can_be_split_over_all_numbers_of_chips():
     assert all(size % (8 * ELEMENT) == 0 for size in SIZES)

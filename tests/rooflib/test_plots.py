@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import re
 import sys
 import types
@@ -15,7 +16,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
+from matplotlib.path import Path
 from matplotlib.text import Text
+from matplotlib.transforms import Affine2D
 
 import rooflib as rl
 from rooflib import plots
@@ -97,6 +100,67 @@ def test_no_text_covers_another_or_leaves_the_figure(draw, size):
         assert box.x1 < ax.figure.bbox.x1 + 1, name
         assert box.y0 > -1, name
         assert box.y1 < ax.figure.bbox.y1 + 1, name
+
+
+NAMES = ["x", "add", "B = 512", "RMS norm", "dot product", "prompt of 2,048", "four heads share"]
+
+
+def drawn(seed):
+    """A roofline of some chip, with roofs and points as a chapter might draw them."""
+    draw = random.Random(seed)
+    chip = draw.choice([chip for chip in rl.chips() if "bf16" in chip.peaks])
+    ceilings, slopes = {"bf16": chip.peak()}, {"HBM": chip.bandwidth}
+    if draw.random() < 0.4:
+        ceilings["another"] = chip.peak() * draw.choice([2, 1.3, 1 / 16])
+    if draw.random() < 0.4:
+        slopes["link"] = chip.bandwidth / draw.choice([2, 7.4, 40])
+    middle = chip.ridge() * 10 ** draw.uniform(-1, 1)
+    names = draw.sample(NAMES, draw.randint(1, 5))
+    points = {name: middle * 10 ** draw.uniform(-1.5, 1) for name in names}
+    regions = ["bandwidth-bound", "in between", "compute-bound"] if len(slopes) == 2 else []
+    size = draw.choice([(5.4, 3.6), (5.4, 4.2), (5.6, 2.65), (7, 4.5)])
+    return plots.roofline(plots.axes(*size), ceilings, slopes, points, regions)
+
+
+def corners(text):
+    """Where a text stands on the screen, turned as it is, in pixels."""
+    turn = text.get_rotation()
+    text.set_rotation(0)
+    box = Text.get_window_extent(text).padded(-1)
+    text.set_rotation(turn)
+    x, y = text.get_transform().transform((text._x, text._y))
+    round_about = [(box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1)]
+    return Path(Affine2D().rotate_deg_around(x, y, turn).transform([*round_about, round_about[0]]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_label_and_no_line_to_a_point_crosses_another_label(seed):
+    ax = drawn(seed)
+    ax.figure.canvas.draw()
+    labels = {text: corners(text) for text in ax.texts}
+    leaders = {
+        text: text.arrow_patch.get_transform().transform_path(text.arrow_patch.get_path())
+        for text in labels
+        if text.arrow_patch
+    }
+    for (one, a), (two, b) in itertools.combinations(labels.items(), 2):
+        assert not a.intersects_path(b), (one, two)
+    for (one, a), (two, b) in itertools.product(labels.items(), leaders.items()):
+        assert one is two or not a.intersects_path(b), f"the line of {two} crosses {one}"
+    for one, box in labels.items():
+        low, high = box.vertices.min(axis=0), box.vertices.max(axis=0)
+        assert (low > -1).all(), one
+        assert (high < ax.figure.bbox.max + 1).all(), one
+
+
+def test_the_labels_of_an_intersection_test_can_be_found_to_cross():
+    ax = plots.axes()
+    one = ax.annotate("long words", (0.5, 0.5), rotation=40, rotation_mode="anchor")
+    two = ax.annotate("other words", (0.53, 0.56))
+    far = ax.annotate("far", (0.5, 0.1))
+    ax.figure.canvas.draw()
+    assert corners(one).intersects_path(corners(two))
+    assert not corners(one).intersects_path(corners(far))
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)

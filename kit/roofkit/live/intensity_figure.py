@@ -24,7 +24,15 @@ FORMULAS = {
     "[1 * (matmul >= ridge)]",
     "enough": "3 * ridge",
 }
-LINES = {"dot": "dot product", "add": "element-wise addition", "matmul": "matmul n × n × n"}
+LINES = {"dot": "dot product", "add": "addition", "matmul": "matmul"}
+# Where a label stands: left of the line at n while that is far on the right, and else at the edge.
+# The matmul's also keeps away from a ridge that is as low as that of a CPU.
+LEFT = {
+    "dot": ("n > 300", "12"),
+    "add": ("n > 300", "12"),
+    "matmul": ("n > 500", "[20, 110][1 * (ridge > 3.5 && ridge < 18)]"),
+}
+RIDGE_AT = "n > 20 ? 1 : [30, 1000][1 * (ridge < 60)]"
 
 
 def intensity() -> Chart:
@@ -65,11 +73,10 @@ def draw(figure: Chart) -> alt.LayerChart:
     low, high = 1, 2**14
     x = alt.X("n", **log_axis("n", low, high, ticks=[4**e for e in range(8)]))
     y = alt.Y("y", **log_axis("FLOP/byte", 0.05, 1e4))
-    places = {"dot": (high, 9, "right"), "add": (high, 9, "right"), "matmul": (high, 0, "right")}
     layers = [
         single(y="ridge").mark_rule(color=themed(INK), strokeWidth=2).encode(y=y),
         note(
-            single(n=f"{low}", y="ridge"),
+            single(n=RIDGE_AT, y="ridge"),
             x,
             y,
             "'ridge ' + format(ridge, ',.0f')",
@@ -82,11 +89,17 @@ def draw(figure: Chart) -> alt.LayerChart:
     for i, (name, label) in enumerate(LINES.items()):
         along = inlined(name, figure.formulas, n="datum.n")
         curve = sampled(low, high, 42, "n").transform_calculate(as_="y", calculate=along)
-        at, dy, align = places[name]
-        label_at = single(n=f"{at}").transform_calculate(as_="y", calculate=along)
+        left, at = LEFT[name]
+        label_at = single(n=f"({left}) ? {at} : {high}").transform_calculate(
+            as_="y", calculate=along
+        )
+        # Under a level line; on the left of one that rises.
+        under = name != "matmul"
+        side = f"({left}) ? 'left' : 'right'" if under else "'right'"
+        look = {"align": alt.ExprRef(side), "dx": -10, "dy": 9 if under else 0, "color": series(i)}
         layers += [
             line(curve, x, y, i),
-            note(label_at, x, y, f"'{label}'", align=align, dx=-10, dy=dy, color=series(i)),
+            note(label_at, x, y, f"'{label}'", **look),
             single(n="n", y=name)
             .mark_point(filled=True, size=70, color=series(i), opacity=1)
             .encode(x=x, y=y),

@@ -17,14 +17,14 @@ from roofkit.pictures.blocks import (
 from roofkit.pictures.chip_tables import LINKS, MEMORIES, TORUS
 from roofkit.pictures.scene import Formula, Mark
 
-# Pixels. Lengths of roads mean nothing, so they are chosen.
+# Pixels. Lengths of roads mean nothing, so they are short: a phone shows the whole and its numbers.
 LEFT, EDGE = 16, 8
-HBM_BOTTOM = 104
-CHIP_TOP, CHIP_BOTTOM = 156, 308
-PEERS = CHIP_BOTTOM + 44
-WORDS = PEERS + 30
-KEY = WORDS + 92
-HIGH = KEY + 112
+HBM_BOTTOM = 92
+CHIP_TOP, CHIP_BOTTOM = 136, 262
+PEERS = CHIP_BOTTOM + 32
+WORDS = PEERS + 25
+KEY = WORDS + 86
+HIGH = KEY + 62
 
 SCALE = "(0.55 * min(wide, 720) / max(widest, bandwidth, total_0))"
 """Pixels per byte/s, the same for every chip of the catalogue."""
@@ -45,8 +45,8 @@ def marks() -> Sequence[Mark]:
         label(beside, HBM_BOTTOM - 24, "'HBM'"),
         label(beside, HBM_BOTTOM - 8, "text(capacity, 'B')"),
         _road(LEFT, HBM_BOTTOM, ROAD, CHIP_TOP - HBM_BOTTOM, 0, name="road-hbm"),
-        label(beside, HBM_BOTTOM + 23, "text(bandwidth, 'B/s')", font_weight=BOLD),
-        label(beside, HBM_BOTTOM + 40, "text(ridge, 'FLOP/byte')"),
+        label(beside, HBM_BOTTOM + 19, "text(bandwidth, 'B/s')", font_weight=BOLD),
+        label(beside, HBM_BOTTOM + 35, "text(ridge, 'FLOP/byte')"),
         *_inside(),
         *(mark for j in range(LINKS) for mark in _way_out(j)),
         *_key(),
@@ -66,8 +66,8 @@ def _square(x: Formula, y: Formula, area: str, fill: str, **look: Formula) -> Ma
 
 def _inside() -> list[Mark]:
     """The chip: its compute units, and its own memories on the scale of HBM."""
-    x, y = f"{LEFT + 12} + sqrt(ceiling * {COMPUTE})", CHIP_TOP + 54
-    rows = [CHIP_TOP + 120 + 18 * j for j in range(MEMORIES)]
+    x, y = f"{LEFT + 12} + sqrt(ceiling * {COMPUTE})", CHIP_TOP + 46
+    rows = [CHIP_TOP + 102 + 16 * j for j in range(MEMORIES)]
     found = [
         box(EDGE / 2, CHIP_TOP, f"wide - {EDGE}", CHIP_BOTTOM - CHIP_TOP, TINTS[3], rx=6),
         _square(LEFT, y, f"ceiling * {COMPUTE}", TINTS[2], stroke=INKED, name="compute"),
@@ -115,7 +115,7 @@ def _way_out(j: int) -> list[Mark]:
         *(
             label(
                 left,
-                WORDS + 16 * row,
+                WORDS + 15 * row,
                 words,
                 shown=shown,
                 **({"font_weight": BOLD} if row == 2 else {}),
@@ -130,19 +130,20 @@ def _hairline(x1: Formula, y1: Formula, x2: Formula, y2: Formula, **own: Formula
 
 
 def _key() -> list[Mark]:
-    """What is to scale, and to which."""
-    x = 80
-    rows = [KEY + 20 * row for row in range(6)]
+    """What is to scale, and to which, in two columns."""
+    rows = [KEY + 18 * row for row in range(4)]
     memory, compute = f"1e9 * {AREA}", f"1e14 * {COMPUTE}"
+    right = "max(176, 0.58 * min(wide, 720))"
+    beside = f"{LEFT} + max(1e12 * {SCALE}, sqrt({compute})) + 8"
     return [
         label(LEFT, rows[0], "'To scale, and nothing else is:'", font_weight=BOLD),
         _road(LEFT, rows[1] - 9, f"1e12 * {SCALE}", 9, 0, name="key-road"),
-        label(x, rows[1], "'width of a road: ' + text(1e12, 'B/s')"),
-        _square(LEFT, rows[2] - 4, memory, TINTS[1], name="key-memory"),
-        label(x, rows[2], "'area of a memory: ' + text(1e9, 'B')"),
-        _square(LEFT, rows[3] - 4, compute, TINTS[2], stroke=INKED, name="key-compute"),
-        label(x, rows[3], "'area of compute: ' + text(1e14, 'FLOP/s')"),
-        _hairline(LEFT, rows[4] - 4, LEFT + 40, rows[4] - 4),
-        label(x, rows[4], "'a road thinner than a pixel'"),
-        label(LEFT, rows[5], "'FLOP/byte: what each byte has to feed'"),
+        label(beside, rows[1], "'road: ' + text(1e12, 'B/s')"),
+        _square(right, rows[1] - 4, memory, TINTS[1], name="key-memory"),
+        label(f"{right} + 18", rows[1], "'memory: ' + text(1e9, 'B')"),
+        _square(LEFT, rows[2] - 4, compute, TINTS[2], stroke=INKED, name="key-compute"),
+        label(beside, rows[2], "'compute: ' + text(1e14, 'FLOP/s')"),
+        _hairline(right, rows[2] - 4, f"{right} + 14", rows[2] - 4),
+        label(f"{right} + 18", rows[2], "'under a pixel'"),
+        label(LEFT, rows[3], "'FLOP/byte: what each byte has to feed'"),
     ]

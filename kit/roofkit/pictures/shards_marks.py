@@ -8,16 +8,26 @@ from roofkit.pictures.blocks import FAINT, INKED, SERIES_COLOURS, TINTS, box, la
 from roofkit.pictures.scene import Mark
 
 # Pixels: edges and gaps, how far a pile of sheets sticks out, and what the matrices share.
-TOP, DOWN, ACROSS, BAND, LEFT, PILE = 80, 58, 36, 132, 22, 16
-WIDEST, TALLEST = 480, 380
-CAPTION, SENTENCE = 80, 172
+TOP, DOWN, ACROSS, BAND, LEFT, PILE = 72, 52, 36, 86, 22, 16
+WIDEST, CAPTION = 480, 80
+SENTENCE = 156
+"""What is said of the bytes that travel has this room on the left of the matrix at the end."""
+TALLEST = "min(380, 116 + 0.4 * wide)"
+"""On a phone so little that the picture is seen with its controls or its numbers."""
 
-UNIT = f"min((min(wide, {WIDEST}) - {LEFT + ACROSS + PILE + 4}) / (D + F), {TALLEST} / (D + 2 * B))"
-HEIGHT = f"{TOP + DOWN + BAND + 122} + (D + 2 * B) * {UNIT}"
+UNIT = (
+    f"min((min(wide, {WIDEST}) - {LEFT + ACROSS + PILE + 4}) / (D + F), "
+    f"(min(wide, {WIDEST}) - {SENTENCE + PILE + 12}) / F, {TALLEST} / (D + 2 * B))"
+)
+WIDEST_SHARE = 1.75
+"""Of out, what each of eight chips sends when all of them end with its sums."""
+KEY = "max(unit * B + 32, 72)"
+"""How far below the top of the matrix at the end it is said how to read the sheets."""
+HEIGHT = f"{TOP + DOWN + BAND + 38} + (D + B) * {UNIT} + {KEY.replace('unit', f'({UNIT})')}"
 PLACES = {
     "unit": UNIT,
-    "x_left": f"{LEFT} + (wide - {LEFT + ACROSS + PILE + 4} - (D + F) * unit) / 2",
-    "out_left": f"x_left + unit * D + {ACROSS}",
+    "out_left": f"max({SENTENCE + 8}, (wide + (D - F) * unit + {LEFT + ACROSS - PILE - 4}) / 2)",
+    "x_left": f"out_left - unit * D - {ACROSS}",
     "out_top": f"{TOP + DOWN} + unit * D",
     "below": "out_top + unit * B",
     "end_top": f"below + {BAND}",
@@ -37,7 +47,7 @@ def marks() -> Sequence[Mark]:
         *_matrix("end", "B", "F", "result_cut", "out_left", "end_top", "'out, at end'"),
         *_sides(),
         *_travels(),
-        *_legend(),
+        *_key(),
     ]
 
 
@@ -58,7 +68,7 @@ def _matrix(
         # The sheet of the first chip lies in front.
         "behind": f"(N - 1 - i) * {PILE} / (N - 1)",
         # Where there is no room for every number, every second, fourth or eighth has one.
-        "room": f"either({cut} == 1, high / 12, long / 9)",
+        "room": f"either({cut} == 1, high / 10, long / 9)",
         "every": "either(room >= 1, 1, either(room >= 0.5, 2, either(room >= 0.25, 4, 8)))",
         "named": f"1 * ({cut} > 0) * (mod(i, every) == 0)",
         "caption": f"min({left}, wide - {CAPTION})",
@@ -98,31 +108,37 @@ def _sides() -> list[Mark]:
 
 
 def _travels() -> list[Mark]:
+    """What is sent, and beside it the size of out, to scale."""
     middle = "out_left + unit * F / 2"
-    once = {"where": PLACES | {"words": f"max(8, min(x_left, {middle} - {SENTENCE}))"}}
+    once = {"where": PLACES | {"words": f"out_left - {SENTENCE}", "full": f"{SENTENCE - 14}"}}
     moves = "passes > 0"
     sends = "either(passes > 0, 'Each chip sends', 'Each chip keeps')"
     amount = "either(passes > 0, text(share) + ' × out = ' + text(sent, 'B'), 'its part of out.')"
+    frame = "'The frame: out, ' + text(out_bytes, 'B')"
+    bar = f"share * full / {WIDEST_SHARE}"
     return [
         line(middle, "below + 6", middle, f"end_top - {PILE + 38}", TRAVELS, stroke_width=2.5,
              head=True, shown=moves, name="road", **once),
-        label("words", "below + 36", "collective", font_weight="'bold'", name="collective", **once),
-        label("words", "below + 52", sends, **once),
-        label("words", "below + 68", amount, name="amount", **once),
-    ]  # fmt: skip
-
-
-def _legend() -> list[Mark]:
-    """What is sent beside the size of out, to scale; and how to read the sheets."""
-    once = {"where": PLACES | {"full": f"(min(wide, {WIDEST}) - 16) / 2"}}
-    frame = "'Sent by each chip; the frame is out, ' + text(out_bytes, 'B')"
-    return [
-        label(8, "end + 40", frame, name="frame", **once),
-        box(8, "end + 47", "share * full", 14, TRAVELS, stroke_width=0, rx=0, name="sent",
+        label("words", "end_top - 20", "collective", font_weight="'bold'", name="collective",
+              **once),
+        label("words", "end_top - 4", sends, **once),
+        label("words", "end_top + 12", amount, name="amount", **once),
+        box("words", "end_top + 20", bar, 14, TRAVELS, stroke_width=0, rx=0, name="sent",
             shown="share > 0", **once),
-        box(8, "end + 47", "full", 14, quoted("none"), rx=0, name="whole-out", stroke=INKED,
-            stroke_width=1.5, **once),
-        label(8, "end + 82", "'A number: the chip that holds the strip.'", **once),
-        label(8, "end + 98", "'A pile: a sheet of that size on every chip.'", **once),
-        label(8, "end + 114", "'Dashed: parts of sums that must still be added.'", **once),
+        box("words", "end_top + 20", f"full / {WIDEST_SHARE}", 14, quoted("none"), rx=0,
+            name="whole-out", stroke=INKED, stroke_width=1.5, **once),
+        label("words", "end_top + 50", frame, name="frame", **once),
     ]  # fmt: skip
+
+
+def _key() -> list[Mark]:
+    """How to read the sheets."""
+    sentences = [
+        "A number: the chip that holds the strip.",
+        "A pile: a sheet of that size on every chip.",
+        "Dashed: parts of sums that must still be added.",
+    ]
+    return [
+        label(8, f"end_top + {KEY} + {16 * row}", quoted(words), where=PLACES)
+        for row, words in enumerate(sentences)
+    ]
