@@ -132,7 +132,7 @@ def _checked_array(
         raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a number or an array of numbers; got {_short(value)}")
-    result = array.astype(np.float64, copy=False)
+    result = np.asarray(array, np.float64)
     if result.size == 0:
         return result
     # Two reductions find every bad entry: a nan makes the minimum a nan, and no
