@@ -210,6 +210,19 @@ def test_the_first_ceiling_and_the_first_slope_are_solid():
     assert colours == [plots.SERIES[0], plots.SERIES[1], plots.INK, plots.SERIES[3]]
 
 
+@pytest.mark.parametrize("draw", [draw_roofline, draw_zones])
+@pytest.mark.parametrize("height", [3.2, 4.2])
+def test_the_name_of_a_slope_runs_along_it(draw, height):
+    ax = draw(plots.axes(height=height))
+    ax.figure.draw_without_rendering()
+    slopes = [line for line in ax.lines if np.ptp(line.get_ydata()) > 0]
+    names = [note for note in ax.texts if note.get_rotation() > 0]
+    assert len(slopes) == len(names) > 0
+    for line, note in zip(slopes, names, strict=True):
+        across, up = np.ptp(ax.transData.transform(line.get_xydata()), axis=0)
+        assert note.get_rotation() == pytest.approx(np.degrees(np.arctan2(up, across)), abs=0.5)
+
+
 @pytest.mark.parametrize("draw", [draw_roofline, draw_throughput])
 def test_an_axis_has_its_prefixes_right_behind_the_numbers(draw):
     labels = [label.get_text() for label in draw(plots.axes()).get_yticklabels()]
