@@ -20,6 +20,7 @@ from site_browser import (
     SETTLED,
     SIDEWAYS,
     STICKING_OUT,
+    TALL_FIGURES,
     UNFOLD,
     UNSET_MATHS,
     WIDE_MATHS,
@@ -81,6 +82,7 @@ class Seen:
     unnamed: list[str] = field(default_factory=list)
     unset_maths: list[str] = field(default_factory=list)
     wide_maths: list[str] = field(default_factory=list)
+    tall_figures: list[str] = field(default_factory=list)
     maths: int = 0
     live: int = 0
 
@@ -149,7 +151,9 @@ def visit(page: Page, server: Server) -> Visits:
                     seen.axe[width, theme] += structure(page)
                 seen.sideways[width] = page.evaluate(SIDEWAYS)
                 seen.sticking_out[width] = page.evaluate(STICKING_OUT)
-        seen.wide_maths = page.evaluate(WIDE_MATHS)  # at the last width, that of a phone
+        # At the last width, that of a phone.
+        seen.wide_maths = page.evaluate(WIDE_MATHS)
+        seen.tall_figures = page.evaluate(TALL_FIGURES, PHONE["height"])
         seen.traffic = traffic.copy()
         seen.outside = traffic.outside(server.origin)
         return seen
@@ -205,6 +209,11 @@ def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
 @each_page
 def test_each_formula_is_seen_whole_on_a_phone(visit: Visits, name: str) -> None:
     assert visit(name).wide_maths == []
+
+
+@each_page
+def test_a_phone_shows_controls_and_numbers_of_a_figure_together(visit: Visits, name: str) -> None:
+    assert visit(name).tall_figures == []
 
 
 @each_page

@@ -212,6 +212,14 @@ SIDEWAYS = "() => document.scrollingElement.scrollWidth - window.innerWidth"
 WIDE_MATHS = """() => [...document.querySelectorAll("div.math")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.trim())"""
 
+# Live figures whose controls and numbers a screen of this height does not show together.
+TALL_FIGURES = """(screen) => [...document.querySelectorAll("figure.live")].flatMap((figure) => {
+  figure.querySelectorAll("details").forEach((own) => { own.open = false; });
+  const edge = (part, side) => figure.querySelector(part).getBoundingClientRect()[side];
+  const high = edge(".live-numbers", "bottom") - edge(".live-control", "top");
+  return high > screen ? [`${figure.dataset.figure}: ${high}`] : [];
+})"""
+
 # Maths that stands on the page as its source, or as an error.
 UNSET_MATHS = """() => {
   const found = [...document.querySelectorAll("merror")].map((e) => `error: ${e.textContent}`);
