@@ -244,9 +244,9 @@ def matmul(
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = positives(B=B, D=D, F=F)
-    flops = sum_of_products(D, accumulate_from) * (B * F)
-    loaded = read.bytes * (B * D) + weight.bytes * (D * F)
-    return Operation("matmul", flops, loaded, result.bytes * (B * F), kind)
+    outputs, loaded = B * F, D * (read.bytes * B + weight.bytes * F)
+    flops = sum_of_products(D, accumulate_from) * outputs
+    return Operation("matmul", flops, loaded, result.bytes * outputs, kind)
 
 
 def matmul_per_example(
