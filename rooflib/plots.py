@@ -42,7 +42,7 @@ ANYWHERE = sorted(
     itertools.product(range(-240, 241, 8), range(-160, 161, 4)), key=lambda way: math.hypot(*way)
 )
 UP_OR_DOWN = [way for way in ANYWHERE if way[0] == 0]
-FREE: dict[str, Any] = {"in_layout": False}  # what moves in must not make the axis smaller first
+FREE: dict[str, Any] = {"in_layout": False}  # a label that moves inside must not shrink the axes
 LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
 STYLE: dict[Any, Any] = {

@@ -12,11 +12,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from printing.press import ARGUMENTS, NoChromium, chromium
+from printing.press import ARGUMENTS, READY, NoChromium, chromium
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
-READY = "() => document.fonts.ready"
 WIDTH, HEIGHT = 1280, 720
 # Of reveal.js; other themes would load fonts from elsewhere.
 USED = (

@@ -153,7 +153,7 @@ def test_no_label_and_no_line_to_a_point_crosses_another_label(seed):
         assert (high < ax.figure.bbox.max + 1).all(), one
 
 
-def test_the_labels_of_an_intersection_test_can_be_found_to_cross():
+def test_labels_that_cross_would_be_found():
     ax = plots.axes()
     one = ax.annotate("long words", (0.5, 0.5), rotation=40, rotation_mode="anchor")
     two = ax.annotate("other words", (0.53, 0.56))

@@ -11,18 +11,18 @@ from roofkit.pictures.scene import Mark
 TOP, DOWN, ACROSS, BAND, LEFT, PILE = 72, 52, 36, 86, 22, 16
 WIDEST, CAPTION = 480, 80
 SENTENCE = 156
-"""What is said of the bytes that travel has this room on the left of the matrix at the end."""
+"""Room on the left of the last matrix, for what is said of the bytes that travel."""
 TALLEST = "min(380, 116 + 0.4 * wide)"
-"""On a phone so little that the picture is seen with its controls or its numbers."""
+"""Less on a phone, so that the picture fits on the screen with its controls and its numbers."""
 
 UNIT = (
     f"min((min(wide, {WIDEST}) - {LEFT + ACROSS + PILE + 4}) / (D + F), "
     f"(min(wide, {WIDEST}) - {SENTENCE + PILE + 12}) / F, {TALLEST} / (D + 2 * B))"
 )
 WIDEST_SHARE = 1.75
-"""Of out, what each of eight chips sends when all of them end with its sums."""
+"""What each of eight chips sends in an all-reduce of out, as a multiple of out: 2 × 7/8."""
 KEY = "max(unit * B + 32, 72)"
-"""How far below the top of the matrix at the end it is said how to read the sheets."""
+"""From the top of the last matrix down to the words that say how to read the sheets."""
 HEIGHT = f"{TOP + DOWN + BAND + 38} + (D + B) * {UNIT} + {KEY.replace('unit', f'({UNIT})')}"
 PLACES = {
     "unit": UNIT,
