@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -20,6 +21,7 @@ examples:
   python -m rooflib "H100 SXM"
   python -m rooflib tpu-v5e matmul 64 4096 16384 --w int8 --plot layer.svg
   python -m rooflib tpu-v5e sharded_matmul 512 8192 8192 4 --split D --link ICI
+  python -m rooflib measure --help
 """
 
 
@@ -30,8 +32,13 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what `arguments` ask for; a mistake in them is one line, and exit status 2."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     parser = _parser()
-    given = parser.parse_intermixed_args(arguments)
+    if words[:1] == ["measure"]:
+        from rooflib.measuring.command import main as measure
+
+        return measure(words[1:])
+    given = parser.parse_intermixed_args(words)
     try:
         if given.chips:
             print(_all_chips())

@@ -61,6 +61,9 @@ class LiveFigure(ABC):
     own
         For each table in `given` that has chips as its keys, what the reader's own chip has there:
         the name of a quantity in `roofkit.figure.own_chip`, or a table of names and numbers.
+    measures
+        Whether a page's reader can press a button that measures their browser, and so sets what is
+        given.
     """
 
     name: str
@@ -71,6 +74,7 @@ class LiveFigure(ABC):
     numbers: Sequence[Number]
     says: str
     own: Mapping[str, Any] = field(default_factory=dict)
+    measures: bool = False
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.texts()['says']}>"

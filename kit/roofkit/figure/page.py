@@ -7,7 +7,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from roofkit.figure import own_chip
+from roofkit.figure import measure_form, own_chip
 from roofkit.figure.controls import Slider, Steps, as_html
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def figure_html(figure: LiveFigure) -> str:
     controls = "".join(map(as_html, figure.controls))
     if figure.own:
         controls += own_chip.form()
+    if figure.measures:
+        controls += measure_form.form()
     return (
         f'<figure class="live" data-figure="{figure.name}" data-state="still" '
         f'aria-label="{escape(figure.title)}">'

@@ -66,14 +66,19 @@ class Plot:
             marks.append(label(f"(({left}) + {right}) / 2", at, quoted(part), **look))
         return marks
 
-    def slope(self, bandwidth: str, series: int, **look: Any) -> Mark:
-        """The line of a bandwidth, from where it enters the picture to its ridge."""
+    def slope(self, bandwidth: str, series: int | None, **look: Any) -> Mark:
+        """The line of a bandwidth, from where it enters the picture to its ridge.
+
+        In the colour of a series, or without one of what stands behind. The ridge is that of the
+        formula `ceiling`, unless another is named.
+        """
+        ceiling = look.pop("ceiling", "ceiling")
         first = f"max({self.x.low!r}, {self.y.low!r} / {bandwidth})"
-        corner = f"min({self.x.high!r}, ceiling / {bandwidth})"
+        corner = f"min({self.x.high!r}, {ceiling} / {bandwidth})"
         (x1, y1), (x2, y2) = (
             (self.x.at(x), self.y.at(f"{x} * {bandwidth}")) for x in (first, corner)
         )
-        return line(x1, y1, x2, y2, SERIES_COLOURS[series], **look)
+        return line(x1, y1, x2, y2, FAINT if series is None else SERIES_COLOURS[series], **look)
 
     def ceiling(self, start: str, width: float) -> list[Mark]:
         """The flat roof from an intensity to the right edge, and its name."""

@@ -1,0 +1,1 @@
+"""Measuring an accelerator through torch or jax, which are imported when somebody does."""

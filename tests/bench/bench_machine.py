@@ -1,0 +1,143 @@
+"""Holds what numpy measures against loops in C and likwid-bench: `bench_machine.py [runs]`.
+
+Needs gcc; takes likwid-bench where it is installed. Numpy and C take turns of a tenth of a second,
+and each sample is divided by the one beside it: a neighbour who slows the machine for a while slows
+both. Bandwidths should agree; the peak is the share that numpy reaches.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import c_roofs
+
+import rooflib as rl
+from rooflib.measuring import kernels
+from rooflib.measuring.host import this_host
+from rooflib.measuring.kernels import Probe
+from rooflib.measuring.readings import now
+from rooflib.measuring.team import Floats, Team, available_memory, blas_threads, numbers, room
+from rooflib.measuring.watch import Watch
+
+FIGURES = {"peak fp32": "FLOP/s", "peak fp64": "FLOP/s", "read": "B/s", "update": "B/s"}
+PAIRS, EVERY = 40, 10
+"""Pairs of samples for each figure of a run, and after how many of them likwid-bench runs once."""
+LIKWID = {
+    "peak fp32": ("peakflops_sp_avx512_fma", "32kB", 200_000),
+    "peak fp64": ("peakflops_avx512_fma", "32kB", 200_000),
+    "read": ("load_avx512", "1GB:{threads}", 3),
+    "update": ("update_avx512", "1GB:{threads}", 2),
+}
+"""Kernel, working set and iterations."""
+RATE = re.compile(r"^(MFlops/s|MByte/s):\s*([\d.]+)", re.MULTILINE)
+
+
+@dataclass
+class Pairs:
+    """Rates of one figure in one run, in the order in which they were taken."""
+
+    numpy: list[float] = field(default_factory=list)
+    c: list[float] = field(default_factory=list)
+    likwid: list[tuple[float, float]] = field(default_factory=list)
+    """Its rate, and the mean of numpy's before and after it."""
+
+    def of_c(self) -> float:
+        """The middle of what numpy reaches of C, pair by pair."""
+        return statistics.median(a / b for a, b in zip(self.numpy, self.c, strict=True))
+
+    def of_likwid(self) -> float:
+        return statistics.median(beside / rate for rate, beside in self.likwid)
+
+
+def numpys(store: Floats, team: Team) -> dict[str, Probe]:
+    """The roofs of `rooflib.measure`, the peaks for one of its sizes."""
+    found = {f"peak {kind}": kernels.peak(kind, 2048, team.threads) for kind in kernels.TYPES}
+    return {**found, "read": kernels.read(store, team), "update": kernels.update(store, team)}
+
+
+def likwid(key: str, threads: int) -> float:
+    """The rate that likwid-bench prints."""
+    kernel, size, iterations = LIKWID[key]
+    workset = f"N:{size.format(threads=threads)}"
+    command = ["likwid-bench", "-t", kernel, "-w", workset, "-i", str(iterations)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    shown = dict(RATE.findall(done.stdout))
+    return 1e6 * float(shown["MFlops/s" if key.startswith("peak") else "MByte/s"])
+
+
+def taker(watch: Watch, probe: Probe) -> Callable[[], float]:
+    """Takes one sample of a probe and returns its rate."""
+    work = probe.make()
+    repeats = watch.repeats(work)
+
+    def take() -> float:
+        watch.rest()  # until the threads of the one before are off their cores
+        return probe.amount / watch.block(work, repeats).each
+
+    return take
+
+
+def run(watch: Watch, ours: Mapping[str, Probe], c: Mapping[str, Probe]) -> dict[str, Pairs]:
+    watch.insist_on_quiet(ours["peak fp32"].make(), ours["peak fp32"].threads)
+    found = {}
+    for key in FIGURES:
+        pairs = found[key] = Pairs()
+        numpy_once, c_once = taker(watch, ours[key]), taker(watch, c[key])
+        for number in range(PAIRS):
+            pairs.numpy.append(numpy_once())
+            pairs.c.append(c_once())
+            if number % EVERY == 0 and shutil.which("likwid-bench"):
+                before, rate, after = numpy_once(), likwid(key, ours[key].threads), numpy_once()
+                pairs.likwid.append((rate, (before + after) / 2))
+    return found
+
+
+def main(count: int) -> None:
+    host = this_host()
+    runs: list[dict[str, Pairs]] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        blas_threads(host.granted),
+        Team(host.granted) as team,
+    ):
+        store = numbers(room(available_memory(host.memory)) // 4)
+        library = c_roofs.compiled(Path(folder), library=True)
+        ours, c = numpys(store, team), c_roofs.probes(library, store, team.threads)
+        watch = Watch(now, host.present, gauges=kernels.gauges(store, team))
+        for number in range(count):
+            print(f"run {number + 1} of {count}", file=sys.stderr)
+            runs.append(run(watch, ours, c))
+    print(table(runs))
+
+
+def table(runs: list[dict[str, Pairs]]) -> rl.Table:
+    """The best of all samples, and the ratios: the middle of the runs, smallest to largest."""
+    columns: dict[str, list[str]] = {"figure": [], "numpy, best": [], "C, best": []}
+    columns |= {"likwid, best": [], "numpy ÷ C": [], "numpy ÷ likwid": []}
+    for key, unit in FIGURES.items():
+        pairs = [run[key] for run in runs]
+        columns["figure"].append(key)
+        columns["numpy, best"].append(rl.text(max(max(one.numpy) for one in pairs), unit))
+        columns["C, best"].append(rl.text(max(max(one.c) for one in pairs), unit))
+        columns["numpy ÷ C"].append(_middle([one.of_c() for one in pairs]))
+        if pairs[0].likwid:
+            best = max(rate for one in pairs for rate, _ in one.likwid)
+            columns["likwid, best"].append(rl.text(best, unit))
+            columns["numpy ÷ likwid"].append(_middle([one.of_likwid() for one in pairs]))
+    return rl.Table({name: column for name, column in columns.items() if column})
+
+
+def _middle(values: list[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5)

@@ -1,0 +1,65 @@
+"""The roofs of this machine in C, compiled from `reference_roofs.c`: what numpy is held against."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from rooflib.measuring.kernels import Probe
+from rooflib.measuring.team import Floats
+
+SOURCE = Path(__file__).with_name("reference_roofs.c")
+OPTIONS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-fno-tree-loop-distribute-patterns")
+LIBRARY = ("-shared", "-fPIC")
+MULTIPLY_ADDS = {"peak fp32": "single", "peak fp64": "twice"}
+STREAMS = {"read": ("load", 1), "update": ("update", 2)}
+"""The function of a figure, and what it moves in arrays."""
+
+
+def compiled(folder: Path, width: int | None = None, library: bool = False) -> Path:
+    """The program or the library, for registers of so many bytes or for the processor's own."""
+    text = SOURCE.read_text(encoding="utf-8")
+    if width:
+        text = re.sub(r"#define WIDTH \d+", f"#define WIDTH {width}", text)
+    source = folder / f"roofs{width}.c"
+    made = source.with_suffix(".so" if library else ".out")
+    source.write_text(text, encoding="utf-8")
+    options = (*OPTIONS, *(LIBRARY if library else ()))
+    subprocess.run(["gcc", *options, str(source), "-o", str(made)], check=True)
+    return made
+
+
+def printed(program: Path, threads: int) -> dict[str, float]:
+    """The figures that the program prints."""
+    command = [str(program), str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    pairs = (line.split() for line in done.stdout.splitlines())
+    return {name.replace("_", " "): float(value) for name, value in pairs}
+
+
+def probes(library: Path, store: Floats, threads: int) -> dict[str, Probe]:
+    """The library's loops as probes, so that they are sampled as numpy's are."""
+    # Threads that wait for the next loop on their cores would be in the way of numpy's.
+    os.environ["OMP_WAIT_POLICY"] = "passive"
+    c = ctypes.CDLL(str(library))
+    flops = {name: ctypes.c_double.in_dll(c, f"flops_{name}").value for name in ("single", "twice")}
+    array = store.ctypes.data_as(ctypes.c_void_p)
+    found = {}
+    for key, name in MULTIPLY_ADDS.items():
+        call = _call(getattr(c, name), threads)
+        amount = flops[name] * threads
+        found[key] = Probe(f"C {key}", name, "FLOP/s", amount, threads, call, keeps_busy=True)
+    for key, (name, arrays) in STREAMS.items():
+        size = ctypes.c_long(len(store))
+        call = _call(getattr(c, name), array, None, size, threads)
+        moved = float(arrays * store.nbytes)
+        found[key] = Probe(f"C {key}", name, "B/s", moved, threads, call, keeps_busy=True)
+    return found
+
+
+def _call(function: Any, *arguments: Any) -> Any:
+    return lambda: lambda repeats: function(*arguments, repeats)

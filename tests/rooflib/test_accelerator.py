@@ -1,0 +1,445 @@
+"""An accelerator measured through torch: on a stand-in whose every time is known beforehand."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_up_machine import HOST
+from paper_torch import PaperNvml, PaperTorch, Tensor, rounded
+
+import rooflib as rl
+from rooflib.measuring import command
+from rooflib.measuring.accelerator import reference, survey
+from rooflib.measuring.accelerator.backend import DEVICES, load
+from rooflib.measuring.accelerator.sensors import sensors
+from rooflib.measuring.accelerator.survey import Windows
+from rooflib.measuring.accelerator.torch_backend import TorchBackend, made
+from rooflib.measuring.accelerator.workloads import Sizes, plan
+from rooflib.measuring.device import data_sheet
+from rooflib.measuring.readings import Moment
+from rooflib.measuring.store import TOLD
+
+SIZES = Sizes((32, 64), (1, 4), 64, 2**10, 2.0**12, (1, 16), (2, 64), (4, 2, 8))
+SMALLER = replace(SIZES, widths=(32,), batches=(4,))
+WINDOWS = Windows(block=0.01, rest=2, burst=0.3, settling=0.6, sustained=0.7, dot=1)
+
+
+@pytest.fixture
+def torch(monkeypatch) -> PaperTorch:
+    """The made-up torch and its driver, in place of real ones."""
+    found = PaperTorch()
+    found.nvml = PaperNvml(found)
+    monkeypatch.setitem(sys.modules, "torch", found)
+    monkeypatch.setitem(sys.modules, "pynvml", found.nvml)
+    return found
+
+
+def measured(torch: PaperTorch, seconds: float = 1e9, sizes: Sizes = SMALLER) -> rl.Run:
+    backend = made(torch, "cuda")
+    try:
+        return survey.survey(
+            backend,
+            HOST,
+            sizes,
+            WINDOWS,
+            seconds,
+            lambda share, what: None,
+            lambda: Moment(torch.now, 0.0),
+            torch.rest,
+        )
+    finally:
+        backend.close()
+
+
+@pytest.fixture(scope="module")
+def run() -> rl.Run:
+    """One run of everything."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = PaperTorch()
+        patch.setitem(sys.modules, "pynvml", PaperNvml(found))
+        return measured(found, sizes=SIZES)
+
+
+def test_the_roofs_are_those_of_the_device_once_it_is_warm(run):
+    assert run.kinds == ("bf16", "fp8", "tf32", "fp32")
+    for kind, peak in zip(run.kinds, (1e8, 2e8, 5e7, 1e7), strict=True):
+        assert run.figures[f"burst {kind}"].best == pytest.approx(peak, rel=0.02)
+        sustained = run.figures[f"peak {kind}"]
+        assert sustained.interval == pytest.approx((0.8 * peak, 0.8 * peak))
+        early = [sample for sample in sustained.samples if sample.disturbed]
+        assert {sample.disturbed for sample in early} == {"the clock had not settled yet"}
+        assert run.chip.peak(kind) == pytest.approx(0.8 * peak)
+    assert run.chip.bandwidth == pytest.approx(1e7)
+    assert run.figures["update"].best == pytest.approx(1e7)
+    assert run.chip.capacity == 2**26
+    assert run.left_out == {}
+    assert rl.bound(rl.matmul(4, 64, 64), run.chip).binding == "HBM"
+
+
+def test_each_dot_takes_what_it_is_counted_as(run):
+    dots = run.dots
+    thin = {
+        f"matmul {k} {D} {B}"
+        for k in ("bf16", "fp8", "tf32", "fp32")
+        for D in (32, 64)
+        for B in (1, 4)
+    }
+    assert set(dots) == thin | {"copy", "add", "norm", "prefill", "decode"}
+    for key, dot in dots.items():
+        assert dot.ratio == pytest.approx(1), key
+        assert dot.side == "between the bounds" or dot.ratio == pytest.approx(1), key
+
+
+def test_a_pass_is_one_graph_that_was_warmed_up_before(torch):
+    assert measured(torch).protocol["started"] == "pass by pass, as CUDA graphs"
+    assert torch.graphs == 4 + 2 + 4 + 3 + 2
+    torch.cuda.graph = lambda graph: (_ for _ in ()).throw(RuntimeError("no graphs here"))
+    run = measured(torch)
+    assert "where that went" in run.protocol["started"]
+    assert run.chip.bandwidth == pytest.approx(1e7)
+
+
+def test_operands_are_normal_numbers_that_pass_through_more_than_the_cache(torch, monkeypatch):
+    backend = made(torch, "cuda")
+    swept = []
+    sweep = backend.sweep
+    monkeypatch.setattr(backend, "sweep", lambda f, sets: swept.append(sets) or sweep(f, sets))
+    probes = list(plan(backend, SMALLER, ("bf16",)))
+    for probe in probes:
+        probe.make()
+    assert all(probe.footprint >= 2**12 for probe in probes)
+    for sets, probe in zip(swept, (p for p in probes if p.key != "update"), strict=True):
+        arrays = [id(array.array) for operands in sets for array in operands]
+        assert len(set(arrays)) == len(arrays)
+        first = {tuple(a.array.flat[:4]) for operands in sets for a in operands}
+        assert len(first) == len(arrays)
+        if probe.key.startswith(("matmul", "peak", "decode")):
+            assert sum(a.nbytes for operands in sets for a in operands) > 4 * 2**12 / 1.3
+        numbers = np.concatenate([a.array.ravel() for operands in sets for a in operands])
+        assert abs(numbers.mean()) < 0.1
+        assert numbers.std() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("matmul fp8", "peak fp8"),
+        ("matmul tf32", "peak tf32"),
+        ("copy", "copy"),
+        ("add", "add"),
+        ("norm", "norm"),
+        ("prefill", "prefill"),
+        ("decode", "decode"),
+    ],
+)
+def test_a_wrong_result_is_no_figure(torch, name, left_out):
+    torch.breaks = lambda made, result: result * 1.1 if made == name else result
+    run = measured(torch)
+    assert "differs from fp64" in run.left_out[left_out]
+    assert left_out not in run.figures
+    # Without a peak there is no roof for what is computed in this type.
+    assert not [key for key in run.figures if name.startswith("matmul") and name[-4:] in key]
+
+
+def test_one_wrong_row_of_those_that_are_looked_at_is_enough(torch):
+    def one(made, result):
+        if made == "norm":
+            result = result.copy()
+            result[-1, -1] += 1
+        return result
+
+    torch.breaks = one
+    assert "norm" in measured(torch).left_out
+
+
+def test_a_wrong_roof_is_an_error(torch):
+    torch.breaks = lambda made, result: result + 1 if made == "largest" else result
+    with pytest.raises(RuntimeError, match="Paper GPU has no roof: read, the result differs"):
+        measured(torch)
+
+
+def test_an_update_that_changes_nothing_is_an_error(torch, monkeypatch):
+    monkeypatch.setattr(Tensor, "neg_", lambda self: self)
+    with pytest.raises(RuntimeError, match="Paper GPU has no roof: update, the result differs"):
+        measured(torch)
+
+
+def test_fp32_that_is_computed_in_tf32_is_noticed(torch):
+    torch.set_float32_matmul_precision = lambda precision: setattr(torch, "precision", "high")
+    run = measured(torch)
+    assert "over 6.1e-05" in run.left_out["peak fp32"]
+    assert "tf32" in run.kinds
+
+
+@pytest.mark.parametrize("kind", ["fp32", "tf32", "bf16"])
+@pytest.mark.parametrize("D", [64, 8192])
+def test_the_tolerance_lets_honest_arithmetic_pass_and_no_coarser_one(kind, D):
+    types = {"fp32": "float32", "tf32": "tf32", "bf16": "bfloat16"}
+    x, w = (np.random.default_rng(D + i).standard_normal((64, D)) for i in range(2))
+    if kind == "bf16":  # whose operands are in the type already
+        x, w = rounded(x, "bfloat16"), rounded(w, "bfloat16")
+    exact = x.astype(np.float64) @ w.T.astype(np.float64)
+    factors = [rounded(a, types[kind]) for a in (x, w)]
+    got = rounded(factors[0] @ factors[1].T, "bfloat16" if kind == "bf16" else "float32")
+    reference.hold(got.astype(np.float64), exact, reference.TOLERANCE[kind])
+    coarser = {"fp32": "tf32", "tf32": "float8_e4m3fn", "bf16": "float8_e4m3fn"}[kind]
+    got = rounded(x, coarser) @ rounded(w, coarser).T
+    with pytest.raises(reference.WrongResultError, match="differs from fp64"):
+        reference.hold(got.astype(np.float64), exact, reference.TOLERANCE[kind])
+
+
+def test_a_result_without_numbers_or_of_another_shape_is_wrong():
+    with pytest.raises(reference.WrongResultError, match="differs from fp64 by nan"):
+        reference.hold(np.array([np.nan, 1.0]), np.ones(2), 1.0)
+    with pytest.raises(reference.WrongResultError, match=r"has shape \(2,\) and not \(3,\)"):
+        reference.hold(np.ones(2), np.ones(3), 1.0)
+
+
+# Others, and heat.
+
+
+def test_a_device_that_others_use_is_refused_at_the_start(torch):
+    torch.nvml.busy = 40
+    with pytest.raises(rl.TooBusyError, match="others use it 40% of the time"):
+        measured(torch)
+    assert torch.graphs == 0
+
+
+def test_what_ran_a_moment_before_is_no_other(torch, monkeypatch):
+    torch.nvml.busy = 100
+    rest = torch.rest
+
+    def rested(seconds: float) -> None:
+        torch.nvml.busy = 0
+        rest(seconds)
+
+    monkeypatch.setattr(torch, "rest", rested)
+    assert "peak bf16" in measured(torch).figures
+
+
+def test_a_device_that_others_use_now_and_then_is_refused_at_a_roof(torch):
+    turns = iter(range(10**9))
+    torch.slower = lambda: 2.0 if next(turns) // 40 % 3 else 1.0
+    with pytest.raises(rl.TooBusyError, match="away from its best"):
+        measured(torch)
+
+
+def test_samples_in_the_heat_do_not_count(torch):
+    turns = iter(range(10**9))
+    torch.nvml.reasons = lambda: 0x40 if next(turns) % 2 else 4
+    run = measured(torch)
+    slowed = [s for f in run.figures.values() for s in f.samples if "slowed itself" in s.disturbed]
+    assert slowed
+    assert all(sample.device.reasons == 0x40 for sample in slowed)
+    torch.nvml.reasons = lambda: 0x40
+    with pytest.raises(rl.TooBusyError, match=r"slowed itself down \(reasons 0x40\)"):
+        measured(torch)
+
+
+# What is not there.
+
+
+def test_what_the_device_lacks_is_left_out_with_a_reason(torch):
+    torch.about.major, torch.about.minor = 8, 0
+    run = measured(torch)
+    assert run.left_out["peak fp8"] == "compute capability 8.0 has no arithmetic in fp8"
+    assert run.kinds == ("bf16", "tf32", "fp32")
+    torch.about.major = 7
+    assert measured(torch).kinds == ("bf16", "fp32")
+    processor = TorchBackend(torch, "cpu")
+    assert processor.lacks("tf32") == "cpu has no arithmetic in tf32"
+    assert not processor.lacks("bf16")
+
+
+def test_what_fails_is_left_out_with_the_first_line_of_why(torch):
+    def fail(made, result):
+        if made == "prefill":
+            raise RuntimeError("CUDA out of memory.\nTried to allocate 7 GiB")
+        return result
+
+    torch.breaks = fail
+    assert measured(torch).left_out == {"prefill": "CUDA out of memory."}
+
+
+def test_what_is_not_reached_in_time_is_left_out(torch):
+    run = measured(torch, seconds=1.0)
+    assert set(run.figures) >= {"read", "update", "peak bf16", "peak fp32"}
+    assert run.dots == {}
+    assert run.left_out["matmul bf16 32 4"] == "the time was out"
+
+
+def test_a_missing_library_is_a_line_that_says_what_to_install(monkeypatch):
+    for library in ("torch", "jax"):
+        monkeypatch.setitem(sys.modules, library, None)
+        with pytest.raises(ImportError, match=f"needs {library}, .*: pip install {library}"):
+            load(library)
+
+
+def test_a_device_that_is_none_or_not_there_is_named(torch):
+    with pytest.raises(ValueError, match=r"device must be one of cuda, torch, .*; got 'gpu'"):
+        rl.measure_accelerator("gpu")
+    torch.cuda.is_available = lambda: False
+    with pytest.raises(ValueError, match="torch finds no CUDA device"):
+        rl.measure_accelerator("cuda")
+    assert load("torch").device.kind == "cpu"
+    with pytest.raises(ValueError, match="seconds must be above zero"):
+        rl.measure_accelerator("torch", 0)
+
+
+def test_nothing_is_imported_before_somebody_measures():
+    for library in ("torch", "jax", "pynvml"):
+        assert library not in vars(survey)
+    importlib.import_module("rooflib.measuring.accelerator.torch_backend")
+    importlib.import_module("rooflib.measuring.accelerator.jax_backend")
+
+
+def test_the_precision_is_put_back_and_the_driver_closed(torch):
+    torch.precision = "medium"
+    measured(torch)
+    assert torch.precision == "medium"
+    assert torch.nvml.open == 0
+
+
+# Sensors.
+
+
+def test_clocks_and_power_are_kept_with_each_sample(run, tmp_path):
+    assert run.device.driver == "000.00"
+    assert run.device.limits == {"clock": 1e9, "memory clock": 2e9, "power": 300.0}
+    cold, warm = (run.figures[f"{key} bf16"].samples[-1].device for key in ("burst", "peak"))
+    assert (cold.clock, cold.power, cold.reasons) == (1e9, 100.0, 0)
+    assert (warm.clock, warm.power, warm.reasons) == (0.8e9, 300.0, 4)
+    assert warm.memory_clock == 2e9
+    assert warm.temperature is None  # which this driver does not tell
+    folder = run.save(tmp_path / "paper-gpu-2026-01-02")
+    with next(folder.glob("*.csv")).open() as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0])[-len(TOLD) :] == TOLD
+    assert rows[0]["clock"] == "1000000000.0"
+    found = rl.load_run(folder)
+    assert found.device == run.device
+    assert found.figures["peak bf16"].samples[-1].device == warm
+    assert found.protocol["sensors"] == "NVML"
+    again = rl.load_run(found.save(tmp_path / "again"))
+    assert again == found
+
+
+SMI = """#!/bin/sh
+case "$*" in
+  *clocks_event*) echo unknown field; exit 2 ;;
+  *driver_version*) echo '550.00, 1980, 3200, 700.00' ;;
+  *-lms*) echo '1500, 3200, 650.5, 60, 99, 0x0000000000000004' ;;
+  *) echo '345, 3200, 70.25, 30, 0, 0x0000000000000001' ;;
+esac
+"""
+
+
+@pytest.fixture
+def no_nvml(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return tmp_path
+
+
+def test_nvidia_smi_is_read_where_its_library_is_not_installed(no_nvml):
+    program = no_nvml / "nvidia-smi"
+    program.write_text(SMI)
+    program.chmod(0o755)
+    found = sensors("GPU-1")
+    try:
+        found.follower.join(10)
+        assert found.name == "nvidia-smi"
+        assert found.driver == "550.00"
+        assert found.limits == {"clock": 1.98e9, "memory clock": 3.2e9, "power": 700.0}
+        assert (found().clock, found().power, found().temperature) == (1.5e9, 650.5, 60.0)
+        assert found().reasons == 4
+        assert found.busy() == pytest.approx(0.99)
+    finally:
+        found.close()
+
+
+def test_without_sensors_the_run_says_so(torch, no_nvml):
+    run = measured(torch)
+    assert run.protocol["sensors"] == "not sampled"
+    assert all(s.device.clock is None for f in run.figures.values() for s in f.samples)
+
+
+def test_the_sensors_are_those_of_the_device_that_is_seen(torch, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        PaperNvml, "nvmlDeviceGetHandleByUUID", lambda self, uuid: asked.append(uuid), raising=False
+    )
+    torch.about.uuid = "12-34"
+    made(torch, "cuda").close()
+    torch.about.uuid = ""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-56,GPU-78")
+    made(torch, "cuda").close()
+    assert asked == ["GPU-12-34", "GPU-56"]
+
+
+# Beside the data sheet.
+
+NAMES = {
+    "NVIDIA H200": "H200 SXM",
+    "NVIDIA H100 80GB HBM3": "H100 SXM",
+    "NVIDIA A100-SXM4-80GB": "A100 80GB SXM",
+    "NVIDIA A100-SXM4-40GB": None,
+    "NVIDIA H100 PCIe": None,
+    "NVIDIA H100 NVL": None,
+    "NVIDIA B200": "B200",
+    "TPU v4": "TPU v4",
+    "TPU v5e": "TPU v5e",
+    "Paper GPU": None,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_device_finds_its_own_data_sheet_or_none(name):
+    found = data_sheet(name)
+    assert (found.name if found else None) == NAMES[name]
+
+
+def test_a_run_stands_beside_the_data_sheet(run):
+    sheet = rl.Chip("on paper", {"bf16": 2e8, "fp8": 4e8}, 2e7, 1e9, vector={"fp32": 2e7})
+    rows = {row[0]: row[1:] for row in run.beside(sheet).rows}
+    assert set(rows) == {"peak bf16", "burst bf16", "peak fp8", "burst fp8", "peak fp32",
+                         "burst fp32", "read", "update"}  # fmt: skip
+    assert rows["peak bf16"][:2] == (rl.text(2e8, "FLOP/s"), rl.text(0.8e8, "FLOP/s"))
+    assert rows["peak bf16"][-1] == "40%"
+    assert rows["peak fp32"][-1] == "40%"
+    assert rows["read"][-1] == "50%"
+
+
+# The command.
+
+
+def test_the_command_measures_a_device(run, monkeypatch, tmp_path, capsys):
+    asked = []
+    monkeypatch.setattr(command, "measure_accelerator", lambda *given: asked.append(given) or run)
+    command.main(["--device", "cuda", "--save", str(tmp_path / "one")])
+    assert "Paper GPU" in capsys.readouterr().out
+    command.main(["--device", "jax:cpu", "--seconds", "20"])
+    assert asked == [("cuda", 300.0), ("jax:cpu", 20.0)]
+    assert rl.load_run(tmp_path / "one").device == run.device
+
+
+def test_a_device_that_is_missing_is_a_line(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    for device in ("torch", "gpu"):
+        with pytest.raises(SystemExit) as ended:
+            command.main(["--device", device])
+        assert ended.value.code == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert "torch" in DEVICES
+
+
+def test_a_run_without_a_peak_is_none(run):
+    rest = {key: f for key, f in run.figures.items() if not key.startswith("peak")}
+    with pytest.raises(ValueError, match=r"figures must have a peak, read, update; .* no peak"):
+        replace(run, figures=rest)
+    assert run.name == f"Paper GPU, {run.date:%Y-%m-%d}"

@@ -1,0 +1,147 @@
+"""What the system says of itself: cores, quotas, caches and clocks, on made-up file systems."""
+
+import os
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rooflib.measuring import host, readings
+
+QUOTAS = {
+    "none": ({}, "0::/\n", 99),
+    "no limit": ({"sys/fs/cgroup/a/cpu.max": "max 100000"}, "0::/a\n", 99),
+    "its own": ({"sys/fs/cgroup/a/cpu.max": "150000 100000"}, "0::/a\n", 1.5),
+    "of the group above": (
+        {"sys/fs/cgroup/a/b/cpu.max": "400000 100000", "sys/fs/cgroup/a/cpu.max": "200000 100000"},
+        "0::/a/b\n",
+        2,
+    ),
+    "of the whole container": ({"sys/fs/cgroup/cpu.max": "300000 100000"}, "0::/\n", 3),
+    "version 1": (
+        {
+            "sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us": "250000",
+            "sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us": "100000",
+        },
+        "4:memory:/x\n2:cpu,cpuacct:/a\n",
+        2.5,
+    ),
+    "version 1, no limit": (
+        {
+            "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us": "-1",
+            "sys/fs/cgroup/cpu/a/cpu.cfs_period_us": "100000",
+        },
+        "2:cpu:/a\n",
+        99,
+    ),
+    "another controller's": ({"sys/fs/cgroup/cpuset/cpu.max": "1 100000"}, "2:cpuset:/\n", 99),
+}
+
+
+def system(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(f"{text}\n")
+    return root
+
+
+@pytest.mark.parametrize("name", QUOTAS)
+def test_the_smallest_quota_above_a_process_counts(tmp_path, monkeypatch, name):
+    files, groups, cores = QUOTAS[name]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(99)), raising=False)
+    root = system(tmp_path, {**files, "proc/self/cgroup": groups.rstrip()})
+    assert min(host.quota(root), 99) == cores
+    assert host.granted(root) == int(cores)
+
+
+def test_a_process_has_no_more_cores_than_its_affinity_and_never_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5}, raising=False)
+    assert host.granted(tmp_path) == 2
+    files = {"sys/fs/cgroup/cpu.max": "50000 100000", "proc/self/cgroup": "0::/"}
+    assert host.granted(system(tmp_path, files)) == 1
+
+
+def test_cores_granted_here_are_those_of_the_system():
+    assert 1 <= host.granted() <= len(psutil.Process().cpu_affinity())
+
+
+def test_a_machine_is_described_from_its_files(tmp_path):
+    caches = "sys/devices/system/cpu/cpu0/cache/index"
+    described = {
+        "proc/cpuinfo": "processor\t: 0\nmodel name\t: Made-up CPU @ 2 GHz",
+        "proc/meminfo": "MemTotal:       1000 kB\nMemFree: 3 kB",
+        f"{caches}0/level": "1",
+        f"{caches}0/type": "Data",
+        f"{caches}0/size": "48K",
+        f"{caches}1/level": "1",
+        f"{caches}1/type": "Instruction",
+        f"{caches}1/size": "32K",
+        f"{caches}2/level": "3",
+        f"{caches}2/type": "Unified",
+        f"{caches}2/size": "30M",
+    }
+    found = host.this_host(system(tmp_path, described))
+    assert found.cpu == "Made-up CPU @ 2 GHz"
+    assert found.memory == 1000 * 1024
+    assert found.caches == {"L1d": 48 * 1024, "L3": 30 * 2**20}
+
+
+@pytest.mark.parametrize(
+    ("release", "shown"),
+    [("6.8.0-49-generic", "6.8.0"), ("10.0.26100", "10.0.26100"), ("13", "13"), ("", "unknown")],
+)
+def test_of_a_kernel_only_the_numbers_are_told(monkeypatch, tmp_path, release, shown):
+    monkeypatch.setattr(host.platform, "release", lambda: release)
+    assert host.this_host(tmp_path).system.split(" ")[1] == f"{shown},"
+
+
+def test_a_system_without_such_files_is_described_all_the_same(tmp_path):
+    found = host.this_host(tmp_path)
+    assert found.cpu
+    assert found.memory > 0
+    assert found.caches == {}
+
+
+def test_a_machine_without_proc_is_as_busy_as_psutil_finds_it(monkeypatch):
+    before = psutil.cpu_times()
+    found = readings._busy_by_psutil()
+    after = psutil.cpu_times()
+    low, high = (t.user + t.nice + t.system for t in (before, after))
+    assert low - 1e-6 <= found <= high + 1e-6
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    assert readings._busy_by_psutil() is None
+
+
+def test_memory_is_no_more_than_the_container_may_have(tmp_path):
+    files = {"proc/meminfo": "MemTotal: 1000 kB", "sys/fs/cgroup/memory.max": "5000"}
+    assert host.this_host(system(tmp_path, files)).memory == 5000
+    older = {"sys/fs/cgroup/memory/memory.limit_in_bytes": "4000"}
+    assert host.this_host(system(tmp_path, older)).memory == 4000
+
+
+def test_the_machine_is_as_busy_as_psutil_finds_it():
+    def busy() -> tuple[float, float]:
+        now = psutil.cpu_times()
+        return now.user + now.nice + now.system + now.irq + now.softirq, now.steal
+
+    before, now, after = busy(), readings.now(), busy()
+    assert before[0] <= now.busy + 1e-6
+    assert now.busy <= after[0] + 1e-6
+    assert before[1] <= now.stolen + 1e-6
+    assert now.stolen <= after[1] + 1e-6
+
+
+def test_waiting_for_a_core_is_added_up_over_threads(tmp_path):
+    system(tmp_path, {"self/task/1/schedstat": "7 1500000000 3", "self/task/2/schedstat": "7 5 3"})
+    (tmp_path / "self/task/3").mkdir()  # a thread that ended meanwhile
+    assert readings._waited(tmp_path) == pytest.approx(1.500000005)
+
+
+@pytest.mark.parametrize("text", ["", "7", "a b c"])
+def test_a_system_that_does_not_say_is_none(tmp_path, text):
+    system(tmp_path, {"self/task/1/schedstat": text, "stat": f"cpu {text}"})
+    assert readings._waited(tmp_path) is None
+    assert readings._machine(tmp_path) == (None, None)
+    assert readings._waited(tmp_path / "none") is None
+    assert readings._machine(tmp_path / "none") == (None, None)

@@ -1,0 +1,262 @@
+"""Runs: the chip they make, their dots against the roofs, and their way into files and back."""
+
+import csv
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_machine import DATE, HOST, Machine
+
+import rooflib as rl
+from rooflib.measuring import Figure, Run, Sample, command
+from rooflib.measuring.store import load_run
+
+LIBRARIES = {"rooflib": "0", "python": "3", "numpy": "2", "blas": "made up 1", "script": "0" * 64}
+PROTOCOL = {"timer": "a sundial", "data": "made up"}
+
+
+def figure(key: str, unit: str, amount: float, seconds: float, **more) -> Figure:
+    samples = tuple(Sample(seconds * slower, 1, 1.0) for slower in (1, 1.01, 1.02))
+    return Figure(key, f"made-up {key}", unit, amount, 2, samples, **more)
+
+
+def a_run(*figures: Figure, **more) -> Run:
+    """100 and 50 GFLOP/s, 20 GB/s read and 30 updated; stairs of 200, 100 and 21 GB/s."""
+    roofs = [
+        figure("peak fp32", "FLOP/s", 1e9, 0.01),
+        figure("peak fp64", "FLOP/s", 1e9, 0.02),
+        figure("read", "B/s", 2e9, 0.1, footprint=1e9),
+        figure("update", "B/s", 3e9, 0.1, footprint=1e9),
+        figure("call", "s", 1, 1e-6),
+        figure("cache 65536", "B/s", 2e9, 0.01, footprint=65536.0),
+        figure("cache 1048576", "B/s", 1e9, 0.01, footprint=2.0**20),
+        figure("cache 16777216", "B/s", 2.1e8, 0.01, footprint=2.0**24),
+    ]
+    found = {each.key: each for each in [*roofs, *figures]}
+    usual = {"host": HOST, "date": DATE, "seconds": 30.0, "threads": 2, "libraries": LIBRARIES}
+    usual |= {"protocol": PROTOCOL}
+    return Run(figures=found, **{**usual, **more})
+
+
+def dot(seconds: float, roof: str = "read", footprint: float = 1e9) -> Figure:
+    """1e9 FLOPs on 1e9 bytes: 10 ms of arithmetic, 50 ms at 20 GB/s, 33 ms at 30 GB/s."""
+    sizes = {"flops": 1e9, "bytes": 1e9, "compute": "fp32"}
+    more = {"operation": "operation", "sizes": sizes, "roof": roof, "footprint": footprint}
+    return figure("some", "s", 1, seconds, **more)
+
+
+SIDES = [
+    (0.0490, 1e9, "above the roof", "fewer bytes moved than were counted"),
+    (0.0490, 1e6, "above the roof", "a cache holds its bytes"),
+    (0.0491, 1e9, "on the roof", ""),
+    (0.0500, 1e9, "on the roof", ""),
+    (0.0501, 1e9, "between the bounds", ""),
+    (0.0600, 1e9, "between the bounds", ""),
+    (0.0601, 1e9, "slower than both", ""),
+]
+
+
+@pytest.mark.parametrize(("seconds", "footprint", "side", "why"), SIDES)
+def test_a_dot_says_on_which_side_of_its_bounds_it_lies(seconds, footprint, side, why):
+    # The slowest sample is 1.02 times the best; with a call, the upper bound is 60 ms.
+    found = a_run(dot(seconds, footprint=footprint)).dots["some"]
+    assert (found.side, found.why) == (side, why)
+    assert found.ratios == pytest.approx((seconds / 0.05, 1.02 * seconds / 0.05))
+    assert found.ratio == found.ratios[0]
+    assert float(found.bounds.upper) == pytest.approx(0.060001)
+
+
+def test_a_dot_is_held_against_the_roof_that_it_names():
+    roofs = {"read": 0.05, "update": 1 / 30, "cache 1048576": 0.01, "cache 500000": 0.01}
+    for roof, lower in roofs.items():
+        assert float(a_run(dot(1.0, roof)).dots["some"].bounds.lower) == pytest.approx(lower)
+
+
+def test_the_share_of_its_threads_is_that_of_the_samples_that_count():
+    samples = [Sample(1.0, 1, own) for own in (0.5, 0.52, 0.6)] + [Sample(1, 1, 0.1, disturbed="x")]
+    assert replace(dot(1.0), samples=tuple(samples)).share == 0.52
+
+
+def test_caches_end_where_the_staircase_has_come_down():
+    assert a_run().caches_end == 2**24
+    faster = figure("cache 16777216", "B/s", 2.6e8, 0.01, footprint=2.0**24)
+    run = a_run(faster)
+    assert run.caches_end == 0
+    assert "no array was larger than the caches" in run.warnings[-1]
+
+
+def test_a_clock_that_drifts_is_a_warning():
+    assert a_run().warnings == []
+    slow = a_run(figure("peak again", "FLOP/s", 1e9, 0.0125))
+    assert slow.drift == pytest.approx(-0.2)
+    assert "20%: the clock is not steady" in slow.warnings[0]
+
+
+def test_the_chip_works_with_the_rest_of_rooflib():
+    chip = a_run().chip
+    assert chip.ridge("fp32") == pytest.approx(5)
+    assert rl.bound(rl.dot(10**6, "fp32"), chip).binding == "HBM"
+    assert rl.critical_batch_limit(chip, "fp32") == pytest.approx(10)
+    typical = a_run().under("read", of="median")
+    assert typical.bandwidth == pytest.approx(2e10 / 1.01)
+    assert chip.name == "Made-up CPU, 2026-01-02"
+    with pytest.raises(ValueError, match="roof must be one of read, update, cache 65536"):
+        a_run().under("written")
+    with pytest.raises(ValueError, match="of must be one of best, median; got 'mean'"):
+        a_run().under(of="mean")
+
+
+def test_a_run_without_a_roof_is_none():
+    run = a_run()
+    rest = {key: value for key, value in run.figures.items() if key != "update"}
+    with pytest.raises(ValueError, match="no update"):
+        replace(run, figures=rest)
+    disturbed = replace(run.figures["read"], samples=run.figures["read"].samples[:2])
+    with pytest.raises(ValueError, match="no read"):
+        replace(run, figures=dict(run.figures) | {"read": disturbed})
+
+
+def test_a_unit_and_an_operation_that_are_none_are_named():
+    with pytest.raises(ValueError, match="unit of 'x' must be one of FLOP/s, B/s, s; got 'm'"):
+        figure("x", "m", 1, 1)
+    with pytest.raises(ValueError, match="operation of 'x' must be one of attention, dot"):
+        figure("x", "s", 1, 1, operation="eval", sizes={})
+    with pytest.raises(ValueError, match="'read' is a roof, and no operation"):
+        _ = a_run().figures["read"].counted
+
+
+def test_runs_are_compared_figure_by_figure():
+    one, other = a_run(dot(0.06)), a_run(dot(0.0603), figure("read", "B/s", 1e9, 0.1))
+    for first, second, ratio in ((one, other, "0.5"), (other, one, "2")):
+        rows = {row[0]: row[1:] for row in first.compare(second).rows}
+        assert rows["read"][2:] == (ratio, "yes")
+        assert rows["some"][3] == "no"  # their intervals overlap
+        assert len(rows) == 9
+
+
+# Files.
+
+
+def test_a_run_comes_back_from_its_files_as_it_was(tmp_path):
+    run = a_run(dot(0.05), left_out={"decode": 'with "quotes", a \\ and\na line'})
+    assert load_run(run.save(tmp_path / "some-run")) == run
+    assert sorted(path.name for path in (tmp_path / "some-run").iterdir()) == [
+        "some-run.csv",
+        "some-run.toml",
+    ]
+
+
+@settings(max_examples=40)
+@given(st.text(min_size=1), st.floats(1e-9, 1e3), st.floats(0, 1e18))
+def test_whatever_stands_in_a_run_is_kept(tmp_path_factory, words, seconds, size):
+    sizes = {"flops": size, "bytes": 1, "name": words}
+    more = {"operation": "operation", "sizes": sizes, "roof": "read"}
+    why = " ".join(words.split())  # the CSV holds sentences of one line
+    pace = (0.008, 0.0123)
+    samples = tuple(Sample(seconds, 3, 0.5, pace=pace, disturbed=why) for _ in range(3))
+    odd = replace(figure("x", "s", 1, seconds, **more), what=words, samples=samples)
+    run = a_run(odd, host=replace(HOST, cpu=words, caches={words: size}), left_out={words: words})
+    assert load_run(run.save(tmp_path_factory.mktemp("run"))) == run
+
+
+def test_the_files_can_be_read_without_rooflib(tmp_path):
+    folder = a_run(dot(0.05)).save(tmp_path / "some-run")
+    head = tomllib.loads((folder / "some-run.toml").read_text())
+    assert head["host"]["cpu"] == "Made-up CPU"
+    assert head["run"]["date"] == DATE
+    assert head["figure"][2]["key"] == "read"
+    with (folder / "some-run.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["figure"] == "read"]
+    assert [float(row["seconds"]) for row in rows] == pytest.approx([0.1, 0.101, 0.102])
+    # No result is written: it would be a second place for one figure.
+    assert not {"best", "median", "spread"} & set(head["figure"][2])
+
+
+def broken(tmp_path: Path, old: str, new: str, ending: str = "toml") -> Path:
+    folder = a_run().save(tmp_path / "run")
+    path = folder / f"run.{ending}"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    return folder
+
+
+def test_files_that_are_no_run_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"folder must hold a run, as empty.toml and .csv"):
+        load_run(tmp_path / "empty")
+    with pytest.raises(ValueError, match=r"format of run.toml must be 1"):
+        load_run(broken(tmp_path, "format = 1", "format = 2"))
+    with pytest.raises(ValueError, match=r"figure must be one of run.toml; got 'write'"):
+        load_run(broken(tmp_path, "read,", "write,", "csv"))
+    for name in LIBRARIES:
+        with pytest.raises(ValueError, match=f"libraries of run.toml must name .*: no {name}"):
+            load_run(broken(tmp_path, f"\n{name} = ", f"\nno_{name} = "))
+    for table, name in (("protocol", "timer"), ("protocol", "data"), ("run", "date")):
+        with pytest.raises(ValueError, match=f"{table} of run.toml must name .*: no {name}"):
+            load_run(broken(tmp_path, f"\n{name} = ", f"\nno_{name} = "))
+    with pytest.raises(ValueError, match=r"host of run.toml must name cpu: no cpu"):
+        load_run(broken(tmp_path, '"Made-up CPU"', '""'))
+
+
+# The command.
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    run = a_run(dot(0.055))
+    monkeypatch.setattr(command, "measure", lambda seconds: replace(run, seconds=seconds))
+    return run
+
+
+def test_the_command_prints_saves_and_compares(measured, tmp_path, capsys):
+    command.main(["--save", str(tmp_path / "one"), "--seconds", "20"])
+    shown = capsys.readouterr().out
+    assert "Made-up CPU, 2026-01-02" in shown
+    assert "100 GFLOP/s" in shown
+    assert "between the bounds" in shown
+    assert load_run(tmp_path / "one").seconds == 20
+    command.main(["--compare", str(tmp_path / "one")])
+    assert "beside Made-up CPU" in capsys.readouterr().out
+
+
+def test_a_busy_machine_is_a_line_and_status_3(monkeypatch, capsys):
+    from rooflib.__main__ import main
+
+    def refuse(seconds):
+        raise rl.TooBusyError("this machine is too busy to be measured: others")
+
+    monkeypatch.setattr(command, "measure", refuse)
+    with pytest.raises(SystemExit) as ended:
+        main(["measure"])
+    assert ended.value.code == 3
+    assert capsys.readouterr().err == "rooflib: this machine is too busy to be measured: others\n"
+
+
+@pytest.mark.usefixtures("measured")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--compare", "no/where"], "folder must hold a run, as where.toml"),
+        (["--seconds", "soon"], "argument --seconds: invalid float value: 'soon'"),
+        (["--sped", "1"], "unrecognized arguments: --sped 1"),
+    ],
+)
+def test_a_mistake_is_a_line_and_status_2(
+    measured, monkeypatch, tmp_path, capsys, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert ended.value.code == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("rooflib: ")
+    assert message in shown
+    assert shown.count("\n") == 1
+
+
+def test_no_time_is_no_time():
+    with pytest.raises(ValueError, match="seconds must be above zero and finite; got 0"):
+        rl.measure(0)
+    assert Machine().run().seconds > 0

@@ -1,0 +1,127 @@
+"""The site, with a process of this machine in the place of Pyodide.
+
+What a page asks of Pyodide it asks of this server, and waits for the answer. So tests need none of
+Pyodide's files and no time to compile them; all else is as readers have it: the scripts, the
+packed course, the thread that can be ended.
+"""
+
+import functools
+import io
+import json
+import select
+import subprocess
+import sys
+import tempfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyodide_server import RUNTIME
+from site_server import Handler, Server, serving
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Process:
+    """One Python, as each start of a page's thread gets a new one, in a folder of its own."""
+
+    home: Path
+    running: subprocess.Popen[str]
+
+    def ask(self, question: dict[str, object], asker: io.BufferedIOBase) -> str:
+        """Its answer in JSON; the process ends with whoever asks."""
+        send, answers = self.running.stdin, self.running.stdout
+        assert send is not None
+        assert answers is not None
+        send.write(json.dumps(question) + "\n")
+        send.flush()
+        ready, _, _ = select.select([answers, asker], [], [])
+        if answers not in ready:
+            self.running.kill()
+            raise ConnectionAbortedError
+        return answers.readline()
+
+
+class Processes:
+    """Those that were started, by their number."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.all: list[Process] = []
+        self.lock = threading.Lock()
+
+    def start(self) -> int:
+        with self.lock:
+            home = self.folder / str(len(self.all))
+            home.mkdir()
+            running = subprocess.Popen(
+                [sys.executable, "-I", str(HERE / "process.py"), str(home)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={"MPLBACKEND": "agg", "HOME": str(home)},
+            )
+            self.all.append(Process(home, running))
+            return len(self.all) - 1
+
+    def end(self) -> None:
+        for process in self.all:
+            process.running.kill()
+            process.running.communicate()
+
+
+class NativeHandler(Handler):
+    """Serves the stand-in under the names of Pyodide's files, and answers what it asks."""
+
+    def __init__(self, *args: object, processes: Processes, **kwargs: object) -> None:
+        self.processes = processes
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        found = RUNTIME.fullmatch(self.path.removeprefix(self.record.below))
+        if not found:
+            return super().do_GET()
+        script = found["name"] == "pyodide.js"
+        body = (HERE / "stand_in.js").read_bytes() if script else b"\0" * 1000
+        return self.answer(200, body, "text/javascript" if script else "application/octet-stream")
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        what, _, number = self.path.removeprefix(f"{self.record.below}/native/").partition("/")
+        if what == "start":
+            return self.answer(200, str(self.processes.start()).encode())
+        process = self.processes.all[int(number)]
+        if what == "unpack":
+            zipfile.ZipFile(io.BytesIO(body)).extractall(process.home / "course")
+            return self.answer(200, b"")
+        try:
+            answer = process.ask(json.loads(body), self.connection)  # type: ignore[arg-type]
+        except ConnectionAbortedError:
+            self.close_connection = True
+            return None
+        return self.answer(200, answer.encode())
+
+    def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        self.send_response(status)
+        # Not as Handler does, which compresses.
+        super(Handler, self).send_header("Content-Type", kind)
+        super(Handler, self).send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def serving_native(site: Path, below: str = "") -> Iterator[Server]:
+    """Serve the site, at the top or below, until the block ends; no need of Pyodide's files."""
+    with tempfile.TemporaryDirectory() as folder:
+        processes = Processes(Path(folder))
+        try:
+            handler = functools.partial(NativeHandler, processes=processes)
+            with serving(site, below, handler) as server:
+                yield server
+        finally:
+            processes.end()

@@ -1,0 +1,53 @@
+"""A page that measures the browser's roof and nothing else, as the site would serve it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import live_figures
+import live_pages
+from playwright.sync_api import BrowserContext, Locator, Page
+from site_server import Server, serving
+
+from roofkit.figure.live_figure import LiveFigure
+from roofkit.pictures.browser_roof_picture import browser_roof
+
+NAME, SCRIPT = "browser-roof", "browser-roof.js"
+# A whole measurement in less than a second, on a machine as busy as it may be: what is tested is
+# that it computes and draws, not how fast it is.
+SHORT = {"sample": 3, "watch": 1, "samples": 3, "roofSamples": 3, "tries": 20, "ticks": 2}
+LENIENT = {"leastOwn": 0, "apart": 1, "disturbed": 1, "above": 1e9, "drift": 1e99, "coarse": 1e9}
+MEASURED = "figure[data-measured]"
+
+
+@contextmanager
+def served(folder: Path, figure: LiveFigure | None = None) -> Iterator[Server]:
+    """A server of the page, `index.html` of its folder."""
+    html = live_pages.html(figure or browser_roof())
+    html = html.replace("data-bundle=", f"data-measure='{SCRIPT}' data-bundle=")
+    html = html.replace("<title>", "<meta charset='utf-8'><title>")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    (folder / SCRIPT).write_text(live_figures.measuring(), encoding="utf-8")
+    with serving(folder) as server:
+        yield server
+
+
+def opened(
+    context: BrowserContext, address: str, settings: Mapping[str, Any] | None = None
+) -> Page:
+    """The page, ready for the press; with `settings` in place of some of protocol.js."""
+    page = context.new_page()
+    if settings:
+        page.add_init_script(f"window.rooflineRoofSettings = {json.dumps(settings)}")
+    page.goto(address)
+    live_pages.settled(page, NAME)
+    return page
+
+
+def measured(page: Page, seconds: float = 30) -> Locator:
+    """Press, and wait until it has measured or refused."""
+    page.get_by_role("button", name="Measure this browser", exact=True).click()
+    page.locator(f"{MEASURED}:not([data-measured='running'])").wait_for(timeout=1000 * seconds)
+    return live_pages.settled(page, NAME)

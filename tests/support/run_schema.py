@@ -1,0 +1,59 @@
+"""What a stored run must say, read from its two files without rooflib."""
+
+import csv
+import datetime
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+FEWEST = 3
+EITHER = {"rooflib", "python", "numpy", "script"}
+TOLD = ["clock", "memory_clock", "power", "temperature", "reasons"]
+COLUMNS = ["figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed"]
+
+
+def problems(folder: Path) -> list[str]:
+    """What is wrong with the run in this folder, a line each."""
+    head = tomllib.loads((folder / f"{folder.name}.toml").read_text(encoding="utf-8"))
+    with (folder / f"{folder.name}.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    device, libraries = head.get("device"), head.get("libraries", {})
+    found = []
+
+    def must(holds: object, what: str) -> None:
+        if not holds:
+            found.append(what)
+
+    names = sorted(path.name for path in folder.iterdir())
+    must(names == [f"{folder.name}.csv", f"{folder.name}.toml"], "it is one TOML and one CSV")
+    date = head.get("run", {}).get("date")
+    must(isinstance(date, datetime.datetime) and date.tzinfo, "its date has a time zone")
+    must(date and date.year >= 2026, "its date is no placeholder")
+    must(date and folder.name.endswith(f"{date:%Y-%m-%d}"), "its folder ends in its date")
+    machine = (device or head.get("host", {})).get("name" if device else "cpu", "")
+    words = set(re.findall(r"[a-z0-9]+", machine.lower()))
+    named = set(re.findall(r"[a-z0-9]+", folder.name.lower())[:-3])
+    must(words and named and named <= words, "its folder is named after its machine")
+    must(head.get("host", {}).get("cpu"), "it names the processor")
+    must(EITHER | {"library" if device else "blas"} <= set(libraries), "it names its libraries")
+    must(re.fullmatch("[0-9a-f]{64}", libraries.get("script", "")), "it has the script's hash")
+    must({"timer", "data", "block"} <= set(head.get("protocol", {})), "it says how it was taken")
+    if device:
+        must(device.get("kind"), "it says what kind of device it is")
+        must("sensors" in head.get("protocol", {}), "it says what its sensors were")
+        must(device.get("kind") != "cuda" or "driver" in device, "it names the driver")
+    columns = list(rows[0]) if rows else []
+    must(columns == COLUMNS + (TOLD if device else []), "its CSV has the columns of a run")
+    listed = [figure["key"] for figure in head.get("figure", [])]
+    taken = Counter(row["figure"] for row in rows)
+    good = Counter(row["figure"] for row in rows if not row["disturbed"])
+    must(len(set(listed)) == len(listed), "no figure is listed twice")
+    must(set(listed) == set(taken), "its CSV has the figures of its TOML")
+    must(all(good[key] >= FEWEST for key in listed), f"a figure has {FEWEST} samples or more")
+    must(
+        all(float(row["seconds"]) > 0 and int(row["repeats"]) > 0 for row in rows),
+        "each sample took time",
+    )
+    must(not set(listed) & set(head.get("left_out", {})), "what was left out is no figure")
+    return found
