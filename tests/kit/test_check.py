@@ -135,6 +135,8 @@ def test_leaving_the_process_is_reported_and_not_done():
     ("value", "sentence"),
     [
         ((8,), "returned the wrong number of values"),
+        ((), "returned the wrong number of values: 0 values"),
+        (np.array([]), "returned the wrong number of values: 0 values"),
         (8, "did not return the numbers in the form asked for: a number. Return a pair of"),
         (
             {"a": 8, "b": 2},

@@ -13,13 +13,15 @@ import matplotlib
 import numpy as np
 import pytest
 from figures import LibraryFigure, figures
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grading.release.cases import Cases, hidden, published
 from grading.release.exercises import load
 from roofkit.check.answers import ask
 from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
-from roofkit.check.plot_reading import facts, reading
+from roofkit.check.plot_reading import facts, owners, reading
 from roofkit.check.plot_reading.axis_words import names_batch, vertical
 from roofkit.check.plot_reading.plain_text import plain_text
 from roofkit.check.plot_reading.size_words import named_size
@@ -264,6 +266,9 @@ def axis(*ticks: tuple[float, str], offset: str = "") -> dict[str, Any]:
         (axis((-5, "−5"), (5, "5")), (1, 1, False)),
         (axis((1500, "1,500"), (500, "0,5 k")), (1, 1e3, False)),
         (axis((1e14, "a third"), (2e14, "peak")), (1, 1, False)),
+        (axis((1e14, "100.000.000"), (2e14, "200.000.000,0")), (1e-6, 1, False)),
+        (axis((1e3, "1.000")), (1e-3, 1, False)),
+        (axis((1e14, "1.2.3"), (2e14, "9" * 300), (3e14, "2^999"), (0, "1")), (1, 1, False)),
         (axis((1e14, "1"), (2e14, "7"), (3e14, "2000")), (1, 1, False)),
     ],
 )
@@ -350,8 +355,59 @@ def test_points_of_two_sizes_do_not_name_a_line() -> None:
     assert reading(seen(draw), case)[1] == "figure-range"
 
 
-def test_of_a_text_without_end_only_the_beginning_is_read() -> None:
-    assert len(plain_text("x" * 10**6)) == 300
+# What patterns are known to take long over: long runs, many beginnings, characters that stand for
+# many others, and anything at all.
+PIECES = ("x", " ", "10", "10 ", "10^", "(", "{", "\\frac{", "\\mathrm{", "/ (", "per ", "flop")
+RUNS = st.builds(
+    operator.mul,
+    st.sampled_from(
+        [*PIECES, "\ufdfa", "1 ", "1.", "1,", "e1", "-", "\u2074", "\u0130", "op\u00e9rat"]
+    ),
+    st.sampled_from([1, 10, 300, 60_000, 2_000_000]),
+)
+TEXTS = st.lists(RUNS | st.text(max_size=40), max_size=4).map("".join)
+LABELS = TEXTS | st.none() | st.floats() | st.lists(st.text(), max_size=3)
+
+
+@given(LABELS)
+@settings(deadline=None)
+def test_of_a_text_without_end_only_the_beginning_is_read(text: object) -> None:
+    assert len(plain_text(text)) <= 300
+
+
+@given(LABELS, st.lists(st.tuples(st.floats(allow_nan=False), LABELS), max_size=3))
+@settings(deadline=None)
+def test_words_without_end_and_without_sense_are_read_all_the_same(
+    text: object, ticks: list[tuple[float, object]]
+) -> None:
+    factor, problem = vertical(text)
+    assert factor > 0
+    assert problem in {"", "figure-rate", "figure-unit"}
+    assert names_batch(text) in {True, False}
+    assert named_size(text, [1024, 4096]) in {None, 1024, 4096}
+    shown, prefix, _ = shown_scale({"ticks": [*ticks, (1.0, text)], "offset": text})
+    assert 0 < shown < math.inf
+    assert prefix >= 1
+
+
+def test_no_more_texts_are_read_than_a_figure_has() -> None:
+    """However many curves and texts there are: the patterns are tried on so many, and no more."""
+    read = []
+    many = {"x": [1, 2], "y": [1, 2], "axes": 0, "seen": True, "same_look": True}
+    many |= {
+        kind: [f"text {number}" for number in range(100, 1100)]
+        for kind in ("legend", "texts", "between")
+    }
+    figure = WHOLE | {"curves": [many] * 1000}
+
+    def counted(text: object, sizes: list[int]) -> int | None:
+        read.append(text)
+        return named_size(text, sizes)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owners, "named_size", counted)
+        assert reading(figure, {"sizes": [99, 98, 97], "batches": [1, 2]})[1] == "figure-curve"
+    assert 0 < len(read) < 20_000
 
 
 def test_what_is_seen_is_plain_data() -> None:

@@ -110,6 +110,10 @@ def test_factors_without_a_name_are_all_one():
     assert len(said) == 1
 
 
+def test_numbers_whose_product_is_too_large_for_a_float_are_compared_all_the_same():
+    assert slip([(10**300 + 1, 10**12), (10**200 + 7, 10**120)], []) == ""
+
+
 def test_one_number_alone_is_off_by_some_factor_always_so_only_a_known_one_is_named():
     assert slip([(3.0, 1.7)], [1.0]) == ""
     assert slip([(1 / 1.7, 1.7)], [1.0]) == "The ratio is upside down."

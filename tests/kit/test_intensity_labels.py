@@ -52,7 +52,14 @@ def drawn(figure: Chart, **settings: float | str) -> tuple[dict[str, Path], list
     return labels, lines
 
 
-@pytest.mark.parametrize(("figure", "chip"), [(FIGURE, "TPU v5e"), (FIGURE, "TPU v6e"), (CPU, OWN)])
+@pytest.mark.parametrize(
+    ("figure", "chip"),
+    [
+        (FIGURE, "TPU v5e"),
+        pytest.param(FIGURE, "TPU v6e", marks=pytest.mark.long),
+        pytest.param(CPU, OWN, marks=pytest.mark.long),
+    ],
+)
 def test_no_label_crosses_another_or_a_line(
     monkeypatch: pytest.MonkeyPatch, figure: Chart, chip: str
 ) -> None:

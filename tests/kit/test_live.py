@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 import site_browser
-import site_server
 from live_pages import chip_of
 from playwright.sync_api import Browser, BrowserContext, Page
 from repository import ROOT
+from site_server import Server
 
 import rooflib as rl
 from roofkit import live
@@ -334,9 +334,8 @@ def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
 
 
 @pytest.fixture(scope="module")
-def origin(site: Path) -> Iterator[str]:
-    with site_server.serving(site) as server:
-        yield server.origin
+def origin(server: Server) -> str:
+    return server.origin
 
 
 @pytest.fixture

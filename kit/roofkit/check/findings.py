@@ -48,7 +48,7 @@ class Findings:
             some = "some of them are right" if any(self.right) else "none of them is right"
             yield f"The values are not as expected: {some}."
         if self.names:
-            yield self._about_names()
+            yield self._about_names(private)
         elif said := slip(self.pairs, self.fine):
             yield said
 
@@ -86,7 +86,8 @@ class Findings:
                     )
         return "The curves are not those expected."
 
-    def _about_names(self) -> str:
+    def _about_names(self, private: bool) -> str:
+        """Quotes a name only for the learner's own eyes: it may say what was asked."""
         pairs = [
             (set(answer.value), set(names))
             for answer, names in zip(self.seen, self.expected, strict=True)
@@ -97,6 +98,8 @@ class Findings:
         handed_in = self._handed_in()
         unheard = sorted({name for named, _ in pairs for name in named} - handed_in)
         if unheard and handed_in.issuperset(set().union(*(right for _, right in pairs))):
+            if not private:
+                return "Some of the names are none of those that were handed in."
             return f"Not among the names that were handed in: {listed(unheard)}."
         if missing and extra:
             return "Some names are missing, and some are named that should not be."

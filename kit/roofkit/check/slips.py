@@ -200,7 +200,10 @@ def _all_off(count: int) -> str:
 
 
 def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    products = _shares([value * right if _usable(value, right) else 0 for value, right in pairs])
+    # As floats, of which a product that is too large is infinite; one of whole numbers is not.
+    products = _shares(
+        [float(value) * float(right) if _usable(value, right) else 0 for value, right in pairs]
+    )
     if products is None:
         return ""
     least, most = products

@@ -8,7 +8,8 @@ import numpy as np
 from .size_words import named_size
 
 Facts = dict[str, Any]
-MOST = 100  # curves, and texts of one curve, that are looked at
+MOST = 100  # curves that are looked at
+TEXTS = 20  # of one curve, of each kind
 
 
 def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dict[int, Facts], str]:
@@ -32,10 +33,10 @@ def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dic
 
 def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
     """The sizes that a curve is named by: one, or several that share its look in the legend."""
-    legend = {named_size(text, sizes) for text in curve.get("legend", [])[:MOST]} - {None}
+    legend = {named_size(text, sizes) for text in curve.get("legend", [])[:TEXTS]} - {None}
     if len(legend) == 1:
         return {size for size in legend if size is not None}
-    beside = (named_size(text, sizes) for text in curve["texts"][:MOST])
+    beside = (named_size(text, sizes) for text in curve["texts"][:TEXTS])
     if (nearest := next((size for size in beside if size is not None), None)) is not None:
         return {nearest}
     return {size for size in legend if size is not None} if curve.get("same_look") else set()
@@ -78,7 +79,7 @@ def _left_over(
         found = [
             curve
             for curve in free
-            if any(named_size(text, sizes) == size for text in curve.get("between", [])[:MOST])
+            if any(named_size(text, sizes) == size for text in curve.get("between", [])[:TEXTS])
         ]
         if len(found) == 1:
             left[size] = found

@@ -34,8 +34,11 @@ _SIGNS = {
 
 
 def plain_text(text: object) -> str:
-    """The text without TeX; digits of all scripts as 0 to 9; powers as 10^12."""
-    plain = str(text)[:LONGEST]
+    """The text without TeX; digits of all scripts as 0 to 9; powers as 10^12.
+
+    At most LONGEST characters, so that no pattern that reads them has much to do.
+    """
+    plain = text[:LONGEST] if isinstance(text, str) else ""
     plain = _POWER.sub(lambda power: "^" + power.group().translate(_RAISED), plain)
     plain = _FONT.sub("", re.sub(_FONT.pattern + r" ?\{([^{}]*)\}", r"\1", plain))
     plain = re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", plain)
@@ -43,4 +46,5 @@ def plain_text(text: object) -> str:
         plain = plain.replace(sign, character)
     plain = unicodedata.normalize("NFKC", plain.replace("{", "").replace("}", ""))
     plain = "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in plain)
-    return " ".join(plain.split())
+    # Cut again: one character may stand for eighteen others.
+    return " ".join(plain[:LONGEST].split())

@@ -1,5 +1,6 @@
 """Which of the sizes a text names."""
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -9,12 +10,13 @@ from .plain_text import plain_text
 def named_size(text: object, sizes: Iterable[int]) -> int | None:
     """The size that the text names first, None if it names none."""
     plain = plain_text(text)
-    places = {size: place for size in sizes if (place := _place(plain, size)) is not None}
-    return min(places, key=lambda size: places[size], default=None)
+    found = [(match.start(), size) for size in sizes if (match := _named(size).search(plain))]
+    return min(found, key=lambda one: one[0], default=(0, None))[1]
 
 
-def _place(text: str, size: int) -> int | None:
-    """Where the text names the size, None if nowhere."""
+@functools.lru_cache(maxsize=100)
+def _named(size: int) -> re.Pattern[str]:
+    """Finds this size in a text, however people write it."""
     ways = {str(size), *(f"{size:,}".replace(",", sign) for sign in (",", " ", "_", "'", "."))}
     if size & (size - 1) == 0:
         ways.add(f"2^{size.bit_length() - 1}")
@@ -23,10 +25,4 @@ def _place(text: str, size: int) -> int | None:
     # In steps of a thousand, but only with a decimal point: 4k is 4,096 here.
     thousands |= {f"{size / 1000:.{places}f}" for places in (1, 2, 3) if size >= 1000}
     ways |= {f"{way}{gap}{k}" for way in thousands for gap in ("", " ") for k in ("k", "K", "Ki")}
-    found = [
-        match.start()
-        for way in ways
-        for match in [re.search(rf"(?<![\d.,^]){re.escape(way)}(?!\d|[.,]\d)", text)]
-        if match
-    ]
-    return min(found, default=None)
+    return re.compile(rf"(?<![\d.,^])(?:{'|'.join(map(re.escape, sorted(ways)))})(?!\d|[.,]\d)")

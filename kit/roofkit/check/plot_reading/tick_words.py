@@ -1,5 +1,6 @@
 """What the texts at the ticks of an axis say: numbers in another scale, prefixes, a unit."""
 
+import math
 import re
 from typing import Any
 
@@ -23,8 +24,10 @@ def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
     powers, prefix, has_unit = [], 1.0, False
     for place, text in axis.get("ticks", [])[:50]:
         value, of_tick, unit = _quantity(text) or (0.0, 1.0, False)
-        if value and place and value / place > 0:
-            powers.append(float(np.log10(value * corner / place)))
+        with np.errstate(all="ignore"):
+            shown = float(np.float64(value) * corner / place)
+        if 0 < shown < math.inf:
+            powers.append(math.log10(shown))
             prefix, has_unit = max(prefix, of_tick), has_unit or unit
     if not powers:
         return 1.0, 1.0, False
@@ -41,7 +44,9 @@ def _quantity(text: object) -> tuple[float, float, bool] | None:
         return None
     value = _number(parts[1].strip()) if parts[1] else 1.0
     if parts[2]:
-        value *= float(parts[2]) ** int(parts[3])
+        value *= _power(float(parts[2]), int(parts[3]))
+    if not math.isfinite(value):
+        return None
     rest = parts[4].strip()
     factor, problem = vertical(rest)
     if rest and problem:
@@ -52,7 +57,20 @@ def _quantity(text: object) -> tuple[float, float, bool] | None:
 
 
 def _number(text: str) -> float:
+    """The number that is written there, with points or commas between thousands; nan for none."""
     text = re.sub(r"[ _']", "", text)
     if re.fullmatch(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text):
         text = text.replace(",", "")
-    return float(text.replace(",", "."))
+    elif re.fullmatch(r"[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d*)?", text):  # 1.000 alone is one
+        text = text.replace(".", "")
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return math.nan
+
+
+def _power(base: float, exponent: int) -> float:
+    try:
+        return float(base**exponent)
+    except (OverflowError, ZeroDivisionError):
+        return math.inf

@@ -1,0 +1,96 @@
+"""Markdown that a cell displays, as the built pages have it: tables, and paragraphs of text."""
+
+import re
+from html import escape
+
+from book_extension.table_widths import column_class, shown_as
+
+RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
+COLUMN = re.compile(r"(?<!\\)\|")
+LINK = re.compile(r"\[([^\]]*)\]\((https://[^\s()]+)\)")
+# After `escape`, which has made &lt; and &gt; of its brackets.
+BARE_LINK = re.compile(r"&lt;(https://[^\s&]+)&gt;")
+MARKS = (
+    (re.compile(r"(?<=\w)'"), "’"),
+    (re.compile(r"\*\*(.+?)\*\*"), r"<strong>\1</strong>"),
+    (re.compile(r"(?<![\w*])\*([^*\s][^*]*)\*(?!\w)"), r"<em>\1</em>"),
+    (BARE_LINK, r'<a class="reference external" href="\1">\1</a>'),
+    (LINK, r'<a class="reference external" href="\2">\1</a>'),
+)
+CODE = re.compile(r"`([^`]+)`")
+
+
+def as_html(markdown: str) -> str:
+    """HTML of the blocks, which empty lines part; what is no table is a paragraph."""
+    blocks = [block.splitlines() for block in re.split(r"\n\s*\n", markdown.strip())]
+    return "".join(table(b) if is_table(b) else f"<p>{inline(' '.join(b))}</p>" for b in blocks)
+
+
+def is_table(lines: list[str]) -> bool:
+    return len(lines) > 1 and "|" in lines[0] and RULE.fullmatch(lines[1].strip()) is not None
+
+
+def table(lines: list[str]) -> str:
+    """A table in the theme's own markup."""
+    sides = [side(rule) for rule in cells(lines[1])]
+    rows = [[inline(cell) for cell in cells(line)] for line in (lines[0], *lines[2:])]
+    # A row may be shorter or longer than the first.
+    rows = [(row + [""] * len(sides))[: len(sides)] for row in rows]
+    texts = [[re.sub(r"<[^>]+>", "", cell) for cell in row] for row in rows]
+    kind = shown_as(texts)
+    names = [column_class(column) if kind else "" for column in zip(*texts, strict=True)]
+    body = "".join(
+        row_html(number, row, sides, names, texts[0] if kind == "wide" else None)
+        for number, row in enumerate(rows[1:])
+    )
+    head = "".join(
+        f"<th{classes('head', side)}><p>{cell}</p></th>"
+        for cell, side in zip(rows[0], sides, strict=True)
+    )
+    return (
+        f'<div class="pst-scrollable-table-container"><table{classes("table", kind)}>'
+        f'<thead><tr class="row-odd">{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def row_html(
+    number: int, row: list[str], sides: list[str], names: list[str], headings: list[str] | None
+) -> str:
+    """One row; where a phone shows rows as lists, each cell repeats its heading."""
+    shown = []
+    for column, cell in enumerate(row):
+        label = f'<span class="heading-of-cell">{headings[column]}</span>' if headings else ""
+        shown.append(f"<td{classes(sides[column], names[column])}><p>{label}{cell}</p></td>")
+    return f'<tr class="row-{("even", "odd")[number % 2]}">{"".join(shown)}</tr>'
+
+
+def classes(*names: str) -> str:
+    found = " ".join(filter(None, names))
+    return f' class="{found}"' if found else ""
+
+
+def cells(line: str) -> list[str]:
+    text = line.strip().removeprefix("|")
+    if not text.endswith("\\|"):
+        text = text.removesuffix("|")
+    return [cell.replace("\\|", "|").strip() for cell in COLUMN.split(text)]
+
+
+def side(rule: str) -> str:
+    """What css calls a column's alignment."""
+    left, right = rule.startswith(":"), rule.endswith(":")
+    return {(1, 1): "text-center", (0, 1): "text-right", (1, 0): "text-left"}.get((left, right), "")
+
+
+def inline(text: str) -> str:
+    """Code, bold, slanted, links; anything else is text."""
+    parts = []
+    for number, part in enumerate(CODE.split(text)):
+        if number % 2:
+            parts.append(f'<code class="docutils literal notranslate">{escape(part, False)}</code>')
+            continue
+        part = escape(part, False)
+        for mark, html in MARKS:
+            part = mark.sub(html, part)
+        parts.append(part)
+    return "".join(parts)

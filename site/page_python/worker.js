@@ -1,0 +1,120 @@
+// The page's Python, in a thread of its own: only its end stops a loop that never ends.
+// Told {start} once, then {order} as often as wanted; a newer order ends an older one between steps.
+// A step that fails ends its order, unless it has `goOn`.
+
+const HERE = new URL("./", self.location.href).href; // a folder named after what is in it
+const KEPT = "roofline-python";
+let pyodide; // such a folder too
+let total = 0;
+let got = 0;
+let page;
+let latest;
+
+// ---- fetching, counted, and kept by the browser for the next page and the next visit
+
+const fetchAnew = self.fetch.bind(self);
+
+async function keptFiles() {
+  try {
+    const cache = await caches.open(KEPT);
+    for (const { url } of await cache.keys()) {
+      if (!url.startsWith(HERE) && !url.startsWith(pyodide)) await cache.delete(url);
+    }
+    return cache;
+  } catch {
+    return null; // this browser keeps nothing here
+  }
+}
+
+let shelf;
+self.fetch = async (address, options) => {
+  shelf ??= keptFiles();
+  const url = new URL(address.url ?? address, self.location.href).href;
+  const kept = await (await shelf)?.match(url);
+  if (kept) return counted(kept);
+  const answer = await fetchAnew(address, options);
+  if (!answer.ok) throw new Error(`${url} gave ${answer.status}`);
+  const copy = answer.clone();
+  shelf.then((cache) => cache?.put(url, copy)).catch(() => {}); // no room: fetched again then
+  return counted(answer);
+};
+
+function counted(answer) {
+  const reader = answer.body.getReader();
+  const body = new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      got += value.length;
+      postMessage({ got, total });
+      controller.enqueue(value);
+    },
+  });
+  return new Response(body, { status: answer.status, headers: answer.headers });
+}
+
+// ---- starting
+
+const PACKAGES = "/lib/python3.12/site-packages";
+const COURSE = "/course";
+const fetched = async (address) => (await fetch(address)).arrayBuffer();
+
+async function start() {
+  const files = await (await fetchAnew(`${HERE}files.json`)).json();
+  total = files.bytes;
+  pyodide = new URL(files.pyodide, HERE).href;
+  const unpacked = [
+    [fetched(`${pyodide}packages.zip`), PACKAGES],
+    [fetched(`${HERE}course.zip`), COURSE],
+  ];
+  importScripts(`${pyodide}pyodide.js`);
+  const python = await loadPyodide({
+    indexURL: pyodide,
+    stdLibURL: `${pyodide}library.zip`,
+    env: { MPLBACKEND: "agg", HOME: "/home/learner" },
+  });
+  for (const [archive, extractDir] of unpacked) {
+    python.unpackArchive(await archive, "zip", { extractDir });
+  }
+  page = python.runPython(`
+import sys
+sys.path[:0] = ["${COURSE}", "${COURSE}/kit"]
+from page_python.page_runner import started
+started()`);
+}
+
+// ---- running
+
+// A task of its own, after which messages that have come meanwhile were heard.
+const breath = () =>
+  new Promise((go) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => go();
+    port2.postMessage(0);
+  });
+
+async function follow({ order, from, steps }) {
+  latest = order;
+  page.go_back_to(from);
+  for (const [place, { code, alt, ours, values, goOn }] of steps.entries()) {
+    postMessage({ order, begins: from + place });
+    const step = from + place;
+    const answer = JSON.parse(values ? page.values(values) : page.run(code, alt, Boolean(ours)));
+    postMessage(values ? { order, step, values: answer } : { order, step, ...answer });
+    if (answer.failed && !goOn) break;
+    await breath();
+    if (latest !== order) return;
+  }
+  postMessage({ order, done: true });
+}
+
+onmessage = async ({ data }) => {
+  try {
+    if (data.start) {
+      await start();
+      postMessage({ ready: true });
+    } else await follow(data);
+  } catch (error) {
+    postMessage({ broken: String(error?.message ?? error) });
+  }
+};

@@ -1,0 +1,50 @@
+"""The licence of a package is taken from where its metadata has it."""
+
+from importlib import metadata
+
+import pytest
+
+from roofkit.package_facts import font_licence, licence, package
+
+BSD = "License :: OSI Approved :: BSD License"
+
+
+@pytest.mark.parametrize(
+    ("expression", "field", "classifiers", "expected"),
+    [
+        ("MIT", "GPL", [BSD], "MIT"),
+        ("", "SIL OFL 1.1\n", [BSD], "SIL OFL 1.1"),
+        ("", "BSD License\n\nCopyright", [BSD], "BSD License"),
+        ("", "", [BSD, "License :: OSI Approved :: MIT License"], "BSD License, MIT License"),
+        ("", "", ["License :: Public Domain"], "Public Domain"),
+        ("", "", [], "not said"),
+    ],
+)
+def test_the_licence_is_named_once(expression, field, classifiers, expected) -> None:
+    assert licence(expression, field, classifiers) == expected
+
+
+def test_a_package_is_as_it_is_installed() -> None:
+    assert package("pytest").version == metadata.version("pytest") == pytest.__version__
+    assert package("pytest").licence == "MIT"
+
+
+def test_a_package_that_is_not_there_is_named() -> None:
+    with pytest.raises(LookupError, match=r"name is 'no-such'; allowed is the name of a package"):
+        package("no-such")
+
+
+def test_fonts_may_have_a_licence_of_their_own() -> None:
+    assert package("ziamath").licence == "MIT"
+    # As https://scripts.sil.org/OFL names it.
+    assert font_licence("ziamath") == "SIL Open Font License, Version 1.1"
+    assert font_licence("font-source-serif-pro") == font_licence("ziamath")
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed"),
+    [("no-such", "the name of a package"), ("pytest", "a package whose fonts name")],
+)
+def test_a_package_without_such_fonts_is_named(name: str, allowed: str) -> None:
+    with pytest.raises(LookupError, match=f"^name is '{name}'; allowed is {allowed}"):
+        font_licence(name)

@@ -1,0 +1,231 @@
+"""Guesses are taken, kept, and told at the answer; without scripts nothing of them is seen."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from guesses import amiss
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from site_browser import DESK, PHONE, SIDEWAYS, Traffic, axe, put_theme, put_width, ready
+from site_server import Server, serving
+
+# A guess that was told is no longer taken; a test may guess twice.
+AGAIN = "() => document.querySelectorAll('.guess :disabled').forEach((e) => (e.disabled = false))"
+
+
+# No room for guesses; the theme keeps its own things.
+FULL = """const { setItem } = Storage.prototype;
+Storage.prototype.setItem = function (key, value) {
+  if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
+  setItem.call(this, key, value);
+};"""
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, below: str) -> Iterator[Server]:
+    with serving(site, below) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    yield context
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def chapter(context: BrowserContext, server: Server) -> Page:
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/intensity.html")
+    return page
+
+
+def right(page: Page, name: str) -> str:
+    """The right answer, as the page was built with it."""
+    text = page.locator(f".answer[data-name={name}] .right").text_content()
+    return " ".join((text or "").split())
+
+
+def told(page: Page, name: str) -> str:
+    """What stands behind the answer, or in the folded one."""
+    place = f".answer[data-name={name}]"
+    return page.locator(f"{place} + .guess-told, {place} + details .guess-told").inner_text()
+
+
+def number(page: Page, name: str, guess: str) -> None:
+    form = page.locator(f".answer[data-name={name}]").locator("xpath=preceding::form[1]")
+    form.locator("input").fill(guess)
+    form.get_by_role("button").click()
+
+
+def first_number(text: str) -> float:
+    found = re.match(r"[\d,.]+", text)
+    assert found
+    return float(found[0].replace(",", ""))
+
+
+def test_a_choice_is_taken_in_its_box_and_told_at_the_answer(chapter: Page) -> None:
+    box = chapter.locator(".admonition.tip", has_text="vectors of a billion numbers")
+    expect(box.locator(".guess")).to_have_count(1)
+    box.get_by_label("about a thousand").check()
+    assert told(chapter, "long-vectors") == (
+        f"Your guess was “about a thousand”. It is “{right(chapter, 'long-vectors')}”."
+    )
+    box.get_by_label("still less than one").check()
+    assert told(chapter, "long-vectors") == ("Your guess was “still less than one”, and so it is.")
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [(4.0, "your guess is 4 times as large."), (0.25, "that is 4 times as large as your guess.")],
+)
+def test_a_number_is_told_by_the_factor(chapter: Page, times: float, words: str) -> None:
+    chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
+    answer = right(chapter, "check-mixed")
+    guess = f"{times * first_number(answer):.6f}"
+    chapter.evaluate(AGAIN)
+    number(chapter, "check-mixed", guess)
+    said = told(chapter, "check-mixed")
+    assert said == f"Your guess was {guess} FLOP/byte, and it is {answer}: {words}"
+
+
+def test_a_share_is_told_in_points_and_no_number_is_asked_for_again(chapter: Page) -> None:
+    chapter.locator(".answer[data-name=check-laptop] + details").evaluate("(e) => (e.open = true)")
+    place = chapter.locator(".answer[data-name=check-laptop]")
+    number(chapter, "check-laptop", "a lot")
+    note = place.locator("xpath=preceding::p[1]")
+    assert note.inner_text() == "Write a number, such as 12, 0.5 or 1e9."
+    answer = right(chapter, "check-laptop")
+    number(chapter, "check-laptop", f"{first_number(answer) + 12}")
+    assert told(chapter, "check-laptop").endswith(f"and it is {answer}: 12 points away.")
+
+
+def test_an_order_says_how_many_stood_in_their_place(chapter: Page) -> None:
+    place = chapter.locator(".answer[data-name=check-order]")
+    chapter.locator(".answer[data-name=check-order] + details").evaluate("(e) => (e.open = true)")
+    order = right(chapter, "check-order").split(", ")
+    form = place.locator("xpath=preceding::form[1]")
+    for at, name in enumerate([order[1], order[0], order[2]]):
+        form.get_by_label(name).select_option(index=at + 1)
+    assert told(chapter, "check-order") == (
+        f"In your order 1 of 3 stood in their place. It is: {', '.join(order)}."
+    )
+
+
+def test_a_guess_that_was_told_stays_and_the_summary_counts_it(
+    chapter: Page, server: Server
+) -> None:
+    chapter.locator(".answer[data-name=check-order] + details").scroll_into_view_if_needed()
+    expect(chapter.locator(".guess select").first).to_be_disabled()
+    chapter.reload()
+    assert "1 of 3" in chapter.locator(".guess-told", has_text="In your order").text_content()
+    page = chapter.context.new_page()
+    ready(page, f"{server.origin}/chapters/summary.html")
+    cells = page.locator(".guesses tbody tr td").all_inner_texts()
+    assert cells[0].endswith("Arithmetic intensity")
+    assert re.fullmatch(r"\d of 9", cells[1])
+    assert axe(page) == []
+    page.close()
+
+
+def test_it_keeps_nobody_out(chapter: Page) -> None:
+    assert axe(chapter) == []
+    put_width(chapter, PHONE)
+    put_theme(chapter, "dark")
+    assert axe(chapter) == []
+    assert chapter.evaluate(SIDEWAYS) <= 0
+
+
+# Answers each guess of a page as the page itself does: {name: what is said then}.
+ANSWERED = """() => Object.fromEntries([...document.querySelectorAll(".answer")].map((answer) => {
+  const { name, kind } = answer.dataset;
+  const right = answer.querySelector(".right").textContent.trim();
+  const form = document.querySelector(`form.guess[name="${name}"]`);
+  const changed = (control) => control.dispatchEvent(new Event("change"));
+  if (kind === "number") {
+    form.querySelector("input").value = /^[\\d.,]+/.exec(right)[0];
+    form.querySelector("button").click();
+  } else if (kind === "choice") {
+    const radio = [...form.querySelectorAll("input")].find(({ value }) => value === right);
+    radio.checked = true;
+    changed(radio);
+  } else {
+    const order = right.split(", ");
+    for (const label of form.querySelectorAll("label")) {
+      const select = label.querySelector("select");
+      const name = label.textContent.replace(select.textContent, "").trim();
+      select.value = order.indexOf(name);
+      changed(select);
+    }
+  }
+  const folded = answer.nextElementSibling?.matches("details") ? answer.nextElementSibling : null;
+  const told = folded ? folded.querySelector(".guess-told") : answer.nextElementSibling;
+  return [name, [kind, right, told.textContent]];
+}))"""
+GUESSING = ("introduction", "time", "intensity", "roofline", "matmul", "chips", "attention")
+GUESSING += ("machine", "hardware", "homework", "summary")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", GUESSING)
+def test_each_right_answer_is_judged_right(browser: Browser, server: Server, name: str) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/{name}.html")
+    said = page.evaluate(ANSWERED)
+    assert len(said) == page.locator(".answer").count() > 0
+    for kind, right, told in said.values():
+        if kind == "number":
+            assert told.endswith(f", and it is {right}."), told
+        elif kind == "choice":
+            assert told == f"Your guess was “{right}”, and so it is."
+        else:
+            assert told == f"Your order was right: {right}."
+    print(name, len(said), "guesses")
+    context.close()
+
+
+def test_without_storage_it_lasts_as_long_as_the_page(browser: Browser, server: Server) -> None:
+    context = browser.new_context()
+    context.add_init_script(FULL)
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/intensity.html")
+    page.get_by_label("about a thousand").check()
+    assert told(page, "long-vectors").startswith("Your guess was “about a thousand”.")
+    assert traffic.wrong == []
+    context.close()
+
+
+def test_without_scripts_nothing_is_seen(browser: Browser, server: Server) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{server.origin}/chapters/intensity.html")
+    assert page.locator(".answer").count() == 9
+    assert page.locator(".answer:visible, .guess, .guess-told").count() == 0
+    context.close()
+
+
+def test_what_cannot_be_an_answer_is_a_warning() -> None:
+    assert amiss("number", "12.5 times", []) == ""
+    assert amiss("number", "1,024", []) == ""
+    assert "does not begin with a number" in amiss("number", "about 3", [])
+    assert amiss("choice", "twice", ["twice", "more"]) == ""
+    assert "“thrice” is none of twice, more" in amiss("choice", "thrice", ["twice", "more"])
+    assert amiss("order", "b, a", ["a", "b"]) == ""
+    assert "in an order" in amiss("order", "a, c", ["a", "b"])
+
+
+def test_every_chapter_asks_and_no_two_answers_have_one_name(site: Path) -> None:
+    asking = {}
+    for path in sorted((site / "chapters").glob("*.html")):
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        names = [str(one["data-name"]) for one in soup.select(".answer")]
+        assert len(names) == len(set(names)), path.name
+        asking[path.stem] = len(names)
+    assert sum(asking.values()) >= 50, json.dumps(asking)
+    assert {name for name, asks in asking.items() if asks} == set(GUESSING)

@@ -1,0 +1,477 @@
+"""Python in the page, in a browser: cells run, the prose follows, and nothing is lost.
+
+Python starts once for the chapter and once for the exercise; the tests of each go on from there.
+A process of this machine is in the place of Pyodide; the long tests have Pyodide itself.
+"""
+
+import copy
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from classroom import cell, functions
+from native_python import serving_native
+from page_reader import (
+    EDITOR,
+    SLOW,
+    a_run,
+    answer_here,
+    bar,
+    built_with,
+    change_cell,
+    checked,
+    downloaded,
+    field,
+    first_run,
+    press,
+    said_elsewhere,
+    section,
+    shown_values,
+    values,
+    write,
+    written,
+)
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from pyodide_server import serving_pyodide
+from site_browser import (
+    DESK,
+    PHONE,
+    SETTLED,
+    SIDEWAYS,
+    STICKING_OUT,
+    Traffic,
+    axe,
+    put_theme,
+    put_width,
+    ready,
+)
+from site_server import Server
+from submissions import hand_in, submissions
+
+from grading.grade_notebook import grade
+from grading.release import exercises
+
+CHAPTER = "chapters/time"
+EXERCISE = "int8-matmul"
+UNPRESSED = 10_000  # bytes, compressed, that Python in the page costs who does not press
+
+
+@pytest.fixture(scope="module", params=["native", pytest.param("pyodide", marks=pytest.mark.long)])
+def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[Server]:
+    served = serving_native if request.param == "native" else serving_pyodide
+    with served(site, below) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=DESK, color_scheme="light", accept_downloads=True)
+    context.set_default_timeout(SLOW)
+    yield context
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def traffic(context: BrowserContext) -> Traffic:
+    return Traffic().listen(context)
+
+
+# ---- a chapter
+
+
+@pytest.fixture(scope="module")
+def chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Page:
+    """The chapter after the first press; `ran` holds what each of its cells gave."""
+    page = context.new_page()
+    first_run(page, f"{server.origin}/{CHAPTER}.html")
+    assert bar(page) == "Done. All values in the text are as they were built."
+    return page
+
+
+def test_who_does_not_press_fetches_little(site: Path) -> None:
+    static = site / "_static"
+    names = ("run-buttons.js", "answer-button.js", "parts-done.js", "page-python.css")
+    small = [static / name for name in names]
+    assert sum(len(gzip.compress(path.read_bytes())) for path in small) < UNPRESSED
+
+
+def test_each_cell_gives_in_the_page_what_was_built(chapter: Page, site: Path) -> None:
+    html = (site / f"{CHAPTER}.html").read_text(encoding="utf-8")
+    cells = BeautifulSoup(html, "html.parser").select(".bd-article div.cell")
+    ran = [one for one in chapter.evaluate("window.ran") if one["cell"] is not None]
+    assert len(ran) > 10
+    kinds = set()
+    for one in ran:
+        built = cells[one["cell"]].select(".cell_output :is(pre, table, svg.figure)")
+        kinds |= {out["kind"] for out in one["outputs"]}
+        for element, out in zip(built, one["outputs"], strict=True):
+            if element.name == "svg":
+                shown = BeautifulSoup(out["text"], "html.parser")
+                # The same letters at the axes and beside the curves.
+                texts = sorted(text.get_text() for text in shown.select("text"))
+                assert texts == sorted(text.get_text() for text in element.select("text"))
+            else:
+                text = out["text"]
+                if out["kind"] == "html":
+                    text = BeautifulSoup(text, "html.parser").get_text(" ")
+                assert text.split() == element.get_text(" ").split()
+    assert {"stdout", "html", "svg"} <= kinds
+
+
+def test_every_value_follows_as_in_a_page_built_with_the_change(
+    chapter: Page, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What the authors assert holds for their own chip.
+    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    old, new = 'rl.chip("H100 SXM")', 'rl.chip("A100 80GB SXM")'
+    built = values(chapter)
+    change_cell(chapter, old, new)
+    said = press(chapter)
+    known, error = built_with(CHAPTER, old, new)
+    assert (error == "") == said.startswith("Done. ")
+    shown = shown_values(chapter, site, CHAPTER)
+    assert {name: text for name, text in shown.items() if name in known} == known
+    moved = [text for text, before in zip(values(chapter), built, strict=True) if text != before]
+    assert len(moved) > 3
+    marked = chapter.locator(".computed.changed")
+    assert marked.count() == len(moved)
+    assert "when the page was built" in str(marked.first.get_attribute("title"))
+
+
+def test_one_press_puts_the_page_back(chapter: Page) -> None:
+    chapter.get_by_role("button", name="Put the page back").click()
+    assert chapter.locator(".computed.changed").count() == 0
+    text = "() => { const all = document.querySelector('.bd-article').cloneNode(true); "
+    text += "for (const e of all.querySelectorAll('.python-panel, .code-editor')) e.remove(); "
+    text += "return all.textContent; }"
+    assert chapter.evaluate(text) == chapter.evaluate("window.before")
+    assert chapter.locator(".cell_output .given-html").count() == 0
+
+
+def test_an_error_is_said_and_stands_where_the_output_was(chapter: Page) -> None:
+    change_cell(chapter, "square = rl.matmul", "print('so far')\nsquare = 1 / 0 * rl.matmul")
+    before = values(chapter)
+    said = "This cell ended with an error (ZeroDivisionError: division by zero). "
+    assert press(chapter).startswith(said)
+    shown = chapter.locator(".given-error").inner_text()
+    assert shown.splitlines()[0] == "Line 2 of this cell:"
+    assert shown.splitlines()[-1] == "ZeroDivisionError: division by zero"
+    assert "so far" in chapter.locator(".given-stdout").inner_text()
+    assert values(chapter) == before
+
+
+def test_a_cell_that_never_ends_is_stopped_and_python_begins_anew(chapter: Page) -> None:
+    change_cell(chapter, "square = 1 / 0 * rl", "while True: pass\nsquare = rl")
+    chapter.keyboard.press("Control+Enter")
+    with a_run(chapter):
+        chapter.get_by_role("button", name="Stop", exact=True).click()
+    assert bar(chapter).startswith("Stopped. The next run starts Python anew")
+    change_cell(chapter, "while True: pass\n", "")
+    assert press(chapter, "Shift+Enter").startswith("Done.")
+    # And moves on to the next cell.
+    assert "h100 = rl.chip" in written(chapter.locator(f"{EDITOR}:focus"))
+
+
+def test_nobody_is_asked_and_what_stands_below_is_marked(chapter: Page) -> None:
+    change_cell(chapter, "square = rl.matmul", "name = input('Who?')\nsquare = rl.matmul")
+    said = "This cell ended with an error (RuntimeError: a page cannot ask: write the answer into"
+    assert press(chapter).startswith(said)
+    assert chapter.locator(".computed.stale").count() > 3
+    change_cell(chapter, "name = input('Who?')\n", "")
+    assert press(chapter).startswith("Done.")
+    assert chapter.locator(".computed.stale").count() == 0
+
+
+def test_a_cell_may_be_run_before_those_above_it(context: BrowserContext, server: Server) -> None:
+    page = context.new_page()
+    ready(page, f"{server.origin}/{CHAPTER}.html")
+    with a_run(page):
+        page.locator(".run-cell").nth(3).click()
+    assert bar(page) == "Done. All values in the text are as they were built."
+    first = page.locator(".bd-article div.cell:has(.code-editor) .cell_output").first
+    built = first.inner_text()
+    change_cell(page, "square = rl.matmul(8192", "square = rl.matmul(4096")
+    # What stands above and was changed is run, too.
+    page.locator(EDITOR).nth(3).focus()
+    assert press(page).startswith("Done.")
+    assert first.inner_text() not in ("", built)
+    page.close()
+
+
+def test_where_the_browser_has_no_room_python_comes_all_the_same(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    full = {"origin": server.origin, "quotaSize": 1}
+    context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", full)
+    first_run(page, f"{server.origin}/{CHAPTER}.html")
+    assert bar(page) == "Done. All values in the text are as they were built."
+    context.close()
+
+
+@pytest.mark.long
+def test_a_gigabyte_is_had_or_refused_in_words(chapter: Page) -> None:
+    change_cell(chapter, "square = rl.matmul", "room = bytearray(10**9)\nsquare = rl.matmul")
+    said = press(chapter)
+    assert said.startswith(("Done.", "This cell ended with an error (MemoryError"))
+    change_cell(chapter, "room = bytearray(10**9)\n", "")
+    assert press(chapter).startswith("Done.")
+
+
+def test_keys_indent_and_tab_leaves(chapter: Page) -> None:
+    editor = chapter.locator(EDITOR).nth(2)
+    was = written(editor)
+    editor.focus()
+    chapter.keyboard.press("Control+End")
+    chapter.keyboard.type("\nif True:\nx = 1")
+    assert written(editor).endswith("\nif True:\n    x = 1")
+    chapter.keyboard.press("Tab")
+    assert not chapter.evaluate("() => Boolean(document.activeElement.closest('.code-editor'))")
+    write(editor, was)
+
+
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [pytest.param("desk", "light", marks=pytest.mark.long), ("phone", "dark")],
+)
+def test_nothing_keeps_anybody_out(chapter: Page, width: str, theme: str) -> None:
+    put_width(chapter, DESK if width == "desk" else PHONE)
+    put_theme(chapter, theme)
+    chapter.evaluate(SETTLED)
+    assert axe(chapter) == []
+    assert chapter.evaluate(SIDEWAYS) <= 0
+    assert chapter.evaluate(STICKING_OUT) == []
+
+
+def test_nothing_is_asked_elsewhere_and_nothing_fails(
+    chapter: Page, traffic: Traffic, server: Server
+) -> None:
+    assert [url for url in traffic.asked if "/_static/python/" in url]
+    assert traffic.outside(server.origin) == []
+    # The stand-in was asked for something when it was stopped.
+    assert [wrong for wrong in traffic.wrong if "/native/ask/" not in wrong] == []
+
+
+def test_a_page_from_disk_says_why_it_cannot(browser: Browser, site: Path) -> None:
+    context = browser.new_context()
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    ready(page, (site / f"{CHAPTER}.html").as_uri())
+    page.locator(".run-cell").first.click()
+    assert "make serve" in page.locator(".run-note").inner_text()
+    ready(page, (site / "exercises" / EXERCISE / f"{EXERCISE}.html").as_uri())
+    page.get_by_role("button", name="Answer here").click()
+    assert "make serve" in page.locator(".run-note").inner_text()
+    assert traffic.wrong == []
+    context.close()
+
+
+def test_a_page_of_an_older_build_says_what_to_do(browser: Browser, server: Server) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/_static/python/**", lambda route: route.fulfill(status=404, body="gone"))
+    ready(page, f"{server.origin}/{CHAPTER}.html")
+    page.locator(".run-cell").first.click()
+    expect(page.locator(".run-note")).to_contain_text("Reload the page, and try again.")
+    ready(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    page.get_by_role("button", name="Answer here").click()
+    expect(page.locator(".run-note")).to_contain_text("Reload the page, and try again.")
+    context.close()
+
+
+# ---- an exercise
+
+
+@pytest.fixture(scope="module")
+def exercise(context: BrowserContext, server: Server) -> Page:
+    page = context.new_page()
+    answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    return page
+
+
+@pytest.fixture(scope="module")
+def by_hand(site: Path) -> nbformat.NotebookNode:
+    """The released notebook with a submission's answers, as somebody in JupyterLab hands it in."""
+    path = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
+    released = nbformat.read(path, as_version=4)
+    return hand_in(WRONG, released, exercises.source(EXERCISE), functions(EXERCISE))
+
+
+(WRONG,) = (one for one in submissions(EXERCISE) if one.name == "wrong_two_bytes")
+PARTS = list(functions(EXERCISE))
+
+
+def answer(notebook: nbformat.NotebookNode, part: str) -> str:
+    return str(cell(notebook, f"{part}-solution").source)
+
+
+def test_a_check_says_what_it_says_elsewhere(
+    exercise: Page, by_hand: nbformat.NotebookNode
+) -> None:
+    assert exercise.locator(".answers h3").count() == len(PARTS)
+    for part in PARTS:
+        write(field(exercise, part), answer(by_hand, part))
+    expected = said_elsewhere(by_hand)
+    said = {part: checked(exercise, part) for part in PARTS}
+    assert {part: said[part].strip() for part in PARTS} == {
+        part: expected[part].strip() for part in PARTS
+    }
+    right = len(PARTS) - len(WRONG.expected)
+    words = exercise.locator(".answers-done").inner_text()
+    assert words.startswith(f"{right} of {len(PARTS)} parts done.")
+    assert "– done" not in exercise.locator("#answer-bytes-moved").inner_text()
+    assert "– done" in exercise.locator("#answer-operations").inner_text()
+
+
+def test_the_download_is_what_was_put_in_by_hand(
+    exercise: Page, by_hand: nbformat.NotebookNode, tmp_path: Path
+) -> None:
+    path = downloaded(exercise, tmp_path)
+    assert path.name == f"{EXERCISE}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook == by_hand
+
+
+@pytest.mark.long
+def test_what_was_put_in_by_hand_gets_its_points(by_hand: nbformat.NotebookNode) -> None:
+    graded = {
+        part["key"]: part for part in grade(by_hand, EXERCISE, "a seed").metadata.rooflib.parts
+    }
+    assert {key for key, part in graded.items() if not part["points"]} == set(WRONG.expected)
+
+
+def test_answers_stay_when_the_page_is_left(exercise: Page, by_hand: nbformat.NotebookNode) -> None:
+    exercise.reload()
+    exercise.locator(".answers h3").first.wait_for()
+    for part in PARTS:
+        assert written(field(exercise, part)) == answer(by_hand, part)
+    assert exercise.locator(".answers-done").inner_text().startswith(f"{len(PARTS) - 4} of")
+    # What was changed after it passed its check is no longer done.
+    write(field(exercise, "operations"), "def operations(B, D, F): ...")
+    assert exercise.locator(".answers-done").inner_text().startswith(f"{len(PARTS) - 5} of")
+
+
+def test_two_windows_hold_the_same_answers(exercise: Page, by_hand: nbformat.NotebookNode) -> None:
+    other = exercise.context.new_page()
+    ready(other, exercise.url)
+    other.locator(".answers h3").first.wait_for()
+    write(field(other, "intensity"), "def intensity(B, D, F): ...")
+    pre = section(exercise, "intensity").locator(".cell_input pre")
+    expect(pre).to_have_text("def intensity(B, D, F): ...")
+    # What stands in the other parts stays, in both.
+    write(field(exercise, "intensity"), answer(by_hand, "intensity"))
+    expect(section(other, "intensity").locator(".cell_input pre")).to_have_text(
+        answer(by_hand, "intensity")
+    )
+    assert written(field(other, "bytes-moved")) == answer(by_hand, "bytes-moved")
+    other.close()
+
+
+def test_the_overview_shows_what_is_done(exercise: Page, server: Server) -> None:
+    page = exercise.context.new_page()
+    ready(page, f"{server.origin}/chapters/learners.html")
+    listed = page.locator(".bd-article li", has_text="Exercise 1")
+    assert listed.first.inner_text() == f"Exercise 1: int8 matmul: {len(PARTS) - 5} of 7 parts done"
+    assert "parts done" in page.locator(".bd-sidebar-primary a", has_text="Exercise 1").inner_text()
+    page.close()
+
+
+def test_a_notebook_is_taken_back_with_all_that_was_written(
+    exercise: Page, by_hand: nbformat.NotebookNode, tmp_path: Path
+) -> None:
+    """Answers, own cells, texts; an answer also where an editor has lost what marks it."""
+    mine = copy.deepcopy(by_hand)
+    for one in mine.cells:
+        if one.metadata.get("nbgrader", {}).get("grade_id") == "intensity-solution":
+            one.metadata, one.id = {}, "another"
+        if one.source == "*Write your answer here.*":
+            one.source = "Half of it."
+    place = next(i for i, one in enumerate(mine.cells) if "def operations" in one.source)
+    mine.cells.insert(place, nbformat.v4.new_code_cell("def twice(x):\n    return 2 * x"))
+    uses = cell(mine, "operations-solution")
+    uses.source = "def operations(B, D, F):\n    return twice(B * D * F)"
+    path = tmp_path / "mine.ipynb"
+    nbformat.write(mine, path)
+    exercise.locator(".answers input[type=file]").set_input_files(path)
+    expect(exercise.locator(".python-words")).to_contain_text(
+        "mine.ipynb was opened: 7 of 7 parts."
+    )
+    assert checked(exercise, "operations").startswith("operations: right for")
+    found = nbformat.read(downloaded(exercise, tmp_path), as_version=4)
+    assert [one.source for one in found.cells] == [one.source for one in mine.cells]
+    bad = tmp_path / "bad.ipynb"
+    bad.write_text("{")
+    exercise.locator(".answers input[type=file]").set_input_files(bad)
+    expect(exercise.locator(".python-words")).to_contain_text("bad.ipynb is no notebook")
+    assert "twice(B * D * F)" in written(field(exercise, "operations"))
+
+
+def test_an_exercise_on_its_page_keeps_nobody_out(exercise: Page) -> None:
+    assert axe(exercise) == []
+    put_width(exercise, PHONE)
+    put_theme(exercise, "dark")
+    assert axe(exercise) == []
+    assert exercise.evaluate(SIDEWAYS) <= 0
+    assert exercise.evaluate(STICKING_OUT) == []
+
+
+def test_where_nothing_can_be_kept_it_is_said(
+    browser: Browser, server: Server, by_hand: nbformat.NotebookNode
+) -> None:
+    context = browser.new_context()
+    context.add_init_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }"
+    )
+    page = context.new_page()
+    answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    write(field(page, "operations"), "def operations(B, D, F): return 1")
+    assert "keeps nothing" in page.locator(".answers-done").inner_text()
+    context.close()
+
+
+def test_where_storage_is_forbidden_nothing_written_is_lost(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
+    context = browser.new_context(accept_downloads=True)
+    context.add_init_script(
+        """for (const name of ["getItem", "setItem", "removeItem"]) {
+          const given = Storage.prototype[name];
+          Storage.prototype[name] = function (key, ...rest) {
+            if (key.startsWith("roofline-")) throw new DOMException("", "SecurityError");
+            return given.call(this, key, ...rest);
+          };
+        }"""
+    )
+    page = context.new_page()
+    answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    mine = "def operations(B, D, F):\n    return 2 * B * D * F"
+    write(field(page, "operations"), mine)
+    assert "keeps nothing" in page.locator(".answers-done").inner_text()
+    assert checked(page, "operations").startswith("operations: right for")
+    assert page.locator(".answers-done").inner_text().startswith("1 of 7 parts done.")
+    notebook = nbformat.read(downloaded(page, tmp_path), as_version=4)
+    assert answer(notebook, "operations") == mine
+    context.close()
+
+
+def test_what_an_older_build_kept_is_there(browser: Browser, server: Server) -> None:
+    """Also of a part that is gone: it is not shown, and not thrown away."""
+    context = browser.new_context()
+    page = context.new_page()
+    address = f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html"
+    ready(page, address)
+    keep = """(entries) => { for (const [part, source] of entries) localStorage.setItem(
+      `roofline-answer:int8-matmul:${part}`, JSON.stringify({ source, passed: source })); }"""
+    page.evaluate(keep, [["operations", "def operations(B, D, F): ..."], ["gone", "x = 1"]])
+    page.reload()
+    page.locator(".answers h3").first.wait_for()
+    assert written(field(page, "operations")) == "def operations(B, D, F): ..."
+    assert page.locator(".answers-done").inner_text().startswith("1 of 7 parts done.")
+    gone = page.evaluate("() => localStorage.getItem('roofline-answer:int8-matmul:gone')")
+    assert "x = 1" in gone
+    context.close()

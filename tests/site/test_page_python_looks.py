@@ -1,0 +1,114 @@
+"""How pages look and speak while Python runs in them: phone and desk, light and dark."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from page_reader import (
+    SLOW,
+    answer_here,
+    bar,
+    change_cell,
+    checked,
+    field,
+    first_run,
+    press,
+    write,
+)
+from playwright.sync_api import Browser, BrowserContext, Page
+from pyodide_server import serving_pyodide
+from site_browser import (
+    DESK,
+    PHONE,
+    SETTLED,
+    SIDEWAYS,
+    STICKING_OUT,
+    Traffic,
+    axe,
+    put_theme,
+    put_width,
+)
+from site_server import Server
+
+pytestmark = pytest.mark.long
+
+LOOKS = [(size, theme) for size in ("desk", "phone") for theme in ("light", "dark")]
+# Where pictures of what is seen are put, if they are asked for.
+PICTURES = os.environ.get("PICTURES")
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, below: str) -> Iterator[Server]:
+    with serving_pyodide(site, below) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def traffic() -> Traffic:
+    return Traffic()
+
+
+@pytest.fixture(scope="module")
+def context(browser: Browser, traffic: Traffic) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    context.set_default_timeout(SLOW)
+    traffic.listen(context)
+    yield context
+    context.close()
+
+
+def amiss(page: Page, name: str) -> list[str]:
+    """What keeps anybody out of the page as it is now, in all four looks."""
+    found = []
+    for size, theme in LOOKS:
+        put_width(page, DESK if size == "desk" else PHONE)
+        put_theme(page, theme)
+        page.evaluate(SETTLED)
+        wrong = [*axe(page), *page.evaluate(STICKING_OUT)]
+        if page.evaluate(SIDEWAYS) > 0:
+            wrong.append("scrolls sideways")
+        found += [f"{size}, {theme}: {one}" for one in wrong]
+        if PICTURES:
+            page.screenshot(path=f"{PICTURES}/{name}-{size}-{theme}.png", full_page=False)
+    return found
+
+
+def test_a_chapter_that_was_run_changed_and_failed(context: BrowserContext, server: Server) -> None:
+    page = context.new_page()
+    first_run(page, f"{server.origin}/chapters/time.html")
+    assert amiss(page, "ran") == []
+    change_cell(page, 'rl.chip("H100 SXM")', 'rl.chip("A100 80GB SXM")')
+    assert press(page).startswith("Done. ")
+    page.locator(".computed.changed").first.scroll_into_view_if_needed()
+    assert amiss(page, "changed") == []
+    change_cell(page, "lower = max(", "lower = 1 / 0 * max(")
+    assert press(page).startswith("This cell ended with an error")
+    page.locator(".given-error").scroll_into_view_if_needed()
+    assert amiss(page, "failed") == []
+    change_cell(page, "lower = 1 / 0 * max(", "while True: pass\nlower = max(")
+    page.keyboard.press("Control+Enter")
+    page.locator(".cell.running").first.wait_for()
+    assert amiss(page, "running") == []
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.close()
+
+
+def test_an_exercise_with_a_right_answer_and_a_wrong_one(
+    context: BrowserContext, server: Server
+) -> None:
+    page = context.new_page()
+    answer_here(page, f"{server.origin}/exercises/int8-matmul/int8-matmul.html")
+    write(field(page, "operations"), "def operations(B, D, F):\n    return 2 * B * D * F")
+    assert checked(page, "operations").startswith("operations: right for")
+    write(field(page, "bytes-moved"), "def bytes_moved(B, D, F):\n    return B * D + D * F")
+    assert not checked(page, "bytes-moved").startswith("bytes_moved: right for")
+    assert "found something" in bar(page)
+    assert amiss(page, "exercise") == []
+    page.close()
+
+
+def test_nothing_was_asked_elsewhere_and_nothing_failed(traffic: Traffic, server: Server) -> None:
+    assert [url for url in traffic.asked if "/_static/python/" in url]
+    assert traffic.outside(server.origin) == []
+    assert traffic.wrong == []

