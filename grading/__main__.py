@@ -1,25 +1,39 @@
-"""``python -m grading release [COURSE]``, ``grade COURSE`` and ``worker ADDRESS``."""
+"""``python -m grading release [COURSE]``, ``grade COURSE`` and what comes before and after."""
 
 import argparse
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from grading.parallel import pool
+from grading.sandbox.box import accepted
 
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
+STOPPED = "stopped; what is done is kept, and the same command goes on from there"
+INTERRUPTED = 130  # what a shell says of a command that was ended by Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
-    if options.command == "grade" and not options.cluster:
-        options.backend = pool.Local(options.workers)  # it starts up while this process imports
-    from grading.work import Unable
-
     try:
-        options.run(options)
-    except Unable as unable:
-        raise SystemExit(str(unable)) from None
+        if options.command == "grade" and not options.cluster:
+            # It starts up while this process imports.
+            options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
+        from grading.course import errors_in_one_line
+        from grading.work import Unable
+
+        try:
+            with errors_in_one_line():
+                options.run(options)
+        except Unable as unable:
+            raise SystemExit(str(unable)) from None
+    except KeyboardInterrupt:
+        print(f"\n{STOPPED}", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
 
 
 def release(options: argparse.Namespace) -> None:
@@ -32,19 +46,66 @@ def release(options: argparse.Namespace) -> None:
 
 def grade(options: argparse.Namespace) -> None:
     from grading import sandbox
-    from grading.course import Course, errors_in_one_line
+    from grading.course import Course
+    from grading.execution.time_limits import TIME_LIMITS
     from grading.reports import overview
     from grading.work import Unable
 
     course = Course(options.course)
+    if options.again:
+        from grading.platforms import week
+
+        week.again(course, options.again)
     if not (course.folder / "submitted").is_dir():
         raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
     backend = pool.Cluster(options.cluster) if options.cluster else options.backend
-    graded = course.grade(backend, unsafe=options.unsafe or sandbox.accepted())
+    limits = replace(TIME_LIMITS, notebook=options.notebook_seconds or TIME_LIMITS.notebook)
+    graded = course.grade(backend, options.unsafe or sandbox.accepted(), limits)
     print(f"{graded} graded; the others have not changed since they were graded")
-    with errors_in_one_line():
-        lines = overview.write(course)
+    lines = overview.write(course)
     print(*lines, f"grades: {course.folder / 'grades.csv'}", sep="\n")
+
+
+def before_and_after(options: argparse.Namespace) -> None:
+    """The commands of `platforms.week`, which print what they return."""
+    from grading.course import Course
+    from grading.platforms import week
+
+    course = Course(options.course)
+    course.prepare()
+    match options.command:
+        case "roster":
+            lines = week.roster(course, options.table)
+        case "due":
+            lines = week.due(course, options.exercise, options.when, options.student)
+        case "collect":
+            lines = week.collect(course, options.exercise, options.download, options.replace)
+        case "exchange":
+            lines = week.exchange(course, options.folder)
+        case "return":
+            about = options.exercise, options.download, options.target
+            lines = week.give_back(course, *about)
+        case _:
+            named = dict(one.partition("=")[::2] for one in options.column)
+            lines = week.export(course, options.table, options.target, named)
+    print(*lines, sep="\n")
+
+
+def nbgrader(options: argparse.Namespace) -> None:
+    """An nbgrader command in the course folder, whatever is on the path."""
+    from grading.course import Course
+
+    course = Course(options.course)
+    course.prepare()
+    binaries = Path(sys.executable).parent
+    paths = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        [binaries / "nbgrader", *options.words],
+        cwd=course.folder,
+        env=os.environ | {"PATH": paths},
+        check=False,
+    )
+    raise SystemExit(done.returncode)
 
 
 def worker(options: argparse.Namespace) -> None:
@@ -66,12 +127,56 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--unsafe", action="store_true", help="no sandbox: submitted code runs with all your rights"
     )
+    command.add_argument(
+        "--notebook-seconds", type=count, help="for one notebook in all, by the clock; default: 600"
+    )
+    command.add_argument(
+        "--again", metavar="STUDENT[/EXERCISE]", action="append", help="also if nothing has changed"
+    )
     command.set_defaults(run=grade)
+    _add_week(commands)
+    command = commands.add_parser("nbgrader", help="an nbgrader command in COURSE", add_help=False)
+    command.add_argument("course", type=Path)
+    command.add_argument("words", nargs=argparse.REMAINDER)
+    command.set_defaults(run=nbgrader)
     command = commands.add_parser("worker", help="work for a Dask scheduler")
     command.add_argument("address", metavar="tcp://HOST:PORT")
     command.add_argument("--workers", type=count, help="processes; default: one for each core")
     command.set_defaults(run=worker)
     return whole
+
+
+def _add_week(commands: Any) -> None:
+    """The commands of an instructor's week."""
+    words: dict[str, dict[str, Any]] = {
+        "course": {"type": Path},
+        "exercise": {},
+        "table": {"type": Path, "help": "a .csv, as the platform exports it"},
+        "download": {"type": Path, "help": "the .zip of all submissions"},
+        "target": {"type": Path, "help": "the file to write"},
+        "folder": {"type": Path, "help": "outside of the course, which all can write to"},
+        "when": {"help": "as '2026-11-30 23:59'"},
+    }
+    for name, places, does in (
+        ("roster", "course table", "enter the people of a table"),
+        ("due", "course exercise when", "set a due date"),
+        ("collect", "course exercise download", "take in what Moodle or Canvas let one download"),
+        ("exchange", "course folder", "set up the folder through which nbgrader hands out"),
+        ("return", "course exercise download target", "the pages of feedback, for the platform"),
+        ("export", "course table target", "the points, in the platform's own table"),
+    ):
+        command = commands.add_parser(name, help=does)
+        for place in places.split():
+            command.add_argument(place, **words[place])
+        command.set_defaults(run=before_and_after)
+        if name == "due":
+            command.add_argument("--student", default="", help="an extension, for one alone")
+        if name == "collect":
+            command.add_argument(
+                "--replace", action="store_true", help="what was handed in otherwise before"
+            )
+        if name == "export":
+            command.add_argument("--column", metavar="EXERCISE=HEAD", action="append", default=[])
 
 
 def count(text: str) -> int:

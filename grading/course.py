@@ -4,8 +4,9 @@ import contextlib
 import logging
 import os
 import sys
+import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.intake import submissions
 from grading.intake.submissions import Submission
 from grading.parallel import pool
+from grading.parallel.workers import CannotWork
 from grading.records import results
 from grading.records.gradebook_writer import GradebookWriter, time_of
 from grading.records.seed import FOLDER, course_seed
@@ -45,6 +47,9 @@ except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
 GAVE_UP = "the process that graded it ended each time"
+TOO_MUCH = "reading it takes more computing than there is for one"
+LATE = "something took too long, and others took the time to try it again; the next run does"
+LATE_NOTEBOOKS = 3  # so many times the time of one notebook there is to try again what was late
 
 
 class Course:
@@ -53,6 +58,7 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.results = results.Results(self.folder / FOLDER / "graded")
+        self._versions: dict[str, str] | None = None  # of the exercises, during a run
 
     def prepare(self) -> None:
         """Make the folder usable for nbgrader. Nothing in it is overwritten."""
@@ -112,11 +118,17 @@ class Course:
             yield
 
     def _grade(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
+        # What decides is read once in a run: a hundred files for each notebook take their time.
+        self._versions = {name: exercises.digest(name) for name in exercises.names()}
+        try:
+            return self._graded(backend, unsafe, limits)
+        finally:
+            self._versions = None
+
+    def _graded(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
         state = self.state()
         found = submissions.submissions(self.folder)
         todo = [one for one in found if not self._done(one, state)]
-        if not todo:
-            return 0
         common: dict[str, Any] = {
             "seed": course_seed(self.folder),
             "limits": limits,
@@ -125,13 +137,18 @@ class Course:
         with (
             warnings.catch_warnings(),
             GradebookWriter(self.folder, settings(self.folder)) as writer,
-            tqdm(total=len(todo)) as progress,
+            tqdm(total=len(todo), disable=not todo) as progress,
+            contextlib.ExitStack() as stack,
         ):
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
+            given = writer.all_given()
+            self._pages_again(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)
-            for (job, submission, stamp), made in pool.done(backend, work, jobs):
+            graded = _done(backend, jobs, LATE_NOTEBOOKS * limits.notebook)
+            stack.enter_context(contextlib.closing(graded))  # ends the workers, whatever happens
+            for (job, submission, stamp), made in graded:
                 name, student = job.exercise, job.student
-                outcome = made or self._given_up(job)
+                outcome = made if isinstance(made, Outcome) else self._given_up(job, made)
                 if writer.record(student, name, outcome, stamp):
                     with self._nbgrader() as api:
                         api.generate_feedback(name, student)
@@ -147,11 +164,37 @@ class Course:
                     "seconds": round(outcome.seconds, 3),
                     "tampering": [*submission.tampering, *outcome.tampering],
                     "unsafe": unsafe,
+                    "code": outcome.code,
+                    "given": given.get((student, name), []),
                 }
                 self.results.put(student, name, result)
                 progress.set_description(f"{student} {name}")
                 progress.update()
         return len(todo)
+
+    def _pages_again(
+        self,
+        writer: GradebookWriter,
+        found: Sequence[Submission],
+        todo: Sequence[Submission],
+        given: dict[tuple[str, str], list[list[Any]]],
+    ) -> None:
+        """Make the pages again that say other points than those that count now.
+
+        Penalties and points by hand may have come after a grading.
+        """
+        changed = set(writer.penalties_now())
+        state, waiting = self.state(), set(todo)
+        for one in found:
+            place = (one.student, one.exercise)
+            result = state.get(one.student, {}).get(one.exercise)
+            if one in waiting or result is None or result.get("given", []) == given.get(place, []):
+                continue
+            changed.add(place)
+            self.results.put(*place, result | {"given": given.get(place, [])})
+        for student, name in sorted(changed):
+            with self._nbgrader() as api:
+                api.generate_feedback(name, student)
 
     def _job(
         self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
@@ -166,7 +209,7 @@ class Course:
             exercise=name,
             content=content,
             released=released.read_text(encoding="utf-8"),
-            version=exercises.digest(name),
+            version=self._version(name),
             reason=reason,
             manual=manual,
             comments=comments,
@@ -174,10 +217,14 @@ class Course:
         )
         return (job, submission, stamp), job
 
-    def _given_up(self, job: Job) -> Outcome:
-        """The outcome of a job that ended each process that worked on it."""
-        outcome = work(replace(job, reason=GAVE_UP, content=b""))
-        return replace(outcome, again=True)
+    def _given_up(self, job: Job, why: str | None = None) -> Outcome:
+        """The outcome of a job that ended each process that worked on it.
+
+        why: `pool.TOO_MUCH` if it will do so next time; else the next run tries it again.
+        """
+        reason = TOO_MUCH if why == pool.TOO_MUCH else GAVE_UP
+        outcome = work(replace(job, reason=reason, content=b""))
+        return replace(outcome, again=reason == GAVE_UP)
 
     def state(self) -> dict[str, dict[str, results.Result]]:
         """student → exercise → what came out when it was last graded."""
@@ -192,8 +239,11 @@ class Course:
     def feedback(self, student: str, name: str) -> Path:
         return self.folder / "feedback" / student / name / f"{name}.html"
 
+    def _version(self, name: str) -> str:
+        return self._versions[name] if self._versions else exercises.digest(name)
+
     def _digest(self, name: str, content: bytes, stamp: bytes, reason: str) -> str:
-        return f"{exercises.digest(name)[:16]}-{submissions.digest(content, stamp, reason)}"
+        return f"{self._version(name)[:16]}-{submissions.digest(content, stamp, reason)}"
 
     def _done(self, submission: Submission, state: dict[str, dict[str, results.Result]]) -> bool:
         result = state.get(submission.student, {}).get(submission.exercise)
@@ -246,6 +296,40 @@ class Course:
             log.propagate = before
 
 
+Named = tuple[Job, Submission, bytes]
+
+
+def _done(
+    backend: pool.Backend, jobs: Iterator[tuple[Named, Job]], seconds: float
+) -> Generator[tuple[Named, Outcome | str | None]]:
+    """What `pool.done` says, where what took too long is done again, alone, those first that took
+    least.
+
+    seconds: after so long no other is begun. What is left then stays as it is, to be done by the
+    next run.
+    """
+    late: list[tuple[Named, Outcome]] = []
+    with contextlib.closing(pool.done(backend, work, jobs)) as first:
+        for named, made in first:
+            if isinstance(made, Outcome) and made.late:
+                late.append((named, made))
+            else:
+                yield named, made
+    if not late:
+        return
+    late.sort(key=lambda one: one[1].seconds, reverse=True)
+    end = time.monotonic() + seconds
+
+    def alone() -> Iterator[tuple[Named, Job]]:
+        while late and time.monotonic() < end:
+            named, _ = late.pop()
+            yield named, named[0]
+
+    yield from pool.done(backend, work, alone(), window=1)
+    for named, made in reversed(late):
+        yield named, replace(made, reason="; ".join(filter(None, (made.reason, LATE))), again=True)
+
+
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """Turn errors that the instructor can put right (disk, gradebook) into Unable."""
@@ -253,6 +337,8 @@ def errors_in_one_line() -> Iterator[None]:
     before, log.disabled = log.disabled, True
     try:
         yield
+    except CannotWork as error:
+        raise Unable(f"{error}. Put that right and run this again.") from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
         said = " ".join(
             str(getattr(error, "orig", error)).split()

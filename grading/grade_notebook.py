@@ -1,7 +1,8 @@
 """One submitted notebook in, the same one graded out: run in a sandbox, asked, judged."""
 
 import copy
-from dataclasses import asdict
+import time
+from dataclasses import asdict, replace
 
 from nbformat import NotebookNode
 
@@ -11,6 +12,7 @@ from grading.execution.questions import Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.judging.verdicts import judge_parts, write
 from grading.release import exercises
+from grading.sandbox.box import LIMITS
 
 STOPPED = {
     "memory": "The notebook took more memory than there is for one, and was stopped.",
@@ -24,36 +26,36 @@ def grade(
     seed: str,
     limits: TimeLimits = TIME_LIMITS,
     unsafe: bool | None = None,
+    late_again: bool = True,
 ) -> NotebookNode:
     """A copy of `nb` that has been run and carries points and sentences in its check cells.
 
     What was found is also in its metadata, under "rooflib": the parts; why the notebook could not
-    be run to the end ("" if it was); and what the sandbox refused. A notebook whose process ended,
-    or that only the wall clock found too late, is run once more: the machine may have been at
-    fault.
+    be run to the end ("" if it was); what the sandbox refused; and whether something was late. A
+    notebook whose process ended is run once more while its time lasts: the machine may have been at
+    fault. So is one that was late by the wall clock, if `late_again`.
     """
-    graded, doubtful = _grade(copy.deepcopy(nb), name, seed, limits, unsafe)
-    if doubtful:
-        graded, _ = _grade(copy.deepcopy(nb), name, seed, limits, unsafe)
+    end = time.monotonic() + limits.notebook
+    graded, waited, ended = _grade(copy.deepcopy(nb), name, seed, limits, unsafe, end)
+    if (ended or (waited and late_again)) and time.monotonic() < end:
+        graded, _, _ = _grade(copy.deepcopy(nb), name, seed, limits, unsafe, end)
     return graded
 
 
 def _grade(
-    nb: NotebookNode, name: str, seed: str, limits: TimeLimits, unsafe: bool | None
-) -> tuple[NotebookNode, bool]:
-    """The graded notebook, and whether a second run may come out better."""
+    nb: NotebookNode, name: str, seed: str, limits: TimeLimits, unsafe: bool | None, end: float
+) -> tuple[NotebookNode, bool, bool]:
+    """(the graded notebook, whether it was late by the wall clock, whether its process ended)"""
     keys = {part.key for part in exercises.load(name).parts}
-    with sandbox.open(unsafe=unsafe) as box, Questions(box) as questions:
+    left = replace(LIMITS, wall_seconds=max(0.0, end - time.monotonic()))
+    with sandbox.open(left, unsafe) as box, Questions(box, end) as questions:
         execution = run(nb, box, questions, limits)
         questions.collect(keys)
         graded = judge_parts(name, questions, seed, limits, execution.trouble)
     trouble = STOPPED.get(box.stopped, execution.trouble)
-    doubtful = (
-        trouble == ENDED
-        or execution.late_by_wall
-        or box.stopped == "time"
-        or any(part.cause == "died" for part in graded.values())
-    )
+    late = execution.late | questions.late
+    waited = "wall" in late or box.stopped == "time"
+    ended = trouble == ENDED or any(part.cause == "died" for part in graded.values())
     for cell in nb.cells:
         if exercises.is_check(cell):
             write(cell, graded[cell.metadata.nbgrader.grade_id])
@@ -61,5 +63,6 @@ def _grade(
         "trouble": trouble,
         "parts": [asdict(part) for part in graded.values()],
         "refused": list(box.refused),
+        "late": bool(late or waited),
     }
-    return nb, doubtful
+    return nb, waited, ended

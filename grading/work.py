@@ -4,6 +4,8 @@ Needs no course folder and no gradebook, so it may be done in any process on any
 the same exercises.
 """
 
+import functools
+import json
 import time
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -12,21 +14,23 @@ import nbformat
 from nbconvert.preprocessors import ClearOutputPreprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
-from nbformat.validator import normalize
 from nbgrader.preprocessors import LimitOutput  # type: ignore[import-untyped]
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading import sandbox
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
+from grading.intake import reading
 from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write
 from grading.release import exercises
 from grading.reports import feedback
+from grading.reports.alike import code
 from grading.reports.feedback_page import page
 
 NO_RESPONSE = "No response."  # what nbgrader says
 NOT_GRADED = "This could not be graded."
+TOO_LARGE = "reading it takes more memory than there is for one"
 
 
 class Unable(Exception):
@@ -65,7 +69,9 @@ class Outcome:
     cell → what nbgrader remarks on it. parts: `Graded` as dictionaries. reason: why it was not
     graded, or not run to its end. remarks, tampering: what was put right, and what was found.
     seconds: how long it took. again: whether the next run should do this again, since the grading
-    itself failed.
+    itself failed. late: whether something took too long, for which others on the machine may be to
+    blame: those who have the cores make it wait, and those who share its caches make it slow.
+    code: what the learner wrote, as `alike.code` has it.
     """
 
     notebook: str
@@ -77,12 +83,14 @@ class Outcome:
     tampering: list[str]
     seconds: float
     again: bool = False
+    late: bool = False
+    code: str = ""
 
 
 def work(job: Job) -> Outcome:
     """Grade one notebook. Unable if nothing can be graded here."""
     start = time.monotonic()
-    if job.version != exercises.digest(job.exercise):
+    if job.version != version(job.exercise):
         raise Unable(
             f"A worker has another version of the exercise {job.exercise}, or of the grading, than "
             "the grader. Bring them to the same state and run it again."
@@ -91,10 +99,18 @@ def work(job: Job) -> Outcome:
         return _worked(job, start)
     except Unable:
         raise
+    except MemoryError:
+        return _worked(replace(job, reason=TOO_LARGE), start)
     except Exception as error:  # a fault of ours, for which the class must not wait
         kind = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         failed = replace(job, reason=f"the grading itself failed ({kind})")
         return replace(_worked(failed, start), again=True)
+
+
+@functools.cache
+def version(exercise: str) -> str:
+    """Of the exercise and the grading: as they were when this process first asked."""
+    return exercises.digest(exercise)
 
 
 def _worked(job: Job, start: float) -> Outcome:
@@ -108,9 +124,13 @@ def _worked(job: Job, start: float) -> Outcome:
         try:
             remarks, tampering = repair(nb, job.exercise)
             nbformat.validate(nb)
+        except MemoryError:
+            raise
         except Exception:  # it may be anything that JSON can say
             nb, reason = None, "the file is not a notebook"
+    written = ""
     if nb is not None:
+        written = code(nb)
         nb = _run(nb, job)
     if nb is None:
         nb = stand_in(job.released, job.exercise, reason)
@@ -128,22 +148,30 @@ def _worked(job: Job, start: float) -> Outcome:
         remarks=remarks,
         tampering=[*tampering, *found["refused"]],
         seconds=time.monotonic() - start,
+        late=found["late"],
+        code=written,
     )
 
 
 def untouched(nb: NotebookNode, released: str) -> list[str]:
     """Keys of the solution cells that are as they were released."""
-    before = {
-        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.get("checksum")
-        for cell in _notebook(released).cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
-    }
+    before = _checksums(released)
     return [
         cell.metadata.nbgrader.grade_id
         for cell in nb.cells
         if cell.metadata.get("nbgrader", {}).get("solution")
         and before.get(cell.metadata.nbgrader.grade_id) == compute_checksum(cell)
     ]
+
+
+@functools.lru_cache(maxsize=20)
+def _checksums(released: str) -> dict[str, str | None]:
+    """Key of each solution cell of a released notebook → its checksum."""
+    return {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.get("checksum")
+        for cell in _notebook(released).cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
 
 
 def _shown(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
@@ -160,7 +188,7 @@ def _run(nb: NotebookNode, job: Job) -> NotebookNode:
     nb, _ = ClearOutputPreprocessor().preprocess(nb, {})  # type: ignore[no-untyped-call]
     for attempt in (1, 2):
         try:
-            nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe)
+            nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe, late_again=False)
             break
         except sandbox.Refused as refused:  # SystemExit, which would end a worker
             if attempt == 2:
@@ -177,9 +205,12 @@ def _notebook(text: str) -> NotebookNode:
 def read(content: bytes) -> tuple[NotebookNode | None, str]:
     """(notebook, why this is none) of a file's bytes."""
     try:
-        _, nb = normalize(_notebook(content.decode()))
+        # With or without a byte order mark, and in the 16 bits that some editors write.
+        nb = reading.notebook(content.decode(json.detect_encoding(content)))
     except UnicodeDecodeError:
         return None, "the file is not text"
+    except MemoryError:
+        raise
     except Exception as error:  # whatever is wrong with it, it is no notebook
         kind = "JSON" if "JSON" in type(error).__name__ + str(error) else "a notebook"
         return None, f"the file is not {kind}"
@@ -202,5 +233,6 @@ def stand_in(released: str, exercise: str, reason: str) -> NotebookNode:
         "trouble": "",
         "parts": [asdict(part) for part in parts.values()],
         "refused": [],
+        "late": False,
     }
     return nb

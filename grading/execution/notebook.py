@@ -15,6 +15,7 @@ from nbformat.v4 import new_output
 
 from grading.execution.questions import Questions
 from grading.execution.time_limits import Clock, Stopwatch, TimeLimits
+from grading.limits import held_bytes
 from grading.release import exercises
 from grading.sandbox.box import Box, UnsafeBox
 
@@ -24,6 +25,7 @@ ANSWER_CPU_SECONDS = 2  # for an answer that takes a free kernel milliseconds
 PRINTED_SECONDS = 4  # after a cell, for what it printed to arrive
 PRINTED_LATE_SECONDS = 1  # after one that was stopped
 LATE_CELLS = 3  # after so many cells that had to be stopped, the rest is not run
+MESSAGES_BYTES = 400_000_000  # by which a notebook may make this process grow: ten times the usual
 OUTPUT_CHARACTERS = 1_000_000  # of a cell; what it prints beyond that is dropped
 ENDED = "A cell ended the whole Python process; the cells after it were not run."
 
@@ -32,12 +34,12 @@ ENDED = "A cell ended the whole Python process; the cells after it were not run.
 class Execution:
     """What came of running a notebook.
 
-    trouble: why it did not come to the end, "" if it did. late_by_wall: whether something was
-    stopped that only the wall clock found too late, so that it may have been the machine's fault.
+    trouble: why it did not come to the end, "" if it did. late: the clocks by which something was
+    too late and was stopped.
     """
 
     trouble: str
-    late_by_wall: bool
+    late: frozenset[Clock]
 
 
 def run(
@@ -54,7 +56,13 @@ def run(
         "language": "python",
     }
     client = _Client(
-        nb, questions, limits, timeout=None, km=box.kernel_manager(), allow_errors=True
+        nb,
+        questions,
+        limits,
+        timeout=None,
+        km=box.kernel_manager(),
+        allow_errors=True,
+        record_timing=False,
     )
     trouble = ""
     try:
@@ -65,7 +73,7 @@ def run(
         if not isinstance(error, DeadKernelError) and "kernel" not in str(error).lower():
             raise
         trouble = ENDED
-    return Execution(trouble, client.late_by_wall)
+    return Execution(trouble, frozenset(client.late))
 
 
 class _Stuck(Exception):
@@ -84,9 +92,11 @@ class _Client(NotebookClient):
     ) -> None:
         super().__init__(nb, **options)
         self.questions, self.limits = questions, limits
+        self.held = held_bytes()
         self.process: int | None = None
         self.printed: dict[int, int] = {}
-        self.late_cells, self.late_by_wall = 0, False
+        self.late_cells = 0
+        self.late: set[Clock] = set()
 
     async def async_start_new_kernel_client(self) -> Any:
         client = await super().async_start_new_kernel_client()
@@ -126,17 +136,31 @@ class _Client(NotebookClient):
 
     async def _guard(self, running: asyncio.Future[NotebookNode]) -> None:
         """Wait for a cell; _Stuck if the kernel talks so much that nobody looks at the clocks."""
+        self._look_at_memory()
         stopwatch = Stopwatch(self.process)
         cpu = self.limits.cell + ANSWER_CPU_SECONDS
         wall = self.limits.cell_wall + PRINTED_SECONDS + 1
         while not (await asyncio.wait({running}, timeout=LOOK_SECONDS))[0]:
-            if late := stopwatch.late(cpu, wall):
+            try:
+                self._look_at_memory()
+                if late := stopwatch.late(cpu, wall):
+                    raise self._stuck(late)
+            except _Stuck:
                 running.cancel()
                 await asyncio.gather(running, return_exceptions=True)
-                raise self._stuck(late)
+                raise
+
+    def _look_at_memory(self) -> None:
+        """_Stuck if what the notebook sends has filled this process's own memory.
+
+        ZeroMQ limits each frame of a message, and how many messages wait, but not how many frames
+        one message has, and it keeps them all until the last has come.
+        """
+        if held_bytes() - self.held > MESSAGES_BYTES:
+            raise _Stuck("A cell sent more than is taken in")
 
     def _stuck(self, late: Clock) -> _Stuck:
-        self.late_by_wall |= late == "wall"
+        self.late.add(late)
         return _Stuck("A cell could not be stopped")
 
     async def _answers(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
@@ -149,6 +173,7 @@ class _Client(NotebookClient):
             try:
                 reply = await self.kc.shell_channel.get_msg(timeout=LOOK_SECONDS)
             except Empty:
+                self._look_at_memory()
                 await self._async_check_alive()
                 continue
             if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
@@ -184,7 +209,7 @@ class _Client(NotebookClient):
     async def _interrupted(self, late: Clock) -> dict[str, Any]:
         """Stop the cell; the reply that stands for its own."""
         assert self.km is not None
-        self.late_by_wall |= late == "wall"
+        self.late.add(late)
         self.iopub_timeout = PRINTED_LATE_SECONDS
         await ensure_async(self.km.interrupt_kernel())
         seconds = self.limits.cell if late == "cpu" else self.limits.cell_wall
@@ -236,10 +261,18 @@ class _Client(NotebookClient):
     def process_message(
         self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
     ) -> NotebookNode | None:
-        """Drop what a cell prints beyond the limit, so that one notebook can't fill the memory."""
+        """Drop what a cell prints beyond the limit, so that one notebook can't fill the memory.
+
+        And what no kernel would say: it is nothing that the rest of the notebook should wait for.
+        """
         if msg["msg_type"] in ("stream", "display_data", "execute_result"):
             size = len(str(msg["content"]))
             self.printed[cell_index] = self.printed.get(cell_index, 0) + size
             if self.printed[cell_index] > OUTPUT_CHARACTERS:
                 return None
-        return super().process_message(msg, cell, cell_index)
+        try:
+            return super().process_message(msg, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # of nbclient or nbformat
+            return None

@@ -7,13 +7,14 @@ cell's output; and a call that never ends, ends the process, or changes what it 
 part alone.
 
 The copy answers each question in a fork of its own, and says how that ended: by itself, at its
-limit of CPU time, at the limit of the wall clock, or otherwise.
+limit of CPU time, at the limit of the wall clock, there for want of a core, or otherwise.
 
 Nothing of nbgrader here, and nothing of the grader: only roofkit and the standard library.
 """
 
 import ast
 import contextlib
+import gc
 import json
 import math
 import os
@@ -32,6 +33,7 @@ FILES = 65536  # descriptors that a process may have open
 AGAIN = 2  # how often the first case may be asked once more
 
 Question = dict[str, Any]
+_KEPT: list[Any] = []
 
 
 def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
@@ -75,7 +77,10 @@ def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outl
 
 
 def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: socket.socket) -> str:
-    """Send the answers; how that ended: "cpu" or "wall" for a limit, "" for anything else."""
+    """Send the answers; how that ended: "cpu" or "wall" for a limit, "" for anything else.
+
+    "starved" if the limit was that of the wall clock, and the fork mostly waited for a core.
+    """
     most = math.ceil(question["cpu_seconds"] * (len(question["cases"]) + AGAIN)) + 1
     try:
         child = _fork()
@@ -84,10 +89,14 @@ def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: soc
     if child == 0:
         try:
             _limit_cpu(most)
+            _new_pools()
+            gc.freeze()  # or a look for garbage would write to pages that are shared
             for answer in _answers(question, namespace):
                 channel.sendall(json.dumps(answer).encode() + b"\n")
         finally:
             os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    starved = _starved_seconds(child)
     _, status, used = os.wait4(child, 0)
     if not os.WIFSIGNALED(status):
         return ""
@@ -96,7 +105,40 @@ def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: soc
     at_limit = ended_by == signal.SIGKILL and used.ru_utime + used.ru_stime > most / 2
     if ended_by == signal.SIGPROF or at_limit:
         return "cpu"
-    return "wall" if ended_by == signal.SIGALRM else ""
+    if ended_by != signal.SIGALRM:
+        return ""
+    return "starved" if starved > question["wall_seconds"] / 2 else "wall"
+
+
+def _new_pools() -> None:
+    """Give pools that the notebook has made new threads: a copy of a process has but one.
+
+    Without them a function that hands its work to such a pool would wait for ever.
+    """
+    threads: Any = sys.modules.get("concurrent.futures.thread")
+    pools: Any = sys.modules.get("multiprocessing.pool")
+    # Loaded in every kernel; it lists the threads of all executors.
+    executor = threads.ThreadPoolExecutor if threads and threads._threads_queues else None
+    pool = pools.Pool if pools else None
+    for one in gc.get_objects() if executor or pool else ():
+        # By its type, since an object of the learner's may say what it likes about its class.
+        if executor and issubclass(type(one), executor):
+            fresh = executor(one._max_workers)
+            for name in ("_threads", "_work_queue", "_idle_semaphore", "_shutdown_lock"):
+                setattr(one, name, getattr(fresh, name))
+        elif pool and issubclass(type(one), pool):
+            fresh = type(one)(one._processes)
+            # Or one would be ended when its object goes, and the other wait for its threads.
+            _KEPT.extend((fresh, one.__dict__))
+            one.__dict__ = fresh.__dict__
+
+
+def _starved_seconds(child: int) -> float:
+    """How long it has been ready to run while others had the cores; 0 if nobody tells."""
+    try:
+        return int(Path(f"/proc/{child}/schedstat").read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:

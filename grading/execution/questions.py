@@ -1,6 +1,7 @@
 """The grader's end of the socket: questions to a submitted notebook's functions, and answers."""
 
 import json
+import math
 import selectors
 import socket
 import struct
@@ -11,7 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from grading.execution.time_limits import TimeLimits
+from grading.execution.time_limits import Clock, TimeLimits
 from grading.sandbox.box import Box, UnsafeBox
 from grading.schema.parts import Part
 from roofkit.check.answers import Answer
@@ -23,8 +24,13 @@ VISITORS = 64  # who may connect in all
 HELLO_BYTES = 1_000
 ANSWER_BYTES = 2_000_000  # a hundred times what a figure takes, the largest answer there is
 # Why there are no more answers → the problem that is named; for all else, "died".
-ENDS = {"cpu": "too-late", "wall": "too-late", "silent": "too-late", "large": "too-large"}
+ENDS = {
+    **{"cpu": "too-late", "wall": "too-late", "starved": "too-late", "silent": "too-late"},
+    "large": "too-large",
+}
+LATE: dict[str, Clock] = {"cpu": "cpu", "wall": "wall", "starved": "wall"}  # end → its clock
 TRIES = 2  # for a call that only the wall clock found too late
+STARVED_TRIES = 5  # if it got no core meanwhile; each has twice as long as the one before
 
 
 class Questions:
@@ -34,10 +40,12 @@ class Questions:
         ...  # the notebook runs, and is told questions.address
         questions.collect(keys)
         answers = questions.ask(part, cases, limits)
+
+    end: the moment, by `time.monotonic`, after which no answer is waited for.
     """
 
-    def __init__(self, box: Box | UnsafeBox) -> None:
-        self.box = box
+    def __init__(self, box: Box | UnsafeBox, end: float = math.inf) -> None:
+        self.box, self.end = box, end
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -48,6 +56,8 @@ class Questions:
             file.chmod(0o666)
             self.listener.listen(VISITORS)
             self.channels: dict[str, _Channel] = {}
+            self.late_seconds = 0.0
+            self.late: set[Clock] = set()
             self.stack = stack.pop_all()
         return self
 
@@ -89,7 +99,7 @@ class Questions:
             while not parts <= self.channels.keys() and (ready := waiting.select(0)):
                 for key, _ in ready:
                     if key.fileobj is self.listener:
-                        channel = _Channel(self.listener.accept()[0])
+                        channel = _Channel(self.listener.accept()[0], self.end)
                         visitors.append(channel)
                         if len(visitors) == VISITORS:
                             waiting.unregister(self.listener)
@@ -108,23 +118,33 @@ class Questions:
     ) -> list[Answer] | None:
         """Answers of the learner's function for these cases; None if its check wasn't reached.
 
+        To be asked again for other cases of the part as long as no answer is a problem.
+
         The first case is asked once more at the end. What goes wrong there stands for all answers:
         "changing" or "changed-inputs" for another value than before.
         """
         channel = self.channels.get(part.key)
         if channel is None:
             return None
-        question = {
+        question: dict[str, Any] = {
             "function": part.function,
             "kind": part.kind,
             "cases": [literal(dict(case)) for case in cases],
             "cpu_seconds": limits.call,
             "wall_seconds": limits.call_wall,
         }
-        for _ in range(TRIES):
-            answers, late_by_wall = channel.ask(question, len(cases) + 1)
-            if not late_by_wall:
+        for attempt in range(STARVED_TRIES):
+            start = monotonic()
+            answers, late = channel.ask(question, len(cases) + 1)
+            if not late or late == "cpu":
                 break
+            self.late_seconds += monotonic() - start
+            if self.late_seconds > limits.tries or (late == "wall" and attempt + 1 >= TRIES):
+                break
+            if late == "starved":
+                question["wall_seconds"] *= 2
+        if late:
+            self.late.add(LATE[late])
         *answers, again = answers
         if again.problem:
             return [Answer(problem=again.problem)] * len(answers)
@@ -134,8 +154,8 @@ class Questions:
 class _Channel:
     """The connection to one copy."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
+    def __init__(self, connection: socket.socket, end: float) -> None:
+        self.connection, self.end = connection, end
         self.rest = bytearray()
 
     def close(self) -> None:
@@ -156,8 +176,8 @@ class _Channel:
         part = hello.get("part") if isinstance(hello, dict) else None
         return part if isinstance(part, str) else None
 
-    def ask(self, question: Mapping[str, Any], count: int) -> tuple[list[Answer], bool]:
-        """`count` answers, and whether a call was found too late by the wall clock alone.
+    def ask(self, question: Mapping[str, Any], count: int) -> tuple[list[Answer], str]:
+        """`count` answers, and by which end a call was found too late, "" if none was.
 
         An end of the copy, and a problem of the first case, which decides the verdict, stand for
         all answers that are missing.
@@ -172,15 +192,16 @@ class _Channel:
             said = self._answer(longest)
             if isinstance(said, str):
                 rest = Answer(problem=ENDS.get(said, "died"))
-                return answers + [rest] * (count - len(answers)), said == "wall"
+                return answers + [rest] * (count - len(answers)), said if said in LATE else ""
             answers.append(said)
             if answers[0].problem:
-                return answers * count, False
-        return answers, False
+                return answers * count, ""
+        self._answer(longest)  # its end, so that another question finds nothing before its answer
+        return answers, ""
 
     def _answer(self, seconds: float) -> Answer | str:
         """The next answer; as text, why there are no more."""
-        end = monotonic() + seconds
+        end = min(monotonic() + seconds, self.end)
         place = 0
         while (place := self.rest.find(b"\n", place)) < 0:
             if len(self.rest) > ANSWER_BYTES:

@@ -5,14 +5,14 @@ of it costs points: a cell is recognised by its id, by the check it calls, or by
 it defines.
 """
 
-import ast
 import copy
-import functools
 import re
 from collections.abc import Iterator, Mapping
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
+from grading.intake.own_code import added, functions, written
 from grading.release import exercises
 
 SourceCells = Mapping[str, NotebookNode]  # grade id → the cell of the source notebook
@@ -23,6 +23,7 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
 
     Tampering is what no editor does by itself: the text or the points of a locked cell changed.
     """
+    _forget_front_ends(nb)
     source = exercises.source(name)
     source_cells = {grade_id: cell for cell in source.cells if (grade_id := _grade_id(cell))}
     remarks = list(_restore_metadata(nb, source_cells))
@@ -34,11 +35,26 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
             if cell.cell_type != original.cell_type:
                 remarks.append(f"the cell {grade_id} had become a {cell.cell_type} cell")
                 _retype(cell, original)
-            tampering += _restore_text(cell, original)
+            told, kept = _restore_text(cell, original)
+            tampering += told
             cell.metadata.nbgrader = copy.deepcopy(original.metadata.nbgrader)
+            if kept:
+                remarks.append(f"what was added to the locked cell {grade_id} was kept")
+                # An answer must be there before it is checked.
+                place = _index(nb, cell) + (not exercises.is_check(cell))
+                nb.cells.insert(place, _new_cell(nb, kept, f"added-to-{grade_id}"))
     remarks += _add_missing(nb, source_cells, name)
-    nb.metadata["kernelspec"] = copy.deepcopy(source.metadata.kernelspec)
+    remarks += _meet(nb, name)
+    nb["metadata"] = copy.deepcopy(source.metadata)  # what editors say of themselves is no answer
     return remarks, tampering
+
+
+def _forget_front_ends(nb: NotebookNode) -> None:
+    """Leave nothing but nbgrader's marks: a tag, say, would have a cell skipped."""
+    for cell in nb.cells:
+        marks = cell.metadata.get("nbgrader")
+        known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
+        cell["metadata"] = NotebookNode({"nbgrader": marks} if known else {})
 
 
 def _grade_id(cell: NotebookNode) -> str | None:
@@ -68,21 +84,11 @@ def _by_content(cell: NotebookNode, source_cells: SourceCells) -> str | None:
     call = re.match(r"""\s*check\(\s*["']([\w-]+)["']""", cell.source)
     if call and call.group(1) in source_cells:
         return call.group(1)
-    functions = set(_functions(cell.source))
+    defined = set(functions(cell.source))
     for grade_id, original in source_cells.items():
-        if original.metadata.nbgrader.solution and functions & set(_functions(original.source)):
+        if original.metadata.nbgrader.solution and defined & set(functions(original.source)):
             return grade_id
     return None
-
-
-@functools.lru_cache(maxsize=100)
-def _functions(source: str) -> list[str]:
-    """Names of the functions that this source defines at its top level."""
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two for deep nesting
-        return re.findall(r"^def\s+(\w+)", source, flags=re.MULTILINE)
-    return [node.name for node in body if isinstance(node, ast.FunctionDef)]
 
 
 def _remove_duplicates(nb: NotebookNode, source_cells: SourceCells) -> list[str]:
@@ -116,16 +122,76 @@ def _retype(cell: NotebookNode, original: NotebookNode) -> None:
         cell.pop("execution_count", None)
 
 
-def _restore_text(cell: NotebookNode, original: NotebookNode) -> Iterator[str]:
-    """Give a locked cell its text back; a line for each thing that somebody changed."""
+def _restore_text(cell: NotebookNode, original: NotebookNode) -> tuple[list[str], str]:
+    """Give a locked cell its text back: (what somebody changed, code that somebody added)."""
     marks = original.metadata.nbgrader
     if marks.solution:
-        return
+        return [], ""
+    told, kept = [], ""
     if cell.source.split() != original.source.split():
-        yield f"the text of the locked cell {marks.grade_id} was changed"
+        whole = False
+        if original.cell_type == "code":
+            kept, whole = added(cell.source, original.source)
+        if not whole:
+            told.append(f"the text of the locked cell {marks.grade_id} was changed")
     if marks.grade and cell.metadata.nbgrader.get("points", marks.points) != marks.points:
-        yield f"the points of the cell {marks.grade_id} were changed"
+        told.append(f"the points of the cell {marks.grade_id} were changed")
     cell.source = original.source
+    return told, kept
+
+
+def _meet(nb: NotebookNode, name: str) -> list[str]:
+    """Have each check come after the function that it checks, wherever that was written.
+
+    A check moves down to a function that is written below it alone. A cell that is still as it was
+    released moves up before one that is written above it, or it would undo that.
+    """
+    remarks = []
+    for key, function in _asked(name).items():
+        check = next(cell for cell in nb.cells if _grade_id(cell) == key)
+        answers = [
+            cell
+            for cell in nb.cells
+            if cell.cell_type == "code"
+            and not exercises.is_check(cell)
+            and written(cell.source, function)
+        ]
+        places = [_index(nb, cell) for cell in answers]
+        at = _index(nb, check)
+        if places and min(places) > at:
+            nb.cells.insert(max(places), nb.cells.pop(at))
+            remarks.append(f"{function} was written below its check")
+            continue
+        last = max((place for place in places if place < at), default=at)
+        undone = next(
+            (
+                cell
+                for cell in nb.cells[last + 1 : at]
+                if cell.cell_type == "code" and function in functions(cell.source)
+            ),
+            None,
+        )
+        if undone is not None:
+            nb.cells.insert(last, nb.cells.pop(_index(nb, undone)))
+            remarks.append(f"{function} was written above its question")
+    return remarks
+
+
+def _new_cell(nb: NotebookNode, source: str, name: str) -> NotebookNode:
+    cell: NotebookNode = new_code_cell(source, id=name)
+    if nb.get("nbformat_minor", 5) < 5:  # which has no ids
+        del cell["id"]
+    return cell
+
+
+def _index(nb: NotebookNode, cell: NotebookNode) -> int:
+    """Its place; two cells may be equal."""
+    return next(index for index, one in enumerate(nb.cells) if one is cell)
+
+
+def _asked(name: str) -> dict[str, str]:
+    """The check of each part → the function that it asks."""
+    return {part.key: part.function for part in exercises.load(name).parts}
 
 
 def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list[str]:
@@ -135,7 +201,7 @@ def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list
     so that the gradebook finds all the cells that it knows.
     """
     remarks = []
-    functions = {part.key: part.function for part in exercises.load(name).parts}
+    asked = _asked(name)
     place = -1
     for grade_id, original in source_cells.items():
         there = [index for index, cell in enumerate(nb.cells) if _grade_id(cell) == grade_id]
@@ -143,11 +209,11 @@ def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list
             place = there[0]
             continue
         remarks.append(f"the cell {grade_id} was missing")
-        if grade_id in functions:
+        if grade_id in asked:
             defined = [
                 index
                 for index, cell in enumerate(nb.cells)
-                if cell.cell_type == "code" and functions[grade_id] in _functions(cell.source)
+                if cell.cell_type == "code" and asked[grade_id] in functions(cell.source)
             ]
             place = max([place, *defined])
         place += 1

@@ -2,16 +2,26 @@
 
 import hashlib
 import os
+import re
 import stat
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grading.intake import careful
+from grading.intake.names import shown, unfit
 from grading.release import exercises
 
 NOTEBOOK_BYTES = 20_000_000
 STAMP_BYTES = 1_000
 NAMES_SHOWN = 10
+ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")
+EXCHANGED = ("timestamp.txt", "submission_secret.txt")  # which `nbgrader submit` puts beside it
+LITTER = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
+DEEPEST, FOLDERS = 3, 100  # below an exercise's folder, in which a notebook is looked for
+LINK = "a link and not a folder"
+NOT_AN_EXERCISE = "not the name of an exercise"
 MODULES = {*sys.stdlib_module_names, "IPython", "ipykernel", "matplotlib", "numpy", "rooflib"}
 
 
@@ -33,11 +43,14 @@ class Submission:
 
     def read(self) -> tuple[bytes, bytes, str]:
         """(content of the notebook, of timestamp.txt, why the notebook has none)."""
-        content, reason = b"", self.reason
+        base = self.folder.parents[1]  # submitted/
+        found, reason = b"", self.reason
         if self.notebook is not None:
-            content, reason = _read(self.notebook, NOTEBOOK_BYTES)
-        stamp, problem = _read(self.folder / "timestamp.txt", STAMP_BYTES)
-        return content, b"" if problem else stamp, reason
+            place = self.notebook.relative_to(base).parts
+            found, reason = careful.content(base, place, NOTEBOOK_BYTES)
+        place = (*self.folder.relative_to(base).parts, "timestamp.txt")
+        stamp, problem = careful.content(base, place, STAMP_BYTES)
+        return found, b"" if problem else stamp, reason
 
 
 def digest(content: bytes, stamp: bytes, reason: str) -> str:
@@ -47,31 +60,28 @@ def digest(content: bytes, stamp: bytes, reason: str) -> str:
 
 def submissions(course: Path) -> list[Submission]:
     """All submissions in the course folder, by student and exercise."""
-    known = exercises.names()
+    base = course / "submitted"
     return [
-        _submission(student.name, folder)
-        for student in _folders(course / "submitted")
-        if not _unfit(student)
-        for folder in _folders(student)
-        if folder.name in known and not folder.is_symlink()
+        _submission(base, student, folder, exercise)
+        for student in _students(base)
+        for exercise, folder in sorted(_exercises(base, student).items())
     ]
 
 
 def strangers(course: Path) -> list[str]:
-    """Folders in submitted/ that belong to no exercise, as lines to show."""
-    known = exercises.names()
-    lines = []
-    for student in _folders(course / "submitted"):
-        if problem := _unfit(student) or _closed(student):
-            lines.append(f"{shown(student.name)}: {problem}")
-            continue
-        for folder in _folders(student):
-            place = f"{student.name}/{shown(folder.name)}"
-            if folder.name not in known:
-                lines.append(f"{place}: not the name of an exercise")
-            elif folder.is_symlink():
-                lines.append(f"{place}: a link and not a folder")
-    return lines
+    """What in submitted/ lies or is named so that it can't be graded, as lines to show."""
+    base = course / "submitted"
+    return [f"{place}: {problem}" for place, problem in _strange(base)]
+
+
+def refused_students(course: Path) -> list[tuple[str, str]]:
+    """(name, fit to be shown; why it is refused) of each folder that may be a student's."""
+    base = course / "submitted"
+    return [
+        (shown(name), problem)
+        for name, mode in _entries(base)
+        if stat.S_ISDIR(mode) and name not in LITTER and (problem := unfit(name))
+    ]
 
 
 def refuse_odd_files(folder: Path) -> None:
@@ -86,96 +96,157 @@ def refuse_odd_files(folder: Path) -> None:
                 raise ValueError(f"{shown(name)} has more than {NOTEBOOK_BYTES // 10**6} MB")
 
 
-def shown(name: str) -> str:
-    """A name that somebody chose, fit for a line of a report."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+def _students(base: Path) -> list[str]:
+    return [name for name, mode in _entries(base) if stat.S_ISDIR(mode) and not unfit(name)]
 
 
-def _unfit(student: Path) -> str:
-    """Why this folder can't be a student's, "" if it can."""
-    if student.is_symlink():
-        return "a link and not a folder"
-    # Pages that list students don't all take care of what HTML would be.
-    odd = student.name != shown(student.name) or set(student.name) & set('<>"')
-    return "not a name that a student can have" if odd else ""
+def _exercises(base: Path, student: str) -> dict[str, str]:
+    """Exercise → the name of its folder, which may be in other letters."""
+    known = {name.casefold(): name for name in exercises.names()}
+    found: dict[str, str] = {}
+    for name, mode in _entries(base, student):
+        exercise = known.get(name.casefold())
+        if exercise and stat.S_ISDIR(mode) and (name == exercise or exercise not in found):
+            found[exercise] = name
+    return found
 
 
-def _closed(folder: Path) -> str:
+def _strange(base: Path) -> Iterator[tuple[str, str]]:
+    """(place, problem)"""
+    for name, mode in _entries(base):
+        if name in LITTER:
+            continue
+        if stat.S_ISLNK(mode):
+            if (base / name).is_dir():
+                yield shown(name), LINK
+        elif not stat.S_ISDIR(mode):
+            if _looks_like_a_notebook(name):
+                yield shown(name), "a notebook must lie in STUDENT/EXERCISE/"
+        elif problem := unfit(name) or _closed(base, name):
+            yield shown(name), problem
+        else:
+            for inner, why in _strange_of(base, name):
+                yield f"{name}/{inner}", why
+
+
+def _strange_of(base: Path, student: str) -> Iterator[tuple[str, str]]:
+    taken = _exercises(base, student)
+    known = {name.casefold() for name in exercises.names()}
+    for name, mode in _entries(base, student):
+        is_folder = stat.S_ISDIR(mode)
+        if name in LITTER or name in taken.values():
+            continue
+        if stat.S_ISLNK(mode) and (base / student / name).is_dir():
+            exercise = name.casefold() in known
+            yield shown(name), LINK if exercise else NOT_AN_EXERCISE
+        elif is_folder and name.casefold() in known:
+            yield shown(name), "the exercise has another folder"
+        elif is_folder and (not name.startswith(".") or name.lstrip(".").casefold() in known):
+            yield shown(name), NOT_AN_EXERCISE
+        elif not is_folder and _looks_like_a_notebook(name):
+            yield shown(name), "a notebook must lie in a folder with the name of its exercise"
+
+
+def _closed(base: Path, student: str) -> str:
     """Why what is in this folder can't be seen, "" if it can."""
     try:
-        for path in folder.iterdir():
-            path.lstat()
+        careful.entries(base, (student,))
     except OSError as error:
-        return _why(error, "the folder")
+        return careful.why(error, "the folder")
     return ""
 
 
-def _folders(parent: Path) -> list[Path]:
+def _entries(base: Path, *parts: str) -> list[tuple[str, int]]:
     try:
-        paths = [path for path in sorted(parent.iterdir()) if path.is_dir()]
+        return careful.entries(base, parts)
     except OSError:
         return []
-    return [path for path in paths if not path.name.startswith(".")]
 
 
-def _submission(student: str, folder: Path) -> Submission:
-    exercise = folder.name
+def _submission(base: Path, student: str, name: str, exercise: str) -> Submission:
+    folder = base / student / name
     try:
-        paths = sorted(folder.iterdir())
-        files = [path for path in paths if not path.is_dir()]
+        there = careful.entries(base, (student, name))
     except OSError as error:
-        return Submission(student, exercise, folder, None, _why(error, "the folder"))
-    notebooks = [path for path in files if path.suffix == ".ipynb" and _is_file(path)]
-    named = [path for path in notebooks if path.stem == exercise]
-    alike = [path for path in notebooks if path.stem.startswith(exercise)]
-    chosen = next((group[0] for group in (named, alike, notebooks) if len(group) == 1), None)
+        return Submission(student, exercise, folder, None, careful.why(error, "the folder"))
+    files = [one for one, mode in there if not stat.S_ISDIR(mode)]
+    notebooks: list[tuple[str, ...]] = [(one,) for one, mode in there if _is_notebook(one, mode)]
     remarks = []
+    if not notebooks:
+        notebooks = _deeper(base, (student, name))
+    try:
+        chosen, reason = _chosen(base, (student, name), notebooks, exercise)
+    except OSError as error:
+        chosen, reason = None, careful.why(error, "the folder")
     if chosen is None:
-        several = "several notebooks, and none has the exercise's name"
-        reason = several if notebooks else "there is no notebook in the folder"
         return Submission(student, exercise, folder, None, reason)
-    if chosen.stem != exercise:
-        remarks.append(f"the notebook was named {shown(chosen.name)}")
-    aside = [path.name for path in files if path not in (chosen, folder / "timestamp.txt")]
+    if name != exercise:
+        remarks.append(f"the folder was named {shown(name)}")
+    if chosen != (f"{exercise}.ipynb",):
+        remarks.append(f"the notebook was named {shown('/'.join(chosen))}")
+    aside = [one for one in files if (one,) != chosen and one not in EXCHANGED]
+    aside = [one for one in aside if one not in LITTER]
     if aside:
         names = ", ".join(map(shown, aside[:NAMES_SHOWN]))
         more = f" and {len(aside) - NAMES_SHOWN} more" if len(aside) > NAMES_SHOWN else ""
         remarks.append(f"left aside: {names}{more}")
     tampering = [
-        f"{path.name} lay beside the notebook and has the name of a module that it uses"
-        for path in paths
-        if path.name.removesuffix(".py") in MODULES and path.suffix in (".py", "")
+        f"{one} lay beside the notebook and has the name of a module that it uses"
+        for one, _ in there
+        if one.removesuffix(".py") in MODULES
     ]
-    return Submission(student, exercise, folder, chosen, "", tuple(remarks), tuple(tampering))
+    return Submission(
+        student, exercise, folder, folder.joinpath(*chosen), "", tuple(remarks), tuple(tampering)
+    )
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except OSError:
-        return False
+def _chosen(
+    base: Path, place: tuple[str, ...], notebooks: list[tuple[str, ...]], exercise: str
+) -> tuple[tuple[str, ...] | None, str]:
+    """The one that must be meant, and why there is none: copies of one notebook are one."""
+    exact = [path for path in notebooks if path[-1] == f"{exercise}.ipynb"]
+    named = [path for path in notebooks if _stem(path[-1]) == exercise.casefold()]
+    alike = [path for path in notebooks if _stem(path[-1]).startswith(exercise.casefold())]
+    for group in (exact, named, alike, notebooks):
+        if len(group) == 1 or (group and _same(base, place, group)):
+            return group[0], ""
+    if not notebooks:
+        return None, "there is no notebook in the folder"
+    names = ", ".join(shown("/".join(path)) for path in notebooks[:NAMES_SHOWN])
+    return None, f"several notebooks, and none has the exercise's name: {names}"
 
 
-def _read(path: Path, most: int) -> tuple[bytes, str]:
-    """(content, why there is none) of a file that may be anything."""
-    try:
-        # Without following a link, or waiting for whoever would write into a FIFO.
-        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError as error:
-        return b"", _why(error, "the file")
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        return b"", "it is not a file"
-    with os.fdopen(file, "rb") as stream:
-        try:
-            content = stream.read(most + 1)
-        except OSError as error:
-            return b"", _why(error, "the file")
-    if len(content) > most:
-        return b"", f"the file has more than {most / 10**6:g} MB"
-    return content, "" if content else "the file is empty"
+def _same(base: Path, place: tuple[str, ...], group: list[tuple[str, ...]]) -> bool:
+    first, *others = (
+        careful.content(base, (*place, *path), NOTEBOOK_BYTES)[0] for path in group[:NAMES_SHOWN]
+    )
+    return len(group) <= NAMES_SHOWN and bool(first) and all(one == first for one in others)
 
 
-def _why(error: OSError, what: str) -> str:
-    return f"{what} cannot be read ({os.strerror(error.errno or 0)})"
+def _deeper(base: Path, place: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Notebooks in folders of this folder, as paths from it: archives unpack into one more."""
+    found: list[tuple[str, ...]] = []
+    waiting: list[tuple[str, ...]] = [()]
+    looked = 0
+    while waiting and looked < FOLDERS:
+        here = waiting.pop(0)
+        looked += 1
+        for name, mode in _entries(base, *place, *here):
+            if _is_notebook(name, mode):
+                found.append((*here, name))
+            elif stat.S_ISDIR(mode) and name[0] not in "._" and len(here) < DEEPEST:
+                waiting.append((*here, name))
+    return found
+
+
+def _is_notebook(name: str, mode: int) -> bool:
+    return _looks_like_a_notebook(name) and stat.S_ISREG(mode)
+
+
+def _looks_like_a_notebook(name: str) -> bool:
+    """Also with what browsers and mail programs put behind its name; not what macOS hides."""
+    return name.lower().endswith(ENDINGS) and not name.startswith(".")
+
+
+def _stem(name: str) -> str:
+    return re.sub(r"\.ipynb(?:\.txt|\.json)?$", "", name.casefold())

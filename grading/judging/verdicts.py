@@ -1,26 +1,37 @@
 """From the answers of a submitted notebook to points and sentences, part by part."""
 
 import functools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
-from nbformat import NotebookNode
-from nbformat.v4 import new_output
+import numpy
+from nbformat import NotebookNode, from_dict
 
 from grading.execution.questions import Questions
 from grading.execution.time_limits import TimeLimits
+from grading.judging.fit import fit
+from grading.limits import Overrun, apart
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 
+ENDING = ("died", "too-late")  # problems after which the answers are not the function's own
+# Nothing about how: a function that chooses its failure could tell what it was asked.
+HIDDEN_ALONE = (
+    "Right for the published cases, but not for all of the values that were not shown. The check "
+    "names the ranges that they come from: try the ends, and what lies between."
+)
+
 
 @dataclass(frozen=True)
 class Graded:
     """The verdict on one part: points out of how many, and what explains the missing ones.
 
-    cause: the key of a misconception or of a problem, "" if the part is right or nothing is known.
+    cause: the key of a misconception or of a problem, "" if the part is right or nothing is known;
+    for the instructor. sentences: for the learner, and of the published cases alone.
     asked: whether values for all cases were asked for.
     """
 
@@ -32,14 +43,32 @@ class Graded:
     asked: bool = True
 
 
+class Asked(NamedTuple):
+    """What came of the two questions about a part, None for one that was not put.
+
+    The published cases of all parts are asked before any hidden one, so that what a function
+    answers to them can't depend on what it was not to see.
+    """
+
+    published: Sequence[Answer] | None
+    hidden: Sequence[Answer] | None
+
+
 @functools.cache
-def cases(name: str, key: str, seed: str) -> Cases:
-    """What decides about a part, for a whole class: the published cases and then the hidden ones.
+def cases(name: str, key: str, seed: str) -> tuple[Cases, Cases]:
+    """What decides about a part, for a whole class: the published cases, and the hidden ones.
 
     So what a learner's own check calls "not right yet" gets no points.
     """
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
-    return published(name, part) + hidden(name, part, seed)
+    return published_cases(name, key), hidden(name, part, seed)
+
+
+@functools.cache
+def published_cases(name: str, key: str) -> Cases:
+    """Those of a part that do not depend on the course."""
+    (part,) = (part for part in exercises.load(name).parts if part.key == key)
+    return published(name, part)
 
 
 def judge_parts(
@@ -49,34 +78,84 @@ def judge_parts(
 
     trouble: why the notebook was not run to its end, "" if it was.
     """
-    graded = {}
-    for part in exercises.load(name).parts:
-        asked = cases(name, part.key, seed)
-        answers = questions.ask(part, asked.inputs, limits)
-        if answers is None:
-            why = trouble or "The notebook did not get as far as this check."
-            verdict = Verdict(0, len(asked.inputs), "not-reached", (why,))
-        else:
-            verdict = _judged(answers, asked, part)
-        points = part.points if verdict.passed else 0
-        graded[part.key] = Graded(
-            part.key,
-            points,
-            part.points,
-            verdict.cause,
-            verdict.sentences,
-            # A problem with the first case ends the questions.
-            asked=answers is not None and not answers[0].problem,
+    parts = exercises.load(name).parts
+    known = {part.key: cases(name, part.key, seed) for part in parts}
+    first = {part.key: questions.ask(part, known[part.key][0].inputs, limits) for part in parts}
+    asked = {
+        part.key: Asked(
+            first[part.key],
+            questions.ask(part, known[part.key][1].inputs, limits)
+            if _goes_on(first[part.key])
+            else None,
         )
-    return graded
+        for part in parts
+    }
+    judged = {
+        part.key: functools.partial(_graded, part, asked[part.key], known[part.key], trouble)
+        for part in parts
+    }
+    try:
+        found = apart(lambda: {key: one() for key, one in judged.items()})
+    except Overrun:  # one of them is too much: which one?
+        found = {part.key: _alone(part, judged[part.key]) for part in parts}
+    return {
+        key: Graded(**entry | {"sentences": tuple(entry["sentences"])})
+        for key, entry in found.items()
+    }
+
+
+def _alone(part: Part, judged: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        entry: dict[str, Any] = apart(judged)
+    except Overrun:
+        entry = asdict(_unreadable(part))
+    return entry
+
+
+def _goes_on(answers: Sequence[Answer] | None) -> bool:
+    """Whether hidden cases are asked for: not after what has decided the verdict already."""
+    return answers is not None and not (
+        answers[0].problem or any(answer.problem in ENDING for answer in answers)
+    )
+
+
+def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> dict[str, Any]:
+    """Graded as a dictionary, of plain data alone."""
+    if asked.published is None:
+        why = trouble or "The notebook did not get as far as this check."
+        return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))
+    try:
+        first = _judged(asked.published, known[0], part)
+        if asked.hidden is None:
+            whole = first
+        else:
+            whole = _judged([*asked.published, *asked.hidden], known[0] + known[1], part)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        # Not what the probe sends: something else has spoken in its place.
+        return asdict(_unreadable(part))
+    passed = first.passed and whole.passed and asked.hidden is not None
+    return asdict(
+        Graded(
+            part.key,
+            part.points if passed else 0,
+            part.points,
+            whole.cause,
+            first.sentences if passed or not first.passed else (HIDDEN_ALONE,),
+            # A problem with the first case ends the questions.
+            asked=asked.hidden is not None,
+        )
+    )
+
+
+def _unreadable(part: Part) -> Graded:
+    return Graded(part.key, 0, part.points, "unreadable", ("The values could not be read.",))
 
 
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
-    try:
-        return judge(answers, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        # Not what the probe sends: something else has spoken in its place.
-        return Verdict(0, len(answers), "unreadable", ("The values could not be read.",))
+    """ValueError and its like for answers that may be anything but those of the probe."""
+    fitting = [fit(answer, part.kind) for answer in answers]
+    with numpy.errstate(all="ignore"):  # nothing is printed about a learner's numbers
+        return judge(fitting, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
 
 
 def write(cell: NotebookNode, part: Graded) -> None:
@@ -87,9 +166,11 @@ def write(cell: NotebookNode, part: Graded) -> None:
     elif part.asked:
         said.append("Asked with the published cases and with values that were not shown.")
     lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *said]
-    points = {"text/plain": str(float(part.points))}
+    # As `new_output` makes them, which would look up whether they are valid.
+    spoken: dict[str, Any] = {"name": "stdout", "text": "\n".join(lines) + "\n"}
+    points = {"data": {"text/plain": str(float(part.points))}, "execution_count": 1}
     cell.outputs = [
-        new_output("stream", name="stdout", text="\n".join(lines) + "\n"),
-        new_output("execute_result", points, execution_count=1),
+        from_dict({"output_type": "stream", **spoken}),
+        from_dict({"output_type": "execute_result", "metadata": {}, **points}),
     ]
     cell.execution_count = 1

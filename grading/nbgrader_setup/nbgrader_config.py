@@ -23,7 +23,7 @@ from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E4
 )
 
 from grading import sandbox  # noqa: E402
-from grading.nbgrader_setup import odd_files  # noqa: E402
+from grading.nbgrader_setup import exchange, odd_files  # noqa: E402
 from grading.nbgrader_setup import preprocessors as ours  # noqa: E402
 from grading.release.embedding import EmbedCases  # noqa: E402
 from grading.release.facts_line import TellFacts  # noqa: E402
@@ -57,6 +57,7 @@ c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedE
 # Without a sandbox nothing is graded: this ends the command with one line that says why.
 c.Autograde.pre_convert_hook = sandbox.require
 odd_files.install()
+exchange.install()
 
 # First, since nbconvert stops if the notebook is not valid after any of the steps.
 c.Autograde.sanitize_preprocessors = [

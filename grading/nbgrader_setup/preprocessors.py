@@ -32,10 +32,15 @@ class Values(NbGraderPreprocessor):  # type: ignore[misc]
     call_seconds = Float(TIME_LIMITS.call, help="CPU time of one call").tag(config=True)
     cell_wall_seconds = Float(TIME_LIMITS.cell_wall, help="one cell, by the clock").tag(config=True)
     call_wall_seconds = Float(TIME_LIMITS.call_wall, help="one call, by the clock").tag(config=True)
+    notebook_seconds = Float(TIME_LIMITS.notebook, help="all of it, by the clock").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         limits = TimeLimits(
-            self.cell_seconds, self.call_seconds, self.cell_wall_seconds, self.call_wall_seconds
+            self.cell_seconds,
+            self.call_seconds,
+            self.cell_wall_seconds,
+            self.call_wall_seconds,
+            notebook=self.notebook_seconds,
         )
         seed = course_seed(Path.cwd())  # nbgrader converts in the course folder
         return grade(nb, resources["nbgrader"]["assignment"], seed, limits), resources

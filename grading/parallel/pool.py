@@ -9,16 +9,17 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from grading.parallel.workers import Workers
+from grading.parallel.workers import JOB_BYTES, JOB_SECONDS, TooMuch, Workers
 
 ANSWER_SECONDS = 10  # a scheduler must answer within this time
 WORKERS_SECONDS = 30  # a scheduler must have its first worker within this time
 TRIES = 3  # a job that has ended its process so often is given up
+TOO_MUCH: Literal["too much"] = "too much"
 
 Name = TypeVar("Name")
 Job = TypeVar("Job")
@@ -52,19 +53,25 @@ class Local:
 
     broken: type[BaseException] = BrokenExecutor
 
-    def __init__(self, workers: int | None = None) -> None:
+    def __init__(self, workers: int | None = None, sandbox: bool = True) -> None:
         self.workers = workers or len(os.sched_getaffinity(0)) + 1
         self.window = 2 * self.workers
-        # Workers are forked from a server that has imported everything. It starts now.
+        self.limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES)
+        # Workers are forked from a server that has imported everything, and that has started what
+        # sandboxes are forked from. It starts now.
         self.context = multiprocessing.get_context("forkserver")
-        self.context.set_forkserver_preload(["grading.parallel.preload"])
+        begin = ["grading.parallel.preload_sandbox"] if sandbox else []
+        self.context.set_forkserver_preload([*begin, "grading.parallel.preload"])
         multiprocessing.forkserver.ensure_running()
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Executor]:
-        workers = Workers(self.workers, self.context)
+        workers = Workers(self.workers, self.context, self.limits)
         try:
             yield workers
+        except BaseException:  # Ctrl-C, a full disk: nobody waits for what is being done
+            workers.kill()
+            raise
         finally:
             workers.shutdown(wait=True, cancel_futures=True)
 
@@ -125,25 +132,32 @@ class _Pickling:
 
 
 def done(
-    backend: Backend, function: Callable[[Job], Result], jobs: Iterable[tuple[Name, Job]]
-) -> Iterator[tuple[Name, Result | None]]:
+    backend: Backend,
+    function: Callable[[Job], Result],
+    jobs: Iterable[tuple[Name, Job]],
+    window: int | None = None,
+) -> Generator[tuple[Name, Result | Literal["too much"] | None]]:
     """(name, function(job)) for each (name, job), in the order in which they are ready.
 
-    The result is None for a job that ended its process `TRIES` times. `jobs` is consumed only as
-    far as there is room in the backend's window.
+    The result is None for a job that ended its process `TRIES` times, and TOO_MUCH for one that
+    was ended at the limit of what a job may compute. `jobs` is consumed only as far as there is
+    room in the backend's window, or in another: in a window of 1 each job is alone.
     """
+    window = window or backend.window
     jobs = iter(jobs)
     running: dict[Future[Result], tuple[tuple[Name, Job], int]] = {}
     with backend.executor() as executor:
         while True:
-            while len(running) < backend.window and (named := next(jobs, None)) is not None:
+            while len(running) < window and (named := next(jobs, None)) is not None:
                 running[executor.submit(function, named[1])] = named, 1
             if not running:
                 return
             ready, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ready:
                 named, tries = running.pop(future)
-                if not isinstance(future.exception(), backend.broken):
+                if isinstance(future.exception(), TooMuch):
+                    yield named[0], TOO_MUCH
+                elif not isinstance(future.exception(), backend.broken):
                     yield named[0], future.result()
                 elif tries < TRIES:
                     running[executor.submit(function, named[1])] = named, tries + 1

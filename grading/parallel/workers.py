@@ -1,9 +1,13 @@
 """An executor whose worker processes may be killed at any moment."""
 
 import contextlib
+import fcntl
 import multiprocessing
 import multiprocessing.connection
 import os
+import pickle
+import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -12,7 +16,21 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
+from grading.limits import limit_next
+
 END_SECONDS = 10  # a worker that does not end by itself within this time is killed
+# What one job may take of its worker, the sandbox apart. What is left of a notebook to read takes a
+# fraction of a second; a kernel that floods its grader with messages takes minutes in the end.
+JOB_SECONDS = 300
+JOB_BYTES = 1_500_000_000
+
+
+class TooMuch(BrokenExecutor):
+    """A job took more computing than there is for one, and would again."""
+
+
+class CannotWork(Exception):
+    """A worker can do nothing at all here; the text is one line that says why."""
 
 
 class Workers(Executor):
@@ -23,11 +41,18 @@ class Workers(Executor):
     its process; only that process's work raises BrokenExecutor.
     """
 
-    def __init__(self, count: int, context: ForkServerContext) -> None:
-        self.context = context
+    def __init__(
+        self,
+        count: int,
+        context: ForkServerContext,
+        limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES),
+    ) -> None:
+        self.context, self.limits = context, limits
         self.threads = ThreadPoolExecutor(count)  # one for each process, to wait for its answer
         self.idle: list[_Worker] = []
+        self.all: list[_Worker] = []
         self.starting = threading.Lock()
+        self.over = False
 
     # Without keywords for the function, which nobody here needs.
     def submit(  # type: ignore[override]
@@ -40,17 +65,31 @@ class Workers(Executor):
             worker = self.idle.pop()
         except IndexError:
             with self.starting:
-                worker = _Worker(self.context)
+                if self.over:
+                    raise BrokenExecutor("no worker is started any more") from None
+                worker = _Worker(self.context, self.limits)
+                self.all.append(worker)
         try:
             worker.pipe.send((function, arguments))
             value, error = worker.pipe.recv()
         except (EOFError, OSError):
             worker.end()
+            self.all.remove(worker)
+            if worker.process.exitcode == -signal.SIGXCPU:
+                raise TooMuch("a worker's process was ended at its limit") from None
             raise BrokenExecutor("a worker's process has ended") from None
         self.idle.append(worker)
         if error is not None:
             raise error
         return value
+
+    def kill(self) -> None:
+        """End the workers at once, in the middle of what they do."""
+        self.threads.shutdown(wait=False, cancel_futures=True)
+        with self.starting:
+            self.over = True
+            for worker in list(self.all):
+                worker.process.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self.threads.shutdown(wait, cancel_futures=cancel_futures)
@@ -59,9 +98,9 @@ class Workers(Executor):
 
 
 class _Worker:
-    def __init__(self, context: ForkServerContext) -> None:
+    def __init__(self, context: ForkServerContext, limits: tuple[float, int]) -> None:
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs, limits), daemon=True)
         self.process.start()
         theirs.close()  # so that the pipe ends with the process
 
@@ -73,13 +112,20 @@ class _Worker:
             self.process.join()
 
 
-def _serve(pipe: "Connection[Any, Any]") -> None:
-    """Do what comes through the pipe until it closes, at the latest when the grader ends."""
+def _serve(pipe: "Connection[Any, Any]", limits: tuple[float, int]) -> None:
+    """Do what comes through the pipe until it closes, at the latest when the grader ends.
+
+    limits: seconds of computing, and bytes, that one job may take of this process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the grader, which ends this
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    _killed_with_parent()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            function, arguments = pipe.recv()
+            job = pipe.recv_bytes()
+            limit_next(*limits)
             try:
+                function, arguments = _unpacked(job)
                 answer: tuple[Any, Exception | None] = function(*arguments), None
             except Exception as error:
                 error.add_note(traceback.format_exc())
@@ -87,8 +133,30 @@ def _serve(pipe: "Connection[Any, Any]") -> None:
             pipe.send(answer)
 
 
+def _unpacked(job: bytes) -> Any:
+    try:
+        return pickle.loads(job)  # which imports what it needs
+    except Exception as error:
+        raise CannotWork(f"a worker cannot begin: {type(error).__name__}: {error}") from None
+
+
+def _killed_with_parent() -> None:
+    """Have the system end this process with the grader, even if no thread gets its turn.
+
+    A worker may be deep in a library that lets no other line of Python run. So Linux is asked to
+    send a signal when the other end of the pipe that tells of the grader's end is closed.
+    """
+    parent = multiprocessing.parent_process()
+    if sys.platform == "linux" and parent is not None:
+        sentinel = parent.sentinel
+        fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+        flags = fcntl.fcntl(sentinel, fcntl.F_GETFL)
+        fcntl.fcntl(sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
+
+
 def _end_with_parent() -> None:
-    """End this process, whatever it is doing, when the grader has ended."""
+    """End this process when the grader has ended."""
     if parent := multiprocessing.parent_process():
         multiprocessing.connection.wait([parent.sentinel])
     os._exit(1)

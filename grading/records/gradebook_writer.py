@@ -1,5 +1,6 @@
 """The one writer of a course's gradebook, graded notebooks and feedback pages."""
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -9,16 +10,21 @@ from typing import Any, Protocol, Self
 import nbformat
 from nbgrader import utils  # type: ignore[import-untyped]
 from nbgrader.api import (  # type: ignore[import-untyped]
+    Assignment,
     BaseCell,
     Comment,
     Grade,
     Gradebook,
     MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
 from traitlets.config import Config
 
 from grading.records.results import replace
+
+STAMP = r"\d[\w :.,+/-]{5,60}"  # a time that begins with a date, and perhaps names a zone
 
 
 class Outcome(Protocol):
@@ -75,6 +81,27 @@ class GradebookWriter:
         }
         return points, comments
 
+    def all_given(self) -> dict[tuple[str, str], list[list[Any]]]:
+        """(student, exercise) → all that the instructor gave by hand, in an order of its own."""
+        found: dict[tuple[str, str], list[list[Any]]] = {}
+        for kind, values in (
+            (Grade, (Grade.manual_score, Grade.extra_credit)),
+            (Comment, (Comment.manual_comment,)),
+        ):
+            query = self.gradebook.db.query(
+                SubmittedAssignment.student_id, Assignment.name, BaseCell.name, *values
+            )
+            query = query.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
+            query = query.join(
+                SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id
+            )
+            query = query.join(kind, kind.notebook_id == SubmittedNotebook.id)
+            query = query.join(BaseCell, BaseCell.id == kind.cell_id)
+            for student, exercise, cell, *given in query:
+                if any(value not in (None, "") for value in given) and given != [None, 0]:
+                    found.setdefault((student, exercise), []).append([cell, *given])
+        return {place: sorted(given, key=repr) for place, given in found.items()}
+
     def _named(self, kind: Any, notebook: Any) -> Any:
         """(grade or comment, key of its cell) of a submitted notebook, as now in the gradebook.
 
@@ -118,6 +145,24 @@ class GradebookWriter:
             self._penalty(student, exercise)
         return bool(notebook.late_submission_penalty)
 
+    def penalties_now(self) -> list[tuple[str, str]]:
+        """Apply the due dates and the penalties that hold now, to all that was recorded before.
+
+        Returns (student, exercise) of those from whom something else is taken off than before.
+        """
+        self.gradebook.db.expire_all()
+        changed = []
+        for submission in self.gradebook.db.query(SubmittedAssignment).all():
+            for notebook in submission.notebooks:
+                before = notebook.late_submission_penalty or 0
+                if submission.total_seconds_late <= 0 and not before:
+                    continue
+                student, exercise = submission.student_id, submission.name
+                self._penalty(student, exercise)
+                if (notebook.late_submission_penalty or 0) != before:
+                    changed.append((student, exercise))
+        return changed
+
     def _penalty(self, student: str, exercise: str) -> None:
         about = {"notebook": exercise, "assignment": exercise, "student": student}
         about["db_url"] = self.config.CourseDirectory.db_url
@@ -129,8 +174,12 @@ class GradebookWriter:
 
 def time_of(stamp: bytes) -> datetime | None:
     """When the submission was handed in; None if timestamp.txt does not say."""
+    text = stamp.decode("utf-8-sig", errors="replace").strip()
+    # The name of a time zone is taken for that of a file.
+    if not re.fullmatch(STAMP, text, re.ASCII) or ".." in text:
+        return None
     try:
-        time: datetime | None = utils.parse_utc(stamp.decode().strip()) if stamp.strip() else None
-    except (ValueError, OverflowError, TypeError):
+        time: datetime | None = utils.parse_utc(text)
+    except Exception:  # of whatever reader of times
         return None
     return time

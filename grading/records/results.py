@@ -12,8 +12,9 @@ from typing import Any, TypedDict
 class Result(TypedDict, total=False):
     """What is kept of one submission's grading. Files of older versions may lack some keys.
 
-    digest: of all that the grading depends on, "" if it must be repeated. reason: why it was not
-    graded, or not completely, "" if it was. parts: `Outcome.parts`.
+    digest: of all that the grading depends on, "" if it must be repeated. given: what the page says
+    that the instructor gave by hand. reason: why it was not graded, or not completely, "" if it
+    was. parts, code: those of `Outcome`.
     """
 
     digest: str
@@ -23,6 +24,8 @@ class Result(TypedDict, total=False):
     tampering: list[str]
     seconds: float
     unsafe: bool
+    code: str
+    given: list[list[Any]]
 
 
 class Results:

@@ -4,6 +4,7 @@ What the cell does is written in `roofkit.first_cell`, whose text it carries: th
 alone, so there is nothing to import it from. The pages' notebooks carry the same text (site/).
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,10 @@ def source(site: str) -> str:
 
 
 def address(config: Path) -> str:
-    """The address of the course's site: html.baseurl of its configuration, "" if not set."""
+    """The address of the course's site: html.baseurl of its configuration, "" if not set.
+
+    A build of the edition EDITION is served from a folder of that name there.
+    """
     html: dict[str, Any] = yaml.safe_load(config.read_text(encoding="utf-8")).get("html") or {}
-    return str(html.get("baseurl") or "")
+    site, edition = str(html.get("baseurl") or ""), os.environ.get("EDITION", "")
+    return f"{site.rstrip('/')}/{edition}" if site and edition else site

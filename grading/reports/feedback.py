@@ -50,6 +50,7 @@ LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')  # nbgrader gives all 
 CELLS = 200  # on a page, and all graded ones
 PICTURES = ("image/png", "image/jpeg")
 ALT = "Figure drawn by this cell"
+PEOPLE = ("first_name", "last_name", "student")  # in the resources of a formgrader's page
 MARKS = ("grade", "locked", "solution", "task", "points", "schema_version", "cell_type", "checksum")
 
 
@@ -78,6 +79,10 @@ class Clean(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         clean(nb)
+        # The formgrader sets them as they are, and a platform's roster may hold anything.
+        for name in PEOPLE:
+            if isinstance(resources.get(name), str):
+                resources[name] = html.escape(resources[name])
         return nb, resources
 
 
@@ -97,6 +102,8 @@ class Page(HTMLExporter):
         )
         register: Any = self.register_filter
         register("filter_data_type", chosen)
+        # It has been made valid, and what is done to it here is ours.
+        self._validate_preprocessor = lambda *_: None  # type: ignore[method-assign]
         # nbconvert's own takes n² steps for n brackets, and no notebook here has such addresses.
         register("strip_files_prefix", lambda text: text)
         page, resources = TemplateExporter.from_notebook_node(
@@ -134,7 +141,7 @@ def _clean_cell(cell: NotebookNode, room: Room) -> None:
         cell.attachments = pictures
     if cell.cell_type == "code":
         count = cell.get("execution_count")
-        cell.execution_count = count if type(count) is int else None
+        cell.execution_count = count if type(count) is int and count >= 0 else None
         outputs = cell.get("outputs", ())
         cell.outputs = [_output(output, cell.execution_count, room) for output in outputs]
 

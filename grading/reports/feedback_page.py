@@ -1,6 +1,5 @@
 """The feedback page of a graded notebook, made without a gradebook by the worker that ran it."""
 
-import copy
 import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -58,7 +57,7 @@ def page(
         "nbgrader": about,
         "metadata": {"name": exercise, "path": ""},
     }
-    html: str = _exporter().from_notebook_node(copy.deepcopy(nb), resources)[0]
+    html: str = _exporter().from_notebook_node(nb, resources)[0]
     return html
 
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from grading.records.results import replace
 from grading.release import exercises
-from grading.reports import rows
+from grading.reports import alike, rows
 from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, position
 
 SLOWEST = 10  # submissions in the report's table of times
@@ -29,6 +29,7 @@ def write(course: Course) -> list[str]:
     grades, parts = rows.grades(course, state), rows.parts(course, state)
     misconceptions, ungraded = rows.misconceptions(state), rows.ungraded(course, state)
     tampering, times, unsafe = rows.tampering(state), rows.times(state), rows.unsafe(state)
+    likest = alike.pairs(state)
     tables: tuple[tuple[str, tuple[str, ...], Sequence[Sequence[object]]], ...] = (
         ("grades", ("student", "assignment", "score", "max_score", "note"), grades),
         ("parts", ("student", "assignment", "part", "points", "of", "cause"), parts),
@@ -36,6 +37,7 @@ def write(course: Course) -> list[str]:
         ("not-graded", ("what", "why"), ungraded),
         ("times", ("student", "assignment", "seconds"), times),
         ("tampering", ("student", "assignment", "fact"), tampering),
+        ("alike", ("assignment", "student", "other", "alike", "median", "elements"), likest),
     )
     for name, heads, lines in tables:
         replace(course.folder / f"{name}.csv", as_csv(heads, lines))
@@ -52,6 +54,7 @@ def write(course: Course) -> list[str]:
             misconceptions=misconceptions,
             ungraded=ungraded,
             tampering=tampering,
+            likest=likest,
             remarks=rows.remarks(state),
             slowest=times[:SLOWEST],
             seconds=[row[2] for row in times],
@@ -94,7 +97,8 @@ def averages(
     """(exercise, part, of, how many handed in, how many right, mean points)"""
     found: dict[tuple[str, str], list[tuple[float, str, str]]] = collections.defaultdict(list)
     for _, name, part, points, of, cause in parts:
-        found[name, part].append((float(points), of, cause))
+        if cause != NOT_HANDED_IN:
+            found[name, part].append((float(points), of, cause))
     order = part_order()
     return [
         (
@@ -117,12 +121,18 @@ Lines = dict[str, dict[str, tuple[str, str]]]  # student → part → (points, c
 def details(
     parts: Sequence[tuple[str, str, str, str, str, str]],
 ) -> dict[str, tuple[Heads, Lines]]:
-    """exercise → (heads, lines): the points of each student in each part."""
+    """exercise → (heads, lines): the points of each student in each part.
+
+    Of exercises that somebody has handed in; then with a dash for who has not.
+    """
     tables: dict[str, tuple[Heads, Lines]] = {}
+    begun = {name for _, name, _, _, _, cause in parts if cause != NOT_HANDED_IN}
     for student, name, part, points, of, cause in parts:
-        heads, lines = tables.setdefault(name, ({}, {}))
-        heads[part] = of
-        lines.setdefault(student, {})[part] = (points, cause)
+        if name in begun:
+            heads, lines = tables.setdefault(name, ({}, {}))
+            heads[part] = of
+            nothing = cause == NOT_HANDED_IN
+            lines.setdefault(student, {})[part] = ("–", "") if nothing else (points, cause)
     order = exercises.names()
     return {
         name: tables[name]

@@ -13,7 +13,7 @@ from nbgrader.api import (  # type: ignore[import-untyped]
     SubmittedNotebook,
 )
 
-from grading.intake.submissions import strangers
+from grading.intake.submissions import refused_students, strangers
 from grading.records.results import Result
 from grading.release import exercises
 
@@ -48,28 +48,35 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
                 SubmittedAssignment.late_submission_penalty,
             ).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         }
+        enrolled = {one.id for one in gradebook.students}
     rows = []
-    for student in sorted(state):
+    for student in sorted({*state, *enrolled}):
         for name in sorted(exercises.names()):
             if (student, name) in found:
                 score, penalty = found[student, name]
-                result: Result = state[student].get(name, {})
+                result: Result = state.get(student, {}).get(name, {})
                 notes = [result.get("reason", "")]
                 notes.append(f"{penalty:g} points taken off for being late" if penalty else "")
+                if not (result or score or penalty):  # an extension that was given before
+                    notes = [NOT_HANDED_IN]
             else:
                 score, penalty, notes = 0, 0, [NOT_HANDED_IN]
             full = most.get(name, sum(part.points for part in exercises.load(name).parts))
             # As `nbgrader export` does it.
             score = max(0, score - penalty)
             rows.append((student, name, f"{score:g}", f"{full:g}", "; ".join(filter(None, notes))))
-    return rows
+    return rows + [
+        (student, name, "0", f"{most.get(name, 0):g}", why)
+        for student, why in refused_students(course.folder)
+        for name in sorted(exercises.names())
+    ]
 
 
 def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, str]]:
-    """(student, exercise, part, points, of, cause) for each part that was handed in.
+    """(student, exercise, part, points, of, cause) for each part of each student.
 
     Points that were given by hand count. cause: key of the misconception or of the problem, "other"
-    if neither was recognized, "" if the part is right.
+    if neither was recognized, "" if the part is right, NOT_HANDED_IN if there is none.
     """
     with course.gradebook() as gradebook:
         cells = (
@@ -82,7 +89,8 @@ def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, s
             .join(BaseCell, BaseCell.id == Grade.cell_id)
         )
         given = {(student, name, part): score for student, name, part, score in cells}
-    return [
+        enrolled = [one.id for one in gradebook.students]
+    own = [
         (
             student,
             name,
@@ -94,6 +102,16 @@ def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, s
         for student, name, result in in_order(state)
         for part in result["parts"]
     ]
+    missing = [
+        (student, name, part.key, "0", f"{part.points:g}", NOT_HANDED_IN)
+        for student in {*state, *enrolled}
+        for name in exercises.names()
+        if name not in state.get(student, {})
+        for part in exercises.load(name).parts
+    ]
+    order = exercises.names()
+    # Stable, so that parts stay in their order.
+    return sorted(own + missing, key=lambda row: (row[0], position(order, row[1]), row[1]))
 
 
 def misconceptions(state: State) -> list[tuple[str, str, str, int]]:

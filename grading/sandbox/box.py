@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -34,7 +35,7 @@ def accepted() -> bool:
 
 def open(limits: SandboxLimits = LIMITS, unsafe: bool | None = None) -> "Box | UnsafeBox":
     """A new box; one without isolation if `unsafe`, or by default if that was accepted."""
-    return UnsafeBox() if (accepted() if unsafe is None else unsafe) else Box(limits)
+    return UnsafeBox(limits) if (accepted() if unsafe is None else unsafe) else Box(limits)
 
 
 def require(**_: object) -> None:
@@ -58,7 +59,8 @@ class Box:
     def __init__(self, limits: SandboxLimits) -> None:
         server = fork_server()
         number = next(server.numbers)
-        self.folder = server.folder / str(number)
+        name = f"{os.getpid()}-{number}"  # others may have this server, too
+        self.folder = server.folder / name
         self.folder.mkdir(mode=0o755)
         self.key = secrets.token_hex(16)
         self.stopped = ""
@@ -68,7 +70,7 @@ class Box:
         self.life.setblocking(False)
         listeners = [listening(self.folder / f"kernel-{port}") for port in range(1, 5)]
         request = Request(
-            box=str(number),
+            box=name,
             user=_user(number) if os.geteuid() == 0 else 0,
             key=self.key,
             readable=readable(),
@@ -111,6 +113,9 @@ class Box:
 
     def _hear(self, seconds: float) -> bool:
         """Handle the next message from init; False if none comes in time, or none ever will."""
+        if self.life.fileno() < 0:  # closed, while somebody still asks after the kernel
+            self.exit = -int(signal.SIGKILL) if self.exit is None else self.exit
+            return False
         if not select.select([self.life], [], [], seconds)[0]:
             return False
         try:
@@ -190,16 +195,22 @@ def _user(number: int) -> int:
 
 
 class UnsafeBox:
-    """The same interface without isolation: a stock kernel in an empty folder."""
+    """The same interface without isolation: a stock kernel in an empty folder.
 
-    stopped = ""
+    Of the limits only the time by the clock is kept.
+    """
+
     refused: tuple[str, ...] = ()
 
-    def __init__(self) -> None:
+    def __init__(self, limits: SandboxLimits = LIMITS) -> None:
+        self.stopped = ""
         self._folders = [tempfile.TemporaryDirectory(prefix=name) for name in ("zmq-", "run-")]
         self.folder = Path(self._folders[0].name)
         self.inside = str(self.folder)
         self._managers: list[StockManager] = []
+        self._clock = threading.Timer(limits.wall_seconds, self._stop)
+        self._clock.daemon = True
+        self._clock.start()
 
     def __enter__(self) -> Self:
         return self
@@ -217,8 +228,14 @@ class UnsafeBox:
     def poll(self) -> None:
         """Does nothing: the kernel's manager watches its process."""
 
+    def _stop(self) -> None:
+        self.stopped = "time"
+        for manager in self._managers:
+            manager.kill()
+
     def close(self) -> None:
         """End the kernel. Processes that it started may live on: that is part of the risk."""
+        self._clock.cancel()
         for manager in self._managers:
             manager.end()
         for folder in self._folders:

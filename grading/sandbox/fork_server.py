@@ -5,6 +5,7 @@ import fcntl
 import itertools
 import os
 import platform
+import select
 import shutil
 import socket
 import subprocess
@@ -25,7 +26,7 @@ from .inside.seccomp import MACHINES
 
 INSIDE = Path(__file__).parent / "inside"
 START = "import sys; sys.path.insert(0, '/run'); from inside import zygote; zygote.main()"
-PRELOADED = ("numpy", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
+PRELOADED = ("numpy", "numpy.random", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
 PREFIX = "grading-sockets-"
 NEW_SECONDS = 60  # a younger folder may not be locked yet
 READY_SECONDS = 300  # it takes two or three; a busy machine may take long
@@ -58,9 +59,14 @@ class Refused(SystemExit):
 
 
 class ForkServer:
-    """A running zygote. It ends with this process, however that ends."""
+    """A running zygote. It ends with this process, however that ends.
+
+    shared: whether processes forked from this one use it too.
+    """
 
     process: subprocess.Popen[bytes]
+    shared = False
+    is_ready = False
 
     def __init__(self) -> None:
         refuse_what_cannot_work()
@@ -80,14 +86,25 @@ class ForkServer:
         self.thread = threading.Thread(target=self._run, args=(theirs, started), daemon=True)
         self.thread.start()
         started.wait()
+
+    def wait_until_ready(self) -> None:
+        """Refused if it can't be started."""
+        if self.is_ready:
+            return
         self.control.settimeout(READY_SECONDS)
-        try:
-            ready = self.control.recv(16) == b"ready"
-        except OSError:
-            ready = False
-        if not ready:
+        with contextlib.suppress(OSError):
+            self.is_ready = self.control.recv(16) == b"ready"
+        if not self.is_ready:
             self.close()
             raise Refused(self.complaint())
+
+    def is_usable(self) -> bool:
+        """Whether this process may ask it for sandboxes, and it still runs."""
+        if os.getpid() == self.pid:
+            return self.thread.is_alive()
+        poll = select.poll()
+        poll.register(self.control, 0)
+        return self.shared and self.is_ready and not poll.poll(0)  # which tells of its end alone
 
     def _run(self, theirs: socket.socket, started: threading.Event) -> None:
         try:
@@ -126,6 +143,8 @@ class ForkServer:
         if os.getpid() != self.pid:
             return  # a fork of the process that owns the zygote
         self.control.close()  # which ends the zygote
+        if not self.is_ready and hasattr(self, "process"):
+            self.process.kill()  # it would import to the end before it looked
         self.thread.join()
         shutil.rmtree(self.folder, ignore_errors=True)
         if self.lock_file is not None:
@@ -163,11 +182,26 @@ def fork_server() -> ForkServer:
     """This process's fork server, started at first use and again if it has ended."""
     global _current
     with _lock:
-        if _current is None or _current.pid != os.getpid() or not _current.thread.is_alive():
+        if _current is None or not _current.is_usable():
             if _current is not None:
                 _current.close()
             _current = ForkServer()
+        _current.wait_until_ready()
         return _current
+
+
+def begin_to_share() -> None:
+    """Start a fork server for this process and those forked from it. `share` waits for it."""
+    global _current
+    with contextlib.suppress(Refused, OSError):  # who needs it will be told
+        _current = ForkServer()
+        _current.shared = True
+
+
+def share() -> None:
+    if _current is not None:
+        with contextlib.suppress(Refused):
+            _current.wait_until_ready()
 
 
 def refuse_what_cannot_work() -> None:

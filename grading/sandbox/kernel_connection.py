@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 import zmq
 import zmq.asyncio
+from jupyter_client import session
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.manager import AsyncKernelManager
@@ -28,6 +29,8 @@ READY_SECONDS = 300  # a busy machine may take long; a kernel that has ended is 
 ANSWER_SECONDS = 1  # before the kernel is asked again whether it is ready
 
 Message = dict[str, Any]
+# Nobody here asks when a message was sent: dates stay texts, which are read sooner.
+session.extract_dates = lambda obj: obj  # type: ignore[attr-defined]
 
 
 def manager(box: "Box") -> "Manager":
@@ -70,7 +73,7 @@ class Channel(AsyncZMQSocketChannel):
         end = None if timeout is None else monotonic() + timeout
         while True:
             left = None if end is None else max(0, int((end - monotonic()) * 1000))
-            if not await self.socket.poll(left):
+            if left is not None and not await self.socket.poll(left):
                 raise Empty
             frames = await self.socket.recv_multipart()
             size = sum(map(len, frames))
@@ -183,11 +186,16 @@ class StockManager(AsyncKernelManager):
     async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]
         await super().start_kernel(**{**options, "cwd": self.folder})
 
-    def end(self) -> None:
-        """Kill the kernel, if it was started, and wait for its end."""
+    def kill(self) -> Any:
+        """Kill the kernel, if it was started; its process."""
         process = getattr(self.provisioner, "process", None)
         if process is not None:
             process.kill()
+        return process
+
+    def end(self) -> None:
+        """Kill the kernel, if it was started, and wait for its end."""
+        if (process := self.kill()) is not None:
             process.wait()
         # A message that the kernel never took would keep the context waiting when it is collected.
         self.context.destroy(linger=0)

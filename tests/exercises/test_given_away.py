@@ -27,6 +27,7 @@ PAGES = sorted(
 HARMLESS = {
     ("chapters/intensity", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
     ("chapters/roofline", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
+    ("chapters/machine", "roofline-plot/delay"): "a ratio of two measured times",
 }
 FILES = ["README.md", *sorted(f"rooflib/{path.name}" for path in ROOT.glob("rooflib/*.py"))]
 

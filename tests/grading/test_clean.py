@@ -57,6 +57,16 @@ def test_an_output_that_no_kernel_sends_becomes_one_that_a_kernel_could_send(out
     assert "<" not in nbformat.writes(nb)
 
 
+@pytest.mark.parametrize("count", [-1, True, 1.5, "1"])
+def test_a_count_that_no_kernel_gives_is_none(count):
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
+    nb.cells[0].execution_count = count
+    nb.cells[0].outputs = [new_output("execute_result", {"text/plain": "3"}, execution_count=1)]
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    assert (nb.cells[0].execution_count, nb.cells[0].outputs[0].execution_count) == (None, None)
+
+
 def test_what_a_cell_printed_and_returned_is_kept():
     nb = cleaned(
         new_output("stream", name="stderr", text="careful"),
@@ -327,3 +337,9 @@ def test_what_a_hole_in_the_parser_let_through_would_be_taken_out(made, left, mo
 
     monkeypatch.setattr(feedback, "MarkdownWithMath", Hole)
     assert rendered("source") == left
+
+
+def test_names_of_people_are_no_html_in_the_formgrader():
+    about = {"first_name": "<b>", "last_name": None, "student": "O'B & <i>", "index": 3}
+    _, made = feedback.Clean().preprocess(nbformat.v4.new_notebook(), dict(about))
+    assert made == about | {"first_name": "&lt;b&gt;", "student": "O&#x27;B &amp; &lt;i&gt;"}

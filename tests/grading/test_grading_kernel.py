@@ -2,11 +2,15 @@
 
 from pathlib import Path
 
+import hostile
+import nbformat
 import pytest
 from classroom import code, functions, points, with_first
+from nbclient.exceptions import CellExecutionComplete
 from submissions import Submission, hand_in, submissions
 
 from grading import grade_notebook
+from grading.execution import notebook as running
 from grading.execution import probe
 from grading.execution.time_limits import TimeLimits
 from grading.grade_notebook import grade
@@ -89,7 +93,8 @@ def test_a_cell_that_never_ends_is_stopped_and_the_next_ones_run(runs):
     assert graded.cells[0].outputs[-1].traceback == [
         "This cell ran for more than 2 s and was stopped."
     ]
-    assert len(runs) == 1
+    assert len(runs) == 1, "it is not alone here, and computes without end at once"
+    assert graded.metadata.rooflib.late, "it is tried again when it is alone"
 
 
 WAITS = "import time\ntime.sleep(1000)"
@@ -100,15 +105,34 @@ def test_a_cell_may_wait_longer_than_it_may_compute():
     graded = grade(with_first(notebook(), waits), NAME, "seed", TimeLimits(cell=0.8))
     assert total(graded) == FULL
     assert graded.cells[0].outputs == []
+    assert graded.metadata.rooflib.refused == [], "what the probe does is not the learner's"
 
 
 def test_a_cell_that_only_the_wall_clock_found_too_late_is_run_again(runs):
     graded = grade(with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=2))
-    assert [run.late_by_wall for run in runs] == [True, True]
+    assert [run.late for run in runs] == [{"wall"}, {"wall"}]
     assert total(graded) == FULL
     assert graded.cells[0].outputs[-1].traceback == [
         "This cell ran for more than 2 s and was stopped."
     ]
+
+
+def test_where_it_is_tried_again_alone_it_is_not_run_again_at_once(runs):
+    graded = grade(
+        with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=1), None, False
+    )
+    assert len(runs) == 1
+    assert graded.metadata.rooflib.late
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_the_time_of_a_whole_notebook_is_limited(runs, unsafe):
+    book = with_first(with_first(notebook(), WAITS), WAITS)
+    graded = grade(book, NAME, "seed", TimeLimits(cell_wall=600, notebook=4), unsafe)
+    assert len(runs) == 1, "there is no time for another try"
+    assert graded.metadata.rooflib.trouble == grade_notebook.STOPPED["time"]
+    assert graded.metadata.rooflib.late
+    assert total(graded) == 0
 
 
 def test_a_notebook_that_hangs_again_and_again_is_left():
@@ -172,6 +196,15 @@ def test_a_message_that_is_too_large_is_left_out():
     assert len(str(graded.cells[0].outputs)) < 2_000_000
 
 
+def test_a_message_that_never_ends_is_not_kept_for_ever(monkeypatch):
+    (endless,) = (one for one in hostile.cells() if one.name == "endless_message")
+    monkeypatch.setattr(running, "MESSAGES_BYTES", 50_000_000)
+    graded = after_two_parts(endless.source)
+    said = "A cell sent more than is taken in; the cells after it were not run."
+    assert graded.metadata.rooflib.trouble == said
+    assert total(graded) == 5, "what was reached before counts"
+
+
 CHATTY = "for _ in range(30):\n    print('x' * 100_000, flush=True)\nprint('the end')"
 
 
@@ -220,3 +253,32 @@ def test_a_process_that_cannot_be_copied_says_so_and_leaves_nothing_open(monkeyp
     with pytest.raises(BlockingIOError):
         probe.snapshot("intensity", {}, "/nowhere")
     assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
+
+
+def said(kind, content):
+    header = {"msg_id": "1", "msg_type": kind}
+    parent = {"msg_id": "asked"}
+    return {"header": header, "parent_header": parent, "msg_type": kind, "content": content}
+
+
+ODD = [
+    said("execute_result", {"data": {}, "metadata": {}, "execution_count": -1}),
+    said("execute_result", {"data": {}, "metadata": {}, "execution_count": True}),
+    said("display_data", {"data": {"text/plain": "x"}, "metadata": {}, "execution_count": "1"}),
+    said("common", {}),
+    said("stream", {}),
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=[one["msg_type"] for one in ODD])
+def test_what_no_kernel_says_stops_nobody(odd):
+    cell = code("1")
+    cell.metadata["execution"] = {}
+    nb = nbformat.v4.new_notebook(cells=[cell])
+    client = running._Client(nb, None, QUICK)
+    client.clear_before_next_output = False
+    client.process_message(odd, cell, 0)
+    client.process_message(said("stream", {"name": "stdout", "text": "x"}), cell, 0)
+    assert cell.outputs[-1].text == "x"
+    with pytest.raises(CellExecutionComplete):
+        client.process_message(said("status", {"execution_state": "idle"}), cell, 0)

@@ -5,10 +5,12 @@ each copy equals the one in which nothing was killed. (A full disk, a locked gra
 files: test_records.py.)
 """
 
+import contextlib
 import csv
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -97,19 +99,34 @@ class Grader:
         return [pid for pid in sorted(mine) if {pid, table[pid]} <= servers]
 
     def boxes(self):
-        """Worker → (the top process of each of its sandboxes, all that run in them)."""
+        """Worker → (the top process of each of its sandboxes, all that run in them).
+
+        All come from one zygote; whose a sandbox is, its folder of sockets says.
+        """
         table = processes.parents()
         found = {}
-        for worker in self.workers():
-            inside = processes.descendants(worker, table)
-            for pid in inside:
-                command = processes.words(pid)
-                above = processes.words(table[pid]) or [""]  # it may have ended just now
-                zygote = any("inside import zygote" in word for word in command)
-                if zygote and "bwrap" in above[0] and "bwrap" not in command[0]:
-                    tops = {one for one in inside if table[one] == pid}
-                    found[worker] = tops, sorted({pid, *processes.descendants(pid, table)})
+        for top in processes.descendants(self.pid, table):
+            command = processes.words(table[top]) or [""]  # it may have ended just now
+            if (
+                any("inside import zygote" in word for word in command)
+                and "bwrap" not in command[0]
+            ):
+                whole = {top, *processes.descendants(top, table)}
+                owners = {owner for pid in whole if (owner := self.owner(pid))}
+                for worker in owners:
+                    tops, inside = found.setdefault(worker, (set(), []))
+                    tops.add(top)
+                    inside.extend(sorted(whole))
         return found
+
+    @staticmethod
+    def owner(pid):
+        """The worker for which this process of a sandbox runs, None before it is set up."""
+        with contextlib.suppress(OSError):
+            mounted = Path(f"/proc/{pid}/mountinfo").read_text()
+            if own := re.search(r"/(\d+)-\d+ /run/box ", mounted):
+                return int(own[1])
+        return None
 
 
 def finish(folder):

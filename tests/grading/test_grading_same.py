@@ -7,7 +7,8 @@ import pytest
 from classroom import Classroom, cell, code, points, with_first
 
 from grading import sandbox
-from grading.course import CONFIG, GAVE_UP, Course
+from grading.course import CONFIG, GAVE_UP, TOO_MUCH, Course
+from grading.parallel import pool
 from grading.records.seed import course_seed
 from grading.release import exercises
 from grading.work import Job, Unable, work
@@ -151,7 +152,7 @@ def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch, s
     released = nbformat.writes(notebook)
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
 
-    def failing(*_):
+    def failing(*_, **__):
         raise KeyError(said)
 
     monkeypatch.setattr("grading.work.grade", failing)
@@ -170,7 +171,7 @@ def test_a_sandbox_that_is_refused_is_tried_once_more_and_then_nothing_is_graded
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
     tries = []
 
-    def refused(*given):
+    def refused(*given, **_):
         tries.append(given)
         raise sandbox.Refused("no room for a sandbox")
 
@@ -180,10 +181,28 @@ def test_a_sandbox_that_is_refused_is_tried_once_more_and_then_nothing_is_graded
     assert len(tries) == 2
 
 
-def test_what_ended_every_worker_is_tried_again_next_time(rooms, tmp_path):
+@pytest.mark.parametrize(("why", "reason"), [(None, GAVE_UP), (pool.TOO_MUCH, TOO_MUCH)])
+def test_what_ended_every_worker_is_tried_again_next_time_and_what_is_too_much_is_not(
+    rooms, tmp_path, why, reason
+):
     released = nbformat.writes(rooms[0].released(NAME))
     job = Job("ada", NAME, b"any", released, "seed", exercises.digest(NAME))
-    outcome = Course(tmp_path)._given_up(job)
-    assert outcome.again
-    assert outcome.reason == GAVE_UP
+    outcome = Course(tmp_path)._given_up(job, why)
+    assert outcome.again == (reason == GAVE_UP)
+    assert outcome.reason == reason
     assert {part["points"] for part in outcome.parts} == {0}
+
+
+def test_a_notebook_that_takes_all_memory_to_read_is_listed_for_good(rooms, monkeypatch):
+    def takes_all(*_):
+        raise MemoryError
+
+    released = nbformat.writes(rooms[0].released(NAME))
+    job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
+    for step in ("grading.intake.reading.notebook", "grading.work.repair"):
+        with monkeypatch.context() as patch:
+            patch.setattr(step, takes_all)
+            outcome = work(job)
+        assert outcome.reason == "reading it takes more memory than there is for one"
+        assert not outcome.again
+        assert {part["points"] for part in outcome.parts} == {0}

@@ -4,17 +4,21 @@ No kernel here: the notebook runs in a fork of the test, the rest is as in gradi
 """
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 from classroom import code, points, with_first
-from classroom.plain import grade
+from classroom.plain import grade, run
 from submissions import Submission, hand_in, submissions
 
+from grading import sandbox
+from grading.execution import probe, time_limits
+from grading.execution.questions import Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _judged, write
+from grading.judging.verdicts import _judged, cases, write
 from grading.release import exercises
 from grading.release.cases import CASES, hidden
 from roofkit.check.answers import Answer
@@ -217,6 +221,69 @@ def test_a_call_that_waits_twice_is_too_late(tmp_path):
     assert (tmp_path / "calls").read_text() == "called\n" * 2
 
 
+def test_a_call_that_got_no_core_is_tried_again_and_has_longer_each_time(tmp_path, monkeypatch):
+    """Beside busy processes a right function must not be too late: their time is not its own."""
+    monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
+    limits = TimeLimits(call_wall=0.2)
+    assert first(waiting(tmp_path / "calls", 3), limits) == FULL["bytes-moved"]
+
+
+def test_after_its_time_a_notebook_is_not_listened_to_any_more():
+    """Without a sandbox nobody else ends what waits in each call, within the limit of one."""
+    waits = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(9)\n    {RIGHT}\n"
+    with sandbox.UnsafeBox() as place, Questions(place, time.monotonic()) as questions:
+        run(notebook(waits), questions)
+        asked = cases(NAME, "bytes-moved", "tests")[0].inputs
+        (part,) = (part for part in exercises.load(NAME).parts if part.key == "bytes-moved")
+        answers = questions.ask(part, asked, TimeLimits(call_wall=100))
+        assert {answer.problem for answer in answers} == {"too-late"}
+
+
+def test_there_is_an_end_to_trying_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
+    assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.1)) == "too-late"
+    assert (tmp_path / "calls").read_text() == "called\n" * 5
+    (tmp_path / "calls").unlink()
+    assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.2, tries=0)) == "too-late"
+    assert (tmp_path / "calls").read_text() == "called\n"
+
+
+def test_what_a_process_waited_for_a_core_is_not_counted(monkeypatch):
+    """Of its own waiting and computing the system tells, and of nothing else this asks."""
+    waited = [0.0]
+    monkeypatch.setattr(time_limits, "starved_seconds", lambda process: waited[0])
+    monkeypatch.setattr(time_limits.time, "monotonic", lambda: clock[0])
+    clock = [100.0]
+    watch = time_limits.Stopwatch(os.getpid())
+    clock[0], waited[0] = 160.0, 55.0
+    assert watch.late(1e9, 10) is None
+    clock[0] = 170.0
+    assert watch.late(1e9, 10) == "wall"
+    assert watch.late(-1, 10) == "cpu"
+
+
+def test_the_system_tells_how_long_a_process_waited_for_a_core():
+    """Two processes that compute on one core: each waits about as long as the other computes."""
+    core = {min(os.sched_getaffinity(0))}
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            os.sched_setaffinity(0, core)
+            while time.process_time() < 0.3:
+                pass
+            os._exit(0)
+        children.append(child)
+    waits = []
+    for child in children:
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        waits.append(time_limits.starved_seconds(child))
+        assert probe._starved_seconds(child) == waits[-1]
+        os.waitpid(child, 0)
+    assert max(waits) > 0.1
+    assert time_limits.starved_seconds(1 << 30) == probe._starved_seconds(1 << 30) == 0
+
+
 def test_a_call_that_computes_too_long_is_not_tried_again(tmp_path):
     source = waiting(tmp_path / "calls", 9).replace("time.sleep(1)", "pass")
     assert first(source, QUICK) == "too-late"
@@ -273,6 +340,25 @@ def test_what_was_asked_is_unknown_to_later_cells(tmp_path):
     assert (tmp_path / "seen").read_text() == "[]"
 
 
+POOLS = {
+    "executor": "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(2)",
+    "threads": "from multiprocessing.pool import ThreadPool\npool = ThreadPool(2)",
+    "processes": "from multiprocessing import Pool\npool = Pool(2)",
+}
+
+
+SLOW = [pytest.param(kind, marks=pytest.mark.long) for kind in POOLS if kind != "processes"]
+
+
+@pytest.mark.parametrize("kind", ["processes", *SLOW])
+def test_a_pool_that_was_made_before_does_not_hang_the_function_that_uses_it(kind):
+    source = f"{POOLS[kind]}\nassert list(pool.map(abs, [-1, -2])) == [1, 2]\n"
+    source += (
+        "def bytes_moved(B, D, F):\n    return tuple(pool.map(abs, (-B * D - D * F, -B * F)))\n"
+    )
+    assert first(source, TimeLimits(call_wall=9)) == FULL["bytes-moved"]
+
+
 COUNTED = """
 calls = []
 def bytes_moved(B, D, F):
@@ -283,13 +369,75 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_the_published_cases_are_asked_and_then_the_hidden_ones_and_the_first_again(tmp_path):
+def test_the_published_cases_are_asked_and_then_the_hidden_ones_each_with_its_first_again(tmp_path):
     file = tmp_path / "asked"
     assert first(COUNTED.format(file=str(file), body=RIGHT)) == FULL["bytes-moved"]
     part = exercises.load(NAME).parts[0]
-    cases = [*part.cases, *hidden(NAME, part, "tests").inputs, part.cases[0]]
+    unseen = hidden(NAME, part, "tests").inputs
+    cases = [*part.cases, part.cases[0], *unseen, unseen[0]]
     wanted = [" ".join(str(case[key]) for key in "BDF") for case in cases]
     assert file.read_text().splitlines() == wanted
+
+
+def test_no_hidden_case_is_asked_before_the_published_ones_of_all_parts(tmp_path):
+    file = tmp_path / "asked"
+    source = f"""
+def noting(function):
+    def noted(*arguments, **case):
+        if not arguments:  # the grader's call, and not another function's
+            with open({str(file)!r}, "a") as lines:
+                print(repr(case), file=lines)
+        return function(*arguments, **case)
+    return noted
+"""
+    book = with_first(notebook(), source)
+    for cell in book.cells:
+        if cell.metadata.get("nbgrader", {}).get("solution"):
+            key = cell.metadata.nbgrader.grade_id.removesuffix("-solution")
+            if key in FUNCTIONS:
+                cell.source += f"\n\n{FUNCTIONS[key]} = noting({FUNCTIONS[key]})\n"
+    assert got(book) == FULL
+    asked = file.read_text().splitlines()
+    shown = {repr(dict(case)) for part in exercises.load(NAME).parts for case in part.cases}
+    is_shown = [case in shown for case in asked]
+    assert not any(is_shown[is_shown.index(False) :])
+
+
+FAILURES = {
+    "raised": "raise ValueError(B)",
+    "nothing": "return None",
+    "nan": "return float('nan'), 1",
+    "not-numbers": "return str(B)",
+    "wrong-length": "return [1] * B",
+    "too-large": "return 10 ** 400, B",
+    "died": "os._exit(0)",
+    "too-late": "while True: pass",
+    "changing": "return random.random(), B",
+    "output-not-counted": "return B * D + D * F, 0",
+    "": "return 1, 2",
+}
+
+
+def test_how_a_function_fails_for_hidden_cases_is_not_told_to_the_learner():
+    """Or a function that fails in one of many ways could tell what it is asked."""
+    part = exercises.load(NAME).parts[0]
+    known = [tuple(case.values()) for case in part.cases]
+    told = {}
+    for problem, body in FAILURES.items():
+        source = f"import os, random\ndef bytes_moved(B, D, F):\n    if (B, D, F) not in {known}:\n"
+        book = notebook(f"{source}        {body}\n    {RIGHT}\n")
+        found = grade(book, NAME, QUICK)["bytes-moved"]
+        told[problem] = (found.points, said(found))
+        if problem != "output-not-counted":
+            assert found.cause == problem, "the instructor may know"
+    assert len(set(map(str, told.values()))) == 1, told
+
+
+def test_no_name_of_a_learner_s_own_is_quoted():
+    part = next(p for p in exercises.load("weight-per-example").parts if p.kind == "names")
+    known = cases("weight-per-example", part.key, "seed")[0]
+    answers = [Answer(value=["REACHED"]) for _ in known.inputs]
+    assert "REACHED" not in str(_judged(answers, known, part))
 
 
 @pytest.mark.parametrize("case", [0, 3])
@@ -312,8 +460,8 @@ def test_what_is_wrong_for_a_hidden_case_alone_gets_nothing():
     ("last", "problem"),
     [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
 )
-def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem):
-    count = len(exercises.load(NAME).parts[0].cases) + CASES
+@pytest.mark.parametrize("count", [len(exercises.load(NAME).parts[0].cases), CASES])
+def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem, count):
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
     assert first(source) == problem
@@ -344,9 +492,9 @@ def test_what_is_said_about_the_cases_is_true():
 @pytest.mark.parametrize("value", [None, [None, 1], {"curves": 1}, "text", [[1], {}], True])
 def test_answers_that_the_probe_never_sends_get_nothing(value):
     part = exercises.load(NAME).parts[0]
-    cases = hidden(NAME, part, "seed")
-    verdict = _judged([Answer(value=value)] * len(cases.inputs), cases, part)
-    assert not verdict.passed
+    asked = hidden(NAME, part, "seed")
+    with pytest.raises((ValueError, TypeError)):
+        _judged([Answer(value=value)] * len(asked.inputs), asked, part)
 
 
 def test_no_sentence_quotes_what_was_asked():

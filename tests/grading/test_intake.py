@@ -1,7 +1,9 @@
 """What was handed in: links and files that are none, repaired cells, and what tells them apart."""
 
 import copy
+import json
 import os
+import tracemalloc
 
 import nbformat
 import pytest
@@ -12,6 +14,7 @@ from grading.intake import submissions as intake
 from grading.intake.repair import repair
 from grading.intake.submissions import Submission, digest, strangers, submissions
 from grading.release import exercises
+from grading.work import read
 
 NAME = "int8-matmul"
 LOCKED = ("given", "bytes-moved", "bounds")
@@ -98,13 +101,112 @@ def test_a_linked_student_or_exercise_is_left_out_and_named(submitted):
     ]
 
 
-@pytest.mark.parametrize("name", ["a<b", 'a"b', "a\nb", "a\x1bb"])
+@pytest.mark.parametrize(
+    "name",
+    ["a<b", 'a"b', "a\nb", "a\x1bb", "*", "a?", "[ab]", "a\\b", "a\u202eb", "a\u2028b", "a\udcff"],
+)
 def test_a_name_that_a_page_could_take_for_html_is_left_out_and_named(submitted, name):
     submitted.parent.rename(submitted.parent.with_name(name))
     assert submissions(course(submitted)) == []
     (line,) = strangers(course(submitted))
     assert line.endswith(": not a name that a student can have")
     assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("O'Brien", "Núñez, José", "Anna Maria", "a.b+c@d", "-rf", "$HOME", "{student_id}", "%s"),
+        *(
+            "李雷",
+            "علی\u200cرضا",  # noqa: RUF001
+            "क्\u200dष",
+            "Лев",
+            "山田\u3000太郎",
+            "Jean\u00a0Luc",
+            "דנה\u200f",
+            "&amp;",
+        ),
+    ],
+)
+def test_a_name_in_any_script_is_a_name(submitted, name):
+    submitted.parent.rename(submitted.parent.with_name(name))
+    assert [one.student for one in submissions(course(submitted))] == [name]
+    assert strangers(course(submitted)) == []
+
+
+def test_what_lies_in_the_wrong_place_is_named(submitted):
+    ada, top = submitted.parent, submitted.parents[1]
+    for place in (top / f"{NAME}.ipynb", ada / "mine.ipynb", top / ".DS_Store", ada / "notes.txt"):
+        place.write_text("x")
+    for place in (top / ".bob" / NAME, ada / f".{NAME}", top / "__MACOSX", ada / NAME.upper()):
+        place.mkdir(parents=True)
+    assert strangers(course(submitted)) == [
+        ".bob: a name that begins with a dot is hidden",
+        f"ada/.{NAME}: not the name of an exercise",
+        f"ada/{NAME.upper()}: the exercise has another folder",
+        "ada/mine.ipynb: a notebook must lie in a folder with the name of its exercise",
+        f"{NAME}.ipynb: a notebook must lie in STUDENT/EXERCISE/",
+    ]
+
+
+# Where a notebook may be instead of where it should be.
+PLACES = {
+    "in capitals": f"{NAME.upper()}.IPYNB",
+    "with an ending of a browser": f"{NAME}.ipynb.txt",
+    "with another ending": f"{NAME}.ipynb.json",
+    "a folder too deep": f"{NAME}/{NAME}.ipynb",
+    "two folders too deep": f"hand-in/{NAME}/{NAME}.ipynb",
+    "beside what macOS hides": f"{NAME}.ipynb",
+}
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_notebook_is_found_where_only_one_can_be_meant(submitted, where):
+    place = submitted / PLACES[where]
+    (submitted / f"{NAME}.ipynb").rename(submitted / "waits")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    (submitted / "waits").rename(place)
+    for hidden in (submitted / f"._{NAME}.ipynb", place.parent / f"._{place.name}"):
+        hidden.write_text("what macOS keeps for itself")
+    for folder in (".ipynb_checkpoints", "__MACOSX"):
+        (submitted / folder).mkdir()
+        (submitted / folder / f"{NAME}-checkpoint.ipynb").write_text("older")
+    found = only(submitted)
+    assert (found.read()[0], found.reason) == (b"ada's own", "")
+    told = [] if where.startswith("beside") else [f"the notebook was named {PLACES[where]}"]
+    assert [line for line in found.remarks if "named" in line] == told
+
+
+def test_a_folder_in_other_letters_is_the_exercise_s(submitted):
+    submitted.rename(submitted.with_name("Int8-Matmul"))
+    found = only(submitted)
+    assert (found.exercise, found.read()[0]) == (NAME, b"ada's own")
+    assert found.remarks == ("the folder was named Int8-Matmul",)
+    assert strangers(course(submitted)) == []
+
+
+def test_of_two_notebooks_that_lie_too_deep_none_is_taken_by_chance(submitted):
+    (submitted / f"{NAME}.ipynb").unlink()
+    for name in ("first", "second"):
+        (submitted / name).mkdir()
+        (submitted / name / f"{NAME}.ipynb").write_text(name)
+    said = f"several notebooks, and none has the exercise's name: first/{NAME}.ipynb"
+    assert only(submitted).reason == f"{said}, second/{NAME}.ipynb"
+
+
+@pytest.mark.parametrize("what", ["student", "exercise", "notebook"])
+def test_a_link_that_is_put_in_the_place_of_anything_is_not_followed(submitted, what):
+    """After it was found and before it is read: of the notebook and of each folder above it."""
+    found = only(submitted)
+    elsewhere = course(submitted) / "elsewhere"
+    path = {"student": submitted.parent, "exercise": submitted, "notebook": found.notebook}[what]
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    assert found.notebook.read_bytes() == b"ada's own", "so it would be read through the link"
+    content, stamp, reason = found.read()
+    assert (content, stamp) == (b"", b"")
+    assert reason.startswith("the file cannot be read (")
 
 
 def test_folders_that_are_no_exercises_are_named(submitted):
@@ -127,7 +229,12 @@ def test_a_notebook_with_another_name_is_taken_if_it_is_the_only_one(submitted):
     (submitted / f"{NAME} (1).ipynb").write_text("a copy")
     assert only(submitted).notebook.name == f"{NAME} (1).ipynb"
     (submitted / f"{NAME} (2).ipynb").write_text("another copy")
-    assert only(submitted).reason == "several notebooks, and none has the exercise's name"
+    assert only(submitted).reason == (
+        "several notebooks, and none has the exercise's name: "
+        f"{NAME} (1).ipynb, {NAME} (2).ipynb, mine.ipynb"
+    )
+    (submitted / f"{NAME} (2).ipynb").write_text("a copy")
+    assert only(submitted).read()[0] == b"a copy", "copies of one notebook are one"
 
 
 def test_of_many_files_beside_the_notebook_ten_are_named(submitted):
@@ -189,6 +296,19 @@ def test_nothing_is_said_about_a_notebook_as_it_was_released():
     assert notebook == source()
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{}, {"language_info": {}}, {"language_info": 7}, {"kernelspec": None}, {"title": [1]}],
+    ids=str,
+)
+def test_whatever_an_editor_says_of_itself_a_notebook_is_one(odd):
+    text = json.dumps(json.loads(nbformat.writes(source())) | {"metadata": odd})
+    notebook, _ = read(text.encode())
+    assert repair(notebook, NAME) == ([], [])
+    nbformat.validate(notebook)
+    assert notebook.metadata == source().metadata
+
+
 def test_changed_points_of_a_check_are_tampering_and_put_right():
     notebook = source()
     cell(notebook, "bytes-moved").metadata.nbgrader.points = 1000
@@ -201,6 +321,127 @@ def test_a_changed_text_of_a_locked_cell_is_tampering_and_put_right(grade_id):
     notebook = changed(source(), grade_id, source="print(1)")
     told = [f"the text of the locked cell {grade_id} was changed"]
     assert repair(notebook, NAME) == ([], told)
+    assert notebook == source()
+
+
+def above_and_below(grade_id, more, below=True):
+    """A notebook with more code in this locked cell, and that cell's own text."""
+    notebook = source()
+    one = cell(notebook, grade_id)
+    own = one.source
+    one.source = f"{own}\n{more}" if below else f"{more}\n{own}"
+    return notebook, own
+
+
+@pytest.mark.parametrize("below", [True, False])
+@pytest.mark.parametrize(
+    "more",
+    [
+        *("import math", "from fractions import Fraction as F", "TERA = 1e12", "K: float = 1024"),
+        *("def tera(x):\n    return x / 1e12", "%matplotlib inline\nimport math", "print('mine')"),
+        *("@staticmethod\ndef f():\n    pass", "a = 1; b = 2", "class Chip:\n    peak = 1"),
+    ],
+)
+@pytest.mark.parametrize("grade_id", ["given", "times"])
+def test_what_was_added_to_a_locked_cell_is_kept_in_a_cell_of_its_own(grade_id, more, below):
+    notebook, own = above_and_below(grade_id, more, below)
+    told = [f"what was added to the locked cell {grade_id} was kept"]
+    assert repair(notebook, NAME) == (told, [])
+    at = grade_ids(notebook).index(grade_id)
+    mine = notebook.cells[at - 1 if grade_id == "times" else at + 1]
+    assert notebook.cells[at].source == own
+    assert mine.source == more.removeprefix("%matplotlib inline\n")
+    notebook.cells.remove(mine)
+    assert notebook == source()
+
+
+@pytest.mark.parametrize(
+    "more", ["peak = 1.0", "import math as peak", "def bandwidth():\n    pass", "peak, x = 1, 2"]
+)
+def test_what_is_given_is_not_given_another_value(more):
+    notebook, _ = above_and_below("given", more)
+    told, tampering = repair(notebook, NAME)
+    assert (told, tampering) == ([], ["the text of the locked cell given was changed"])
+    assert notebook == source()
+
+
+def test_of_a_check_that_was_typed_over_the_answer_is_kept():
+    notebook = changed(source(), "times", source="def times(B):\n    return 1\nprint(times(1))")
+    told, tampering = repair(notebook, NAME)
+    assert told == ["what was added to the locked cell times was kept"]
+    assert tampering == ["the text of the locked cell times was changed"]
+    mine = notebook.cells[grade_ids(notebook).index("times") - 1]
+    assert mine.source == "def times(B):\n    return 1"
+
+
+STUB = "def times(B, D, F, peak, bandwidth):\n    # YOUR CODE HERE\n    raise NotImplementedError"
+
+
+def answered_elsewhere(place):
+    """A notebook whose part times is answered in a cell of the learner's own; and that cell."""
+    notebook = source()
+    solution = cell(notebook, "times-solution")
+    mine = code(solution.source)
+    solution.source = STUB
+    at = grade_ids(notebook).index("times")
+    notebook.cells.insert(
+        {"below": at + 1, "far below": len(notebook.cells), "above": 3}[place], mine
+    )
+    return notebook, mine
+
+
+@pytest.mark.parametrize(
+    ("place", "where"),
+    [
+        ("below", "below its check"),
+        ("far below", "below its check"),
+        ("above", "above its question"),
+    ],
+)
+def test_an_answer_above_its_question_or_below_its_check_meets_the_check(place, where):
+    notebook, mine = answered_elsewhere(place)
+    assert repair(notebook, NAME) == ([f"times was written {where}"], [])
+    ids = grade_ids(notebook)
+    at = next(index for index, one in enumerate(notebook.cells) if one is mine)
+    assert ids.index("times-solution") < at < ids.index("times")
+    assert sorted(filter(None, ids)) == sorted(filter(None, grade_ids(source())))
+
+
+def test_a_moved_check_is_moved_back_and_what_is_in_order_stays():
+    notebook = source()
+    at = grade_ids(notebook).index("times")
+    notebook.cells.insert(1, notebook.cells.pop(at))
+    assert repair(notebook, NAME) == (["times was written below its check"], [])
+    assert notebook == source()
+    notebook.cells.append(code("times = times(1, 2, 3, 4, 5)\ndef times_in_ms():\n    return 1"))
+    before = copy.deepcopy(notebook)
+    assert repair(notebook, NAME) == ([], [])
+    assert notebook == before, "a function is asked as it was at its check"
+
+
+def test_merged_cells_count_as_those_that_they_were():
+    notebook = source()
+    merged = cell(notebook, "times-solution")
+    merged.source += "\n\n" + cell(notebook, "times").source
+    notebook.cells.remove(cell(notebook, "times"))
+    assert repair(notebook, NAME) == (["the cell times was missing"], [])
+    assert grade_ids(notebook) == grade_ids(source())
+    notebook = source()
+    merged = cell(notebook, "times")
+    merged.source = cell(notebook, "times-solution").source + "\n\n" + merged.source
+    notebook.cells.remove(cell(notebook, "times-solution"))
+    told, tampering = repair(notebook, NAME)
+    assert (len(told), tampering) == (2, [])
+    ids = grade_ids(notebook)
+    assert ids.index("times-solution") < ids.index(None, ids.index("times-solution"))
+    assert notebook.cells[ids.index("times") - 1].source.startswith("def times(")
+
+
+@pytest.mark.parametrize("text", ["def f(:", "x = (", "\0", "(" * 50_000, "x\n" * 100_000])
+def test_code_that_can_not_be_read_is_left_alone(text):
+    notebook, _ = above_and_below("given", text)
+    told, tampering = repair(notebook, NAME)
+    assert (told, tampering) == ([], ["the text of the locked cell given was changed"])
     assert notebook == source()
 
 
@@ -271,6 +512,21 @@ def test_a_cell_that_does_not_parse_is_recognised_by_its_function():
     lost.pop("id")
     lost.source = "def times(B, D, F, peak, bandwidth)\n    return 1, 2"
     assert repair(notebook, NAME)[0] == ["the cell times-solution had lost its metadata"]
+
+
+def test_a_source_of_megabytes_is_not_parsed():
+    """Its syntax tree would take some hundred times as much memory."""
+    notebook = source()
+    lost = cell(notebook, "times-solution")
+    lost.metadata = nbformat.NotebookNode()
+    lost.pop("id")
+    lost.source = "def times(B, D, F, peak, bandwidth):\n    return 1, 2\n" + "x = 1, 2\n" * 60_000
+    tracemalloc.start()
+    try:
+        assert repair(notebook, NAME)[0] == ["the cell times-solution had lost its metadata"]
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_somebody_elses_marks_are_removed():

@@ -1,12 +1,15 @@
 """The steps of autograding that nbgrader runs for us: what it may set, and what it hears."""
 
 import logging
+import os
+import subprocess
 
 import nbformat
 import pytest
 from submissions import Submission, hand_in
 from traitlets.config import Config
 
+from grading.__main__ import main
 from grading.intake.repair import repair
 from grading.nbgrader_setup.preprocessors import Repair, Values
 from grading.release import exercises
@@ -46,3 +49,22 @@ def test_what_is_to_be_replaced_stands_in_a_release_as_its_first_words_say(relea
     for part in exercises.load(name).parts:
         (cell,) = (cell for cell in notebook.cells if f"def {part.function}(" in cell.source)
         assert [line.strip() for line in cell.source.splitlines()[-2:]] == STUB
+
+
+def test_any_command_runs_in_the_course_folder_with_nothing_activated(tmp_path, monkeypatch):
+    seen = {}
+
+    def run(command, **options):
+        seen.update(options, command=command)
+        return subprocess.CompletedProcess(command, 3)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setenv("PATH", "/usr/bin")
+    with pytest.raises(SystemExit) as ended:
+        main(["nbgrader", str(tmp_path / "course"), "list", "--inbound"])
+    assert ended.value.code == 3, "nbgrader's own status"
+    program, *words = seen["command"]
+    assert (os.access(program, os.X_OK), words) == (True, ["list", "--inbound"])
+    assert seen["cwd"] == tmp_path / "course"
+    assert (seen["cwd"] / "nbgrader_config.py").is_file()
+    assert seen["env"]["PATH"] == f"{program.parent}{os.pathsep}/usr/bin"

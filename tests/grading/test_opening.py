@@ -60,6 +60,13 @@ def test_the_address_is_that_of_the_configuration(tmp_path, config, expected):
     assert opening.address(tmp_path / "_config.yml") == expected
 
 
+def test_an_edition_is_a_folder_of_the_site(tmp_path, monkeypatch):
+    monkeypatch.setenv("EDITION", "0.2.0")
+    for baseurl, expected in (("https://example.org/", "https://example.org/0.2.0"), ("''", "")):
+        (tmp_path / "_config.yml").write_text(f"html:\n  baseurl: {baseurl}\n")
+        assert opening.address(tmp_path / "_config.yml") == expected
+
+
 def test_a_notebook_without_it_is_as_good(release):
     with_it = solved(released(release))
     old = copy.deepcopy(with_it)

@@ -29,6 +29,25 @@ def test_work_is_done_in_as_many_processes_as_were_asked_for():
     assert pool.Local(3).window == 6, "a worker that is done finds the next job waiting"
 
 
+def test_a_job_that_computes_without_end_is_ended_once_and_the_others_are_done():
+    backend = pool.Local(2)
+    backend.limits = (0.2, 500_000_000)
+    endless = "__import__('re').match('(a+)+$', 'a' * 80 + 'b')"
+    jobs = [("endless", endless), *((number, f"{number} * 2") for number in range(6))]
+    got = list(pool.done(backend, eval, jobs))
+    assert len(got) == 7
+    assert dict(got) == {"endless": pool.TOO_MUCH, **{n: n * 2 for n in range(6)}}
+
+
+def test_each_job_has_the_limits_anew_and_an_error_if_it_wants_more_memory():
+    backend = pool.Local(1)
+    backend.limits = (0.4, 500_000_000)
+    busy = "[__import__('time').process_time()] and sum(range(4_000_000)) and 1"
+    assert [got for _, got in pool.done(backend, eval, [(n, busy) for n in range(8)])] == [1] * 8
+    with pytest.raises(MemoryError):
+        list(pool.done(backend, eval, [("large", "len(bytearray(1 << 30))")]))
+
+
 def test_an_error_in_the_work_is_raised_here():
     with pytest.raises(ZeroDivisionError) as raised:
         list(pool.done(pool.Local(2), eval, [("wrong", "1 / 0")]))
@@ -61,6 +80,21 @@ def test_jobs_are_taken_only_as_there_is_room():
     assert next(results) == (0, 0)
     assert taken == [0]
     assert list(results) == [(number, number) for number in range(1, 5)]
+
+
+def test_in_a_window_of_one_each_job_is_alone():
+    taken, backend = [], made_up.Here()
+    backend.window = 3
+
+    def jobs():
+        for number in range(4):
+            taken.append(number)
+            yield number, str(number)
+
+    results = pool.done(backend, int, jobs(), window=1)
+    for number in range(4):
+        assert next(results) == (number, number)
+        assert taken == list(range(number + 1))
 
 
 def test_a_worker_ends_with_its_grader():

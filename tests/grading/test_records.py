@@ -202,6 +202,10 @@ def test_an_error_between_gradebook_and_files_leaves_no_old_notebook(room, write
         (b"yesterday", None),
         (b"\xff\xfe", None),
         (b"9" * 400, None),
+        (b"2026-03-02 10:00:00 America/New_York", datetime(2026, 3, 2, 15)),
+        (b"2026-03-02 10:00:00 " + b"x" * 900, None),
+        (b"2026-03-02 10:00:00 ../../x", None),
+        (b"2026-03-02 10:00:00 $\\\x1b[2J", None),
     ],
 )
 def test_the_time_of_a_stamp(stamp, time):
@@ -335,7 +339,7 @@ def test_a_change_in_the_folder_is_graded_again(room, writer, change):
         (folder / f"{NAME}.ipynb").unlink()
     else:
         (folder / f"{NAME}.ipynb").rename(folder / "a.ipynb")
-        shutil.copy(folder / "a.ipynb", folder / "b.ipynb")
+        (folder / "b.ipynb").write_bytes(b"{ }")
     assert todo(room) == ["ada"]
 
 
@@ -444,6 +448,65 @@ def test_the_feedback_page_of_a_late_submission_says_so(strict, monkeypatch):
     assert strict.course.feedback("early", NAME).read_text() == "page"
     page = strict.course.feedback("late", NAME).read_text()
     assert "late submission penalty" in page.lower()
+
+
+def test_a_due_date_and_a_penalty_that_are_set_later_count_at_the_next_run(room, monkeypatch):
+    """Also for what was graded before, which is not run again; and when they are taken back."""
+    released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
+
+    def worked(job):
+        notebook = nbformat.writes(stand_in(released, NAME, "made up"))
+        return replace(outcome(), notebook=notebook)
+
+    def due(when):
+        with room.course.gradebook() as gradebook:
+            gradebook.update_or_create_assignment(NAME, duedate=when)
+
+    def counted():
+        assert room.course.grade(made_up.Here(), unsafe=True) == 0
+        page = room.course.feedback("late", NAME).read_text().lower()
+        assert ("late submission penalty" in page) == (submission(room, "late")[1] > 0)
+        return [submission(room, student)[1] for student in ("late", "early")]
+
+    monkeypatch.setattr("grading.course.work", worked)
+    hand_in(room, "late", stamp=LATE)
+    hand_in(room, "early", stamp=EARLY)
+    assert room.course.grade(made_up.Here(), unsafe=True) == 2
+    assert counted() == [0, 0]
+    due(DUE)
+    assert counted() == [0, 0], "late, but nothing is said of a penalty"
+    own = room.folder / "nbgrader_config.py"
+    before = own.read_text()
+    own.write_text(before + PENALTY)
+    assert counted() == [FULL, 0]
+    own.write_text(before)
+    assert counted() == [0, 0]
+    own.write_text(before + PENALTY)
+    due(None)
+    assert counted() == [0, 0]
+    due(DUE)
+    assert counted() == [FULL, 0]
+
+
+def test_what_was_given_by_hand_later_stands_on_the_page_after_the_next_run(room, monkeypatch):
+    released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
+
+    def worked(job):
+        notebook = nbformat.writes(stand_in(released, NAME, "made up"))
+        return replace(outcome(), notebook=notebook)
+
+    monkeypatch.setattr("grading.course.work", worked)
+    for student in ("ada", "bob"):
+        hand_in(room, student)
+    assert room.course.grade(made_up.Here(), unsafe=True) == 2
+    give_by_hand(room, "ada", manual_score=1.5, extra_credit=0)
+    assert room.course.grade(made_up.Here(), unsafe=True) == 0
+    page = room.course.feedback("ada", NAME)
+    assert f"{FULL - points(NAME)[PARTS[0]] + 1.5}" in page.read_text()
+    assert room.course.feedback("bob", NAME).read_text() == "page"
+    page.write_text("not made again")
+    assert room.course.grade(made_up.Here(), unsafe=True) == 0
+    assert page.read_text() == "not made again"
 
 
 def test_a_release_is_made_once_and_again_when_it_is_gone(room, jobs, monkeypatch):

@@ -7,6 +7,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 from classroom import Classroom, points
+from hostile.texts import ATTACKS, INJECTED
 from playwright.sync_api import Browser
 from site_browser import DESK, PHONE, SIDEWAYS, STICKING_OUT, Traffic, axe
 
@@ -68,6 +69,7 @@ def room(tmp_path_factory, release):
     folder = tmp_path_factory.mktemp("courses") / f"class & {SCRIPT.split('/')[0]}"
     room = Classroom(folder, release)
     with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_student("nobody")
         for student, about in STUDENTS.items():
             made = entry(about)
             room.course.results.put(name(student), NAME, made)
@@ -110,26 +112,35 @@ def test_scores_are_those_of_the_gradebook(room):
     got = {row[0]: row[2:] for row in table(room, "grades") if row[1] == NAME}
     lost = sum(points(NAME)[key] for key in PARTS[:2])
     assert got["anna"] == ["20", "20", ""]
+    assert got["nobody"] == ["0", "20", "not handed in"]
     assert got["late"] == ["17", "20", "3 points taken off for being late"]
     assert got["by-hand"][0] == f"{20 - points(NAME)[PARTS[0]] + 1:g}"
     assert got[name(SCRIPT)][0] == f"{20 - lost:g}"
     others = [row for row in table(room, "grades") if row[1] not in (NAME, "assignment")]
     assert {row[4] for row in others} == {"not handed in"}
-    assert len(others) == len(OTHERS) * len(STUDENTS)
+    assert len(others) == len(OTHERS) * (len(STUDENTS) + 1)
 
 
 def test_the_table_of_scores_has_a_dash_for_what_was_not_handed_in(page):
     got = {row[0]: row[1:] for row in of(page, "Scores")}
     nothing = ["–"] * len(OTHERS)
     assert got["anna"] == ["20", *nothing, "20"]
+    assert got["nobody"] == ["–", *nothing, "0"]
+    own = {row[0]: row[1:] for row in of(page, "Points by student and part")}
+    assert own["nobody"] == ["–"] * len(PARTS)
+    assert len(own) == len(STUDENTS) + 1
     assert got["late"] == ["17", *nothing, "17"]
 
 
 def test_parts_have_their_points_and_causes(room):
     heads, *lines = table(room, "parts")
     assert heads == ["student", "assignment", "part", "points", "of", "cause"]
-    assert len(lines) == len(STUDENTS) * len(PARTS)
-    got = {(row[0], row[2]): row[3:] for row in lines}
+    every = [(name, part) for name in exercises.names() for part in points(name)]
+    assert [(row[1], row[2]) for row in lines if row[0] == "nobody"] == every
+    assert len(lines) == (len(STUDENTS) + 1) * len(every)
+    missing = [row for row in lines if row[0] == "nobody" or row[1] != NAME]
+    assert {(row[3], row[5]) for row in missing} == {("0", "not handed in")}
+    got = {(row[0], row[2]): row[3:] for row in lines if row[1] == NAME}
     worth = f"{points(NAME)[PARTS[0]]:g}"
     assert got["anna", PARTS[0]] == [worth, worth, ""]
     assert got["by-hand", PARTS[0]] == ["1", worth, "swapped"]
@@ -221,6 +232,7 @@ def test_writing_it_again_gives_the_same_bytes(room):
         "not-graded.csv",
         "times.csv",
         "tampering.csv",
+        "alike.csv",
         "report.html",
     }
 
@@ -279,4 +291,27 @@ def test_the_report_stands_alone_in_a_browser(room, browser: Browser, view, them
     assert tab.evaluate(SIDEWAYS) <= 0
     assert tab.evaluate(STICKING_OUT) == []
     assert axe(tab) == []
+    context.close()
+
+
+def test_nothing_in_a_report_runs_whatever_stands_in_it(tmp_path, release, browser):
+    room = Classroom(tmp_path, release)
+    for at, text in enumerate(ATTACKS.values()):
+        (room.folder / "submitted" / f"{at}" / text.replace("/", "_")).mkdir(parents=True)
+        made = entry({"reason": text, "tampering": [text], "remarks": [text]})
+        room.course.results.put(text.replace("/", "_")[:250], NAME, made)
+    overview.write(room.course)
+    context = browser.new_context()
+    traffic = Traffic().listen(context)
+    tab = context.new_page()
+    tab.on("dialog", lambda one: traffic.wrong.append(one.message))
+    address = (room.folder / "report.html").as_uri()
+    tab.goto(address)
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate("document.documentElement.dataset.ran") is None
+    assert (traffic.asked, traffic.wrong) == ([address], [])
+    assert tab.evaluate(INJECTED) == []
+    shown = tab.evaluate("document.body.textContent")
+    for text in ATTACKS.values():
+        assert shown.count(text) >= 3, text
     context.close()

@@ -11,6 +11,7 @@ import pytest
 from sandboxed import run_in
 
 from grading import sandbox
+from grading.limits import apart
 from grading.sandbox import fork_server
 
 LIMITS = sandbox.SandboxLimits(
@@ -53,6 +54,7 @@ limits = {name: resource.getrlimit(getattr(resource, name)) for name in dir(reso
           if name.startswith("RLIMIT_")}
 seen = {
     "cwd": os.getcwd(), "environment": dict(os.environ), "hostname": os.uname().nodename,
+    "kernel": [os.uname().release, os.uname().version],
     "first on path": sys.path[0],
     "status": status("self"), "init": status("1"), "limits": limits,
     "init's limits": open("/proc/1/limits").read(),
@@ -185,6 +187,11 @@ def test_proc_is_that_of_the_box(seen: dict[str, Any]) -> None:
     assert len(seen["processes"]) == 2
 
 
+def test_the_kernel_is_the_host_s(seen: dict[str, Any]) -> None:
+    """As the page about what is not protected says."""
+    assert seen["kernel"] == [os.uname().release, os.uname().version]
+
+
 def test_no_network_but_a_loopback(seen: dict[str, Any]) -> None:
     assert [line.split(":")[0].strip() for line in seen["interfaces"].splitlines()[2:]] == ["lo"]
 
@@ -236,3 +243,14 @@ def test_the_process_has_no_part_of_the_grader(seen: dict[str, Any]) -> None:
     assert seen["first on path"] == "/run/course"
     assert seen["standard files"][0] == "/dev/null"
     assert seen["leads its session"] is True
+
+
+def test_limits_that_the_grader_has_for_itself_are_not_those_of_the_box() -> None:
+    look = "import resource as r; print(r.getrlimit(r.RLIMIT_DATA), r.getrlimit(r.RLIMIT_CPU))"
+
+    def seen() -> list[str]:
+        with sandbox.open(LIMITS) as box:
+            return run_in(box, look).texts
+
+    (text,) = apart(seen, cpu=60, more_bytes=900_000_000)
+    assert text == "(-1, -1) (77, 77)\n"

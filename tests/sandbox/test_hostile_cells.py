@@ -16,7 +16,7 @@ from grading.sandbox import kernel_connection
 # or have taken over the kernel, so that the cell after them is stopped as well.
 STOPPED = {"plain_loop", "many_lines", "many_displays"}
 STUCK = {"endless_loop", "patched_kernel", "protocol_files", "stack"}
-STUCK |= {"closed_output", "flood_of_outputs", "flood_of_replies"}
+STUCK |= {"closed_output", "flood_of_outputs", "flood_of_replies", "endless_message"}
 
 
 def state(folder: Path) -> dict[Path, tuple[int, int, str]]:

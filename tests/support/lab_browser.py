@@ -3,26 +3,17 @@
 import os
 import re
 import secrets
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import lab
+import server_process
 from playwright.sync_api import Browser, Page
 from site_browser import DESK
 
-SECONDS, SECONDS_TO_END = 120, 20
-OPTIONS = (
-    "--no-browser",
-    "--allow-root",
-    "--ip=127.0.0.1",
-    "--ServerApp.port_retries=500",
-    # So that a test can ask what JupyterLab itself knows of a notebook.
-    "--LabApp.expose_app_in_browser=True",
-)
+SECONDS = 120
 # What `make lab` has in its settings.
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 PANEL = "window.jupyterapp?.shell.currentWidget"
@@ -69,37 +60,11 @@ RUN = f"""() => {{
 def jupyterlab(folder: Path, given: Mapping[str, str], *options: str) -> Iterator[tuple[str, str]]:
     """JupyterLab as `make lab` starts it, with these variables of its own: address and token."""
     token = secrets.token_hex()
-    with subprocess.Popen(
-        lab.command(folder, *OPTIONS, *options),
-        env={**given, "JUPYTER_TOKEN": token},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as server:
-        ready, lines = Event(), []
-        # It takes the first port that is free, and says which.
-        address = re.compile(r"http://127\.0\.0\.1:\d+(?=/lab)")
-
-        def listen() -> None:
-            for line in server.stderr or ():
-                lines.append(line)
-                if address.search(line):
-                    ready.set()
-            ready.set()
-
-        listener = Thread(target=listen, daemon=True)
-        listener.start()
-        try:
-            assert ready.wait(SECONDS), "".join(lines)
-            assert server.poll() is None, "".join(lines)
-            yield address.findall("".join(lines))[0], token
-        finally:
-            server.terminate()
-            try:
-                server.wait(SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                # Now and then it has ended its work and waits for its own threads for good.
-                server.kill()
-            listener.join(SECONDS)
+    # So that a test can ask what JupyterLab itself knows of a notebook.
+    asked = (*server_process.OPTIONS, "--LabApp.expose_app_in_browser=True", *options)
+    command = lab.command(folder, *asked)
+    with server_process.serving(command, {**given, "JUPYTER_TOKEN": token}) as address:
+        yield address, token
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """Numbers of system calls on both machines that have a sandbox, independent of its filter."""
 
+from pathlib import Path
+
 # Typed from the kernel's headers: asm/unistd_64.h and asm-generic/unistd.h, not from the filter.
 REFUSED = {
     name: {"x86_64": int(x86_64), "aarch64": int(aarch64)}
@@ -11,6 +13,8 @@ shmat 30 196
 semget 64 190
 msgget 68 186
 ptrace 101 117
+flock 73 32
+inotify_add_watch 254 27
 syslog 103 116
 pivot_root 155 41
 adjtimex 159 171
@@ -61,9 +65,39 @@ memfd_secret 447 447
 """.strip().splitlines(),
     )
 }
+# Refused about process 1 alone; the first argument if that says whose process the second one is.
+ABOUT_ANOTHER = {
+    "prlimit64": ({"x86_64": 302, "aarch64": 261}, None),
+    "sched_setaffinity": ({"x86_64": 203, "aarch64": 122}, None),
+    "sched_setattr": ({"x86_64": 314, "aarch64": 274}, None),
+    "sched_setparam": ({"x86_64": 142, "aarch64": 118}, None),
+    "sched_setscheduler": ({"x86_64": 144, "aarch64": 119}, None),
+    "setpriority": ({"x86_64": 141, "aarch64": 140}, 0),  # PRIO_PROCESS of linux/resource.h
+    "ioprio_set": ({"x86_64": 251, "aarch64": 30}, 1),  # IOPRIO_WHO_PROCESS of linux/ioprio.h
+}
+FOLDER = Path(__file__).parent
+# name → number on each machine; None where it has no such call. From the same headers.
+ALLOWED = {
+    name: dict(
+        zip(("x86_64", "aarch64"), (None if n == "-" else int(n) for n in pair), strict=True)
+    )
+    for name, *pair in map(str.split, (FOLDER / "allowed_calls.txt").read_text().splitlines())
+}
+# What may be made with some arguments only: numbers, the argument that is looked at, from 0.
+BY_ARGUMENT = {
+    "clone": ({"x86_64": 56, "aarch64": 220}, 0),
+    "fcntl": ({"x86_64": 72, "aarch64": 25}, 1),
+    "ioctl": ({"x86_64": 16, "aarch64": 29}, 1),
+    "madvise": ({"x86_64": 28, "aarch64": 233}, 2),
+    "mmap": ({"x86_64": 9, "aarch64": 222}, 3),
+    "prctl": ({"x86_64": 157, "aarch64": 167}, 0),
+    "setsockopt": ({"x86_64": 54, "aarch64": 208}, 2),
+    "socket": ({"x86_64": 41, "aarch64": 198}, 0),
+    "socketpair": ({"x86_64": 53, "aarch64": 199}, 0),
+}
+LAST = 450  # set_mempolicy_home_node, the last that the tables know
 CLONE = {"x86_64": 56, "aarch64": 220}
 CLONE3 = {"x86_64": 435, "aarch64": 435}
-SOCKET = {"x86_64": 41, "aarch64": 198}
 SECCOMP = {"x86_64": 317, "aarch64": 277}
 AUDIT = {"x86_64": 62 | 1 << 31 | 1 << 30, "aarch64": 183 | 1 << 31 | 1 << 30}  # ELF, LE, 64 bit
 OTHERS = {"i386": 3 | 1 << 30, "arm": 40 | 1 << 30, "riscv64": 243 | 1 << 31 | 1 << 30}

@@ -1,6 +1,7 @@
 """A stock ipykernel whose sockets were bound outside and are inherited."""
 
 import importlib
+import logging
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,8 @@ from ipykernel import kernelapp
 from ipykernel.iostream import IOPubThread
 from jupyter_client.session import Session
 from traitlets.config import Config
+
+from . import sooner
 
 IMPORTED_AT_START = (
     "faulthandler",
@@ -74,6 +77,9 @@ class KernelApp(kernelapp.IPKernelApp):
     def write_connection_file(self, **_: Any) -> None:
         """No connection file: the grader made the sockets and the key."""
 
+    def parse_command_line(self, argv: object = None) -> None:
+        """No command line, for which a parser of every setting would be made."""
+
     def load_config_file(self, *_: Any, **__: Any) -> None:
         """No configuration: the home folder is empty."""
 
@@ -89,6 +95,9 @@ def warm_up() -> None:
     shell = InteractiveShell.instance(config=_config())
     shell.run_cell("1 + 1", silent=True, store_history=False)
     InteractiveShell.clear_instance()
+    sooner.set_up()
+    if "rooflib" in sys.modules:
+        sys.modules["rooflib"].chips()  # reads the catalogue, as nearly every notebook does
 
 
 def run(sockets: Sequence[int], key: str, folder: str) -> None:
@@ -104,6 +113,7 @@ def run(sockets: Sequence[int], key: str, folder: str) -> None:
         **{f"{name}_port": port for name, port in ports.items()},
     )
     app.inherited = dict(zip(ports.values(), sockets, strict=True))
+    app.log.setLevel(logging.WARNING)  # or each message makes records that nobody prints
     app.initialize([])  # type: ignore[no-untyped-call]
     # Open the output thread's last socket now: later the notebook may have used up its files.
     app.iopub_thread.schedule(lambda: app.iopub_thread.schedule(int))

@@ -13,10 +13,14 @@ from typing import Any
 
 from . import seccomp
 
+OPENED = "open: "
 ADDRESS = "\0opened"  # an abstract socket, in the sandbox's own network namespace
 MAX_PATHS, PATH_CHARACTERS = 20, 200
 MAX_MESSAGES = 500
 MAX_CALLS = 5_000
+# First folder of a path → how it is named in a report.
+PLACES = {name.encode(): f"in /{name}" for name in ("etc", "proc", "root", "sys", "usr", "var")}
+PLACES |= {b"home": "in a home", b"Users": "in a home"}
 BATCH = 50  # after so many, init looks at its other duties
 
 
@@ -67,7 +71,7 @@ class Refusals:
             self.messages += 1
             if path and path not in self.paths:
                 self.paths.add(path)
-                self._count("open: " + path.decode(errors="replace")[:PATH_CHARACTERS])
+                self._count(OPENED + place(path))
             if len(self.paths) == MAX_PATHS or self.messages == MAX_MESSAGES:
                 opened.close()  # later senders get an error
                 self.opened = None
@@ -91,8 +95,22 @@ class Refusals:
         """Handle what is left, and report the counts above one."""
         self.take(select.select(self.sources(), [], [], 0)[0])
         for name, times in self.counts.items():
-            if times > 1:
+            if times > 1 and not name.startswith(OPENED):
                 self.tell(noted=name, times=times)
+
+
+def place(path: bytes) -> str:
+    """Where a path leads, in words of ours.
+
+    The path itself is the learner's to choose, and may say anything: also what a function was asked
+    that was not to be told.
+    """
+    if b"gradebook" in path:
+        return "a gradebook"
+    parts = path.split(b"/")
+    if parts[0]:
+        return "outside of its folder" if b".." in parts else "another file"
+    return next((words for first, words in PLACES.items() if first == parts[1]), "another folder")
 
 
 def watch(readable: Sequence[str]) -> None:
@@ -118,6 +136,8 @@ def watch(readable: Sequence[str]) -> None:
             full = full.removeprefix("/") if full.startswith("//") else full
             if full in ours or full.startswith(folders) or path in seen or path == ":memory:":
                 return
+            if full.startswith("/proc/") and full.endswith("/schedstat"):
+                return  # the probe's own look at how long a call has waited for a core
             seen.add(path)
             sender = make(family, kind)  # a new one each time: a notebook may close any descriptor
             try:

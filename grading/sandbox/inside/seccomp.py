@@ -1,9 +1,8 @@
-"""The system call filter: refuses what a notebook does not need and a sandbox should not offer.
+"""The system call filter: lets through what a notebook needs, and refuses every other call.
 
-Namespaces hide the host. The filter closes what they leave open: kernel interfaces with a long
-record of bugs (bpf, io_uring, user namespaces), access to other processes' memory (ptrace),
-sockets that a network namespace does not confine (vsock), and memory that no per-process limit
-counts (memfd, System V shared memory, message queues, keys).
+Namespaces hide the host. The filter closes what they leave open: kernel interfaces that ordinary
+programs do not use, access to other processes' memory, sockets that a network namespace does not
+confine, and memory that no limit counts. What is allowed is in `calls`.
 
 With a listener (SECCOMP_RET_USER_NOTIF), a refused call waits until the listener's owner has noted
 it and answered with an error.
@@ -13,123 +12,83 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import functools
 import os
 import struct
+from itertools import groupby
 
-# name → number on x86_64, number on aarch64; from the kernel's system call tables.
-DENIED = {
-    # other processes
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "kcmp": (312, 272),
-    "pidfd_getfd": (438, 438),
-    # namespaces and mounts
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "pivot_root": (155, 41),
-    "chroot": (161, 51),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "mount_setattr": (442, 442),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
-    # the kernel itself
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "init_module": (175, 105),
-    "finit_module": (313, 273),
-    "delete_module": (176, 106),
-    "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294),
-    "reboot": (169, 142),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "acct": (163, 89),
-    "quotactl": (179, 60),
-    "syslog": (103, 116),
-    "fanotify_init": (300, 262),
-    "settimeofday": (164, 170),
-    "clock_settime": (227, 112),
-    "clock_adjtime": (305, 266),
-    "adjtimex": (159, 171),
-    # memory and messages that outlive a process or escape its limits
-    "memfd_create": (319, 279),
-    "memfd_secret": (447, 447),
-    "shmget": (29, 194),
-    "shmat": (30, 196),
-    "msgget": (68, 186),
-    "semget": (64, 190),
-    "mq_open": (240, 180),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-}
-# machine → column above, audit architecture, numbers of clone, clone3, socket, seccomp
-MACHINES = {
-    "x86_64": (0, 0xC000003E, 56, 435, 41, 317),
-    "aarch64": (1, 0xC00000B7, 220, 435, 198, 277),
-}
-X32_BIT = 0x40000000  # x86_64 offers its calls a second time under numbers with this bit
-# CLONE_NEWTIME | NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
-NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x70000000
-AF_UNIX = 1
-FAMILIES = {2: "internet", 10: "internet", 16: "netlink", 17: "packet", 38: "alg", 40: "vsock"}
+from .calls import ALLOWED, DENIED, FAMILIES, GUARDED, LAST, SILENT, WATCHER, Guard
+
+# machine → column of the tables, audit architecture, number of seccomp
+MACHINES = {"x86_64": (0, 0xC000003E, 317), "aarch64": (1, 0xC00000B7, 277)}
 
 ALLOW, NOTIFY, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in struct seccomp_data
+NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
 SET_MODE_FILTER, NEW_LISTENER = 1, 8
 NOTIF_RECV, NOTIF_SEND = 0xC0502100, 0xC0182101  # ioctls of a listener
 NOTIFICATION, RESPONSE = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI")
 
+Line = tuple[int, int, int, int]  # code, jump if true, jump if not, constant
 
+
+@functools.cache
 def program(machine: str, notify: bool) -> bytes:
     """The filter as BPF instructions, 8 bytes each.
 
     notify: whether refused calls go to a listener; if not, the kernel returns the errors itself.
     """
-    column, architecture, clone, clone3, socket, _ = MACHINES[machine]
+    column, architecture, _ = MACHINES[machine]
 
-    def refuse(number: int) -> tuple[int, int, int, int]:
-        return (RETURN, 0, 0, NOTIFY if notify else ERRNO | number)
+    def refuse(number: int, told: bool = True) -> Line:
+        return (RETURN, 0, 0, NOTIFY if notify and told else ERRNO | number)
 
-    lines = [
+    lines: list[Line] = [
         (LOAD, 0, 0, ARCHITECTURE),
         (JUMP_EQUAL, 1, 0, architecture),
         (RETURN, 0, 0, KILL_PROCESS),
         (LOAD, 0, 0, NUMBER),
     ]
-    if machine == "x86_64":
-        lines += [(JUMP_AT_LEAST, 0, 1, X32_BIT), (RETURN, 0, 0, ERRNO | errno.ENOSYS)]
-    for numbers in DENIED.values():
-        lines += [(JUMP_EQUAL, 0, 1, numbers[column]), refuse(errno.EPERM)]
-    # clone3's flags are in memory, which a filter cannot read. The C library falls back to clone.
-    lines += [(JUMP_EQUAL, 0, 1, clone3), (RETURN, 0, 0, ERRNO | errno.ENOSYS)]
-    lines += [
-        (JUMP_EQUAL, 0, 4, clone),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (JUMP_ANY_BIT, 0, 1, NEW_NAMESPACES),
-        refuse(errno.EPERM),
-        (RETURN, 0, 0, ALLOW),
-        (JUMP_EQUAL, 0, 3, socket),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        (JUMP_EQUAL, 1, 0, AF_UNIX),
-        refuse(errno.EOPNOTSUPP),  # the error that ZeroMQ can handle
-        (RETURN, 0, 0, ALLOW),
-    ]
+    for guard in GUARDED.values():
+        checks = [*_guarded(guard), refuse(guard.error, guard.told)]
+        lines += [(JUMP_EQUAL, 0, len(checks), guard.numbers[column]), *checks]
+    for about, which in WATCHER.values():
+        kind = [_load(0), (JUMP_EQUAL, 0, 2, which or 0), _load(1)]
+        whose = kind if which is not None else kind[:1]
+        checks = [*whose, (JUMP_EQUAL, 0, 1, 1), refuse(errno.EPERM), (RETURN, 0, 0, ALLOW)]
+        lines += [(JUMP_EQUAL, 0, len(checks), about[column]), *checks]
+    # All other numbers, in runs that come out alike, the highest first.
+    ends = {LAST + 1: (RETURN, 0, 0, ERRNO | errno.ENOSYS)}
+    ends |= {number: refuse(errno.ENOSYS) for number in range(LAST + 1)}
+    ends |= {numbers[column]: refuse(errno.EPERM) for numbers in DENIED.values()}
+    ends |= {numbers[column]: ends[LAST + 1] for numbers in SILENT.values()}
+    ends |= {numbers[column]: (RETURN, 0, 0, ALLOW) for numbers in ALLOWED.values()}
+    numbers = sorted((number for number in ends if number >= 0), reverse=True)
+    for end, run in groupby(numbers, ends.__getitem__):
+        lines += [(JUMP_AT_LEAST, 0, 1, min(run)), end]
+    del lines[-2]  # the last run, from 0 on, has no line behind it to jump to
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
+
+
+def _guarded(guard: Guard) -> list[Line]:
+    """Instructions that allow what the guard lets through, and go on with all else."""
+    allow = (RETURN, 0, 0, ALLOW)
+    if guard.never:
+        return [_load(guard.argument), (JUMP_ANY_BIT, 1, 0, guard.never), allow]
+    each = [line for value in guard.only for line in ((JUMP_EQUAL, 0, 1, value), allow)]
+    return [_load(guard.argument), *each]
+
+
+def _load(argument: int) -> Line:
+    """Load the lower half of an argument, which is all that the kernel takes of those here."""
+    return (LOAD, 0, 0, ARGUMENTS + 8 * argument)
+
+
+def warm_up() -> None:
+    """Make the filters of this machine, so that forked processes have them."""
+    for notify in (True, False):
+        program(os.uname().machine, notify)
 
 
 def install(libc: ctypes.CDLL) -> int | None:
@@ -147,7 +106,7 @@ def install(libc: ctypes.CDLL) -> int | None:
         )
         flags = NEW_LISTENER if notify else 0
         result: int = libc.syscall(
-            MACHINES[machine][5], SET_MODE_FILTER, ctypes.c_ulong(flags), head
+            MACHINES[machine][2], SET_MODE_FILTER, ctypes.c_ulong(flags), head
         )
         if result >= 0:
             return result if notify else None
@@ -165,7 +124,7 @@ def refuse_next(listener: int) -> str | None:
     except OSError:
         return None
     key, _, _, number, _, _, first, *_ = NOTIFICATION.unpack(notification)
-    name, error = _NAMES.get(number, ("call", errno.EPERM))
+    name, error = _NAMES.get(number, (f"system call {number}", errno.ENOSYS))
     if name == "socket":
         name = f"socket: {FAMILIES.get(first & 0xFFFFFFFF, 'other')}"
     with contextlib.suppress(OSError):  # the process may have ended in the meantime
@@ -175,12 +134,13 @@ def refuse_next(listener: int) -> str | None:
 
 def _names() -> dict[int, tuple[str, int]]:
     """Number on this machine → name in the report, error that the caller gets."""
-    column, _, clone, _, socket, _ = MACHINES.get(os.uname().machine, MACHINES["x86_64"])
+    column = MACHINES.get(os.uname().machine, MACHINES["x86_64"])[0]
     names = {numbers[column]: (name, errno.EPERM) for name, numbers in DENIED.items()}
-    return names | {
-        clone: ("clone: namespaces", errno.EPERM),
-        socket: ("socket", errno.EOPNOTSUPP),
-    }
+    names |= {about[column]: (name, errno.EPERM) for name, (about, _) in WATCHER.items()}
+    for name, guard in GUARDED.items():
+        said = "clone: namespaces" if name == "clone" else name
+        names[guard.numbers[column]] = (said, guard.error)
+    return names
 
 
 _NAMES = _names()

@@ -56,6 +56,51 @@ def foreign(nb):
     return nb
 
 
+def answered_elsewhere(nb, move, part="bounds"):
+    """The answer to a part is no longer in its cell, which is as it was released."""
+    solution = cell(nb, f"{part}-solution")
+    answer = solution.source
+    head = answer[: answer.index("):") + 2]
+    solution.source = f"{head}\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    move(nb, cell(nb, part), answer)
+    return nb
+
+
+def into_the_check(nb, check, answer):
+    check.source = f"{answer}\n\n\n{check.source}"
+
+
+def below_the_check(nb, check, answer):
+    nb.cells.insert(nb.cells.index(check) + 1, nbformat.v4.new_code_cell(answer))
+
+
+def above_the_question(nb, check, answer):
+    place = nb.cells.index(cell(nb, "given")) + 1
+    nb.cells.insert(place, nbformat.v4.new_code_cell(answer))
+
+
+def given_more(nb):
+    """Imports and constants in the locked first cell, which all answers use."""
+    given = cell(nb, "given")
+    given.source = f"import math\n{given.source}\nBYTES = 1"
+    for one in nb.cells:
+        if one.metadata.get("nbgrader", {}).get("solution"):
+            one.source = one.source.replace("return ", "return math.floor(BYTES) and ")
+    return nb
+
+
+def merged(nb, part="bounds"):
+    solution, check = cell(nb, f"{part}-solution"), cell(nb, part)
+    solution.source = f"{solution.source}\n\n{check.source}"
+    nb.cells.remove(check)
+    return nb
+
+
+def check_first(nb, part="bounds"):
+    nb.cells.insert(2, nb.cells.pop(nb.cells.index(cell(nb, part))))
+    return nb
+
+
 # What a right solution suffers on its way: (what is done to the notebook, points)
 RIGHT = {
     "as-it-is": (lambda nb: nb, FULL),
@@ -74,6 +119,12 @@ RIGHT = {
     "solution-deleted": (lambda nb: without(nb, "bounds-solution"), 17),
     "solution-retyped": (lambda nb: retyped(nb, "bounds-solution"), FULL),
     "warns": (lambda nb: with_first(nb, "import warnings\nwarnings.warn('x')"), FULL),
+    "more-in-the-first-cell": (given_more, FULL),
+    "answer-in-the-check": (lambda nb: answered_elsewhere(nb, into_the_check), FULL),
+    "answer-below-the-check": (lambda nb: answered_elsewhere(nb, below_the_check), FULL),
+    "answer-above-the-question": (lambda nb: answered_elsewhere(nb, above_the_question), FULL),
+    "merged-cells": (merged, FULL),
+    "check-moved-up": (check_first, FULL),
     "process-ended": (lambda nb: with_first(nb, "import os\nos._exit(0)"), 0),
 }
 

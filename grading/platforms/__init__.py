@@ -1,0 +1,1 @@
+"""Where classes hand in and get their grades: Moodle and Canvas."""

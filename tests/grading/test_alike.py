@@ -1,0 +1,128 @@
+"""How alike two solutions are: what counts, what does not, and that nothing breaks it."""
+
+import itertools
+import string
+
+import pytest
+from classroom import Classroom, code, functions
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from nbformat.v4 import new_notebook
+from submissions import Submission, hand_in, submissions
+
+from grading.release import exercises
+from grading.reports import alike
+
+NAME = "int8-matmul"
+LONG = """
+def traffic(B, D, F):
+    loaded = B * D + D * F
+    written = B * F * 2
+    total = loaded + written
+    return total / 8.1e11 if total > 0 else None
+"""
+
+
+def written(source):
+    return alike.code(new_notebook(cells=[code(source)]))
+
+
+def state(**sources):
+    return {student: {NAME: {"code": written(source)}} for student, source in sources.items()}
+
+
+def share(one, other):
+    ((_, _, _, percent, _, _),) = alike.pairs(state(one=one, other=other))
+    return percent
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        LONG.replace(" * ", "*").replace("\n    total", "  # so much\n\n    total"),
+        LONG.replace("B, D, F):", 'B, D, F):\n    """Bytes."""'),
+        LONG.replace("(B, D, F)", "(B: int, D: int, F: int)"),
+        LONG.replace("2\n", "2.0\n"),
+        LONG.replace("D * F\n", "(D * F)\n"),
+        "%matplotlib inline\n" + LONG,
+    ],
+)
+def test_layout_comments_and_docstrings_do_not_count(other):
+    assert other != LONG
+    assert share(LONG, other) == 100
+
+
+@pytest.mark.parametrize(
+    ("other", "below"),
+    [
+        (LONG.replace("loaded", "first"), 100),
+        (LONG.replace(" + ", " - "), 100),
+        (LONG.replace("8.1e11", "3e12"), 100),
+        ("def traffic(B, D, F):\n" + "    print([x for x in 'abc'], sep='')\n" * 4, 50),
+    ],
+)
+def test_names_signs_and_numbers_count(other, below):
+    assert share(LONG, other) < below
+
+
+def test_a_copy_with_other_names_is_nearer_than_another_solution():
+    renamed = LONG.replace("loaded", "a").replace("written", "b").replace("total", "c")
+    another = LONG.split("    loaded")[0] + "    return sum([B * D, D * F, B * F * 2]) / 8.1e11\n"
+    another += "print(traffic(2, 3, 4), traffic(5, 6, 7))\n"
+    assert share(LONG, another) < share(LONG, renamed) < 100
+
+
+def test_only_what_the_learner_wrote_is_compared(release, tmp_path):
+    source = exercises.source(NAME)
+    right = hand_in(Submission(NAME, "reference", "", {}), source, source, functions(NAME))
+    assert len(alike.code(right)) > alike.LEAST
+    room = Classroom(tmp_path, release)
+    for name in exercises.names():
+        assert len(alike.code(room.released(name))) < alike.LEAST, name
+
+
+def test_pairs_come_most_alike_first_and_beside_the_median():
+    class_ = state(ada=LONG, bob=LONG, eve=LONG.replace("total", "t"), short="x = 1", bad="def (")
+    rows = alike.pairs(class_)
+    assert [(one, other, percent == 100) for _, one, other, percent, _, _ in rows] == [
+        ("ada", "bob", True),
+        ("ada", "eve", False),
+        ("bob", "eve", False),
+    ]
+    assert {row[4] for row in rows} == {rows[1][3]}
+    assert {row[5] for row in rows} == {len(written(LONG))}
+
+
+def test_a_large_class_has_ten_pairs_and_nobody_alone_has_one():
+    names = [a + b for a, b in itertools.product(string.ascii_lowercase[:13], repeat=2)]
+    rows = alike.pairs(state(**dict.fromkeys(names, LONG)))
+    assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[: alike.PAIRS]
+    assert alike.pairs(state(ada=LONG)) == alike.pairs({}) == []
+    assert alike.pairs({"ada": {NAME: {}}, "bob": {NAME: {}}}) == [], "of an older version"
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
+@example("x = " + "(" * 5000)
+@example("x = " + "0x" + "f" * 90_000)
+@example("-" * 50_000 + "1")
+@example("x = 1e999, 1e999j, ..., b'a', None, True")
+@example("a = '\ud800'")
+@example("'\\" * 50_000)
+@example("x=[" + "1," * 49_000 + "]")
+def test_whatever_the_source_is_it_has_a_code_of_limited_length(source):
+    assert len(written(source)) <= alike.MOST
+
+
+def test_the_library_s_right_solutions_are_not_all_one():
+    source = exercises.source("roofline-plot")
+    codes = {
+        one.name: alike.code(hand_in(one, source, source, functions("roofline-plot")))
+        for one in submissions("roofline-plot")
+        if not one.expected
+    }
+    class_ = {name: {"roofline-plot": {"code": text}} for name, text in codes.items()}
+    rows = alike.pairs(class_)
+    assert rows
+    assert rows[-1][3] < 100
+    assert rows[-1][4] < 90

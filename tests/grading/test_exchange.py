@@ -1,0 +1,218 @@
+"""nbgrader's exchange: notebooks go to and fro through a folder that all can write to."""
+
+import getpass
+import logging
+import os
+import shutil
+from contextlib import chdir
+
+import pytest
+from classroom import Classroom, done, made_up
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import (
+    ExchangeFetchAssignment,
+    ExchangeFetchFeedback,
+    ExchangeList,
+    ExchangeSubmit,
+)
+from traitlets.config import Config
+
+from grading.nbgrader_setup import exchange
+from grading.platforms import week
+from grading.settings import settings
+from grading.work import Unable
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
+    pytest.mark.filterwarnings("ignore:Passing unrecognized arguments:DeprecationWarning"),
+]
+NAME = "int8-matmul"
+LATER = "2999-01-01 00:00:00.000000 UTC"
+SECRET = exchange.SECRET
+
+
+class Learner:
+    """What somebody's own nbgrader commands do, in a folder of their own."""
+
+    def __init__(self, name, folder, root):
+        self.name, self.folder = name, folder / name
+        self.folder.mkdir(parents=True)
+        self.config = Config()
+        self.config.Exchange.root = str(root)
+        self.config.Exchange.cache = str(folder / f"{name}-cache")
+        self.config.CourseDirectory.course_id = "roofline"
+
+    def __call__(self, step, name=NAME):
+        course = CourseDirectory(config=self.config)
+        course.assignment_id, course.student_id = name, self.name
+        if step is ExchangeList:
+            course.student_id = ""
+        with chdir(self.folder):
+            step(coursedir=course, authenticator=Authenticator(), config=self.config).start()
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory, release):
+    """A class with an exchange, into which ada, somebody with this user's name and others write."""
+    folder = tmp_path_factory.mktemp("exchanged")
+    room = Classroom(folder / "class", release)
+    room.root = folder / "exchange"
+    room.course.prepare()
+    room.said = week.exchange(room.course, room.root)
+    with room.course._nbgrader() as api:
+        room.released = api.release_assignment(NAME)
+        assert room.released["success"], room.released
+    room.inbound = room.root / "roofline" / "inbound"
+    room.me = getpass.getuser()
+    room.learners = {name: Learner(name, folder / "homes", room.root) for name in ("ada", room.me)}
+    for one in room.learners.values():
+        one(ExchangeFetchAssignment)
+        (one.folder / NAME / f"{NAME}.ipynb").write_text(f"of {one.name}", encoding="utf-8")
+        one(ExchangeSubmit)
+    disturb(room)
+    with room.course._nbgrader() as api:
+        room.collected = api.collect(NAME)
+    (room.folder_of("by-hand", NAME) / f"{NAME}.ipynb").write_text("by hand", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("grading.course.work", made_up.work)
+        room.course.grade(made_up.Here(), unsafe=True)
+    with room.course._nbgrader() as api:
+        room.returned = api.release_feedback(NAME)
+    return room
+
+
+def disturb(room):
+    """What anybody can put beside the hand-ins."""
+    theirs = {
+        "no time": f"eve+{NAME}+yesterday+x",
+        "a pattern": f"*+{NAME}+{LATER}+x",
+        "out": f"..+{NAME}+{LATER}+x",
+        "nobody": f"+{NAME}+{LATER}+x",
+        "script": f"<img src=x>+{NAME}+{LATER}+x",
+        "fifo": f"fifo+{NAME}+{LATER}+x",
+        "link": f"link+{NAME}+{LATER}+x",
+        "large": f"large+{NAME}+{LATER}+x",
+    }
+    for name in theirs.values():
+        folder = room.inbound / name
+        folder.mkdir()
+        (folder / f"{NAME}.ipynb").write_text("theirs", encoding="utf-8")
+    os.mkfifo(room.inbound / theirs["fifo"] / "waits")
+    with (room.inbound / theirs["large"] / "sparse").open("wb") as file:
+        file.truncate(1 << 30)
+    (room.inbound / theirs["link"] / "out").symlink_to(room.folder)
+    whole = room.inbound / f"whole-link+{NAME}+{LATER}+x"
+    whole.symlink_to(room.folder)
+    (room.inbound / f"file+{NAME}+{LATER}+x").write_text("a file", encoding="utf-8")
+
+
+def test_the_exchange_is_told_to_the_course_and_to_the_learners(room):
+    assert settings(room.folder).Exchange.root == str(room.root)
+    assert room.said[1:] == [
+        "c = get_config()",
+        f"c.Exchange.root = {str(room.root)!r}",
+        "c.CourseDirectory.course_id = 'roofline'",
+    ]
+    assert room.root.stat().st_mode & 0o777 == 0o777
+    text = (room.folder / "nbgrader_config.py").read_text(encoding="utf-8")
+    week.exchange(room.course, room.root)
+    assert (room.folder / "nbgrader_config.py").read_text(encoding="utf-8") == text
+
+
+def test_it_does_not_lie_where_learners_must_not_look(room):
+    with pytest.raises(Unable, match="in the course folder"):
+        week.exchange(room.course, room.folder / "exchange")
+
+
+def test_what_was_released_is_listed(room, capsys):
+    logging.getLogger("traitlets").handlers.clear()
+    one = room.learners["ada"]
+    course = CourseDirectory(config=one.config)
+    listed = ExchangeList(coursedir=course, authenticator=Authenticator(), config=one.config)
+    assert [(found["course_id"], found["assignment_id"]) for found in listed.start()] == [
+        ("roofline", NAME)
+    ]
+
+
+def test_who_handed_in_is_collected_and_nothing_else(room):
+    assert room.collected["success"], room.collected
+    there = {path.name for path in (room.folder / "submitted").iterdir()}
+    assert there == {"ada", room.me, "by-hand"}
+    assert not (room.folder / NAME).exists(), "a name led out of the folder"
+    notebook = room.folder / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
+    assert notebook.read_text(encoding="utf-8") == "of ada"
+    log = room.collected["log"]
+    for why in ("not a name that a student", "neither a file nor a folder", "not a folder", "MB;"):
+        assert why in log, log
+    assert "Traceback" not in log
+
+
+def test_a_hand_in_made_by_another_stands_behind_the_student_s_own(room, tmp_path, monkeypatch):
+    monkeypatch.setattr(exchange, "_is_own", lambda _, record: record["filename"] != forged.name)
+    forged = room.inbound / f"{room.me}+{NAME}+{LATER}+y"
+    shutil.copytree(room.inbound / f"fifo+{NAME}+{LATER}+x", forged, ignore=lambda *_: ["waits"])
+    try:
+        with room.course._nbgrader() as api:
+            api.collect(NAME, update=True)
+    finally:
+        shutil.rmtree(forged)
+    notebook = room.folder / "submitted" / room.me / NAME / f"{NAME}.ipynb"
+    assert notebook.read_text(encoding="utf-8") == f"of {room.me}"
+
+
+@pytest.mark.parametrize("time", ["yesterday", f"2026-03-02 10:00:00 {'x' * 300}"])
+def test_a_time_that_is_none_stops_nobody_s_update(room, time):
+    stamp = room.folder / "submitted" / "ada" / NAME / "timestamp.txt"
+    before = stamp.read_text(encoding="utf-8")
+    stamp.write_text(time, encoding="utf-8")
+    with room.course._nbgrader() as api:
+        assert api.collect(NAME, update=True)["success"]
+    assert stamp.read_text(encoding="utf-8") == before
+
+
+def test_a_hand_in_is_its_student_s_if_the_system_says_so(room):
+    class Collect:
+        inbound_path = str(room.inbound)
+
+    names = [path.name for path in room.inbound.iterdir() if path.name.startswith(f"{room.me}+")]
+    assert names
+    for name in names:
+        assert exchange._is_own(Collect, {"username": room.me, "filename": name})
+        assert not exchange._is_own(Collect, {"username": "ada", "filename": name})
+    assert not exchange._is_own(Collect, {"username": room.me, "filename": "gone"})
+
+
+def test_each_learner_can_fetch_their_own_page_and_no_other(room):
+    assert room.returned["success"], room.returned
+    pages = list((room.root / "roofline" / "feedback").iterdir())
+    assert len(pages) == 3
+    for one in room.learners.values():
+        one(ExchangeFetchFeedback)
+        (page,) = (one.folder / NAME / "feedback").glob(f"*/{NAME}.html")
+        own = room.course.feedback(one.name, NAME)
+        assert page.read_text(encoding="utf-8") == own.read_text(encoding="utf-8")
+
+
+def test_the_name_of_a_page_cannot_be_guessed_where_nothing_is_secret(room):
+    made = [
+        (room.folder / "feedback" / name / NAME / SECRET).read_text(encoding="utf-8")
+        for name in ("ada", room.me, "by-hand")
+    ]
+    assert len(set(made)) == 3
+    assert all(len(one) >= 64 for one in made)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"x" * 2000])
+def test_a_secret_that_is_none_is_replaced(room, content, tmp_path):
+    folder = room.folder_of("eve", NAME)
+    (folder / SECRET).write_bytes(content)
+    exchange._complete(tmp_path, room.folder, "eve", NAME)
+    shutil.rmtree(folder.parent)
+    assert len((tmp_path / SECRET).read_text(encoding="ascii")) == 64
+
+
+@pytest.mark.long
+def test_the_real_commands_work_in_the_course_folder(room):
+    for words in (("list",), ("collect", NAME), ("release_feedback", NAME)):
+        done(room.nbgrader(*words))

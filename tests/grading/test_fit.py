@@ -1,0 +1,123 @@
+"""What a sandbox sends is held to the types that the probe gives it, before anything reads it."""
+
+import contextlib
+import copy
+import functools
+import json
+import math
+import operator
+import sys
+import tracemalloc
+
+import pytest
+from figures import figures
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grading.judging.fit import fit
+from grading.judging.verdicts import cases
+from grading.release.exercises import load
+from roofkit.check.answers import Answer, ask
+from roofkit.check.compare import judge
+from roofkit.check.plain_data import MOST
+
+(PART,) = [part for part in load("roofline-plot").parts if part.kind == "figure"]
+KNOWN = cases("roofline-plot", PART.key, "seed")[0]
+CASE = {"sizes": [9], "batches": [1, 2]}
+AXIS = {"label": "B", "limits": [1, 2], "scale": "log", "ticks": [[1, "1"]], "offset": ""}
+CURVE = {"x": [1, 2], "y": [1, 2], "axes": 0, "seen": True, "same_look": True}
+CURVE |= {"legend": ["9"], "texts": ["9"], "between": ["9"]}
+MAX = int(sys.float_info.max)
+WHOLE = {"curves": [CURVE], "legend": True, "entries": 1, "xlabel": "B", "ylabel": "FLOP/s"}
+WHOLE |= {"axes": [{"x": AXIS, "y": AXIS | {"label": "FLOP/s"}}]}
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text() | st.sampled_from(["curves", "x", "axes"]), inner, max_size=4)
+    ),
+    max_leaves=20,
+)
+GIVE_UP = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def places(whole, path=()):
+    """The paths to all values inside a value."""
+    whole_is = isinstance(whole, dict)
+    for key in whole if whole_is else range(len(whole)) if isinstance(whole, list) else ():
+        yield (*path, key)
+        yield from places(whole[key], (*path, key))
+
+
+def test_what_the_probe_sends_of_every_figure_fits():
+    for drawn in figures()[::6]:
+        answer = ask(drawn.function, KNOWN.inputs[0], "figure")
+        sent = Answer(json.loads(json.dumps(answer.value)), answer.problem)
+        assert fit(sent, "figure") == sent, drawn.name
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *(("number", value) for value in (0, -1, 1.5, math.inf, 10**300, MAX, -MAX)),
+        *(("numbers", value) for value in ([], [1, 2.5], {"a": 1, "b": math.inf})),
+        *(("names", value) for value in ([], ["A", "B"])),
+    ],
+)
+def test_plain_answers_fit(kind, value):
+    assert fit(Answer(value), kind).value == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        *(("number", value) for value in (None, True, "1", [1], {}, 10**400, MAX + 1)),
+        *(("numbers", value) for value in (None, 1, [True], ["1"], [[1]], {"a": "1"}, "12")),
+        *(("numbers", value) for value in ([1.0] * (MOST + 1), {"x" * 10**6: 1})),
+        *(("names", value) for value in (None, [1], "name", {"a": 1}, ["x" * 10**6])),
+        *(("figure", value) for value in (None, 1, [], {}, {"curves": []}, {"1024": [1, 2]})),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_everything_else_does_not(kind, value):
+    with pytest.raises(ValueError, match=r"not|missing"):
+        fit(Answer(value), kind)
+
+
+@pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
+def test_no_other_type_passes_at_any_place_of_a_figure(path):
+    assert fit(Answer(WHOLE), "figure").value == WHOLE
+    *most, last = path
+    there = functools.reduce(operator.getitem, path, WHOLE)
+    for odd in (None, {}, [], [[1]], ["1"] * 2, "1", 1, 0.5, True, math.nan, math.inf, 10**400):
+        changed = copy.deepcopy(WHOLE)
+        functools.reduce(operator.getitem, most, changed)[last] = odd
+        number = isinstance(there, int) and isinstance(odd, int | float)
+        if type(odd) is not type(there) and not number:
+            with pytest.raises(ValueError, match=r"not|missing|more"):
+                fit(Answer(changed), "figure")
+
+
+@given(ANYTHING, st.sampled_from(list(places(WHOLE))), st.sampled_from([None, "figure"]))
+@settings(deadline=None, max_examples=300)
+def test_anything_at_any_place_is_refused_or_read(value, path, whole):
+    changed = copy.deepcopy(WHOLE)
+    *most, last = path
+    functools.reduce(operator.getitem, most, changed)[last] = value
+    with contextlib.suppress(*GIVE_UP):
+        fitting = fit(Answer(changed if whole else value), "figure")
+        judge([fitting], [{"9": [1, 2]}], [], 0.01, [CASE])
+
+
+def test_points_as_texts_take_no_memory():
+    """Of a hundred thousand texts numpy would make an array of the width of the longest."""
+    points = ["1"] * 99_999 + ["1" * 10_000]
+    figure = copy.deepcopy(WHOLE)
+    figure["curves"][0]["x"] = figure["curves"][0]["y"] = points
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="not a number"):
+            judge([fit(Answer(figure), "figure")], [{}], [], 0.01, [CASE])
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,88 @@
+"""What our own processes may take over a submission: computing, memory, time; and how they end."""
+
+import json
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from repository import ROOT
+
+from grading.limits import Overrun, apart
+
+# Takes a step for each way to cut the text in two, and again for the rest: without end.
+ENDLESS = ("(a+)+$", "a" * 80 + "b")
+
+
+def test_a_value_comes_back_as_json_has_it():
+    value = {"a": [1, 2.5, "é\ud800", None, True], "b": {"c": "x" * 300_000}}
+    assert apart(lambda: value) == json.loads(json.dumps(value))
+
+
+def test_it_is_computed_in_a_copy_that_is_gone_afterwards():
+    seen = []
+    child = apart(lambda: seen.append(1) or os.getpid())
+    assert child != os.getpid()
+    assert seen == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+
+
+def test_an_error_of_ours_is_ours():
+    with pytest.raises(RuntimeError, match="ZeroDivisionError: division"):
+        apart(lambda: 1 / 0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: re.match(*ENDLESS),
+        lambda: bytearray(1 << 30),
+        lambda: [[]] * (1 << 27),
+        lambda: os._exit(3),
+        lambda: os.kill(os.getpid(), signal.SIGKILL),
+        lambda: print("x", end="", flush=True) or os._exit(0),
+    ],
+    ids=["computing", "memory", "memory of small things", "exit", "killed", "silence"],
+)
+def test_what_takes_too_much_is_ended(function):
+    with pytest.raises(Overrun):
+        apart(function, cpu=0.2, more_bytes=200_000_000)
+
+
+def test_waiting_has_an_end_too():
+    with pytest.raises(Overrun):
+        apart(lambda: time.sleep(600), wall=0.2)
+
+
+def test_the_limits_are_the_copy_s_alone():
+    before = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CPU, resource.RLIMIT_DATA)]
+    assert apart(lambda: 1) == 1
+    after = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CPU, resource.RLIMIT_DATA)]
+    assert after == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_worker_that_is_stuck_in_a_library_ends_with_its_grader(number):
+    """No thread of such a worker gets its turn: a pattern is matched without letting go."""
+    script = """
+import sys
+from grading.parallel import pool
+work = "print(__import__('os').getpid(), flush=True) or __import__('re').match(%r, %r)"
+list(pool.done(pool.Local(1), eval, [(0, work)]))
+"""
+    script = script.replace("%r, %r", "{!r}, {!r}".format(*ENDLESS))
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as grader:
+        worker = os.pidfd_open(int(grader.stdout.readline()))
+        grader.send_signal(number)
+    try:
+        assert select.select([worker], [], [], 30)[0], "the worker goes on"
+    finally:
+        os.close(worker)

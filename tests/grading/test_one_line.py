@@ -1,0 +1,199 @@
+"""What ends a command early: Ctrl-C, a folder that can't be written to, a worker that fails."""
+
+import os
+import signal
+import subprocess
+import sys
+from select import select
+
+import pytest
+from classroom import Classroom, made_up
+from repository import ROOT
+
+from grading import course
+from grading.__main__ import STOPPED
+from grading.course import errors_in_one_line
+from grading.parallel import pool
+from grading.parallel.workers import CannotWork
+from grading.work import Outcome, Unable
+
+FOR_EVER = (
+    "open({0!r}, 'w').write(str(__import__('os').getpid())) and __import__('time').sleep(600)"
+)
+GRADES = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs this may ignore it
+import grading.__main__ as commands
+from grading.parallel import pool
+
+def grade(options):
+    list(pool.done(options.backend, eval, [(0, sys.argv[1])]))
+
+commands.grade = grade
+commands.main(["grade", "my-class", "--workers", "1"])
+"""
+
+
+@pytest.fixture
+def begun(tmp_path):
+    """(what a worker computes without end, a function that waits until it does and has a
+    descriptor of the worker)."""
+    fifo = tmp_path / "begun"
+    os.mkfifo(fifo)
+    descriptors = []
+
+    def worker():
+        descriptors.append(os.pidfd_open(int(fifo.read_text())))
+        return descriptors[-1]
+
+    yield FOR_EVER.format(str(fifo)), worker
+    for one in descriptors:
+        os.close(one)
+
+
+def ends(worker):
+    return bool(select([worker], [], [], 30)[0])
+
+
+def test_ctrl_c_says_one_line_and_ends_the_workers(begun):
+    """To all processes of the terminal, as a terminal sends it."""
+    work, worker = begun
+    with subprocess.Popen(
+        [sys.executable, "-c", GRADES, work],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as grader:
+        process = worker()
+        os.killpg(grader.pid, signal.SIGINT)
+        out, err = grader.communicate()
+    assert ends(process), "the worker goes on"
+    assert (grader.returncode, out, err) == (130, "", f"\n{STOPPED}\n")
+
+
+def test_nobody_waits_for_work_when_the_grader_cannot_go_on(begun):
+    work, worker = begun
+    working = pool.done(pool.Local(2), eval, [("quick", "1"), ("for ever", work)])
+    assert next(working) == ("quick", 1)
+    process = worker()
+    working.close()
+    assert ends(process), "the worker goes on"
+
+
+class Elsewhere:
+    """What can't be taken out of its bytes where a module is missing."""
+
+    def __reduce__(self):
+        return __import__, ("a_module_that_is_missing",)
+
+
+def test_a_worker_that_cannot_begin_is_said_in_one_line():
+    with pytest.raises(Unable) as raised, errors_in_one_line():
+        list(pool.done(pool.Local(1), Elsewhere(), [("one", 1)]))
+    assert str(raised.value) == (
+        "a worker cannot begin: ModuleNotFoundError: No module named 'a_module_that_is_missing'. "
+        "Put that right and run this again."
+    )
+    assert isinstance(raised.value.__context__, CannotWork)
+
+
+@pytest.mark.parametrize("command", ["release", "grade", "roster"])
+def test_a_folder_that_cannot_be_written_to_is_said_in_one_line(command, release, tmp_path):
+    room = Classroom(tmp_path / "class", release)
+    room.hand_in("ada", "int8-matmul", room.solved("int8-matmul"))
+    table = tmp_path / "people.csv"
+    table.write_text("id\nada\n", encoding="utf-8")
+    words = [command, str(room.folder), *([str(table)] if command == "roster" else [])]
+    done = subprocess.run(
+        [
+            *("bwrap", "--dev-bind", "/", "/", "--ro-bind", room.folder, room.folder),
+            *(sys.executable, "-m", "grading", *words),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    (line,) = done.stderr.splitlines()
+    assert "ead-only file system" in line
+    assert line.endswith("Put that right and run this again: it continues where it stopped.")
+
+
+# What took too long is tried again, alone and for a limited time.
+
+
+def job(name):
+    return (name, None, b""), name
+
+
+@pytest.fixture
+def tried(monkeypatch):
+    """The jobs in the order in which they were done: "7" takes 7 s by its own word, and is late at
+    the first try."""
+    names = []
+
+    def work(name):
+        names.append(name)
+        late = name != "quick" and names.count(name) == 1
+        reason = "a cell" if name == "5" else ""
+        return Outcome("", "", {}, [], reason, [], [], float(name.isdigit() and name), late=late)
+
+    monkeypatch.setattr(course, "work", work)
+    return names
+
+
+def again(names, seconds):
+    done = course._done(made_up.Here(), iter(map(job, names)), seconds)
+    return [(named[0], made.late, made.reason, made.again) for named, made in done]
+
+
+def test_what_was_late_is_done_again_when_all_else_is_done_the_quickest_first(tried):
+    assert again(["7", "quick", "3"], 1e9) == [
+        ("quick", False, "", False),
+        ("3", False, "", False),
+        ("7", False, "", False),
+    ]
+    assert tried == ["7", "quick", "3", "3", "7"]
+
+
+def test_the_time_for_that_has_an_end_and_the_rest_is_left_to_the_next_run(tried, monkeypatch):
+    clock = iter([0.0, 0.0, 9.0, 10.0])
+    monkeypatch.setattr(course.time, "monotonic", lambda: next(clock))
+    assert again(["7", "quick", "3", "9", "5"], 10) == [
+        ("quick", False, "", False),
+        ("3", False, "", False),
+        ("5", False, "a cell", False),
+        ("7", True, course.LATE, True),
+        ("9", True, course.LATE, True),
+    ]
+    assert tried == ["7", "quick", "3", "9", "5", "3", "5"]
+
+
+def test_why_something_was_not_run_to_its_end_is_said_beside_that(tried):
+    assert again(["5"], 0) == [("5", True, f"a cell; {course.LATE}", True)]
+
+
+def test_a_stopped_grading_is_said_to_go_on(release, tmp_path, monkeypatch):
+    """Ctrl-C while a result is being recorded: what was recorded before stays."""
+    room = Classroom(tmp_path / "class", release)
+    for student in ("ada", "bob"):
+        folder = room.folder_of(student, "int8-matmul")
+        (folder / "int8-matmul.ipynb").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(course, "work", made_up.work)
+    record = course.GradebookWriter.record
+
+    def interrupted(self, student, *others):
+        if student == "bob":
+            raise KeyboardInterrupt
+        return record(self, student, *others)
+
+    monkeypatch.setattr(course.GradebookWriter, "record", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        room.course.grade(made_up.Here(), unsafe=True)
+    assert list(room.course.state()) == ["ada"]
+    monkeypatch.undo()
+    monkeypatch.setattr(course, "work", made_up.work)
+    assert room.course.grade(made_up.Here(), unsafe=True) == 1
