@@ -17,7 +17,7 @@ PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
     Path("kit"): ("pyproject.toml", "roofkit"),
 }
-PACKED = (".py", ".toml", ".txt", ".json", ".js", ".css", ".typed")
+PACKED = (".py", ".toml", ".csv", ".txt", ".json", ".js", ".css", ".typed")
 INDEX = "index.html"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 PAGE = """\

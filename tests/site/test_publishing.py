@@ -1,0 +1,414 @@
+"""A published course: what its pages say of addresses; one that is not published says nothing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
+
+import lab_names
+import publishing
+import pytest
+import yaml
+from docutils import nodes
+from playwright.sync_api import Browser, Page
+from publishing import changes
+from publishing.addresses import AddressError, Addresses, read
+from repository import ROOT, Book, set_addresses, small_book
+from site_browser import DESK, PHONE, SETTLED, SIDEWAYS, STICKING_OUT, Traffic, axe, ready
+from site_links import broken, html_files, parsed
+from site_server import Server, serving
+from sphinx import addnodes
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+
+SITE = "https://example.org/course"
+REPOSITORY = "https://github.com/example/course"
+PAGE = """
+# A page
+
+```{code-cell} ipython3
+print("seen")
+```
+
+## The first & only section
+
+A text.
+"""
+TOC = "format: jb-book\nroot: index\nparts:\n- caption: Part\n  numbered: true\n  chapters:\n"
+
+
+def setting(folder: Path, repository: str = "", site: str = "") -> Path:
+    """A configuration with these addresses."""
+    text = yaml.safe_dump({"repository": {"url": repository}, "html": {"baseurl": site}})
+    (folder / "_config.yml").write_text(text)
+    return folder / "_config.yml"
+
+
+# What the settings say.
+
+
+def test_nothing_is_known_where_nothing_is_set() -> None:
+    assert read(ROOT / "_config.yml") == Addresses(branch="main")
+
+
+def test_a_setting_may_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "_config.yml").write_text("title: A book\nhtml:\n")
+    assert read(tmp_path / "_config.yml") == Addresses(branch="main")
+
+
+def test_a_slash_at_the_end_and_git_do_not_count(tmp_path: Path) -> None:
+    found = read(setting(tmp_path, f"{REPOSITORY}.git", f"{SITE}/"))
+    assert (found.repository, found.course, found.site) == (REPOSITORY, SITE, SITE)
+
+
+@pytest.mark.parametrize(
+    ("repository", "site", "named"),
+    [
+        ("", "example.org/course", "html.baseurl"),
+        ("", "http://example.org", "html.baseurl"),
+        ("", f"{SITE}?page=1", "html.baseurl"),
+        ("git@github.com:example/course", "", "repository.url"),
+        ("https://github.com/example", "", "repository.url"),
+        ("https://example.org/some/code", "", "repository.url"),
+    ],
+)
+def test_what_is_no_address_is_said_with_what_is_allowed(
+    tmp_path: Path, repository: str, site: str, named: str
+) -> None:
+    with pytest.raises(AddressError) as error:
+        read(setting(tmp_path, repository, site))
+    said = str(error.value)
+    assert said.startswith(
+        f"{named} in _config.yml is {repository or site!r}; allowed is an address"
+    )
+    assert "\n" not in said
+
+
+def test_an_edition_is_a_folder_and_a_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = setting(tmp_path, REPOSITORY, SITE)
+    monkeypatch.setenv("EDITION", "0.2.0")
+    found = read(config)
+    assert found.site == f"{SITE}/0.2.0"
+    assert found.source("index.md") == f"{REPOSITORY}/blob/0.2.0/index.md"
+    assert found.edit("index.md") == ""
+    assert "/example/course/0.2.0?" in found.binder("0.ipynb")
+    monkeypatch.setenv("EDITION", "../up")
+    with pytest.raises(AddressError, match=r"^EDITION is '\.\./up'; allowed is a tag"):
+        read(config)
+
+
+@pytest.mark.parametrize(
+    ("repository", "source", "form", "binder"),
+    [
+        (REPOSITORY, "blob/main", "issues/new", "gh/example/course"),
+        ("https://gitlab.com/a/b/c", "-/blob/main", "-/issues/new", "gl/a%2Fb%2Fc"),
+        (
+            "https://gitlab.example.org/a/b",
+            "-/blob/main",
+            "-/issues/new",
+            "git/https%3A%2F%2Fgitlab.example.org%2Fa%2Fb",
+        ),
+    ],
+)
+def test_each_host_has_forms_of_its_own(
+    repository: str, source: str, form: str, binder: str
+) -> None:
+    at = Addresses(SITE, repository, "main")
+    assert at.source("chapters/a b.md") == f"{repository}/{source}/chapters/a%20b.md"
+    assert at.edit("a.md") == at.source("a.md").replace("/blob/", "/edit/")
+    report = urlsplit(at.report("A & B", "one\ntwo + three"))
+    assert report.geturl().startswith(f"{repository}/{form}?")
+    assert list(parse_qs(report.query).values()) == [["A & B"], ["one\ntwo + three"]]
+    assert at.binder("chapters/1-a.ipynb") == (
+        f"https://mybinder.org/v2/{binder}/main?urlpath=lab/tree/chapters/1-a.ipynb"
+    )
+
+
+def test_a_branch_with_a_slash_stays_one_part_of_binders_address() -> None:
+    assert "/course/a%2Fb?urlpath=" in Addresses(SITE, REPOSITORY, "a/b").binder("0.ipynb")
+
+
+# Feed and sitemap.
+
+LOG = """# Changes
+
+## Unreleased
+
+- Not yet.
+
+## 0.2.0, 2027-01-02
+
+- Counts `a < b`.
+
+## 0.1.0, 2026-11-21
+
+- The first edition.
+"""
+ATOM = {"a": changes.ATOM}
+
+
+def test_the_feed_has_an_entry_for_each_edition_with_a_date() -> None:
+    top = ElementTree.fromstring(changes.feed(LOG, "A & B", "Somebody", SITE, "changes.xml"))
+    assert top.findtext("a:updated", namespaces=ATOM) == "2027-01-02T00:00:00Z"
+    assert top.findtext("a:author/a:name", namespaces=ATOM) == "Somebody"
+    titles = [entry.findtext("a:title", namespaces=ATOM) for entry in top.iterfind("a:entry", ATOM)]
+    assert titles == ["A & B 0.2.0", "A & B 0.1.0"]
+    identities = [e.text for e in top.iter(f"{{{changes.ATOM}}}id")]
+    assert len(set(identities)) == len(identities) == 3
+    content = top.findtext("a:entry/a:content", namespaces=ATOM)
+    assert content is not None
+    assert "<li>Counts <code>a &lt; b</code>.</li>" in content
+    assert changes.feed("# Changes\n", "A", "B", SITE, "changes.xml") == ""
+
+
+def test_the_courses_own_log_makes_a_feed() -> None:
+    log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    dated = re.findall(r"^## .*\d{4}-\d\d-\d\d", log, re.MULTILINE)
+    assert len(changes.editions(log)) == len(dated) > 0
+
+
+# Books: as it is, without the extension, published.
+
+
+def made(folder: Path, site: str = "", repository: str = "", without: str = "") -> Book:
+    folder.mkdir()
+    book = small_book(folder)
+    (folder / "_toc.yml").write_text(f"{TOC}  - file: chapters/page\n")
+    shutil.copy(ROOT / "CHANGELOG.md", folder)
+    book.write(PAGE)
+    config = folder / "_config.yml"
+    set_addresses(config, site, repository)
+    text = config.read_text(encoding="utf-8")
+    assert without in text
+    config.write_text(text.replace(without, ""), encoding="utf-8")
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    return book
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    return made(tmp_path_factory.mktemp("published") / "book", SITE, REPOSITORY)
+
+
+def files(book: Book) -> dict[str, bytes]:
+    top = book.folder / "_build" / "html"
+    found = {p.relative_to(top).as_posix(): p.read_bytes() for p in top.rglob("*") if p.is_file()}
+    # Sphinx's hash of the settings, of which the list of extensions is one.
+    del found[".buildinfo"]
+    return found
+
+
+@pytest.mark.long
+def test_where_nothing_is_set_the_site_is_as_without_all_this(tmp_path: Path) -> None:
+    unset = files(made(tmp_path / "unset"))
+    without = files(made(tmp_path / "without", without="    publishing: site\n"))
+    assert set(unset) == set(without)
+    assert [name for name in unset if unset[name] != without[name]] == []
+
+
+def test_where_nothing_is_set_no_page_says_anything_of_it(site: Path) -> None:
+    top = {path.name for path in site.iterdir()}
+    assert not top & {publishing.FEED, publishing.SITEMAP}
+    assert not list(site.glob("_static/page-links*"))
+    said = re.compile(r'page-links|rel="canonical"|application/atom|og:url|<base')
+    for page in html_files(site):
+        assert not said.search(page.read_text(encoding="utf-8")), page.name
+
+
+def test_every_address_of_a_published_book_resolves(published: Book) -> None:
+    assert broken(published.folder / "_build" / "html", SITE) == []
+
+
+# The whole course, below a path: the tests of the browser look at it too.
+below_a_path = pytest.mark.parametrize("below", [urlsplit(SITE).path], scope="session")
+
+
+def test_who_serves_the_whole_site_serves_it_below_the_path_too() -> None:
+    """Else the second time that `below` asks for would be the first once more."""
+    text = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/*/test_*.py"))
+    places = re.findall(r"(?:serving\w*|served)\(site\b.*?\)", text)
+    assert len(places) > 3
+    assert [place for place in places if not place.endswith("(site, below)")] == []
+
+
+@pytest.mark.long
+@below_a_path
+def test_every_address_of_the_published_course_resolves(site: Path) -> None:
+    assert broken(site, SITE) == []
+
+
+@pytest.mark.long
+@below_a_path
+def test_every_page_of_the_published_course_leads_to_what_is_there(site: Path) -> None:
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    written = {"index", *re.findall(r"'file': '([^']+)'", str(toc))}
+    copies = set(lab_names.names(ROOT / "_toc.yml").values())
+    missing = []
+    for name in written:
+        links = page_links(site / f"{name}.html")
+        sources = [links[kind].partition("/main/")[2] for kind in ("source", "edit")]
+        missing += [name for path in sources if not (ROOT / path).is_file()]
+        if "colab" in links:
+            notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
+            missing += [name] * (not (site / notebook.removeprefix(f"{SITE}/")).is_file())
+        if "binder" in links:
+            missing += [name] * (links["binder"].partition("?urlpath=lab/tree/")[2] not in copies)
+        assert {"report", "source", "edit"} <= set(links)
+    assert missing == []
+    # Every page that offers a notebook for download, and no other.
+    opened = {name for name in written if "colab" in page_links(site / f"{name}.html")}
+    notebooks = "a[download][href$='.ipynb']"
+    assert opened == {name for name in written if parsed(site / f"{name}.html").select(notebooks)}
+    assert {"chapters/time", "exercises/attention/attention"} <= opened
+    listed = ElementTree.parse(site / publishing.SITEMAP).iter()
+    assert {e.text for e in listed if e.tag.endswith("loc")} == {
+        f"{SITE}/{name}.html" for name in written
+    }
+
+
+def page_links(page: Path) -> dict[str, str]:
+    """Kind → address of what the menu of a published page leads to."""
+    return {str(a["data-kind"]): str(a["href"]) for a in parsed(page).select(".page-links a")}
+
+
+def test_every_page_names_its_own_address(published: Book) -> None:
+    top = published.folder / "_build" / "html"
+    for path in html_files(top):
+        name, soup = path.relative_to(top).as_posix(), parsed(path)
+        (canonical,) = soup.select("link[rel=canonical]") or [{"href": None}]
+        assert canonical["href"] == (None if name == "404.html" else f"{SITE}/{name}")
+    head = parsed(top / "chapters/page.html")
+    for name in ("og:image", "og:url"):
+        (content,) = [tag["content"] for tag in head.select(f"meta[property='{name}']")]
+        assert (top / str(content).removeprefix(f"{SITE}/")).is_file()
+    assert parsed(top / "404.html").select("base")[0]["href"] == "/course/"
+
+
+def test_the_lists_name_pages_that_are_there(published: Book) -> None:
+    top = published.folder / "_build" / "html"
+    listed = [e.text for e in ElementTree.parse(top / "sitemap.xml").iter() if e.tag[-3:] == "loc"]
+    assert listed == [f"{SITE}/chapters/page.html", f"{SITE}/index.html"]
+    (link,) = parsed(top / "chapters/page.html").select("link[type='application/atom+xml']")
+    assert link["href"] == f"{SITE}/changes.xml"
+    feed = ElementTree.parse(top / "changes.xml")
+    assert [e.attrib["href"] for e in feed.iterfind("a:link[@rel='self']", ATOM)] == [link["href"]]
+
+
+def test_a_page_leads_to_its_notebook_and_its_source(published: Book) -> None:
+    links = page_links(published.folder / "_build/html/chapters/page.html")
+    assert list(links) == ["colab", "binder", "source", "edit", "report"]
+    notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
+    assert (published.folder / "_build/html" / notebook.removeprefix(f"{SITE}/")).is_file()
+    assert links["binder"].endswith("/main?urlpath=lab/tree/chapters/1-page.ipynb")
+    for kind in ("source", "edit"):
+        path = links[kind].partition("/main/")[2]
+        assert (published.folder / path).read_text(encoding="utf-8").endswith(PAGE)
+    asked = parse_qs(urlsplit(links["report"]).query)
+    assert asked["title"] == ["Mistake: A page"]
+    assert f"Page: {SITE}/chapters/page.html\nSection: \n" in asked["body"][0]
+
+
+def test_the_menus_style_and_script_are_served_without_comments(published: Book) -> None:
+    served = list((published.folder / "_build/html/_static").glob("page-links*"))
+    assert len(served) == 2
+    for path in served:
+        assert not re.search(r"^\s*//|/\*", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_a_setting_that_is_no_address_stops_the_build(tmp_path: Path) -> None:
+    setting(tmp_path, site="here")
+    app = SimpleNamespace(srcdir=tmp_path)
+    with pytest.raises(ConfigError, match=r"html\.baseurl in _config\.yml is 'here'; allowed is"):
+        publishing.take_addresses(app, Config())  # type: ignore[arg-type]
+
+
+def test_a_build_of_an_edition_takes_its_own_address_and_writes_no_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITION", "0.1.0")
+    setting(tmp_path, site=SITE)
+    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    left = [tmp_path / publishing.SITEMAP, tmp_path / publishing.FEED]
+    for path in left:
+        path.touch()
+    app = Mock(srcdir=tmp_path, outdir=tmp_path, builder=Mock(format="html"))
+    config = SimpleNamespace(html_static_path=[])
+    publishing.take_addresses(app, config)  # type: ignore[arg-type]
+    assert config.html_baseurl == f"{SITE}/0.1.0"
+    publishing.write_lists(app, None)
+    assert [path for path in left if path.exists()] == []
+
+
+def test_an_exercise_opens_the_notebook_that_it_hands_out() -> None:
+    document = nodes.section()
+    document += addnodes.download_reference("", "", filename="12/exercises.zip")
+    assert publishing.handed_out(document) == ""  # type: ignore[arg-type]
+    document += addnodes.download_reference("", "", filename="34/one.ipynb")
+    assert publishing.handed_out(document) == "_downloads/34/one.ipynb"  # type: ignore[arg-type]
+
+
+# In a browser, served under a path.
+
+
+@pytest.fixture(scope="module")
+def server(published: Book) -> Iterator[Server]:
+    with serving(published.folder / "_build" / "html", "/course") as server:
+        yield server
+
+
+@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
+def page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Page]:
+    context = browser.new_context(viewport=request.param, color_scheme="dark")
+    traffic = Traffic().listen(context)
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/page.html")
+    yield page
+    assert traffic.wrong == []
+    assert traffic.outside(server.origin) == []
+    context.close()
+
+
+MENU = ".page-links"
+FORM = f"{MENU} [data-kind=report]"
+
+
+def test_the_menu_opens_reads_well_and_closes(page: Page) -> None:
+    summary, last = page.locator(f"{MENU} summary"), page.locator(f"{MENU} a").last
+    summary.focus()
+    page.keyboard.press("Enter")
+    last.wait_for()
+    page.evaluate(SETTLED)
+    assert axe(page) == []
+    assert page.evaluate(SIDEWAYS) <= 0
+    assert page.evaluate(STICKING_OUT) == []
+    last.focus()
+    page.keyboard.press("Escape")
+    last.wait_for(state="hidden")
+    assert summary.evaluate("(s) => s === document.activeElement")
+    summary.click()
+    last.wait_for()
+    page.locator("main h1").first.click()
+    last.wait_for(state="hidden")
+
+
+def test_a_report_names_the_section_that_is_read(page: Page) -> None:
+    # At the end of the page the section stands in the upper third.
+    page.evaluate("document.querySelector('main h2').style.marginBottom = '200vh'")
+    page.evaluate("document.querySelector('main h2').scrollIntoView({behavior: 'instant'})")
+    page.locator(".bd-toc-nav a[aria-current]").wait_for(state="attached")
+    # The browser's own click: the test's would first scroll to where the bar stands without it.
+    page.evaluate("(menu) => document.querySelector(`${menu} summary`).click()", MENU)
+    # The menu says that it is open a moment after it is seen.
+    page.wait_for_function("(f) => document.querySelector(f).href.includes('%23')", arg=FORM)
+    report = page.locator(FORM)
+    asked = parse_qs(urlsplit(str(report.get_attribute("href"))).query)
+    assert asked["title"] == ["Mistake: A page"]
+    section = "Section: 1.1. The first & only section (#the-first-only-section)\n"
+    assert asked["body"][0].endswith(f"Page: {SITE}/chapters/page.html\n{section}")
