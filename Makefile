@@ -2,18 +2,21 @@
 # `PYTHON=python3.12 make book` picks a Python.
 PYTHON ?= python3
 PORT ?= 8000
-# One more than cores: a test of the site or the grading waits part of its time.
-JOBS ?= $(shell expr $$(nproc) + 1)
+# Two more than cores: a test of the site or the grading waits part of its time.
+JOBS ?= $(shell expr $$(nproc) + 2)
 BIN := .venv/bin
 # Where it is set, each of the hundreds of processes compiles all of our code for itself.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: book pdf slides serve lab solution check test test-all mutants bench bench-site bench-grade \
-	lock release grade clean style environment system
+.PHONY: book editions pdf slides serve lab solution check test test-all mutants fuzz bench bench-site \
+	bench-page bench-grade lock release grade nbgrader clean style environment system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
+
+editions: book  ## collect the site and the edition of each tag in _build/public
+	@$(BIN)/python site/editions.py
 
 pdf: book  ## print the whole book into _build/roofline.pdf
 	@$(BIN)/python site/pdf.py
@@ -48,11 +51,17 @@ test-all: system style  ## as test, with the whole of the long random series and
 mutants: environment  ## break the code in many places and see that a test notices
 	@$(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
+fuzz: environment  ## draw what a submission controls, against all that reads it: FUZZ_ARGS="1000 7"
+	@PYTHONPATH=.:kit:tests/support $(BIN)/python tests/fuzz $(FUZZ_ARGS)
+
 bench: environment  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py
 
 bench-site: environment  ## measure the site beside a stock build of the same pages
 	@PYTHONPATH=tests/support $(BIN)/python tests/bench/bench_site.py
+
+bench-page: book  ## time Python in the page, from a press to the values
+	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench/bench_page.py
 
 bench-grade: environment  ## time the grading of a class beside stock nbgrader: ten minutes
 	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
@@ -65,6 +74,9 @@ release: environment  ## the exercises without solutions, into _build/course or 
 
 grade: environment  ## grade what was handed in: make grade COURSE=folder, options in GRADE_ARGS
 	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(GRADE_ARGS)
+
+nbgrader: environment  ## an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"
+	@$(BIN)/python -m grading nbgrader "$(or $(COURSE),_build/course)" $(ARGS)
 
 clean:  ## remove what was built, but neither .venv nor my-work
 	@rm -rf _build

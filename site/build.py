@@ -1,4 +1,7 @@
-"""Build the book: ``python site/build.py [folder]``. Prints the path of index.html at the end."""
+"""Build the book: ``python site/build.py [folder]``. Prints the path of index.html at the end.
+
+``--python FOLDER`` takes Python for the pages from there and asks no other host for it.
+"""
 
 import argparse
 import hashlib
@@ -10,9 +13,23 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import pyodide_files
+
 ROOT = Path(__file__).resolve().parent.parent
 # What pages are made of, beside the files at the top.
 ROOMS = ("chapters", "exercises", "grading", "kit", "rooflib", "slides")
+PYODIDE = "ROOFLINE_PYODIDE"  # tells the extension page_python where Pyodide lies
+
+
+def page_python() -> str:
+    """The folder of Python for pages, got if need be; "" without, and then it is said why."""
+    if os.environ.get("PAGE_PYTHON") == "0":
+        return ""
+    try:
+        return str(pyodide_files.make(pyodide_files.obtain(pyodide_files.cache())))
+    except pyodide_files.NotObtained as error:
+        print(f"built without Python in the pages ({error})", file=sys.stderr)
+        return ""
 
 
 def state(book: Path) -> dict[str, object]:
@@ -21,7 +38,9 @@ def state(book: Path) -> dict[str, object]:
     rooms = [path for name in ROOMS for path in (book / name).rglob("*")]
     site = [path for path in (book / "site").rglob("*") if path.is_file()]
     return {
-        "python": [sys.version, os.environ.get("SOLUTIONS", "")],
+        "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
+        "page python": os.environ.get(PYODIDE, ""),
+        "library": pyodide_files.how_made(Path(os.environ.get(PYODIDE, "."))),
         "pages": digest(book, [*book.iterdir(), *rooms, ROOT / "requirements.txt"]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
         "theme": digest(book, [path for path in site if path.suffix != ".py"]),
@@ -67,8 +86,12 @@ def prepare_kernels(book: Path, profile: Path) -> None:
     settings.write_text(json.dumps({"IPKernelApp": {"log_level": logging.ERROR}}))
 
 
-def build(book: Path) -> bool:
-    """Build the book in a folder with ``_config.yml`` into ``_build/html``; True if all is well."""
+def build(book: Path, python: Path | None = None) -> bool:
+    """Build the book in a folder with ``_config.yml`` into ``_build/html``; True if all is well.
+
+    python: where the files of Python for pages lie; None: they are got if need be.
+    """
+    os.environ[PYODIDE] = str(python or page_python())
     output = book / "_build"
     stamp = output / "built-from.json"
     built = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
@@ -106,8 +129,9 @@ def build(book: Path) -> bool:
         warningiserror=True,
         keep_going=True,
         quiet=True,
-        # Style sheets and templates belong to every page.
-        force_all=built.get("theme") != now["theme"],
+        # Style sheets and templates belong to every page, and so do buttons.
+        force_all=any(built.get(part) != now[part] for part in ("theme", "library"))
+        or bool(built.get("page python")) != bool(now["page python"]),
     )
     if status != 0:
         # Sphinx warns about a page when it reads it: forget the pages, or a second try looks fine.
@@ -133,8 +157,10 @@ def serve(files: Path, html: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("book", nargs="?", type=Path, default=ROOT)
-    book = parser.parse_args().book.resolve()
-    if not build(book):
+    parser.add_argument("--python", type=Path, help="where the files of Python for pages lie")
+    told = parser.parse_args()
+    book = told.book.resolve()
+    if not build(book, told.python):
         print("the book was not built: see the messages above", file=sys.stderr)
         return 1
     print(book / "_build" / "html" / "index.html")

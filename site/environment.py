@@ -1,5 +1,8 @@
 """Make ``.venv`` agree with the lock: create it, install, or do nothing.
 
+    python site/environment.py           # .venv
+    python site/environment.py --here    # what runs this, as on Binder
+
 Runs before anything is installed and perhaps under an old Python, so it uses the standard
 library alone and a syntax that Python 3.6 can read.
 """
@@ -54,33 +57,45 @@ def made_by_another_python() -> bool:
     return here not in (VENV / "pyvenv.cfg").read_text()
 
 
-def main() -> int:
-    ready = STAMP.exists() and STAMP.read_text() == lock_digest()
-    if ready and not made_by_another_python():
-        return 0
-    problem = complaint(sys.version_info[:2], has_venv())
-    if problem:
-        print(problem, file=sys.stderr)
-        return 1
-    if VENV.exists() and (not STAMP.exists() or made_by_another_python()):
-        shutil.rmtree(str(VENV))
-    print("installing requirements.txt into .venv: a few minutes, once", flush=True)
-    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install"]
-    steps = [
+def commands(python: str) -> "list[list[str]]":
+    """What installs the lock and then our packages for a Python."""
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install"]
+    return [
         # The lock names everything. An older pip, looking further by itself, would take a package
         # that is wanted with extras in its newest version, and then miss the hash of that.
         [*pip, "-qq", "--no-deps", "-r", "requirements.txt"],
         [*pip, "-qq", "--no-deps", "--no-build-isolation", "-e", ".", "-e", "kit"],
     ]
+
+
+def succeeded(steps: "list[list[str]]") -> bool:
+    """Run the commands up to the first that fails."""
+    return all(subprocess.call(step, cwd=str(ROOT)) == 0 for step in steps)
+
+
+def main(options: "list[str]") -> int:
+    here = options == ["--here"]
+    ready = not here and STAMP.exists() and STAMP.read_text() == lock_digest()
+    if ready and not made_by_another_python():
+        return 0
+    problem = complaint(sys.version_info[:2], here or has_venv())
+    if problem:
+        print(problem, file=sys.stderr)
+        return 1
+    if here:
+        return 0 if succeeded(commands(sys.executable)) else 1
+    if VENV.exists() and (not STAMP.exists() or made_by_another_python()):
+        shutil.rmtree(str(VENV))
+    print("installing requirements.txt into .venv: a few minutes, once", flush=True)
+    steps = commands(str(VENV / "bin" / "python"))
     if not VENV.exists():
         steps.insert(0, [sys.executable, "-m", "venv", str(VENV)])
-    for step in steps:
-        if subprocess.call(step, cwd=str(ROOT)) != 0:
-            print("could not make .venv: see the message above, then try again", file=sys.stderr)
-            return 1
+    if not succeeded(steps):
+        print("could not make .venv: see the message above, then try again", file=sys.stderr)
+        return 1
     STAMP.write_text(lock_digest())
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -52,8 +52,8 @@ def digest_of(book: Path) -> str:
     rooms = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
     files = [path for path in rooms if path.suffix in (".ipynb", ".py")]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
-    digest = hashlib.sha256()
-    # An address in the configuration goes into the notebooks.
+    # An address in the configuration goes into the notebooks, and an edition's folder.
+    digest = hashlib.sha256(os.environ.get("EDITION", "").encode())
     files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
     for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")

@@ -2,19 +2,23 @@
 
 import fcntl
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyodide_files
 import pytest
 from playwright.sync_api import Browser
-from repository import ROOT, Book, small_book
+from repository import ROOT, Book, published_book, small_book
 from site_browser import MISSING, chromium, started
+from site_server import Server, serving
 
 # Files that take longest begin first, so that no core waits for the last of them.
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
+    "test_odd_hand_ins.py",
     "test_types.py",
     "test_grading_nbgrader.py",
     "test_grading_kernel.py",
@@ -22,6 +26,7 @@ LONGEST = (
     "test_grading_cluster.py",
     "test_validate_button.py",
     "test_book.py",
+    "test_page_python.py",
     "test_live.py",
     "test_live_hands.py",
     "test_exercises.py",
@@ -35,6 +40,7 @@ LONGEST = (
     "test_slides.py",
     "test_wheels.py",
     "test_grading_postgres.py",
+    "test_publishing.py",
     "test_looks.py",
     "test_notebooks.py",
     "test_grading_course.py",
@@ -49,11 +55,25 @@ LONGEST = (
     "test_report.py",
 )
 
+# Where the site is published for the tests, and its repository.
+PUBLISHED = "/course"
+# Who asks for one of these sees a page as a browser lays it out, or prints it.
+IN_A_BROWSER = {"browser", "pdf"}
+ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/course")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; the order of the tests in a file stays."""
     place = {name: index for index, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
+
+
+@pytest.fixture(autouse=True)
+def _no_figures_left() -> Iterator[None]:
+    """Close what a test has drawn: whichever tests share its process begin with no figure."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture
@@ -71,16 +91,53 @@ def alone(lock: Path) -> Iterator[None]:
         yield
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Let every test that sees the site in a browser see it published below a path too."""
+    asked = set(metafunc.fixturenames)
+    if "site" in asked and asked & IN_A_BROWSER:
+        published = pytest.param(PUBLISHED, marks=pytest.mark.long)
+        metafunc.parametrize("below", ["", published], ids=["top", "below"], scope="session")
+
+
+def files_of_python() -> Path:
+    """Pyodide's files if an earlier build has got them, else empty ones: no test opens them.
+
+    So no test asks another host, and pages have their buttons.
+    """
+    kept = pyodide_files.cache()
+    if not pyodide_files.missing(kept) and pyodide_files.how_made(kept):
+        return kept
+    folder = ROOT / "_build" / "no-python"
+    folder.mkdir(exist_ok=True)
+    for name in {*pyodide_files.SERVED, *pyodide_files.wanted()}:
+        (folder / name).touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
-def site() -> Path:
+def below() -> str:
+    """The path of the site at its host: "" at its top, and with no address set."""
+    return ""
+
+
+@pytest.fixture(scope="session")
+def site(below: str) -> Path:
     """The folder of the whole site: the first process builds it, the others find nothing to do."""
     with alone(ROOT / "_build" / "lock"):
-        run = Book(ROOT).build()
+        book = published_book(ROOT / "_build" / "published", *ADDRESSES) if below else Book(ROOT)
+        run = book.build(files_of_python())
     if run.returncode != 0:
         pytest.fail(f"the book was not built:\n{run.stderr[-2000:]}", pytrace=False)
-    folder = ROOT / "_build" / "html"
+    folder = book.folder / "_build" / "html"
     assert run.stdout.splitlines()[-1] == str(folder / "index.html")
     return folder
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, below: str) -> Iterator[Server]:
+    """A server of the site."""
+    with serving(site, below) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

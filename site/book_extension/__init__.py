@@ -17,6 +17,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
         figures,
         fonts,
         lean,
+        licences,
         list_of_works,
         maths,
         pages,
@@ -42,6 +43,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
+    app.connect("builder-inited", licences.write_texts)
     app.connect("html-page-context", downloads.offer_notebook)
     app.connect("html-page-context", terms.write_terms)
     app.connect("env-updated", list_of_works.empty_entries)

@@ -1,19 +1,13 @@
 """Figures that cells draw, put into the page as SVG, so that css can set their colours."""
 
-import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-ElementTree.register_namespace("", SVG)
-ElementTree.register_namespace("xlink", XLINK)
-COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
-PAINTED = re.compile(r"#[0-9a-fA-F]{6}")
-REFERENCE = re.compile(r"url\(#([^)]+)\)")
+from .themed_svg import themed_svg
+
 logger = logging.getLogger(__name__)
 
 
@@ -33,59 +27,3 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
         _, path = app.env.relfn2path(image["uri"], app.env.docname)
         svg = themed_svg(Path(path).read_text(encoding="utf-8"), label, f"figure-{number}")
         image.replace_self(nodes.raw("", svg, format="html"))
-
-
-def themed_svg(source: str, label: str, prefix: str) -> str:
-    """An SVG file's picture as an element of a page.
-
-    Every colour becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
-    the page is dark. Ids get ``prefix``, since two figures may use the same, or go if unused.
-    """
-    svg = ElementTree.fromstring(source)
-    for parent in list(svg.iter()):
-        for child in list(parent):
-            if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
-                parent.remove(child)
-    used = references(svg)
-    for element in svg.iter():
-        paint_by_style(element)
-        name = element.attrib.pop("id", None)
-        if name in used:
-            element.set("id", f"{prefix}-{name}")
-        for key, value in element.attrib.items():
-            if key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
-                value = f"#{prefix}-{value[1:]}"
-            value = REFERENCE.sub(rf"url(#{prefix}-\1)", value)
-            if key == "style":
-                value = COLOUR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
-            element.set(key, value)
-    # What matplotlib's own <style> says, which in a page would hold for every element.
-    svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
-    svg.set("class", "figure")
-    svg.set("role", "img")
-    svg.set("aria-label", label)
-    return ElementTree.tostring(svg, encoding="unicode")
-
-
-def paint_by_style(element: ElementTree.Element) -> None:
-    """Move colours from attributes into the style: a variable means nothing in an attribute.
-
-    So the ground of a hatch, which matplotlib paints by attribute, is dark on a dark page.
-    """
-    style = element.get("style", "")
-    for key in ("fill", "stroke"):
-        if PAINTED.fullmatch(element.get(key, "")):
-            style = f"{key}: {element.attrib.pop(key)}; {style}"
-    if style:
-        element.set("style", style)
-
-
-def references(svg: ElementTree.Element) -> set[str]:
-    """The ids that something in the picture points to."""
-    used = set()
-    for element in svg.iter():
-        for key, value in element.attrib.items():
-            if key in ("href", f"{{{XLINK}}}href"):
-                used.add(value.removeprefix("#"))
-            used.update(REFERENCE.findall(value))
-    return used

@@ -6,7 +6,11 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 # What this repository wrote. A comment in a script has lines of its own.
-OURS = ("course.css", "live.css", "course.js", "term-notes.js", "search-excerpts.js", "live.js")
+OURS = (
+    *("course.css", "guesses.css", "live.css", "page-links.css", "page-python.css"),
+    *("answer-button.js", "course.js", "guesses.js", "live.js", "page-links.js", "parts-done.js"),
+    *("run-buttons.js", "search-excerpts.js", "term-notes.js"),
+)
 IN_STYLES = re.compile(r"/\*.*?\*/\s*|^[ ]+|\n(?=\n)", re.DOTALL | re.MULTILINE)
 IN_SCRIPTS = re.compile(r"^[ ]*//.*\n", re.MULTILINE)
 

@@ -3,13 +3,7 @@
 from docutils import nodes
 from sphinx.application import Sphinx
 
-# What fits beside each other on a phone, judged by the longest cell of each column.
-COLUMNS, CHARACTERS = 4, 60
-# A list of each row's cells is easy to read, and takes a line for each: with more rows than this a
-# reader would scroll past screens of them.
-LISTED_ROWS = 4
-# A figure or a name stays in one line; what is longer gets room for some words, or for a sentence.
-ONE_LINE, SOME_WORDS = 20, 45
+from .table_widths import column_class, shown_as
 
 
 def label_cells(app: Sphinx, doctree: nodes.document) -> None:
@@ -19,13 +13,15 @@ def label_cells(app: Sphinx, doctree: nodes.document) -> None:
     """
     for table in doctree.findall(nodes.table):
         rows = [list(row.findall(nodes.entry)) for row in table.findall(nodes.row)]
-        if next(iter(table.findall(nodes.thead)), None) is None or not is_wide(rows):
+        headed = next(iter(table.findall(nodes.thead)), None) is not None
+        texts = [[entry.astext() for entry in row] for row in rows]
+        kind = shown_as(texts) if headed else ""
+        if not kind:
             continue
         set_widths(rows)
-        if len(rows) - 1 > LISTED_ROWS:
-            table["classes"].append("long")
+        table["classes"].append(kind)
+        if kind == "long":
             continue
-        table["classes"].append("wide")
         headings = [entry.astext() for entry in rows[0]]
         for row in rows[1:]:
             for heading, entry in zip(headings, row, strict=True):
@@ -34,20 +30,8 @@ def label_cells(app: Sphinx, doctree: nodes.document) -> None:
                     entry[0].insert(0, label)
 
 
-def is_wide(rows: list[list[nodes.entry]]) -> bool:
-    longest = [longest_of(column) for column in zip(*rows, strict=True)]
-    return len(longest) > COLUMNS or (len(longest) > 3 and sum(longest) > CHARACTERS)
-
-
 def set_widths(rows: list[list[nodes.entry]]) -> None:
     """Name each column after what is in it, for css."""
     for column in zip(*rows, strict=True):
-        longest = longest_of(column)
-        words = "words-cell" if longest <= SOME_WORDS else "sentence-cell"
         for entry in column[1:]:
-            entry["classes"].append("figure-cell" if longest <= ONE_LINE else words)
-
-
-def longest_of(column: tuple[nodes.entry, ...]) -> int:
-    """Characters in the longest cell below the heading."""
-    return max(len(entry.astext()) for entry in column[1:] or column)
+            entry["classes"].append(column_class([entry.astext() for entry in column]))

@@ -36,7 +36,8 @@ class ValueRole(SphinxRole):
             logger.warning("no value for {eval}`%s`", expression, location=self.get_location())
             return [nodes.inline(self.rawtext, self.rawtext)], []
         text = glued[expression]["data"]["text/plain"]
-        return [nodes.inline(self.rawtext, text, classes=["computed"])], []
+        # The page's own Python computes the value anew where a reader changes a cell.
+        return [nodes.inline(self.rawtext, text, classes=["computed"], expression=expression)], []
 
 
 def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:

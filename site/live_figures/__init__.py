@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import browser_roof
 import vl_convert
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -18,6 +19,7 @@ HERE = Path(__file__).parent
 BUNDLE = "live-charts.js"
 SCRIPT = "live.js"
 MARK = '<figure class="live"'
+MEASURES = 'data-part="measure"'
 
 
 def setup(app: Sphinx) -> dict[str, object]:
@@ -41,14 +43,23 @@ def write_scripts(app: Sphinx) -> None:
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
     (static / "live.css").write_bytes((HERE / "live.css").read_bytes())
-    ours = "".join((HERE / name).read_text(encoding="utf-8") for name in ("scene.js", "live.js"))
-    (static / SCRIPT).write_text(alone(ours), encoding="utf-8")
+    (static / SCRIPT).write_text(alone(source("scene.js") + source("live.js")), encoding="utf-8")
+    (static / browser_roof.SCRIPT).write_text(measuring(), encoding="utf-8")
     head = f"/* {digest()} */\n"
     target = static / BUNDLE
     if target.exists() and target.read_text(encoding="utf-8").startswith(head):
         return
     code = vl_convert.javascript_bundle((HERE / "chart.js").read_text(encoding="utf-8"))
     target.write_text(head + alone(code), encoding="utf-8")
+
+
+def source(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def measuring() -> str:
+    """The script that measures the reader's browser; it writes numbers as scenes do."""
+    return alone(browser_roof.script(source("scene.js")))
 
 
 def alone(code: str) -> str:
@@ -60,8 +71,15 @@ def add_to_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Have pages with a live figure load the style sheet and the script, and no other page."""
-    if doctree is None or not any(MARK in raw.astext() for raw in doctree.findall(nodes.raw)):
+    raw = [node.astext() for node in doctree.findall(nodes.raw)] if doctree else []
+    if not any(MARK in text for text in raw):
         return
+
+    def place(script: str, version: str) -> str:
+        return str(context["pathto"](f"_static/{script}", resource=True)) + f"?v={version}"
+
+    places: dict[str, Any] = {"data-bundle": place(BUNDLE, digest())}
+    if any(MEASURES in text for text in raw):
+        places["data-measure"] = place(browser_roof.SCRIPT, browser_roof.digest(measuring()))
     app.add_css_file("live.css")
-    address = context["pathto"](f"_static/{BUNDLE}", resource=True) + f"?v={digest()}"
-    app.add_js_file(SCRIPT, loading_method="defer", **{"data-bundle": address})
+    app.add_js_file(SCRIPT, loading_method="defer", **places)

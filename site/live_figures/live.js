@@ -8,7 +8,7 @@ const PLAY = 20_000; // ms that all of them take together at most
 const LOW = 0.8; // how high a chart is on a phone, of its height elsewhere
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
-const { bundle } = document.currentScript.dataset;
+const { bundle, measure } = document.currentScript.dataset;
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 // ---- the reader's own chip: the same in all figures, kept by the browser
@@ -40,16 +40,22 @@ const filledIn = (template, numbers) => {
 
 // ---- charts
 
-let asked;
-function chartBundle() {
-  asked ??= new Promise((done, failed) => {
-    const script = document.createElement("script");
-    script.src = bundle;
-    script.onload = done;
-    script.onerror = () => failed(new Error(`not loaded: ${bundle}`));
-    document.head.append(script);
-  });
-  return asked;
+const asked = new Map();
+function loaded(address) {
+  if (!asked.has(address)) {
+    const arrives = new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = address;
+      script.onload = done;
+      script.onerror = () => {
+        asked.delete(address);
+        failed(new Error(`not loaded: ${address}`));
+      };
+      document.head.append(script);
+    });
+    asked.set(address, arrives);
+  }
+  return asked.get(address);
 }
 
 function near(figure) {
@@ -70,7 +76,7 @@ function near(figure) {
 }
 
 async function chart(place, { spec }) {
-  await chartBundle();
+  await loaded(bundle);
   const { view } = await window.rooflineVegaEmbed(place, spec, {
     mode: "vega-lite",
     renderer: "svg",
@@ -332,6 +338,27 @@ async function bringToLife(figure) {
       playing = requestAnimationFrame(frame);
     });
   }
+
+  // ---- the reader's own browser, measured by a script that nobody loads who doesn't press
+  const press = fieldset.querySelector('[data-part="measure"]');
+  let loading = false;
+  press?.addEventListener("click", async function begin() {
+    if (loading) return;
+    loading = true;
+    const told = fieldset.querySelector('[data-part="told"]');
+    try {
+      await loaded(measure);
+    } catch (error) {
+      told.textContent = "The script that measures did not load. Press again to try again.";
+      throw error;
+    } finally {
+      loading = false;
+    }
+    // From here on it listens to its buttons itself.
+    press.removeEventListener("click", begin);
+    const keepOwn = (some) => keepNumbers({ ...keptNumbers(), ...some });
+    await window.rooflineMeasure(figure, { view, follow, keepOwn });
+  });
 
   for (const input of Object.values(inputs)) {
     input.addEventListener("input", () => {

@@ -11,6 +11,7 @@ import lab_names
 import nbformat
 from book_extension.api import decorators, public_modules, signature
 from nbformat import NotebookNode
+from page_python import made_of
 
 from .kept_values import kept_or_computed
 from .lab_roles import Links, with_values, without_roles, without_site_links, work_label
@@ -153,9 +154,11 @@ def directive(block: Block, source: str, book: Path) -> str:
     """A directive that JupyterLab does not know, as Markdown; others as they are."""
     if block.name == "api":
         return api(book / block.argument)
+    if block.name == "page-python-parts":
+        return made_of.table()
     if block.name == "div":
         return block.body
-    if block.name == "include":
+    if block.name in ("answer", "guesses", "include"):
         return ""
     return source
 

@@ -119,7 +119,7 @@ def test_a_download_says_what_the_page_says(site: Path, downloads: dict[str, Pat
         body = article.find("article") or article.find("main")
         assert body is not None
         for gone in body.select(
-            ".place, .cell, .section-number, .headerlink, .heading-of-cell, .math"
+            ".answer, .place, .cell, .section-number, .headerlink, .heading-of-cell, .math"
         ):
             gone.decompose()
         values = [plain(value.get_text()) for value in body.select(".computed")]

@@ -10,6 +10,7 @@ from rendered import outputs
 from repository import ROOT
 
 PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "attention"]
+PAGES += ["machine"]
 PAGES += ["summary", "homework", "hardware"]
 AWAY = {"remove-cell", "remove-input"}
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")

@@ -7,7 +7,17 @@ from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from book_extension import downloads, figures, pages, prose, tables, terms, theme, values
+from book_extension import (
+    downloads,
+    pages,
+    prose,
+    table_widths,
+    tables,
+    terms,
+    theme,
+    themed_svg,
+    values,
+)
 from docutils import nodes
 from docutils.utils import new_document
 from notebooks import page_download
@@ -25,7 +35,7 @@ SVG = """<?xml version="1.0"?>
 
 
 def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
-    text = figures.themed_svg(SVG, 'A "line"', "figure-2")
+    text = themed_svg.themed_svg(SVG, 'A "line"', "figure-2")
     svg = ElementTree.fromstring(text)
     assert [svg.get(key) for key in ("role", "aria-label", "class")] == [
         "img",
@@ -39,7 +49,7 @@ def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
     assert "var(--c-22262b, #22262b)" in text
     # A colour in an attribute, as in the ground of a hatch, becomes one; in a text it stays.
     assert '<text style="fill: var(--c-0b5fa5, #0b5fa5); ">#0b5fa5<' in text
-    ground, lines = next(svg.iter(f"{{{figures.SVG}}}pattern"))
+    ground, lines = next(svg.iter(f"{{{themed_svg.SVG}}}pattern"))
     assert ground.attrib == {"style": "fill: var(--c-ece3f2, #ECE3F2); "}
     # What the style says goes first, as it does without us.
     assert lines.attrib == {
@@ -48,8 +58,8 @@ def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
     }
     ids = [element.get("id") for element in svg.iter() if element.get("id")]
     assert ids == ["figure-2-clip", "figure-2-line", "figure-2-clip"]
-    (use,) = svg.iter(f"{{{figures.SVG}}}use")
-    assert use.get("href") == use.get(f"{{{figures.XLINK}}}href") == "#figure-2-line"
+    (use,) = svg.iter(f"{{{themed_svg.SVG}}}use")
+    assert use.get("href") == use.get(f"{{{themed_svg.XLINK}}}href") == "#figure-2-line"
     assert 'clip-path="url(#figure-2-clip)"' in text
 
 
@@ -87,7 +97,7 @@ def test_a_table_too_wide_for_a_phone_repeats_its_headings(rows: list, wide: boo
 
 
 def test_a_long_table_stays_a_table_on_a_phone() -> None:
-    for rows, kind in ((tables.LISTED_ROWS, "wide"), (tables.LISTED_ROWS + 1, "long")):
+    for rows, kind in ((table_widths.LISTED_ROWS, "wide"), (table_widths.LISTED_ROWS + 1, "long")):
         document = new_document("page")
         document += table(("a",) * 5, *[("1",) * 5] * rows)
         tables.label_cells(None, document)  # type: ignore[arg-type]

@@ -15,15 +15,9 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from pybtex.database import parse_file
 from repository import ROOT
 from site_browser import DESK, PHONE, axe, put_theme, ready
-from site_server import Server, serving
+from site_server import Server
 
 from rooflib import plots
-
-
-@pytest.fixture(scope="module")
-def server(site: Path) -> Iterator[Server]:
-    with serving(site) as server:
-        yield server
 
 
 @contextmanager
@@ -51,27 +45,28 @@ def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContex
 
 
 @pytest.mark.parametrize(
-    ("below", "missing"),
+    ("place", "missing"),
     [
         ("", "nothing.html"),
-        ("course/", "chapters/deep/down/nothing"),
+        ("/course", "chapters/deep/down/nothing"),
         pytest.param("", "chapters/deep/down/nothing", marks=pytest.mark.long),
         pytest.param("", "gone/", marks=pytest.mark.long),
-        pytest.param("course/", "nothing.html", marks=pytest.mark.long),
-        pytest.param("course/", "gone/", marks=pytest.mark.long),
+        pytest.param("/course", "nothing.html", marks=pytest.mark.long),
+        pytest.param("/course", "gone/", marks=pytest.mark.long),
     ],
 )
 def test_a_missing_page_has_the_look_of_the_site_and_leads_home(
-    browser: Browser, site: Path, tmp_path: Path, below: str, missing: str
+    browser: Browser, site: Path, below: str, tmp_path: Path, place: str, missing: str
 ) -> None:
-    folder = site
-    if below:
+    folder, place = site, below or place  # a site with an address stands there alone
+    if place:
         folder = tmp_path
-        (tmp_path / "course").symlink_to(site)
+        (tmp_path / place[1:]).symlink_to(site)
         # A host sends the site's own page for all that is missing below its address.
         shutil.copy(site / "404.html", tmp_path)
     with served_as_readers_do(folder) as origin, opened(browser) as (_, page):
-        answer = page.goto(f"{origin}/{below}{missing}")
+        top = f"{origin}{place}/"
+        answer = page.goto(f"{top}{missing}")
         assert answer is not None
         assert answer.status == 404
         assert page.locator("main h1").inner_text() == "Page not found"
@@ -79,7 +74,6 @@ def test_a_missing_page_has_the_look_of_the_site_and_leads_home(
         assert page.evaluate(sheets)
         assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
         assert axe(page) == []
-        top = f"{origin}/{below}"
         skip = page.locator("a[href$='#main-content']").first
         assert skip.evaluate("(a) => a.href") == f"{top}{missing}#main-content"
         assert page.locator("main a", has_text="title page").evaluate("(a) => a.href") == (

@@ -112,7 +112,7 @@ def test_figures_are_drawn_and_moving_ones_stand_still(document: BeautifulSoup, 
     assert len(still) == sum(page.count('<figure class="live"') for page in built) > 5
     for figure in still:
         assert figure.select_one(".still-title").get_text(strip=True)
-        assert figure.select_one(".live-picture > svg :is(path, rect)")
+        assert figure.select_one(".live-picture > svg :is(path, rect, line)")
         assert figure.select_one(".live-says").get_text(strip=True)
         assert figure.select("dd")
     assert all(figure.select_one("svg") for figure in document.select("figure"))
@@ -242,7 +242,7 @@ def test_the_contents_begin_a_page_of_their_own(book: one_document.Book, browser
 
 @pytest.fixture(scope="module")
 def pdf(site: Path) -> PdfReader:
-    command = [sys.executable, str(ROOT / "site" / "pdf.py")]
+    command = [sys.executable, str(ROOT / "site" / "pdf.py"), str(site.parents[1])]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return PdfReader(run.stdout.strip())

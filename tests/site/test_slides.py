@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
-from repository import ROOT
 from site_browser import UNSET_MATHS, Traffic, unnamed_pictures
-from site_server import serving
+from site_server import Server
 
 SIZES = {"1920 × 1080": (1920, 1080), "1280 × 720": (1280, 720)}
 # In units of a slide that is 720 high: a twentieth is what a last row reads with ease.
@@ -127,23 +126,22 @@ def opened(page: Page, address: str) -> int:
     params=[(name, size) for name in DECKS for size in SIZES],
     ids=lambda param: ", ".join(param),
 )
-def seen(request: pytest.FixtureRequest, site: Path, browser: Browser) -> Seen:
+def seen(request: pytest.FixtureRequest, server: Server, browser: Browser) -> Seen:
     name, size = request.param
     width, height = SIZES[size]
     found = Seen(DECKS[name])
-    with serving(site) as server:
-        context = browser.new_context(viewport={"width": width, "height": height})
-        found.traffic.listen(context)
-        page = context.new_page()
-        count = opened(page, f"{server.origin}/slides/{name}.html")
-        for number in range(count):
-            page.evaluate(SHOW, number)
-            page.wait_for_function(FIGURES_LIVE)
-            found.slides.append(page.evaluate(MEASURE))
-            found.unnamed += unnamed_pictures(page)
-        found.unset = page.evaluate(UNSET_MATHS)
-        found.traffic.asked = found.traffic.outside(server.origin)
-        context.close()
+    context = browser.new_context(viewport={"width": width, "height": height})
+    found.traffic.listen(context)
+    page = context.new_page()
+    count = opened(page, f"{server.origin}/slides/{name}.html")
+    for number in range(count):
+        page.evaluate(SHOW, number)
+        page.wait_for_function(FIGURES_LIVE)
+        found.slides.append(page.evaluate(MEASURE))
+        found.unnamed += unnamed_pictures(page)
+    found.unset = page.evaluate(UNSET_MATHS)
+    found.traffic.asked = found.traffic.outside(server.origin)
+    context.close()
     return found
 
 
@@ -243,7 +241,7 @@ def test_the_handouts_have_a_page_of_notes_after_each_slide(
     decks: dict[str, Page], site: Path
 ) -> None:
     # As `make slides` does; a second browser needs a process of its own.
-    command = [sys.executable, str(ROOT / "site" / "decks.py")]
+    command = [sys.executable, str(site.parents[1] / "site" / "decks.py")]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     handouts = {name: site.parent / f"{name}-slides.pdf" for name in DECKS}
     assert sorted(printed.splitlines()) == sorted(map(str, handouts.values()))

@@ -1,5 +1,6 @@
 """The repository's root, and small books to build and break."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -36,9 +37,13 @@ class Book:
         path = self.folder / "chapters" / f"{page}.md"
         path.write_text(HEADER + text, encoding="utf-8")
 
-    def build(self) -> subprocess.CompletedProcess[str]:
+    def build(self, python: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Build it, with these files of Python in its pages or without any."""
         command = [sys.executable, str(ROOT / "site" / "build.py"), str(self.folder)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        if python:
+            command += ["--python", str(python)]
+        environment = os.environ | {"PAGE_PYTHON": "0"}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
     def html(self, page: str = "page") -> str:
         path = self.folder / "_build" / "html" / "chapters" / f"{page}.html"
@@ -57,6 +62,31 @@ def small_book(folder: Path, *pages: str) -> Book:
     (folder / "index.md").write_text(HEADER + "\n# A small book\n")
     (folder / "chapters").mkdir()
     hand_over(folder)
+    return Book(folder)
+
+
+def set_addresses(config: Path, site: str, repository: str) -> None:
+    """Say in a copy of the repository's configuration where the course is published."""
+    text = config.read_text(encoding="utf-8")
+    for unset, setting in (('baseurl: ""', site), ('{url: ""', repository)):
+        assert text.count(unset) == 1
+        text = text.replace(unset, unset.replace('""', f'"{setting}"'))
+    config.write_text(text, encoding="utf-8")
+
+
+def published_book(folder: Path, site: str, repository: str) -> Book:
+    """The whole book with addresses, in a folder that keeps what was built there before."""
+    leave = shutil.ignore_patterns(".*", "_build", "my-work", "tests", "__pycache__", "*.egg-info")
+    for old in folder.iterdir() if folder.exists() else ():
+        if old.name != "_build":
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+    shutil.copytree(ROOT, folder, ignore=leave, dirs_exist_ok=True)
+    set_addresses(folder / "_config.yml", site, repository)
+    # What the cells gave is the same.
+    executed = ROOT / "_build" / ".jupyter_cache"
+    if executed.exists() and not (folder / "_build").exists():
+        shutil.copytree(executed, folder / "_build" / executed.name)
+        hand_over(folder)
     return Book(folder)
 
 

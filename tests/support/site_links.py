@@ -12,6 +12,8 @@ from bs4 import BeautifulSoup, Tag
 LOADED = {"script", "link", "img", "iframe", "source", "video", "audio", "embed", "object", "use"}
 # Such a <link> says where a page belongs; nothing is loaded from there.
 NAMES_ONLY = {"canonical", "alternate", "next", "prev", "index", "search", "author", "license"}
+# What other sites show of a page: where it is, and its picture.
+PREVIEWS = {"og:url", "og:image"}
 CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
 
 
@@ -39,18 +41,23 @@ def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
             value = tag.get(attribute)
             if value is not None and (attribute != "data" or tag.name == "object"):
                 yield tag, str(value)
+        if tag.get("property") in PREVIEWS:
+            yield tag, str(tag["content"])
         for candidate in str(tag.get("srcset") or "").split(","):
             if candidate.strip():
                 yield tag, candidate.split()[0]
 
 
-def broken(site: Path) -> list[str]:
-    """One line for each address that leads nowhere, leaves the site unseen, or is not https."""
+def broken(site: Path, own: str = "") -> list[str]:
+    """One line for each address that leads nowhere, leaves the site unseen, or is not https.
+
+    own: the site's own address, if it has one; what begins with that is looked for in the folder.
+    """
     found = []
     for page in html_files(site):
         name = page.relative_to(site).as_posix()
         for tag, address in addresses(parsed(page)):
-            problem = problem_of(site, page, tag, address)
+            problem = problem_of(site, page, tag, address, own)
             if problem:
                 found.append(f"{name}: <{tag.name}> {address}: {problem}")
     for sheet in sorted(site.rglob("*.css")):
@@ -61,14 +68,16 @@ def broken(site: Path) -> list[str]:
     return found
 
 
-def problem_of(site: Path, page: Path, tag: Tag, address: str) -> str:
+def problem_of(site: Path, page: Path, tag: Tag, address: str, own: str = "") -> str:
     parts = urlsplit(address)
     loaded = tag.name in LOADED and not set(tag.get("rel") or []) & NAMES_ONLY
-    if parts.scheme == "data":
-        return ""
+    if parts.scheme == "data" or tag.name == "base":
+        return ""  # a base is where other addresses start, and leads nowhere itself
     if parts.scheme or parts.netloc:
         if loaded:
             return "loaded from elsewhere"
+        if own and address.startswith(f"{own}/"):
+            return problem_of_file(site, site / "index.html", address.removeprefix(f"{own}/"))
         return "" if parts.scheme == "https" and parts.netloc else "not https"
     if parts.path:
         problem = problem_of_file(site, page, address)

@@ -3,7 +3,7 @@
 import functools
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -27,9 +27,13 @@ class Sent:
 
 @dataclass
 class Server:
-    """Where the folder is served, and what was sent since ``sent`` was last cleared."""
+    """Where the folder is served, and what was sent since ``sent`` was last cleared.
+
+    below: the path at the host under which the folder lies, "" or as "/course".
+    """
 
     folder: Path
+    below: str = ""
     origin: str = ""
     sent: list[Sent] = field(default_factory=list)
 
@@ -38,7 +42,7 @@ class Server:
 
     def size(self, url: str) -> int:
         """Bytes that this address of the server sends when a browser has no copy of it."""
-        path = self.folder / unquote(urlsplit(url).path).lstrip("/")
+        path = self.folder / unquote(urlsplit(url).path).removeprefix(self.below).lstrip("/")
         if not url.startswith(self.origin) or not path.is_file():
             return 0
         body = packed(path, path.stat().st_mtime_ns) if path.suffix in PACKED else path.read_bytes()
@@ -54,6 +58,11 @@ class Handler(SimpleHTTPRequestHandler):
         self.record = record
         self.status = 0
         super().__init__(*args, directory=str(record.folder), **kwargs)  # type: ignore[arg-type]
+
+    def translate_path(self, path: str) -> str:
+        below = self.record.below
+        found = path.removeprefix(below) if path.startswith(f"{below}/") else "/no-such-folder/"
+        return super().translate_path(found)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -91,15 +100,17 @@ def packed(path: Path, _changed: int) -> bytes:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """Serve a folder on a free port until the block ends."""
-    record = Server(folder)
-    handler = functools.partial(Handler, record=record)
+def serving(
+    folder: Path, below: str = "", handler: Callable[..., Handler] = Handler
+) -> Iterator[Server]:
+    """Serve a folder on a free port until the block ends, at the top or below, as "/course"."""
+    record = Server(folder, below)
+    handler = functools.partial(handler, record=record)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        record.origin = f"http://127.0.0.1:{server.server_port}"
+        record.origin = f"http://127.0.0.1:{server.server_port}{below}"
         try:
             yield record
         finally:
