@@ -51,8 +51,9 @@ OVERVIEW = "chapters/learners"  # where all exercises' progress is listed
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)/(?P=name)")
 LIVE = '<figure class="live"'
 # What the browser's Python imports beside the course's packages.
+PYTHON_FILES = ("page_runner", "markdown_html", "stand_ins", "whole_numbers")
 RUNNER = {
-    "page_python": [HERE / f"{name}.py" for name in ("page_runner", "markdown_html", "stand_ins")],
+    "page_python": [HERE / f"{name}.py" for name in PYTHON_FILES],
     "book_extension": [BOOK_EXTENSION / f"{name}.py" for name in ("themed_svg", "table_widths")],
 }
 PACKED = (".py", ".toml", ".csv")

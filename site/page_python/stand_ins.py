@@ -1,12 +1,14 @@
-"""What pages use of IPython, which is too large to be fetched for it."""
+"""What pages have in the place of IPython, which is too large, and changes to what they load."""
 
 import builtins
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
+
+from .whole_numbers import widen
 
 
 @dataclass
@@ -45,36 +47,47 @@ def install() -> None:
         module = ModuleType(name)
         module.__dict__.update(members, __path__=[])
         sys.modules[name] = module
-    sys.meta_path.insert(0, Artists())
+    sys.meta_path.insert(0, Changes())
 
 
-class Hurried(Loader):
-    """Loads Matplotlib's artists, but writes no texts of documentation for what each can set.
+def leave_texts_unwritten(artists: ModuleType) -> None:
+    """Matplotlib writes a text of documentation for what each of its artists can set.
 
-    That takes a third of the time in which Matplotlib is loaded.
+    That takes a third of the time in which it is loaded.
     """
+    artists.Artist._update_set_signature_and_docstring = classmethod(lambda cls: None)
 
-    def __init__(self, loader: Loader) -> None:
-        self.loader = loader
+
+# What is done to a module when it has been loaded.
+CHANGES: dict[str, Callable[[ModuleType], None]] = {
+    "matplotlib.artist": leave_texts_unwritten,
+    "numpy": widen,
+}
+
+
+class Changed(Loader):
+    """Loads a module, and changes it."""
+
+    def __init__(self, loader: Loader, change: Callable[[ModuleType], None]) -> None:
+        self.loader, self.change = loader, change
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
         self.loader.exec_module(module)
-        unwritten = classmethod(lambda cls: None)
-        module.Artist._update_set_signature_and_docstring = unwritten
+        self.change(module)
 
 
-class Artists(MetaPathFinder):
-    """Finds that one module."""
+class Changes(MetaPathFinder):
+    """Finds those modules."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name != "matplotlib.artist":
+        if name not in CHANGES:
             return None
         found = PathFinder.find_spec(name, path)
         if found and found.loader:
-            found.loader = Hurried(found.loader)
+            found.loader = Changed(found.loader, CHANGES[name])
         return found
