@@ -55,6 +55,10 @@ LONGEST = (
     "test_report.py",
 )
 
+# Its threads stay in its process, and a copy of a process with threads may never end: so no file
+# comes after it.
+LAST = "test_jax.py"
+
 # Where the site is published for the tests, and its repository.
 PUBLISHED = "/course"
 # Who asks for one of these sees a page as a browser lays it out, or prints it.
@@ -63,8 +67,8 @@ ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/cour
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; the order of the tests in a file stays."""
-    place = {name: index for index, name in enumerate(LONGEST)}
+    """Put the longest files first, and one last; the order of the tests in a file stays."""
+    place = {name: index for index, name in enumerate(LONGEST)} | {LAST: len(LONGEST) + 1}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import jax
 import numpy as np
 import pytest
 from made_up_machine import HOST
@@ -18,6 +17,14 @@ from rooflib.measuring.readings import Moment
 
 SIZES = Sizes((64,), (1, 4), 128, 2**14, 2.0**16, (1, 32), (2, 64), (4, 2, 16))
 WINDOWS = survey.Windows(0.001, 0, 0.002, 0.002, 0.004, 600)
+
+
+@pytest.fixture(scope="module")
+def jax():
+    """Loaded by the one process that needs it, which takes half a second."""
+    import jax
+
+    return jax
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +63,14 @@ def test_what_a_processor_lacks_is_left_out_with_a_reason(run):
         assert run.left_out[f"peak {kind}"] == f"cpu has no arithmetic in {kind}"
 
 
-def test_the_run_says_what_it_was_taken_with_and_comes_back(run, tmp_path):
+def test_the_run_says_what_it_was_taken_with_and_comes_back(jax, run, tmp_path):
     assert run.libraries["library"] == f"jax {jax.__version__}"
     assert run.protocol["timer"].startswith("clock of the host")
     assert run.protocol["sensors"] == "not sampled"
     assert rl.load_run(run.save(tmp_path / "some-run")).device == run.device
 
 
-def test_one_pass_computes_each_set_once(backend):
+def test_one_pass_computes_each_set_once(jax, backend):
     """As the compiler counts it: equal calls are made once, and none is left out."""
     sets = [
         (backend.normal((4, 64), "fp32", i), backend.weights(64, 64, "fp32", 9 + i))
@@ -97,6 +104,6 @@ def test_numbers_are_normal_and_others_for_each_seed(backend, size):
     assert not np.array_equal(one, other)
 
 
-def test_a_cuda_device_that_is_not_there_is_named():
+def test_a_cuda_device_that_is_not_there_is_named(jax):
     with pytest.raises(ValueError, match="jax finds no CUDA device"):
         made(jax, "cuda")

@@ -200,8 +200,9 @@ def computed(
         "PYTHONPATH": ":".join(map(str, (ROOT / "site", ROOT, ROOT / "kit"))),
         "MPLBACKEND": "agg",
     }
-    chosen = [item.callspec for item in request.session.items if hasattr(item, "callspec")]
-    names = [call.params["chapter"] for call in chosen if "chapter" in call.params]
+    ours = [item for item in request.session.items if item.path == request.path]
+    chosen = [item.callspec.params for item in ours if hasattr(item, "callspec")]
+    names = [given["chapter"] for given in chosen if "chapter" in given]
     pages = [str(site / "chapters" / f"{name}.steps.json") for name in names]
     folder = tmp_path_factory.mktemp("computed")
     command = [sys.executable, "-c", WHOLE, str(folder), *pages]
