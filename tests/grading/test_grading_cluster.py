@@ -104,10 +104,11 @@ def test_one_of_two_workers_is_killed_halfway(room, there, scheduler):
 
 def test_no_scheduler_is_said_in_one_line(there, monkeypatch):
     monkeypatch.setattr(pool, "ANSWER_SECONDS", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with pytest.raises(SystemExit) as ended:
-        main(["grade", str(there), "--cluster", f"tcp://127.0.0.1:{port}"])
+    with socket.socket() as silent:  # nobody else gets its port, and it does not listen
+        silent.bind(("127.0.0.1", 0))
+        port = silent.getsockname()[1]
+        with pytest.raises(SystemExit) as ended:
+            main(["grade", str(there), "--cluster", f"tcp://127.0.0.1:{port}"])
     assert ended.value.code == f"--cluster tcp://127.0.0.1:{port}: no Dask scheduler answers there"
 
 
