@@ -30,11 +30,16 @@
 
   // ---- how far off
 
-  const number = (text) => {
-    const found = /^\s*(\d[\d,\s]*(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)/i.exec(text);
-    return found ? Number(found[1].replace(/[,\s]/g, "")) : NaN;
+  // A number and what stands behind it. A comma before three digits parts them in groups, as in
+  // 12,000, and is a point elsewhere.
+  const NUMBER = /^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)\s*(.*?)\s*$/i;
+  const parts = (text) => {
+    const plain = text.replace(/(\d)[,\s](?=\d{3}(?!\d))/g, "$1").replace(/(\d),(?=\d)/, "$1.");
+    const found = NUMBER.exec(plain);
+    return found ? { value: Number(found[1]), unit: found[2] } : { value: NaN, unit: text.trim() };
   };
-  const unit = (text) => text.replace(/^\d[\d,]*(?:\.\d+)?\s*/, "");
+  const number = (text) => parts(text).value;
+  const unit = (text) => parts(text).unit;
   const CLOSE = 1.05;
   const few = (value) =>
     value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
@@ -84,8 +89,15 @@
       box.append(field, made("span", { textContent: after }), made("button", { textContent: "Keep my guess" }));
       box.addEventListener("submit", (event) => {
         event.preventDefault();
-        if (Number.isNaN(number(field.value))) return onGuess(null, "Write a number, such as 12, 0.5 or 1e9.");
-        onGuess(field.value.trim());
+        const text = field.value.trim();
+        const given = parts(text);
+        // The unit may stand behind it, and nothing that makes another number of it.
+        const units = [after, after.startsWith("%") ? "%" : ""].filter(Boolean);
+        const written = units.includes(given.unit) ? given.unit : "";
+        if (Number.isNaN(given.value) || given.unit !== written) {
+          return onGuess(null, "Write a number, such as 12, 0.5 or 1e9.");
+        }
+        onGuess(text.slice(0, text.length - written.length).trim());
       });
       return box;
     }

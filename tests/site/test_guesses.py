@@ -93,6 +93,42 @@ def test_a_number_is_told_by_the_factor(chapter: Page, times: float, words: str)
     assert said == f"Your guess was {guess} FLOP/byte, and it is {answer}: {words}"
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("12,000", 12_000),
+        ("12 000", 12_000),
+        ("1,234,567.5", 1_234_567.5),
+        ("2,5", 2.5),
+        ("12,5e3", 12_500),
+        (" .5 FLOP/byte", 0.5),
+        ("3e1", 30),
+    ],
+)
+def test_a_number_is_read_as_it_was_meant(chapter: Page, written: str, meant: float) -> None:
+    chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
+    chapter.evaluate(AGAIN)
+    number(chapter, "check-mixed", written)
+    answer = first_number(right(chapter, "check-mixed"))
+    factor = max(meant / answer, answer / meant)
+    found = re.search(r": .*?([\d,.]+) times as large", told(chapter, "check-mixed"))
+    assert found
+    assert first_number(found[1]) == pytest.approx(factor, rel=0.05)
+
+
+@pytest.mark.parametrize("written", ["10^9", "2×10⁹", "1/3", "4 to 6", "2 million", "5k", "", "e9"])
+def test_what_is_more_than_a_number_is_asked_for_again(chapter: Page, written: str) -> None:
+    chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
+    chapter.evaluate(AGAIN)
+    number(chapter, "check-mixed", "7")
+    before = told(chapter, "check-mixed")
+    chapter.evaluate(AGAIN)
+    number(chapter, "check-mixed", written)
+    note = chapter.locator(".answer[data-name=check-mixed]").locator("xpath=preceding::p[1]")
+    assert note.inner_text() == "Write a number, such as 12, 0.5 or 1e9."
+    assert told(chapter, "check-mixed") == before
+
+
 def test_a_share_is_told_in_points_and_no_number_is_asked_for_again(chapter: Page) -> None:
     chapter.locator(".answer[data-name=check-laptop] + details").evaluate("(e) => (e.open = true)")
     place = chapter.locator(".answer[data-name=check-laptop]")
