@@ -93,6 +93,17 @@ def test_a_number_is_told_by_the_factor(chapter: Page, times: float, words: str)
     assert said == f"Your guess was {guess} FLOP/byte, and it is {answer}: {words}"
 
 
+def test_next_to_the_answer_no_factor_is_told(chapter: Page) -> None:
+    chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
+    answer = right(chapter, "check-mixed")
+    guess = f"{1.01 * first_number(answer):.6f}"
+    chapter.evaluate(AGAIN)
+    number(chapter, "check-mixed", guess)
+    assert told(chapter, "check-mixed") == (
+        f"Your guess was {guess} FLOP/byte, and it is {answer}."
+    )
+
+
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -138,6 +149,30 @@ def test_a_share_is_told_in_points_and_no_number_is_asked_for_again(chapter: Pag
     answer = right(chapter, "check-laptop")
     number(chapter, "check-laptop", f"{first_number(answer) + 12}")
     assert told(chapter, "check-laptop").endswith(f"and it is {answer}: 12 points away.")
+
+
+def test_of_a_small_share_the_factor_is_told_and_none_counts_before_its_answer_was_read(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context(viewport=DESK)
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/machine.html")
+    answer = right(page, "check-small")
+    assert first_number(answer) < 1
+    number(page, "check-small", f"{4 * first_number(answer)}")
+    said = page.locator(".answer[data-name=check-small] + details .guess-told").text_content()
+    assert said is not None
+    assert said.endswith(f"%, and it is {answer}: your guess is 4 times as large.")
+    summary = context.new_page()
+    ready(summary, f"{server.origin}/chapters/summary.html")
+    assert summary.locator(".guesses").is_hidden()
+    folded = page.locator(".answer[data-name=check-small] + details")
+    folded.evaluate("(e) => (e.open = true)")
+    folded.scroll_into_view_if_needed()
+    expect(page.locator("form.guess[name=check-small] input")).to_be_disabled()
+    summary.reload()
+    assert summary.locator(".guesses tbody tr td").nth(1).inner_text().startswith("1 of ")
+    context.close()
 
 
 def test_an_order_says_how_many_stood_in_their_place(chapter: Page) -> None:
