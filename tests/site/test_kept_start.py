@@ -37,7 +37,7 @@ from mpl_toolkits.mplot3d import Axes3D
 from PIL import Image
 figure, axes = plt.subplots()
 axes.contourf(np.random.default_rng(1).random((4, 4)))
-axes.set_title(r"$\\\\frac{1}{3}$")
+axes.set_title(r"$\\frac{1}{3}$")
 figure.savefig(file := io.BytesIO())
 plt.close(figure)
 print(Image.open(file).size, np.fft.fft([1, 2]).real, np.linalg.inv(np.eye(2) * 2)[0, 0])
@@ -83,7 +83,7 @@ def said(page: Page, code: str) -> str:
     write(page.locator(EDITOR).first, code)
     with a_run(page):
         page.keyboard.press("Control+Enter")
-    return page.locator(".given-stdout").first.inner_text()
+    return page.locator(".given-stdout, .given-error").last.inner_text().strip()
 
 
 def who(context: BrowserContext, server: Server) -> tuple[str, str]:
