@@ -19,6 +19,7 @@ from typing import Any
 
 import nbformat
 import pyodide_files
+import pyodide_library
 from book_extension import licences
 from book_extension.values import is_hidden
 from docutils import nodes
@@ -38,6 +39,7 @@ SCRIPTS = (
     "editor.js",
     "engine.js",
     "kept_answers.js",
+    "kept_start.js",
     "notebook_words.js",
     "outputs.js",
     "panel.js",
@@ -193,7 +195,10 @@ def serve_python(app: Sphinx) -> None:
     # Of which two scripts are fetched without being counted.
     counted = [path for path in runtime.iterdir() if path.suffix != ".js"]
     total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
-    told = {"bytes": total, "pyodide": f"../{runtime.name}/"}
+    # What a page fetches of it that goes on from a start that the browser has kept.
+    archives = (runtime / pyodide_library.PACKAGES, scripts / PACKAGES)
+    again = total - sum(path.stat().st_size for path in archives)
+    told = {"bytes": total, "again": again, "pyodide": f"../{runtime.name}/"}
     (scripts / "files.json").write_text(compact(told), encoding="utf-8")
     for name in (BUTTONS, ANSWER, DONE, STYLE):
         shutil.copyfile(HERE / name, static / name)

@@ -48,6 +48,7 @@ export class Engine extends EventTarget {
     if (data.total) {
       return this.dispatchEvent(new CustomEvent("progress", { detail: data }));
     }
+    if (data.kept) return this.dispatchEvent(new Event("kept"));
     const asked = this.#asked;
     if (asked?.order !== data.order) return undefined;
     if (data.done) {

@@ -9,9 +9,11 @@ import builtins
 import io
 import json
 import linecache
+import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib import import_module
 from numbers import Integral
 from pprint import pformat
 from types import CodeType, ModuleType, TracebackType
@@ -26,6 +28,7 @@ Output = dict[str, str]
 # Roofkit takes such names for a notebook's cells.
 CELL = "<ipython-input-{}-{}>"
 MOST_TEXT = 200_000  # characters of a cell's prints: a loop could fill the memory with them
+LOADED = ("rooflib.plots", "matplotlib.pyplot", "matplotlib.backends.backend_svg")
 LARGEST_KEPT = 1_000_000  # bytes of an array that is copied, so that a cell may change it in place
 IMAGES = (("_repr_html_", "html"), ("_repr_svg_", "svg"), ("_repr_markdown_", "markdown"))
 
@@ -254,8 +257,16 @@ def close_figures() -> None:
         pyplot.close("all")
 
 
+def loaded() -> None:
+    """Load what each page needs and what changes no setting: browsers keep what is there then."""
+    install()
+    for name in LOADED:
+        import_module(name)
+
+
 def started() -> Page:
     """The page that this Python is for: its names are those of `__main__`."""
+    random.seed()  # a start that was kept has the chances of the first
     page = Page()
     sys.modules["__main__"] = page.module
     install()

@@ -33,6 +33,7 @@ export function panel(article, engine) {
     told = got;
     words.textContent = `Fetching Python: ${(got / MB).toFixed(0)} of ${(total / MB).toFixed(0)} MB`;
   });
+  engine.addEventListener("kept", () => (place.dataset.kept = "start"));
   function fetched(part) {
     meter.hidden = part === null;
     if (part !== null) meter.value = part;

@@ -36,7 +36,9 @@ def get_ipython() -> None:
 
 
 def install() -> None:
-    """Have pages find these where they look for them."""
+    """Have pages find these where they look for them; once is enough."""
+    if any(isinstance(finder, Changes) for finder in sys.meta_path):
+        return
     given: dict[str, dict[str, object]] = {
         "IPython": {"version_info": (8, 24, 0), "get_ipython": get_ipython},
         "IPython.display": {"Markdown": Markdown, "display": display},

@@ -4,6 +4,7 @@
 
 const HERE = new URL("./", self.location.href).href; // a folder named after what is in it
 const KEPT = "roofline-python";
+importScripts("kept_start.js");
 let pyodide; // such a folder too
 let total = 0;
 let got = 0;
@@ -57,30 +58,65 @@ function counted(answer) {
 
 const PACKAGES = "/lib/python3.12/site-packages";
 const COURSE = "/course";
+const LOAD = `
+import sys
+sys.path[:0] = ["${COURSE}", "${COURSE}/kit"]
+from page_python.page_runner import loaded
+loaded()`;
+const BEGIN = `
+from page_python.page_runner import started
+started()`;
 const fetched = async (address) => (await fetch(address)).arrayBuffer();
+const tellKept = () => postMessage({ kept: true });
+let keepLater = () => {};
 
 async function start() {
   const files = await (await fetchAnew(`${HERE}files.json`)).json();
-  total = files.bytes;
   pyodide = new URL(files.pyodide, HERE).href;
+  const options = {
+    indexURL: pyodide,
+    stdLibURL: `${pyodide}library.zip`,
+    env: { MPLBACKEND: "agg", HOME: "/home/learner" },
+  };
+  shelf ??= keptFiles();
+  const python = (await startAsKept(files, options)) ?? (await startAnew(files, options));
+  page = python.runPython(BEGIN);
+}
+
+async function startAsKept(files, options) {
+  const cache = await shelf;
+  try {
+    const found = await kept(cache, HERE);
+    if (!found) return null;
+    total = files.again;
+    importScripts(`${pyodide}pyodide.js`, `${pyodide}pyodide.asm.js`);
+    return await goneOn(found, _createPyodideModule, options);
+  } catch {
+    await forget(cache, HERE).catch(() => {});
+    return null;
+  }
+}
+
+async function startAnew(files, options) {
+  total = files.bytes;
   const unpacked = [
     [fetched(`${pyodide}packages.zip`), PACKAGES],
     [fetched(`${HERE}course.zip`), COURSE],
   ];
   importScripts(`${pyodide}pyodide.js`);
-  const python = await loadPyodide({
-    indexURL: pyodide,
-    stdLibURL: `${pyodide}library.zip`,
-    env: { MPLBACKEND: "agg", HOME: "/home/learner" },
-  });
+  const python = await loadPyodide(options);
   for (const [archive, extractDir] of unpacked) {
     python.unpackArchive(await archive, "zip", { extractDir });
   }
-  page = python.runPython(`
-import sys
-sys.path[:0] = ["${COURSE}", "${COURSE}/kit"]
-from page_python.page_runner import started
-started()`);
+  python.runPython(LOAD);
+  const cache = await shelf;
+  try {
+    const start = cache && taken(python, [PACKAGES, COURSE]);
+    if (start) keepLater = () => keep(cache, HERE, start).then(tellKept, () => {});
+  } catch {
+    // Something is in this Python that cannot be kept: each page starts anew.
+  }
+  return python;
 }
 
 // ---- running
@@ -106,6 +142,8 @@ async function follow({ order, from, steps }) {
     if (latest !== order) return;
   }
   postMessage({ order, done: true });
+  keepLater(); // a reader waits for nothing now
+  keepLater = () => {};
 }
 
 onmessage = async ({ data }) => {

@@ -12,7 +12,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from page_reader import EDITOR, SLOW, a_run
+from page_reader import EDITOR, KEPT, SLOW, a_run
 from playwright.sync_api import Browser, BrowserContext, Page
 from pyodide_server import serving_pyodide
 from site_browser import DESK, MISSING, chromium, ready, started
@@ -83,6 +83,7 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
         note(cold=output, cold_whole=whole, cold_bytes=server.transferred())
         output, whole = again(page)
         note(cell=output, values=whole)
+        page.locator(KEPT).wait_for(state="attached")
         page.close()
         page = watched(context, server, WARM_PAGE)
         server.sent.clear()

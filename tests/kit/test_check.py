@@ -642,3 +642,14 @@ def test_an_error_is_said_with_its_line_in_the_cell():
     answer = ask(names["bytes_moved"], {"B": 1, "D": 1, "F": 1}, "numbers")
     assert answer.problem == "raised"
     assert answer.detail.endswith(" (line 2 of the cell with bytes_moved)")
+
+
+@pytest.mark.parametrize("kind", ["[{}]", "{{{}}}", "{{1: {}}}", "sum({})"])
+def test_an_error_within_a_comprehension_names_the_function_around_it(kind):
+    # Where Python makes a function of a comprehension, as 3.11 does, and where it does not.
+    names = {}
+    body = kind.format("int('no number') for _ in range(B)")
+    source = f"def bytes_moved(B, D, F):\n    return {body}\n"
+    exec(compile(source, "/tmp/ipykernel_7/2.py", "exec"), names)
+    answer = ask(names["bytes_moved"], {"B": 1, "D": 1, "F": 1}, "numbers")
+    assert answer.detail.endswith(" (line 2 of the cell with bytes_moved)")

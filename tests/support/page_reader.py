@@ -18,6 +18,7 @@ from site_browser import ready
 
 SLOW = 300_000  # ms: the machine may be busy with other tests
 EDITOR = ".code-editor .cm-content"
+KEPT = ".python-panel[data-kept]"  # once the browser keeps a start of Python for the next page
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 HIDDEN = {"remove-cell", "remove-input"}  # cells whose code a page does not show
 # An editor draws the lines that are seen; the <pre> in whose place it is keeps all of them.

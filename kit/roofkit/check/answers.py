@@ -14,6 +14,8 @@ from .plot_reading import facts
 __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
 DETAIL = 300  # characters of an error's text
+# Frames that no learner named, and most of which a later Python does without.
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
 
 Limit = Callable[[], AbstractContextManager[object]]
@@ -171,11 +173,13 @@ def _refusal(function: Callable[..., object], case: Mapping[str, Any], figure: b
 
 def _line(error: BaseException) -> str:
     """Where in the learner's own cell it happened: the last line that isn't in a file."""
-    where = ""
+    where = function = ""
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if "ipykernel" in code.co_filename or code.co_filename.startswith("<ipython"):
-            where = f" (line {trace.tb_lineno} of the cell with {code.co_name})"
+            if not (function and code.co_name in COMPREHENSIONS):
+                function = code.co_name
+            where = f" (line {trace.tb_lineno} of the cell with {function})"
         trace = trace.tb_next
     return where
