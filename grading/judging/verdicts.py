@@ -80,7 +80,11 @@ def judge_parts(
     """
     parts = exercises.load(name).parts
     known = {part.key: cases(name, part.key, seed) for part in parts}
-    first = {part.key: questions.ask(part, known[part.key][0].inputs, limits) for part in parts}
+    first = {
+        part.key: questions.ask(part, shown.inputs, limits, more=len(hidden.inputs))
+        for part in parts
+        for shown, hidden in [known[part.key]]
+    }
     asked = {
         part.key: Asked(
             first[part.key],
