@@ -123,11 +123,9 @@ def _answered(
     question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
 ) -> None:
     """Send the answers, also to the question that comes after this one, if any comes."""
-    answers = list[dict[str, Any]]()
     for answer in _answers(question, namespace):
         _send(channel, answer)
-        answers.append(answer)
-    if question["more"] and not answers[0]["problem"]:
+    if question["more"]:
         _send(channel, {"end": ""})
         if line := questions.readline():
             _answered(json.loads(line), questions, namespace, channel)
