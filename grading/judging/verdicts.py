@@ -82,9 +82,9 @@ def judge_parts(
     parts = exercises.load(name).parts
     known = {part.key: cases(name, part.key, seed) for part in parts}
     first = {
-        part.key: questions.ask(part, shown.inputs, limits, more=len(hidden.inputs))
+        part.key: questions.ask(part, shown.inputs, limits, more=len(unseen.inputs))
         for part in parts
-        for shown, hidden in [known[part.key]]
+        for shown, unseen in [known[part.key]]
     }
     asked = {
         part.key: Asked(
