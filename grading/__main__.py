@@ -1,6 +1,7 @@
 """``python -m grading release [COURSE]``, ``grade COURSE`` and what comes before and after."""
 
 import argparse
+import gc
 import os
 import subprocess
 import sys
@@ -23,9 +24,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.command == "grade" and not options.cluster:
             # It starts up while this process imports.
             options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
+        # Imports leave no garbage worth the looks at all that they make, nor do later looks.
+        gc.disable()
         from grading.course import errors_in_one_line
         from grading.work import Unable
 
+        gc.freeze()
+        gc.enable()
         try:
             with errors_in_one_line():
                 options.run(options)

@@ -6,8 +6,9 @@ asked in the state in which its check would have seen it; what is asked can't tu
 cell's output; and a call that never ends, ends the process, or changes what it uses, harms its own
 part alone.
 
-The copy answers each question in a fork of its own, and says how that ended: by itself, at its
-limit of CPU time, at the limit of the wall clock, there for want of a core, or otherwise.
+The copy answers in a fork of its own, and says how that ended: by itself, at its limit of CPU time,
+at the limit of the wall clock, there for want of a core, or otherwise. A fork that has come to the
+end of its question waits for the next one, if there may be one: a fork is what costs most.
 
 Nothing of nbgrader here, and nothing of the grader: only roofkit and the standard library.
 """
@@ -25,7 +26,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from roofkit.check.answers import ask_all
 
@@ -71,17 +72,26 @@ def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outl
         channel.setblocking(True)
         os.close(outlet)  # the notebook goes on
         with channel.makefile("r", encoding="utf-8") as questions:
-            for question in map(json.loads, questions):
-                how = _asked_in_a_fork(question, namespace, channel)
-                channel.sendall(json.dumps({"end": how}).encode() + b"\n")
+            while line := questions.readline():
+                how = _asked_in_a_fork(json.loads(line), questions, namespace, channel)
+                _send(channel, {"end": how})
 
 
-def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: socket.socket) -> str:
+def _send(channel: socket.socket, message: dict[str, Any]) -> None:
+    channel.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _asked_in_a_fork(
+    question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
+) -> str:
     """Send the answers; how that ended: "cpu" or "wall" for a limit, "" for anything else.
 
     "starved" if the limit was that of the wall clock, and the fork mostly waited for a core.
     """
-    most = math.ceil(question["cpu_seconds"] * (len(question["cases"]) + AGAIN)) + 1
+    calls = len(question["cases"]) + AGAIN
+    if question["more"]:
+        calls += question["more"] + AGAIN
+    most = math.ceil(question["cpu_seconds"] * calls) + 1
     try:
         child = _fork()
     except OSError:  # the notebook has used up its processes: nobody will say how this one ended
@@ -91,8 +101,7 @@ def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: soc
             _limit_cpu(most)
             _new_pools()
             gc.freeze()  # or a look for garbage would write to pages that are shared
-            for answer in _answers(question, namespace):
-                channel.sendall(json.dumps(answer).encode() + b"\n")
+            _answered(question, questions, namespace, channel)
         finally:
             os._exit(0)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
@@ -108,6 +117,18 @@ def _asked_in_a_fork(question: Question, namespace: dict[str, Any], channel: soc
     if ended_by != signal.SIGALRM:
         return ""
     return "starved" if starved > question["wall_seconds"] / 2 else "wall"
+
+
+def _answered(
+    question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
+) -> None:
+    """Send the answers, also to the question that comes after this one, if any comes."""
+    for answer in _answers(question, namespace):
+        _send(channel, answer)
+    if question["more"]:
+        _send(channel, {"end": ""})
+        if line := questions.readline():
+            _answered(json.loads(line), questions, namespace, channel)
 
 
 def _new_pools() -> None:

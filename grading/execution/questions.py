@@ -114,11 +114,12 @@ class Questions:
                 channel.close()
 
     def ask(
-        self, part: Part, cases: Sequence[Mapping[str, Any]], limits: TimeLimits
+        self, part: Part, cases: Sequence[Mapping[str, Any]], limits: TimeLimits, more: int = 0
     ) -> list[Answer] | None:
         """Answers of the learner's function for these cases; None if its check wasn't reached.
 
         To be asked again for other cases of the part as long as no answer is a problem.
+        more: for how many cases that will be, 0 if it will not be asked again.
 
         The first case is asked once more at the end. What goes wrong there stands for all answers:
         "changing" or "changed-inputs" for another value than before.
@@ -130,6 +131,7 @@ class Questions:
             "function": part.function,
             "kind": part.kind,
             "cases": [literal(dict(case)) for case in cases],
+            "more": more,
             "cpu_seconds": limits.call,
             "wall_seconds": limits.call_wall,
         }

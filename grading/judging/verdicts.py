@@ -10,7 +10,7 @@ from nbformat import NotebookNode, from_dict
 
 from grading.execution.questions import Questions
 from grading.execution.time_limits import TimeLimits
-from grading.judging.fit import fit
+from grading.judging.fit import LARGEST, fit
 from grading.limits import Overrun, apart
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
@@ -19,6 +19,7 @@ from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 
 ENDING = ("died", "too-late")  # problems after which the answers are not the function's own
+FEW, SHORT = 100, 100  # entries of an answer, and characters of a text in it
 # Nothing about how: a function that chooses its failure could tell what it was asked.
 HIDDEN_ALONE = (
     "Right for the published cases, but not for all of the values that were not shown. The check "
@@ -80,7 +81,11 @@ def judge_parts(
     """
     parts = exercises.load(name).parts
     known = {part.key: cases(name, part.key, seed) for part in parts}
-    first = {part.key: questions.ask(part, known[part.key][0].inputs, limits) for part in parts}
+    first = {
+        part.key: questions.ask(part, shown.inputs, limits, more=len(unseen.inputs))
+        for part in parts
+        for shown, unseen in [known[part.key]]
+    }
     asked = {
         part.key: Asked(
             first[part.key],
@@ -94,14 +99,41 @@ def judge_parts(
         part.key: functools.partial(_graded, part, asked[part.key], known[part.key], trouble)
         for part in parts
     }
-    try:
-        found = apart(lambda: {key: one() for key, one in judged.items()})
-    except Overrun:  # one of them is too much: which one?
-        found = {part.key: _alone(part, judged[part.key]) for part in parts}
-    return {
-        key: Graded(**entry | {"sentences": tuple(entry["sentences"])})
-        for key, entry in found.items()
+    # A copy of this process costs more than all else here, and who has sent a few numbers or names
+    # has sent nothing that could take long.
+    found = {
+        part.key: judged[part.key]()
+        for part in parts
+        if all(map(_is_little, _said(asked[part.key])))
     }
+    large = [part for part in parts if part.key not in found]
+    try:
+        found |= apart(lambda: {part.key: judged[part.key]() for part in large}) if large else {}
+    except Overrun:  # one of them is too much: which one?
+        found |= {part.key: _alone(part, judged[part.key]) for part in large}
+    return {
+        part.key: Graded(**entry | {"sentences": tuple(entry["sentences"])})
+        for part in parts
+        for entry in [found[part.key]]
+    }
+
+
+def _said(asked: Asked) -> list[Any]:
+    return [answer.value for answers in asked if answers is not None for answer in answers]
+
+
+def _is_little(value: Any) -> bool:
+    """Whether this is a number or a short text, or a list or dictionary of a few of them."""
+    if isinstance(value, dict):
+        return _is_little([*value, *value.values()])
+    entries = value if isinstance(value, list) else [value]
+    return len(entries) <= FEW and all(
+        entry is None
+        or type(entry) is float
+        or (type(entry) is int and abs(entry) <= LARGEST)
+        or (type(entry) is str and len(entry) <= SHORT)
+        for entry in entries
+    )
 
 
 def _alone(part: Part, judged: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from grading import sandbox
 from grading.execution import probe, time_limits
 from grading.execution.questions import Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _judged, cases, write
+from grading.judging.verdicts import _is_little, _judged, cases, write
 from grading.release import exercises
 from grading.release.cases import CASES, hidden
 from roofkit.check.answers import Answer
@@ -513,3 +513,56 @@ def test_the_seed_decides_about_the_hidden_cases():
     assert one == same
     assert one != other
     assert not [case for case in one if case in part.cases]
+
+
+def asked(source, more):
+    """What one part's function answers: to the published cases, and two times to the hidden ones.
+
+    more: what the first question says of how many cases come after it.
+    """
+    with sandbox.UnsafeBox() as place, Questions(place) as questions:
+        run(notebook("", source), questions)
+        questions.collect({"operations"})
+        shown, unseen = cases(NAME, "operations", "tests")
+        (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
+        found = [questions.ask(part, shown.inputs, TIME_LIMITS, more)]
+        found += [questions.ask(part, unseen.inputs, TIME_LIMITS) for _ in range(2)]
+        return [{answer.problem or answer.value for answer in answers} for answers in found]
+
+
+PROCESS = "import os\ndef operations(B, D, F):\n    return os.getpid()\n"
+
+
+def test_hidden_cases_are_asked_where_the_published_ones_were():
+    """A fork for each question is what costs most; a third question gets one of its own."""
+    first, second, third = asked(PROCESS, CASES)
+    assert first == second != third
+    first, second, third = asked(PROCESS, 0)
+    assert len(first | second | third) == 3
+
+
+def test_a_fork_that_ends_at_its_second_question_is_told_of():
+    """Its first answers stand, and who asks once more gets another fork."""
+    ends = (
+        "import os\ncalls = []\ndef operations(B, D, F):\n    calls.append(B)\n"
+        f"    return 1 if len(calls) < {CASES + 2} else os._exit(0)\n"
+    )
+    assert asked(ends, CASES) == [{1}, {"died"}, {1}]
+
+
+def test_a_first_answer_that_is_a_problem_ends_the_questions():
+    assert asked("def operations(B, D, F):\n    1 / 0\n", CASES)[0] == {"raised"}
+
+
+@pytest.mark.parametrize(
+    ("value", "little"),
+    [
+        *((value, True) for value in (1, 1.5, float("inf"), "TPU", None, [1, 2.0], ["a", "b"])),
+        *((value, True) for value in ({"a": 1.0}, [0] * 100, "n" * 100, {}, [])),
+        *((value, False) for value in ([[1]], {"a": [1]}, True, 10**400, [0] * 101, "n" * 101)),
+        *((value, False) for value in ({"n" * 101: 1}, dict.fromkeys(map(str, range(51)), 1))),
+        ({"curves": [], "axes": []}, False),
+    ],
+)
+def test_only_what_can_take_no_time_is_judged_outside_of_a_fork(value, little):
+    assert _is_little(value) is little

@@ -18,7 +18,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.looks = 0
-        # Process → (its virtual size when its maps were read, shared memory: number → bytes)
+        # Process → (what it mapped when its maps were read, shared memory: number → bytes)
         self.maps: dict[Path, tuple[int, dict[str, int]]] = {}
         with socket.socket(socket.AF_UNIX) as one:  # of which nobody here may enlarge the buffer
             self.buffer = TWICE * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
@@ -69,12 +69,15 @@ def _tasks(process: Path) -> Iterator[Path]:
 
 
 def _sizes(process: Path) -> tuple[int, int]:
-    """(bytes that are mapped, bytes that are resident); zeros if it has just ended."""
+    """(bytes that are mapped, bytes that are resident); zeros if it has just ended.
+
+    Of what is mapped without what Linux counts as data: that is a process's own, never shared.
+    """
     for one in _tasks(process):
         with contextlib.suppress(OSError, IndexError):
-            size, resident = (one / "statm").read_text().split()[:2]
-            if int(size):
-                return int(size) * PAGE, int(resident) * PAGE
+            size, resident, _, _, _, data, _ = map(int, (one / "statm").read_text().split())
+            if size:
+                return (size - data) * PAGE, resident * PAGE
     return 0, 0
 
 
