@@ -130,8 +130,9 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
     """What the page's Python does from top to bottom, and where on the page it is shown.
 
     steps: {"code", "cell", "alt"}, cell being the place among the page's cells or null; or
-    {"values": [expression, ...]}. spans: for each value on the page, in its order, its expression's
-    place in `expressions`.
+    {"values": [expression, ...]}, in which "names" has what the page's words call a chip or a model
+    that the cell above has chosen. spans: for each value on the page, in its order, its
+    expression's place in `expressions`.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
@@ -145,7 +146,10 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
         elif not is_hidden(cell):
             alt = ((cell.metadata.get("mystnb") or {}).get("image") or {}).get("alt", "")
             steps.append({"code": cell.source, "cell": place.get(index), "alt": alt.strip()})
-    expressions = list(dict.fromkeys(e for step in steps for e in step.get("values", ())))
+            if names := chosen(cell.source):
+                steps.append({"values": list(names), "names": names})
+    prose = [step for step in steps if "names" not in step]
+    expressions = list(dict.fromkeys(e for step in prose for e in step.get("values", ())))
     number = {expression: place for place, expression in enumerate(expressions)}
     spans = [
         number[span["expression"]]
@@ -153,6 +157,35 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
         if "computed" in span["classes"]
     ]
     return {"steps": steps, "expressions": expressions, "spans": spans}
+
+
+def chosen(source: str) -> dict[str, str]:
+    """Expression → name of each chip and model that a cell chooses by a name in it, and keeps."""
+    tree = ast.parse(source)
+    stored = [
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    found = {}
+    for node in tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        (target,) = node.targets if len(node.targets) == 1 else (None,)
+        pairs = [(target, node.value)]
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = list(zip(target.elts, node.value.elts, strict=False))
+        for kept, value in pairs:
+            match kept, value:
+                case (
+                    ast.Name(id=variable),
+                    ast.Call(
+                        func=ast.Attribute(value=ast.Name(id="rl"), attr="chip" | "model"),
+                        args=[ast.Constant(value=str(name))],
+                    ),
+                ) if stored.count(variable) == 1:
+                    found[f"{variable}.name"] = name
+    return found
 
 
 def arguments(source: str) -> list[str]:

@@ -98,6 +98,14 @@ export async function open({ cells, steps: address }) {
     const shown = cell === null || cell === undefined ? null : cells[cell];
     return { cell: shown, built: code, outputs: shown && outputs(shown), asBuilt: true };
   });
+  // Of each chip or model that a cell has chosen: what the text calls it → what it is now.
+  const renamed = new Map();
+  function follow(step, given) {
+    prose.take(given);
+    for (const [expression, name] of Object.entries(steps[step].names ?? {})) {
+      renamed.set(`${step} ${expression}`, [name, given[expression] ?? name]);
+    }
+  }
   const stepOf = new Map(steps.map(({ cell }, step) => [cell, step]));
   let reached = 0; // so many steps from the top are as they were last run
   let started = false;
@@ -162,7 +170,7 @@ export async function open({ cells, steps: address }) {
         if (given.begins !== undefined) return;
         const { step } = given;
         reached = step + 1;
-        if (given.values) return prose.take(given.values);
+        if (given.values) return follow(step, given.values);
         states[step].ran = order[step - from].code;
         show(step, given, touchedFrom < 0 || step < touchedFrom);
         if (given.failed) {
@@ -207,7 +215,10 @@ export async function open({ cells, steps: address }) {
   function summary() {
     const count = prose.changed;
     if (!count) return "Done. All values in the text are as they were built.";
-    return `Done. ${count} ${count === 1 ? "value" : "values"} in the text changed; each is marked.`;
+    const changed = `Done. ${count} ${count === 1 ? "value" : "values"} in the text changed; each is marked.`;
+    const others = [...renamed.values()].filter(([name, now]) => name !== now);
+    const told = new Set(others.map(([name, now]) => `Where the text says ${name}, read ${now}.`));
+    return [changed, ...told].join(" ");
   }
   function failure(step, target, reason) {
     const { editor: shown, built } = states[step];

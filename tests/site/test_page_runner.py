@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from page_python import chosen
 from page_python.markdown_html import as_html
 from page_python.page_runner import MOST_TEXT, Page
 from repository import ROOT
@@ -136,6 +137,19 @@ def test_matplotlib_is_loaded_without_its_texts_and_works() -> None:
         check=True,
     )
     assert done.stdout == "3.0 None\n"
+
+
+def test_a_name_is_followed_that_one_cell_chooses_and_keeps() -> None:
+    for source, names in {
+        'a = rl.chip("TPU v5e")': {"a.name": "TPU v5e"},
+        'x, m = 1, rl.model("Llama 3 8B")': {"m.name": "Llama 3 8B"},
+        'a, b = rl.chip("B200"), rl.chip("H200 SXM")': {"a.name": "B200", "b.name": "H200 SXM"},
+        'a = rl.chip("B200")\nfor a in rl.chips(): pass': {},
+        'a = rl.chip(name)\nb = rl.chip("B200").peak()\nc = chip("B200")': {},
+        'def f():\n    a = rl.chip("B200")': {},
+        'a = b = rl.chip("B200")': {},
+    }.items():
+        assert chosen(source) == names
 
 
 def test_markdown_is_a_table_or_text_and_nothing_else() -> None:
