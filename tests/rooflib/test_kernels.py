@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -28,19 +30,15 @@ class Counting:
     def __init__(self) -> None:
         self.flops = 0
         self.bytes = 0
-        self.maximum = self
 
     def __getattr__(self, name: str) -> object:
         real = getattr(np, name)
         return self._watched(name, real) if name in WATCHED else real
 
-    def reduce(self, array):
-        self.bytes += array.nbytes
-        return np.maximum.reduce(array)
-
     def _watched(self, name, real):
         def call(*operands, out=None):
-            arrays = [a for a in operands if isinstance(a, np.ndarray)]
+            # An operand that is there twice is read once.
+            arrays = list({id(a): a for a in operands if isinstance(a, np.ndarray)}.values())
             result = real(*operands) if out is None else real(*operands, out=out)
             if name == "matmul":
                 self.flops += 2 * result.size * arrays[0].shape[-1]
@@ -85,10 +83,28 @@ def test_a_peak_does_the_flops_that_it_is_counted_as(counted, kind):
 
 def test_streams_move_the_bytes_that_they_are_counted_as(counted):
     counter, team, store = counted
-    assert found(counter, kernels.read(store, team))[1] == kernels.read(store, team).amount
+    read = kernels.read(store, team)
+    assert found(counter, read)[1] == read.amount + 4 * team.threads  # and a sum for each thread
+    assert read.amount == 4 * SIZE
     probe = kernels.update(store, team)
     assert found(counter, probe)[1] == probe.amount == 8 * SIZE
-    assert kernels.read(store, team).amount == 4 * SIZE
+
+
+def test_each_thread_stays_on_a_core_of_its_own_if_there_is_one_for_each(monkeypatch):
+    """A system with these cores, of which some are granted."""
+    threads: dict[int, set[int]] = {}
+    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", threads.__setitem__, raising=False)
+    both = threading.Barrier(2)
+    with Team(2) as team:
+        team.each(lambda: both.wait(10), 1, [(), ()])
+    assert sorted(map(sorted, threads.values())) == [[3], [5]]
+    assert threading.get_native_id() not in threads
+    threads.clear()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5, 7})
+    with Team(2) as team:
+        team.each(lambda: both.wait(10), 1, [(), ()])
+    assert not threads
 
 
 def test_a_stair_walks_over_all_of_its_bytes_and_no_others(counted):
