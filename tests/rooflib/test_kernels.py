@@ -30,6 +30,7 @@ class Counting:
     def __init__(self) -> None:
         self.flops = 0
         self.bytes = 0
+        self.lock = threading.Lock()  # a team's threads add at the same time
 
     def __getattr__(self, name: str) -> object:
         real = getattr(np, name)
@@ -40,13 +41,14 @@ class Counting:
             # An operand that is there twice is read once.
             arrays = list({id(a): a for a in operands if isinstance(a, np.ndarray)}.values())
             result = real(*operands) if out is None else real(*operands, out=out)
-            if name == "matmul":
-                self.flops += 2 * result.size * arrays[0].shape[-1]
-            elif name == "dot":
-                self.flops += 2 * arrays[0].size - 1
-            self.bytes += sum(a.nbytes for a in arrays)
-            if name != "copyto":  # whose target is an operand
-                self.bytes += np.asarray(result).nbytes
+            with self.lock:
+                if name == "matmul":
+                    self.flops += 2 * result.size * arrays[0].shape[-1]
+                elif name == "dot":
+                    self.flops += 2 * arrays[0].size - 1
+                self.bytes += sum(a.nbytes for a in arrays)
+                if name != "copyto":  # whose target is an operand
+                    self.bytes += np.asarray(result).nbytes
             return result
 
         return call
@@ -183,7 +185,7 @@ def test_a_spin_lasts_as_long_on_every_thread(monkeypatch):
     with Team(1) as team:
         kernels.spin(team)(3)
     # 30 ms at a tick of 1 ms for each look at the clock, of which one sets the end.
-    assert counter.bytes == 29 * 2 * 4 * 2**17
+    assert counter.bytes == 29 * 2 * 4 * 2**20
 
 
 def test_threads_share_an_array_without_touching_one_line_twice():
