@@ -34,9 +34,8 @@ TAKERS = """
 where concatenate dot vdot inner einsum convolve correlate
 zeros_like ones_like empty_like full_like
 """
-# These want places and counts of the machine's own width, and refuse wider ones. Each with how
-# many of its first arguments are neither.
-PLACERS = {"take": 1, "repeat": 1, "bincount": 0}
+# These want places and counts of the machine's own width, and refuse wider ones. So do the
+# functions of the same names, which ask the methods.
 METHODS_WITH_PLACES = ("take", "repeat")
 # Numpy's own modules that have names of the above for themselves; what they use them for is a
 # reader's list.
@@ -60,17 +59,16 @@ def widen(numpy: ModuleType, type_name: str = "int64") -> None:
     ufuncs = [name for name, each in vars(numpy).items() if isinstance(each, numpy.ufunc)]
     for name in (*TAKERS.split(), *ufuncs):
         made[name] = taking(getattr(numpy, name), made["asarray"], wide)
-    for name, first in PLACERS.items():
-        made[name] = placing(getattr(numpy, name), first, wide, narrow)
+    made["bincount"] = placing(numpy.bincount, 0, wide, narrow)
     within = [sys.modules[f"numpy.{name}"] for name in WITHIN.split()]
     for module in within:
         for name in READERS:
             if hasattr(module, name):
                 setattr(module, name, made[name])
     numpy.__dict__.update(made)
-    # Numpy's ways from its functions to an array's methods, and to sums and products.
-    for name in ("_wrapit", "_wrapreduction"):
-        setattr(within[0], name, taking(getattr(within[0], name), made["asarray"], wide))
+    # Numpy's way from a function to the method of an array.
+    names = vars(within[0])
+    names["_wrapit"] = taking(names["_wrapit"], made["asarray"], wide)
     array = numpy.ndarray
     methods = {name: placing(getattr(array, name), 1, wide, narrow) for name in METHODS_WITH_PLACES}
     replace_methods(array, {"astype": hearing(array.astype, wide), **methods})

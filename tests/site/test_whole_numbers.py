@@ -34,6 +34,7 @@ np.arange(5)[np.array([3, 1]).astype(np.intp)]
 """
 # What has a type already, and what is no whole number.
 KEPT = """
+np.array([1], dtype="int64"); np.full(2, 3, np.int64); np.arange(3, dtype=np.int64)
 np.array([1], dtype=np.int32); np.array([1], "int32"); np.asarray(np.array([1], dtype="int16"))
 np.asarray(np.float32(1)); np.full(2, np.int8(3)); np.full(2, 3, np.int16); np.arange(3, dtype="i1")
 np.maximum(np.float32(1), 2); np.maximum(np.ones(2, np.float32), 2)
