@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from rooflib.measuring import kernels
 from rooflib.measuring.host import Host
 from rooflib.measuring.run import Run
 from rooflib.measuring.store import script_hash
@@ -55,13 +56,14 @@ def keep(host: Host, usual: Mapping[str, float], today: datetime.date) -> None:
 
 
 def beside(run: Run, known: Mapping[str, float]) -> Run:
-    """The same run, its intervals widened if a gauge was slower than is known of this machine."""
-    paces = [known[name] / seconds for name, seconds in run.paces.items() if name in known]
-    slowed = 1 - min(paces, default=1.0)
-    if slowed <= CLOSE:
-        return run
-    figures = {key: replace(figure, slowed=slowed) for key, figure in run.figures.items()}
-    return replace(run, figures=figures)
+    """The same run, with wider intervals where a gauge was slower than is known of this machine."""
+    paces = {name: known[name] / took for name, took in run.paces.items() if name in known}
+    figures = {}
+    for key, figure in run.figures.items():
+        judges = kernels.telling(figure.footprint)
+        slowed = 1 - min((paces[name] for name in judges if name in paces), default=1.0)
+        figures[key] = replace(figure, slowed=slowed) if slowed > CLOSE else figure
+    return run if figures == run.figures else replace(run, figures=figures)
 
 
 def _known(today: datetime.date) -> dict[str, dict[str, tuple[float, str]]]:

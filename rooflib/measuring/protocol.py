@@ -38,8 +38,17 @@ _Taken: TypeAlias = Mapping[int, tuple[Sample, ...]]
 """The samples of a probe, by its number in the plan."""
 ROOF_TIME, DOT_TIME = 4.0, 2.0
 """Seconds that a roof and a dot get at most."""
+DOT_ENOUGH = 4
+"""Undisturbed samples that will do for what is no roof."""
 PROTOCOL = {"timer": "clock of the host", "data": "uniform", "block": BLOCK, "enough": ENOUGH}
-PROTOCOL |= {"close": CLOSE, "slower": SLOWER, "roof": ROOF_TIME, "dot": DOT_TIME}
+PROTOCOL |= {
+    "close": CLOSE,
+    "slower": SLOWER,
+    "dot_enough": DOT_ENOUGH,
+    "cached": kernels.CACHED,
+    "roof": ROOF_TIME,
+    "dot": DOT_TIME,
+}
 """How samples are taken, for the run."""
 
 
@@ -118,8 +127,10 @@ def take(
                 continue
             tell(min(spent / seconds, 1.0), probe.what)
             work = probe.make()
-            until = readings().wall + (ROOF_TIME if probe.key in ROOFS else DOT_TIME)
-            new = watch.samples(work, probe.threads, probe.keeps_busy, until)
+            most, enough = (ROOF_TIME, ENOUGH) if probe.key in ROOFS else (DOT_TIME, DOT_ENOUGH)
+            until = readings().wall + most
+            telling = kernels.telling(probe.footprint)
+            new = watch.samples(work, probe.threads, probe.keeps_busy, until, enough, telling)
             taken[number] = taken.get(number, ()) + tuple(new)
         if readings().wall - start > seconds:
             break
@@ -152,7 +163,10 @@ def _waiting(probes: Sequence[Probe], taken: _Taken, watch: Watch) -> list[int]:
 
 def _tried(probes: Sequence[Probe], taken: _Taken, watch: Watch) -> list[Figure]:
     """The figure of each probe, refused or not, by what the watch knows now."""
-    return [figure_of(probe, watch.judged(taken.get(n, ()))) for n, probe in enumerate(probes)]
+    return [
+        figure_of(probe, watch.judged(taken.get(n, ()), kernels.telling(probe.footprint)))
+        for n, probe in enumerate(probes)
+    ]
 
 
 def _figures(tried: Sequence[Figure]) -> tuple[dict[str, Figure], dict[str, str]]:
@@ -186,7 +200,7 @@ def better(one: Figure, other: Figure) -> bool:
 
 def _plan(store: Any, team: Team) -> Iterable[Probe]:
     for kind in PEAKS:
-        for side in kernels.SIDES:
+        for side in kernels.sides(team.threads):
             yield kernels.peak(kind, side, team.threads)
     yield kernels.read(store, team)
     yield kernels.update(store, team)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from rooflib.measuring.readings import Moment, Reading, Readings
@@ -13,6 +13,8 @@ BLOCK = 0.08
 """Seconds that a sample takes at least: shorter ones say nothing about shares of CPU."""
 ENOUGH, AT_MOST = 5, 16
 """Undisturbed samples that will do, and samples after which it ends."""
+TOGETHER = 2
+"""Samples between two gauges where a gauge waits longer than a sample takes."""
 FEWEST = 3
 """Fewer undisturbed samples than these are no figure."""
 CLOSE = 0.05
@@ -79,6 +81,8 @@ class Watch:
     """What the gauges took, all along."""
     passes: dict[str, int] = field(default_factory=dict)
     """How often each gauge is passed to be long enough."""
+    waits: list[float] = field(default_factory=list)
+    """Seconds for which each gauge waited until this process was at rest."""
 
     def block(self, work: Work, repeats: int, threads: int = 1, keeps_busy: bool = False) -> Sample:
         """Time `repeats` passes of `work`, which keeps `threads` threads busy or fewer."""
@@ -93,37 +97,43 @@ class Watch:
         keeps_busy: bool = False,
         until: float = float("inf"),
         enough: int = ENOUGH,
+        telling: Collection[str] | None = None,
     ) -> list[Sample]:
         """Take samples until enough of them are undisturbed and agree, or until it is `until`.
 
-        The first pass is not counted: it meets cold caches and pages that nobody touched.
+        `telling` names the gauges that judge them, None for all. The first pass is not counted: it
+        meets cold caches and pages that nobody touched.
         """
         repeats = self.repeats(work, until)
         taken: list[Sample] = []
         before = self._gauge()
         while len(taken) < AT_MOST:
-            sample = self.block(work, repeats, threads)
+            together = TOGETHER if self.waits and self.waits[-1] > self.least else 1
+            fresh = [self.block(work, repeats, threads) for _ in range(together)]
             after = self._gauge()
             slower = tuple(max(pair) for pair in zip(before, after, strict=True))
-            taken.append(replace(sample, pace=slower))
+            taken += [replace(sample, pace=slower) for sample in fresh]
             before = after
-            if keeps_busy and sample.waited is None:
+            if keeps_busy and taken[-1].waited is None:
                 taken = _short_of_cpu(taken)
-            good = [sample.each for sample in self.judged(taken) if not sample.disturbed]
+            good = [sample.each for sample in self.judged(taken, telling) if not sample.disturbed]
             if len(good) >= enough and settled(good):
                 break
             if self.readings().wall >= until:
                 break
         return taken
 
-    def judged(self, samples: Iterable[Sample]) -> tuple[Sample, ...]:
+    def judged(
+        self, samples: Iterable[Sample], telling: Collection[str] | None = None
+    ) -> tuple[Sample, ...]:
         """The same, with those disturbed beside which a gauge was slower than usual in this run.
 
         Usual is what one in ten of all the gauges reaches: not the very best, which a processor
-        may show for a moment.
+        may show for a moment. `telling` names the gauges that judge, None for all.
         """
-        usual = self._usual()
-        return tuple(self._at_usual_pace(sample, usual) for sample in samples)
+        usual = zip(self.gauges, self._usual(), strict=False)
+        judges = [(i, *one) for i, one in enumerate(usual) if telling is None or one[0] in telling]
+        return tuple(_at_usual_pace(sample, judges) for sample in samples)
 
     def usual(self) -> dict[str, float]:
         """Seconds of a pass of each gauge, as is usual in this run."""
@@ -134,16 +144,12 @@ class Watch:
         tenth = math.ceil(len(self.paces) / 10)
         return [sorted(times)[tenth - 1] for times in zip(*self.paces, strict=True)]
 
-    def _at_usual_pace(self, sample: Sample, usual: list[float]) -> Sample:
-        for name, took, best in zip(self.gauges, sample.pace, usual, strict=False):
-            if took > SLOWER * best and not sample.disturbed:
-                return replace(sample, disturbed=_PACE.format(name, best / took))
-        return sample
-
     def _gauge(self) -> tuple[float, ...]:
         took = []
         if self.gauges:
+            start = self.readings().wall
             self.rest()
+            self.waits.append(self.readings().wall - start)
         for name, work in self.gauges.items():
             if name not in self.passes:
                 self.passes[name] = self.repeats(work, least=GAUGE)
@@ -210,6 +216,14 @@ class Watch:
         elif keeps_busy and share < OWN:
             why = _LESS.format(share)
         return Sample(wall, repeats, share, waited, others, stolen, disturbed=why)
+
+
+def _at_usual_pace(sample: Sample, judges: Iterable[tuple[int, str, float]]) -> Sample:
+    for place, name, usual in judges:
+        took = sample.pace[place] if sample.pace else 0.0
+        if took > SLOWER * usual and not sample.disturbed:
+            return replace(sample, disturbed=_PACE.format(name, usual / took))
+    return sample
 
 
 def settled(times: list[float]) -> bool:

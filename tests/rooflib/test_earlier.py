@@ -44,9 +44,18 @@ def test_a_slow_run_reaches_to_what_the_machine_has_shown():
     assert warning.startswith("the machine ran at 80% of the pace of an earlier run")
 
 
-def test_the_slower_of_the_gauges_decides():
+def test_the_slower_of_the_gauges_decides_where_both_tell():
     known = {"cores": 0.01, "memory": 0.01}
     assert earlier.beside(gauged(1.0), known).figures["read"].slowed == pytest.approx(0.5)
+    known = {"cores": 0.005, "memory": 0.02}
+    assert earlier.beside(gauged(1.0), known).figures["read"].slowed == pytest.approx(0.5)
+
+
+def test_a_slow_memory_widens_no_figure_that_stays_in_the_caches():
+    found = earlier.beside(gauged(1.0), {"cores": 0.01, "memory": 0.01}).figures
+    assert [found[key].slowed for key in ("peak fp32", "call")] == [0, 0]
+    found = earlier.beside(gauged(1.0), {"cores": 0.008, "memory": 0.01}).figures
+    assert found["peak fp32"].slowed == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("known", [{}, {"cores": 0.02, "memory": 0.03}, {"cores": 0.0096}])

@@ -262,7 +262,7 @@ def test_a_whole_run_with_real_kernels_on_a_clock_that_nobody_waits_for(monkeypa
             return Moment(self.wall, 2 * self.wall)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where its paces are kept
-    monkeypatch.setattr(kernels, "SIDES", (32, 64))
+    monkeypatch.setattr(kernels, "SIDES", (32, 64, 128))
     monkeypatch.setattr(protocol, "now", Clock())
     monkeypatch.setattr(watch, "PATIENCE", 0)  # this clock's process never rests
     monkeypatch.setattr(protocol, "room", lambda available: 2**22)
@@ -278,6 +278,12 @@ def test_a_whole_run_with_real_kernels_on_a_clock_that_nobody_waits_for(monkeypa
     assert run.date.tzinfo is datetime.UTC
     assert all(len(figure.values) >= 3 for figure in run.figures.values())
     assert {"numpy", "blas", "script", "python", "rooflib"} <= set(run.libraries)
+
+
+def test_the_largest_matmul_is_left_to_machines_with_more_cores():
+    *few, last = kernels.SIDES
+    assert kernels.sides(kernels.MANY - 1) == tuple(few)
+    assert kernels.sides(kernels.MANY) == (*few, last)
 
 
 def test_measuring_is_imported_by_nobody_but_who_measures():

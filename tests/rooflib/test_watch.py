@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_machine import HOST, Machine, Weather
 
-from rooflib.measuring import Figure, Sample, TooBusyError
+from rooflib.measuring import Figure, Sample, TooBusyError, kernels
 from rooflib.measuring import watch as watch_module
-from rooflib.measuring.protocol import take
+from rooflib.measuring.protocol import DOT_ENOUGH, take
 from rooflib.measuring.watch import AT_MOST, BLOCK, CLOSE, ENOUGH, PATIENCE, SLOWER, Watch
 
 TRUE = 0.01  # seconds of a pass, if nobody disturbs it
@@ -172,6 +172,46 @@ def test_a_gauge_may_take_a_little_longer_than_usual(slower, seen):
     assert {bool(sample.disturbed) for sample in watch.judged(late[:1])} == {seen}
 
 
+def test_a_neighbour_on_the_memory_disturbs_only_what_passes_over_it():
+    watch = Watch(Machine(), 4, gauges={"cores": print, "memory": print})
+    watch.paces.extend([(1.0, 2.0)] * 20)
+    slow = Sample(1, 1, 1.0, pace=(1.0, 2.0 * SLOWER + 0.01))
+    for footprint, seen in ((0.0, False), (kernels.CACHED, False), (kernels.CACHED + 1, True)):
+        (sample,) = watch.judged([slow], kernels.telling(footprint))
+        assert bool(sample.disturbed) == seen
+    (sample,) = watch.judged([replace(slow, pace=(SLOWER + 0.01, 2.0))], kernels.telling(0.0))
+    assert "cores ran at 83%" in sample.disturbed
+
+
+def test_a_run_beside_a_neighbour_on_the_memory_keeps_its_peaks():
+    machine = Machine()
+    gauges = machine.gauges()
+    plain, turn = gauges["memory"], [0]
+
+    def memory(repeats: int) -> None:
+        turn[0] += 1
+        plain(repeats * (3 if turn[0] % 8 < 4 else 2))
+
+    run = machine.run(gauges=gauges | {"memory": memory})
+    taken = {key: len(figure.samples) for key, figure in run.figures.items()}
+    assert [taken["peak fp32"], taken["call"]] == [ENOUGH, DOT_ENOUGH]
+    assert taken["read"] > ENOUGH
+
+
+def test_a_memory_that_becomes_faster_does_not_undo_what_stays_in_the_caches():
+    machine = Machine()
+    gauges = machine.gauges()
+    plain, turn = gauges["memory"], [0]
+
+    def memory(repeats: int) -> None:
+        turn[0] += 1
+        plain(repeats * (3 if turn[0] < 25 else 2))
+
+    run = machine.run(gauges=gauges | {"memory": memory})
+    assert len(run.figures["peak fp32"].samples) == ENOUGH
+    assert any(sample.disturbed for sample in run.figures["read"].samples)
+
+
 def test_usual_is_what_one_gauge_in_ten_reaches():
     watch = Watch(Machine(), 4, gauges={"cores": print, "memory": print})
     watch.paces.extend((1.0 + n / 100, 1.0 + n / 100) for n in range(20))
@@ -200,6 +240,29 @@ def test_a_gauge_waits_until_threads_of_this_process_rest(monkeypatch, spins):
     Watch(machine, 4, gauges={"cores": gauge}).samples(block, 2)
     assert left[-1] == (0 if spins < PATIENCE else pytest.approx(spins - PATIENCE))
     assert machine.at.wall - start < 10
+
+
+@pytest.mark.parametrize(("spins", "gauges"), [(0.0, ENOUGH + 1), (1000.0, ENOUGH // 2 + 2)])
+def test_gauges_that_must_wait_long_stand_at_every_second_sample(monkeypatch, spins, gauges):
+    machine, seen = Machine(), []
+    monkeypatch.setattr(watch_module.time, "sleep", machine.nap)
+
+    def block(repeats: int) -> None:
+        machine.work(TRUE)(repeats)
+        machine.spinning = spins
+
+    def gauge(repeats: int) -> None:
+        seen.append(repeats)
+        machine.work(TRUE)(repeats)
+
+    watch = Watch(machine, 4, gauges={"cores": gauge})
+    watch.passes["cores"] = 1
+    samples = watch.samples(block, 2)
+    assert len(seen) == gauges
+    assert len(samples) in (ENOUGH, ENOUGH + 1)
+    paces = [watch.paces[i : i + 2] for i in range(gauges - 1)]
+    pairs = [max(pair) for pair in paces for _ in range(len(samples) // (gauges - 1))]
+    assert [sample.pace for sample in samples] == pairs
 
 
 def test_a_machine_that_becomes_faster_is_measured_again_from_its_first_figure_on():
