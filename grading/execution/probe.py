@@ -6,9 +6,11 @@ asked in the state in which its check would have seen it; what is asked can't tu
 cell's output; and a call that never ends, ends the process, or changes what it uses, harms its own
 part alone.
 
-The copy answers in a fork of its own, and says how that ended: by itself, at its limit of CPU time,
-at the limit of the wall clock, there for want of a core, or otherwise. A fork that has come to the
-end of its question waits for the next one, if there may be one: a fork is what costs most.
+A fork is what costs most, so at first the copy answers by itself. If that ends it, nobody knows
+how, and the notebook is run once more, with questions that ask for a spare. Then the copy answers
+in a fork of its own, and says how that ended: by itself, at its limit of CPU time, at the limit of
+the wall clock, there for want of a core, or otherwise. Whoever answers waits for the next question
+of the part, if there may be one.
 
 Nothing of nbgrader here, and nothing of the grader: only roofkit and the standard library.
 """
@@ -73,7 +75,12 @@ def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outl
         os.close(outlet)  # the notebook goes on
         with channel.makefile("r", encoding="utf-8") as questions:
             while line := questions.readline():
-                how = _asked_in_a_fork(json.loads(line), questions, namespace, channel)
+                question = json.loads(line)
+                if question["spare"]:
+                    how = _asked_in_a_fork(question, questions, namespace, channel)
+                else:
+                    how = ""
+                    _asked(question, questions, namespace, channel)
                 _send(channel, {"end": how})
 
 
@@ -88,20 +95,13 @@ def _asked_in_a_fork(
 
     "starved" if the limit was that of the wall clock, and the fork mostly waited for a core.
     """
-    calls = len(question["cases"]) + AGAIN
-    if question["more"]:
-        calls += question["more"] + AGAIN
-    most = math.ceil(question["cpu_seconds"] * calls) + 1
     try:
         child = _fork()
     except OSError:  # the notebook has used up its processes: nobody will say how this one ended
         child = 0
     if child == 0:
         try:
-            _limit_cpu(most)
-            _new_pools()
-            gc.freeze()  # or a look for garbage would write to pages that are shared
-            _answered(question, questions, namespace, channel)
+            _asked(question, questions, namespace, channel)
         finally:
             os._exit(0)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
@@ -111,12 +111,31 @@ def _asked_in_a_fork(
         return ""
     ended_by = os.WTERMSIG(status)
     # The system counts CPU time for a limit and for this report in two ways, which may differ.
+    most = _most_seconds(question)
     at_limit = ended_by == signal.SIGKILL and used.ru_utime + used.ru_stime > most / 2
     if ended_by == signal.SIGPROF or at_limit:
         return "cpu"
     if ended_by != signal.SIGALRM:
         return ""
     return "starved" if starved > question["wall_seconds"] / 2 else "wall"
+
+
+def _asked(
+    question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
+) -> None:
+    """Send the answers within the limits that this process now gets for good."""
+    _limit_cpu(_most_seconds(question))
+    _new_pools()
+    gc.freeze()  # or a look for garbage would write to pages that are shared
+    _answered(question, questions, namespace, channel)
+
+
+def _most_seconds(question: Question) -> int:
+    """CPU seconds for all calls of this question and of the one that may come after it."""
+    calls = len(question["cases"]) + AGAIN
+    if question["more"]:
+        calls += question["more"] + AGAIN
+    return math.ceil(question["cpu_seconds"] * calls) + 1
 
 
 def _answered(

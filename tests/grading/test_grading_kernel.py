@@ -135,6 +135,17 @@ def test_the_time_of_a_whole_notebook_is_limited(runs, unsafe):
     assert total(graded) == 0
 
 
+def test_a_notebook_whose_function_ends_its_process_is_run_once_more_and_says_how(runs):
+    ends = notebook("wrong_output_not_counted")
+    loops = code("def bytes_moved(B, D, F):\n    while True:\n        pass")
+    ends.cells.insert(_place(ends, "bytes-moved"), loops)
+    graded = grade(ends, NAME, "seed", TimeLimits(call=0.2))
+    causes = {part["key"]: part["cause"] for part in graded.metadata.rooflib.parts}
+    assert causes["bytes-moved"] == "too-late"
+    assert graded.metadata.rooflib.late
+    assert len(runs) == 2
+
+
 def test_a_notebook_that_hangs_again_and_again_is_left():
     book = notebook()
     for _ in range(4):
@@ -146,13 +157,17 @@ def test_a_notebook_that_hangs_again_and_again_is_left():
 def after_two_parts(source):
     """A right notebook with a cell behind the second check."""
     book = notebook()
+    book.cells.insert(_place(book, "operations") + 1, code(source))
+    return grade(book, NAME, "seed", QUICK)
+
+
+def _place(book, key):
     (place,) = (
         index
         for index, cell in enumerate(book.cells)
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations"
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == key
     )
-    book.cells.insert(place + 1, code(source))
-    return grade(book, NAME, "seed", QUICK)
+    return place
 
 
 @pytest.mark.parametrize(
