@@ -135,7 +135,8 @@ def _most_seconds(question: Question) -> int:
     calls = len(question["cases"]) + AGAIN
     if question["more"]:
         calls += question["more"] + AGAIN
-    return math.ceil(question["cpu_seconds"] * calls) + 1
+    seconds: float = question["cpu_seconds"] * calls
+    return math.ceil(seconds) + 1
 
 
 def _answered(
