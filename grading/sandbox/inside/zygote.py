@@ -202,4 +202,5 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # so that collections in the children do not write to shared pages
     gc.set_threshold(OBJECTS)
+    isolate.large_pages()
     serve(grader)
