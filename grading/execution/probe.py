@@ -183,13 +183,13 @@ def _starved_seconds(child: int) -> float:
 
 
 def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One answer for each case, and one about asking the first again.
+    """One answer for each case, and one about asking the first again if that is wanted.
 
     A call that takes longer than its time ends this process.
     """
     cases = [ast.literal_eval(case) for case in question["cases"]]
     answers = ask_all(namespace.get(question["function"]), cases, question["kind"])  # type: ignore[arg-type]
-    for index in range(len(cases) + 1):
+    for index in range(len(cases) + question["again"]):
         with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
             answer = next(answers)
         # The detail may quote the case, which is not for the learner's eyes.

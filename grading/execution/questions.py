@@ -120,15 +120,20 @@ class Questions:
                 channel.close()
 
     def ask(
-        self, part: Part, cases: Sequence[Mapping[str, Any]], limits: TimeLimits, more: int = 0
+        self,
+        part: Part,
+        cases: Sequence[Mapping[str, Any]],
+        limits: TimeLimits,
+        more: int = 0,
+        again: bool = True,
     ) -> list[Answer] | None:
         """Answers of the learner's function for these cases; None if its check wasn't reached.
 
         To be asked again for other cases of the part as long as no answer is a problem.
         more: for how many cases that will be, 0 if it will not be asked again.
 
-        The first case is asked once more at the end. What goes wrong there stands for all answers:
-        "changing" or "changed-inputs" for another value than before.
+        If `again`, the first case is asked once more at the end. What goes wrong there stands for
+        all answers: "changing" or "changed-inputs" for another value than before.
         """
         channel = self.channels.get(part.key)
         if channel is None:
@@ -138,13 +143,14 @@ class Questions:
             "kind": part.kind,
             "cases": [literal(dict(case)) for case in cases],
             "more": more,
+            "again": again,
             "spare": self.spare,
             "cpu_seconds": limits.call,
             "wall_seconds": limits.call_wall,
         }
         for attempt in range(STARVED_TRIES):
             start = monotonic()
-            answers, late = channel.ask(question, len(cases) + 1)
+            answers, late = channel.ask(question, len(cases) + again)
             died = any(answer.problem == "died" for answer in answers)
             if died and not self.spare and monotonic() < self.end:
                 raise Ended
@@ -157,9 +163,8 @@ class Questions:
                 question["wall_seconds"] *= 2
         if late:
             self.late.add(LATE[late])
-        *answers, again = answers
-        if again.problem:
-            return [Answer(problem=again.problem)] * len(answers)
+        if again and (problem := answers.pop().problem):
+            return [Answer(problem=problem)] * len(answers)
         return answers
 
 

@@ -19,7 +19,7 @@ from grading import sandbox
 from grading.execution import probe, time_limits
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _is_little, _judged, cases, write
+from grading.judging.verdicts import _is_little, _judged, cases, judge_parts, write
 from grading.release import exercises
 from grading.release.cases import CASES, hidden
 from roofkit.check.answers import Answer
@@ -466,6 +466,31 @@ def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem, 
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
     assert first(source) == problem
+
+
+def test_a_figure_is_not_drawn_again_for_the_hidden_cases():
+    """The published ones have shown whether it is the same; all else is asked again each time."""
+    told = {}
+
+    class Asking:
+        def ask(self, part, cases, limits, more=0, again=True):
+            told.setdefault(part.kind, []).append((more > 0, again))
+            return [Answer(value=1.0)] * len(cases)
+
+    judge_parts("roofline-plot", Asking(), "tests", TIME_LIMITS)
+    assert set(told["number"]) == {(True, True), (False, True)}
+    assert told["figure"] == [(True, True), (False, False)]
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_the_first_case_is_asked_again_if_that_is_wanted(again):
+    counts = "calls = []\ndef operations(B, D, F):\n    calls.append(B)\n    return len(calls)\n"
+    with sandbox.UnsafeBox() as place, Questions(place) as questions:
+        run(notebook("", counts), questions)
+        (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
+        answers = questions.ask(part, part.cases, TIME_LIMITS, again=again)
+    changing = [Answer(problem="changing")] * len(part.cases)
+    assert answers == (changing if again else [Answer(value=n + 1) for n in range(len(answers))])
 
 
 def said(part, **changes):
