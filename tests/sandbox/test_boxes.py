@@ -284,7 +284,7 @@ def test_what_accepts_the_risk(monkeypatch, value, yes):
 
 
 def test_a_request_survives_its_journey():
-    request = Request("7", 61234, "key", ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
+    request = Request("7", 61234, ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
     assert Request.from_json(request.to_json()) == request
 
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import isolate, kernel_app, memory, refusals, seccomp
+from . import cells, isolate, memory, refusals, seccomp
 from .request import Request, SandboxLimits
 
 # New objects until Python looks for garbage: a figure alone makes tens of thousands, and each look
@@ -106,7 +106,7 @@ def learner(request: Request, sockets: Sequence[int]) -> None:
     os.setsid()
     os.nice(5)  # init and the grader run first
     refusals.watch(request.readable)
-    kernel_app.run(sockets, request.key, isolate.BOX)
+    cells.run(*sockets)
 
 
 def _watch(
@@ -195,7 +195,7 @@ def main() -> None:
     sys.path[0] = "/run/course"  # instead of /run, from which this package came
     for module in sys.argv[2:]:
         importlib.import_module(module)
-    kernel_app.warm_up()
+    cells.warm_up()
     seccomp.warm_up()
     if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
