@@ -108,16 +108,19 @@ class _Runner:
         self.process = self.questions.kernel()
         nb.metadata["language_info"] = dict(LANGUAGE)
         count = 0
-        for cell in nb.cells:
+        cells = [cell for cell in nb.cells if exercises.is_check(cell) or _is_run(cell)]
+        for cell in cells:
             if exercises.is_check(cell):
-                self._keep_copy(cell.metadata.nbgrader.grade_id)
-            elif cell.cell_type == "code" and cell.source.strip() and not _skipped(cell):
+                # After the last one nothing needs the process itself any more.
+                stays = cell is cells[-1] and not self.questions.spare
+                self._keep_copy(cell.metadata.nbgrader.grade_id, "stay" if stays else "keep")
+            else:
                 count += 1
                 self._run(cell, count)
 
-    def _keep_copy(self, part: str) -> None:
+    def _keep_copy(self, part: str, how: str) -> None:
         try:
-            kept = self._answer("keep", part, ANSWER_CPU_SECONDS, self.limits.cell_wall)
+            kept = self._answer(how, part, ANSWER_CPU_SECONDS, self.limits.cell_wall)
         except _Late as late:
             raise self._stuck(late) from None
         if not kept.get("kept", True):
@@ -177,5 +180,7 @@ class _Runner:
                     raise _Late(late)
 
 
-def _skipped(cell: NotebookNode) -> bool:
-    return SKIP in cell.metadata.get("tags", [])
+def _is_run(cell: NotebookNode) -> bool:
+    if cell.cell_type != "code" or not cell.source.strip():
+        return False
+    return SKIP not in cell.metadata.get("tags", [])

@@ -25,10 +25,11 @@ import resource
 import signal
 import socket
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from roofkit.check.answers import ask_all
 
@@ -56,14 +57,27 @@ def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
         os.read(inlet, 1)  # until the copy has reported to the grader, or has ended
         os.close(inlet)
         return
+    stay(part, namespace, address, outlet)
+
+
+def stay(
+    part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes = b""
+) -> NoReturn:
+    """Be what answers the questions about `part` until there are no more, and end.
+
+    outlet: is sent the word, and closed, when this process has reported to the grader.
+    """
     try:
-        _wait_for_questions(part, namespace, address, outlet)
+        _wait_for_questions(part, namespace, address, outlet, word)
     finally:
         os._exit(0)
 
 
-def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outlet: int) -> None:
-    os.setsid()  # an interrupt or a kill that is meant for the notebook must not end the copy
+def _wait_for_questions(
+    part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes
+) -> None:
+    with contextlib.suppress(OSError):  # of the notebook's own process, which leads its session
+        os.setsid()  # an interrupt or a kill that is meant for the notebook must not end the copy
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or the system would not say how a child ended
     _close_files(outlet)
@@ -72,6 +86,7 @@ def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outl
         channel.connect(address)
         channel.sendall((json.dumps({"part": part}) + "\n").encode())
         channel.setblocking(True)
+        os.write(outlet, word)
         os.close(outlet)  # the notebook goes on
         with channel.makefile("r", encoding="utf-8") as questions:
             while line := questions.readline():
@@ -136,7 +151,7 @@ def _most_seconds(question: Question) -> int:
     if question["more"]:
         calls += question["more"] + AGAIN
     seconds: float = question["cpu_seconds"] * calls
-    return math.ceil(seconds) + 1
+    return math.ceil(seconds + time.process_time()) + 1  # with what the cells took in this process
 
 
 def _answered(
@@ -238,11 +253,15 @@ def _close_files(but: int) -> None:
     sys.stdin, sys.stdout, sys.stderr = map(Path(os.devnull).open, "rww")
 
 
-def install(address: str, namespace: dict[str, Any]) -> Callable[[str], bool]:
-    """Tell the grader which process this is; what keeps a copy of it, and says whether it could.
+def install(
+    address: str, namespace: dict[str, Any]
+) -> tuple[Callable[[str], bool], Callable[[str, int, bytes], NoReturn]]:
+    """Tell the grader which process this is; what keeps a copy of it, and what makes it stay.
 
-    The loop that runs the cells has it, so it passes by everything that a cell can replace:
-    run_cell, displayhook, transformers of the source or of its syntax tree.
+    The first says whether it could. The second is for the last check of a notebook: nothing comes
+    after it for which there would have to be a copy. The loop that runs the cells has them, so they
+    pass by everything that a cell can replace: run_cell, displayhook, transformers of the source or
+    of its syntax tree.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
         channel.connect(address)  # by which the grader learns which process this is
@@ -254,4 +273,7 @@ def install(address: str, namespace: dict[str, Any]) -> Callable[[str], bool]:
             return False
         return True
 
-    return keep
+    def remain(part: str, outlet: int, word: bytes) -> NoReturn:
+        stay(part, namespace, address, outlet, word)
+
+    return keep, remain

@@ -144,6 +144,41 @@ def test_a_notebook_whose_function_ends_its_process_is_run_once_more_and_says_ho
     assert len(runs) == 2
 
 
+ELSEWHERE = """
+import functools, os
+plain = {name}
+@functools.wraps(plain)
+def {name}(*words, **named):
+    assert os.getpid() == PROCESS
+    return plain(*words, **named)
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "cause"), [("bytes-moved", "raised"), (list(points(NAME))[-1], "")]
+)
+def test_only_the_last_check_is_answered_by_the_notebook_s_own_process(runs, key, cause):
+    book = with_first(notebook(), "import os\nPROCESS = os.getpid()")
+    book.cells.insert(_place(book, key), code(ELSEWHERE.format(name=functions(NAME)[key])))
+    graded = grade(book, NAME, "seed", QUICK)
+    causes = {part["key"]: part["cause"] for part in graded.metadata.rooflib.parts}
+    assert causes[key] == cause
+    assert len(runs) == 1
+
+
+def test_what_the_cells_computed_is_not_counted_to_the_last_function(runs):
+    book = with_first(notebook(), "import time\nwhile time.process_time() < 2.5:\n    pass")
+    last = list(points(NAME))[-1]
+    spins = "end = time.process_time() + 0.02\n    while time.process_time() < end:\n        pass"
+    spinning = ELSEWHERE.format(name=functions(NAME)[last]).replace(
+        "assert os.getpid() == PROCESS", spins
+    )
+    book.cells.insert(_place(book, last), code(spinning))
+    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # 2 s for all its calls
+    assert total(graded) == FULL
+    assert len(runs) == 1
+
+
 def test_a_notebook_that_hangs_again_and_again_is_left():
     book = notebook()
     for _ in range(4):
