@@ -9,6 +9,7 @@ from sandboxed import LIMITS, run, run_in
 
 from grading import sandbox
 
+LONG = "print('y' * 300_000, end='')"
 FORK = """
 import os
 child = os.fork()
@@ -30,7 +31,7 @@ print("from the notebook")
         ("import subprocess\nsubprocess.run('echo a; exit 3', shell=True)", "a\n"),
         ("import subprocess, sys\nsubprocess.run(['echo', 'a'], stdout=sys.stdout)", "a\n"),
         ("import ctypes\nctypes.CDLL(None).dprintf(1, b'from C\\n')", "from C\n"),
-        ("import os\nos.system('head -c 300000 /dev/zero')", "\0" * 300_000),
+        (f"import subprocess\nsubprocess.run(['python3', '-c', {LONG!r}])", "y" * 300_000),
         (FORK, "from a fork\nand its shell\nfrom the notebook\n"),
         ("print('\\ud800 half a letter')", "? half a letter\n"),
     ],
