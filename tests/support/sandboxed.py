@@ -14,7 +14,7 @@ from grading.sandbox.cell_channel import Channel, Ended, Endless
 LIMITS = sandbox.SandboxLimits(
     process_bytes=1 << 30, memory_bytes=1 << 30, scratch_bytes=16 << 20, wall_seconds=600
 )
-GENEROUS = 30.0  # seconds for a cell that ends by itself, on however busy a machine
+GENEROUS = 300.0  # seconds for a cell that ends by itself, on however busy a machine
 STOPPING = 2.0  # seconds for one that was told to stop
 
 
