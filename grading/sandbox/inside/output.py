@@ -16,7 +16,6 @@ MESSAGE_BYTES = 4_000_000
 SHOWN = ("stream", "error", "display_data", "update_display_data", "execute_result", "clear_output")
 FLUSH_CHARACTERS = 500_000
 FLUSH_SECONDS = 0.2
-SIGNALS = signal.valid_signals()
 
 
 class Lines(Session):
@@ -50,7 +49,7 @@ class Lines(Session):
     def write(self, line: bytes) -> None:
         """Write this line. If something cuts it off, the next one is a line all the same."""
         with self.lock:
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
             try:
                 self.connection.sendall(b"\n" + line + b"\n")
             finally:
