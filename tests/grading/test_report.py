@@ -195,7 +195,7 @@ def test_the_first_misconception_has_the_uppermost_bar():
 @pytest.mark.parametrize("rows", [0, 1, 40])
 def test_every_name_of_the_figure_lies_within_it(rows):
     longest = "weight-per-example · compute-bound-chips · changed-inputs"
-    found = [tuple(longest.split(" · ")) + (n,) for n in range(rows)]
+    found = [(*longest.split(" · "), n) for n in range(rows)]
     drawn = overview.figure(found)
     wide, high = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawn).groups())
     places = re.findall(rf"<!-- {longest} -->.*?translate\((\S+) (\S+)\)", drawn, re.S)
