@@ -30,9 +30,37 @@ INODES = 20_000
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def own_namespaces() -> None:
-    """Leave the zygote's namespaces. The next child is the first process of the new ones."""
-    flags = NEW_MOUNTS | NEW_IPC | NEW_PIDS | NEW_NETWORK
+def pid_namespace() -> int | None:
+    """A descriptor of this process's own pid namespace; None if it may not leave and enter it."""
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY)
+    try:
+        _do("unshare", NEW_PIDS)
+        _do("setns", own, NEW_PIDS)
+    except OSError:
+        os.close(own)
+        return None
+    return own
+
+
+def fork_first(own: int) -> int:
+    """As os.fork(), with the child the first process of a new pid namespace.
+
+    own: of this process, which it has again when the child is there. A child in the middle, whose
+    child would be the first, costs two forks.
+    """
+    _do("unshare", NEW_PIDS)
+    child = -1
+    try:
+        child = os.fork()
+    finally:
+        if child:  # the new process stays where it is, and with it its children
+            _do("setns", own, NEW_PIDS)
+    return child
+
+
+def own_namespaces(pids: bool) -> None:
+    """Leave the zygote's namespaces; if `pids`, the next child is the first of a new pid one."""
+    flags = NEW_MOUNTS | NEW_IPC | NEW_NETWORK | (NEW_PIDS if pids else 0)
     if os.geteuid() == 0:
         _do("unshare", flags)
         return
