@@ -104,7 +104,6 @@ def run(descriptor: int) -> None:
     lines.connection, lines.pid = socket.socket(fileno=descriptor), os.getpid()
     streams = Stream("stdout", 1, lines), Stream("stderr", 2, lines)
     sys.stdout, sys.stderr = streams
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     app.init_path()
     # Cells find a loop that runs, as in a stock kernel, and what they left in it goes on.
     loop = asyncio.new_event_loop()
