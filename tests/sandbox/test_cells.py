@@ -71,8 +71,8 @@ def test_what_a_thread_prints_between_two_cells_belongs_to_none() -> None:
 def test_many_threads_that_show_at_once_leave_every_line_whole() -> None:
     talk = (
         "import threading\n"
-        "def talk(word):\n    for _ in range(2):\n"
-        "        display({'text/plain': word * 100_000}, raw=True)\n"
+        "def talk(word):\n    for _ in range(3):\n"
+        "        display({'text/plain': word * 500_000}, raw=True)\n"
         "threads = [threading.Thread(target=talk, args=(word,)) for word in 'abcd']\n"
         "for one in threads: one.start()\n"
         "for one in threads: one.join()"
@@ -84,7 +84,7 @@ def test_many_threads_that_show_at_once_leave_every_line_whole() -> None:
         while (message := channel.receive(60)) != ("done", {}):
             assert message is not None
             shown.append(message[1]["data"]["text/plain"])
-    assert sorted(shown) == sorted(word * 100_000 for word in "abcd" for _ in range(2))
+    assert sorted(shown) == sorted(word * 500_000 for word in "abcd" for _ in range(3))
 
 
 @pytest.mark.parametrize(
@@ -116,6 +116,19 @@ def test_an_interrupt_that_comes_too_late_stops_nothing() -> None:
 
 LEAVE = ("exit()", "quit()", "raise SystemExit", "import sys; sys.exit()")
 LEAVE += ("import asyncio; asyncio.get_running_loop().stop()",)
+BETWEEN = """
+shell = get_ipython()
+plain = shell.transform_cell
+def once(*words):
+    shell.transform_cell = plain
+    raise KeyboardInterrupt
+shell.transform_cell = once
+"""
+
+
+def test_an_interrupt_before_a_cell_has_begun_ends_that_cell_alone() -> None:
+    done = run(BETWEEN, "print('not run')", "print('still')")
+    assert (done.texts[1:], done.died) == (["", "still\n"], False)
 
 
 @pytest.mark.parametrize("leave", LEAVE)
