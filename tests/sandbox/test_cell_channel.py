@@ -228,6 +228,22 @@ def test_a_line_that_is_cut_off_in_the_notebook_spoils_no_other(ends: Ends) -> N
     assert ends.received() == ["kept"]
 
 
+def test_no_other_thread_writes_in_the_midst_of_a_line() -> None:
+    lines, could = output.Lines(key=b"unused"), []
+
+    class Busy:
+        def sendall(self, _: bytes) -> None:
+            other = threading.Thread(
+                target=lambda: could.append(lines.lock.acquire(blocking=False))
+            )
+            other.start()
+            other.join()
+
+    lines.connection = Busy()  # type: ignore[assignment]
+    lines.send(None, "clear_output", {})
+    assert could == [False]
+
+
 class Kept(output.Lines):
     """Keeps the lines that it would write."""
 
