@@ -15,8 +15,8 @@ class Outputs:
     """The outputs of one notebook. Each cell begins with none, and is begun by `begin`."""
 
     def __init__(self) -> None:
-        # Name of a display → the outputs, of whichever cell, that show it.
-        self.displays: dict[str, list[tuple[list[NotebookNode], NotebookNode]]] = {}
+        # Name of a display → the outputs, of whichever cell, that show it or did.
+        self.displays: dict[str, list[NotebookNode]] = {}
         self.begin([])
 
     def begin(self, outputs: list[NotebookNode]) -> None:
@@ -45,7 +45,7 @@ class Outputs:
         output = output_from_msg({"header": {"msg_type": shown}, "content": content})
         name: Any = content.get("transient", {}).get("display_id")
         if name and kind != "stream":
-            for _, other in self.displays.get(name, ()):
+            for other in self.displays.get(name, ()):
                 other["data"], other["metadata"] = output["data"], output["metadata"]
         if kind == "update_display_data":
             return
@@ -53,10 +53,8 @@ class Outputs:
             self._clear()
         self.outputs.append(output)
         if name:
-            self.displays.setdefault(name, []).append((self.outputs, output))
+            self.displays.setdefault(name, []).append(output)
 
     def _clear(self) -> None:
         self.outputs.clear()
         self.clears = False
-        for name, shown in self.displays.items():
-            self.displays[name] = [one for one in shown if one[0] is not self.outputs]

@@ -48,7 +48,7 @@ class Channel:
         self.received = 0
         self.rest = bytearray()
         self.searched = 0  # so much of it holds no end of a line
-        self.passes_over, self.passed_over = False, 0
+        self.passed_over = 0
 
     def order(self, what: str, word: Any) -> None:
         """Send an order, to which all that is received then belongs; Ended if nobody takes it.
@@ -76,8 +76,6 @@ class Channel:
                 message = self._read(line)
                 if message is not None:
                     return message
-                if monotonic() > end:  # it is noise without end
-                    return None
             ready, _, _ = select.select(self.sources, [], [], left)
             if self.connection not in ready:
                 if self.ended():
@@ -98,20 +96,19 @@ class Channel:
         self.rest += block
 
     def _line(self) -> bytes | None:
-        """The next line, None if it has not come whole; b"" for one that is passed over."""
+        """The next line, None if it has not come whole. Of one that is too long comes the end."""
         place = self.rest.find(b"\n", self.searched)
         if place < 0:
-            if self.passes_over or len(self.rest) > MESSAGE_BYTES:
-                self.passes_over = True
+            if len(self.rest) > MESSAGE_BYTES:
                 self.passed_over += len(self.rest)
                 self.rest.clear()
                 if self.passed_over > ENDLESS_BYTES:
                     raise Endless
             self.searched = len(self.rest)
             return None
-        line = b"" if self.passes_over else bytes(self.rest[:place])
+        line = bytes(self.rest[:place])
         del self.rest[: place + 1]
-        self.passes_over, self.searched = False, 0
+        self.searched = 0
         return line
 
     def _read(self, line: bytes) -> tuple[str, Content] | None:

@@ -63,6 +63,7 @@ CELLS = {
     "shell value": "words = !echo a b\nwords",
     "help": "len?",
     "magic value": "%who_ls",
+    "names": "sorted(name for name in globals() if name.startswith('__'))",
     "replaced stream": (
         "import io\nold, sys.stdout = sys.stdout, io.StringIO()\nprint('kept')\n"
         "text, sys.stdout = sys.stdout.getvalue(), old\ntext"

@@ -161,7 +161,7 @@ def test_of_a_line_that_is_too_long_little_is_kept(ends: Ends) -> None:
 
 
 def test_lines_that_are_too_long_are_not_taken_in_for_ever(ends: Ends) -> None:
-    ends.write(*[b"x" * 9_000_000, b"\n"] * 6, b"x" * 60_000_000)
+    ends.write(*[b"x" * 9_000_000, b"\n"] * 6, b"x" * 80_000_000)
     with pytest.raises(Endless):
         ends.channel.receive(60)
     ends.channel.connection.close()
@@ -202,6 +202,46 @@ def test_a_process_that_has_ended_is_not_waited_for_though_its_forks_hold_the_so
     assert ends.channel.receive(0.01) == ("stream", {"name": "stdout", "text": "its last word"})
     with pytest.raises(Ended):
         ends.channel.receive(0.01)
+
+
+class Cuts:
+    """Stands for a socket in the midst of which somebody interrupts the first line."""
+
+    def __init__(self, theirs: socket.socket) -> None:
+        self.theirs, self.lines = theirs, 0
+
+    def sendall(self, line: bytes) -> None:
+        self.lines += 1
+        self.theirs.sendall(line if self.lines > 1 else line[:20])
+        if self.lines == 1:
+            raise KeyboardInterrupt
+
+
+def test_a_line_that_is_cut_off_in_the_notebook_spoils_no_other(ends: Ends) -> None:
+    lines = output.Lines(key=b"unused")
+    lines.number = ends.read()[0]
+    lines.connection = Cuts(ends.theirs)  # type: ignore[assignment]
+    with pytest.raises(KeyboardInterrupt):
+        lines.send(None, "stream", {"name": "stdout", "text": "lost"})
+    lines.send(None, "stream", {"name": "stdout", "text": "kept"})
+    ends.write()
+    assert ends.received() == ["kept"]
+
+
+def test_no_other_thread_writes_in_the_midst_of_a_line() -> None:
+    lines, could = output.Lines(key=b"unused"), []
+
+    class Busy:
+        def sendall(self, _: bytes) -> None:
+            other = threading.Thread(
+                target=lambda: could.append(lines.lock.acquire(blocking=False))
+            )
+            other.start()
+            other.join()
+
+    lines.connection = Busy()  # type: ignore[assignment]
+    lines.send(None, "clear_output", {})
+    assert could == [False]
 
 
 class Kept(output.Lines):

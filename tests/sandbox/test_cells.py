@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from sandboxed import LIMITS, run
@@ -12,10 +13,12 @@ from grading import sandbox
 LONG = "print('y' * 300_000, end='')"
 FORK = """
 import os
+print("before", flush=True)
 child = os.fork()
 if child == 0:
     print("from a fork", flush=True)
-    get_ipython().run_cell("print('and its shell'); display(7)")
+    get_ipython().run_cell("print('and its shell')")
+    get_ipython().display_pub.clear_output()
     os._exit(0)
 os.waitpid(child, 0)
 print("from the notebook")
@@ -32,7 +35,7 @@ print("from the notebook")
         ("import subprocess, sys\nsubprocess.run(['echo', 'a'], stdout=sys.stdout)", "a\n"),
         ("import ctypes\nctypes.CDLL(None).dprintf(1, b'from C\\n')", "from C\n"),
         (f"import subprocess\nsubprocess.run(['python3', '-c', {LONG!r}])", "y" * 300_000),
-        (FORK, "from a fork\nand its shell\nfrom the notebook\n"),
+        (FORK, "before\nfrom a fork\nand its shell\nfrom the notebook\n"),
         ("print('\\ud800 half a letter')", "? half a letter\n"),
     ],
 )
@@ -65,17 +68,23 @@ def test_what_a_thread_prints_between_two_cells_belongs_to_none() -> None:
     assert texts[1] in ("second\n", "between two cells\nsecond\n")
 
 
-def test_many_threads_that_print_at_once_leave_every_line_whole() -> None:
+def test_many_threads_that_show_at_once_leave_every_line_whole() -> None:
     talk = (
         "import threading\n"
-        "def talk(word):\n    for _ in range(200):\n"
-        "        print(word * 50 + '\\n', end='', flush=True)\n"
+        "def talk(word):\n    for _ in range(3):\n"
+        "        display({'text/plain': word * 500_000}, raw=True)\n"
         "threads = [threading.Thread(target=talk, args=(word,)) for word in 'abcd']\n"
         "for one in threads: one.start()\n"
         "for one in threads: one.join()"
     )
-    lines = run(talk).texts[0].split()
-    assert sorted(lines) == sorted(word * 50 for word in "abcd" for _ in range(200))
+    shown: list[Any] = []
+    with sandbox.open(LIMITS) as box:
+        channel = box.channel()
+        channel.order("run", talk)
+        while (message := channel.receive(60)) != ("done", {}):
+            assert message is not None
+            shown.append(message[1]["data"]["text/plain"])
+    assert sorted(shown) == sorted(word * 500_000 for word in "abcd" for _ in range(3))
 
 
 @pytest.mark.parametrize(
@@ -105,9 +114,24 @@ def test_an_interrupt_that_comes_too_late_stops_nothing() -> None:
             box.signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize(
-    "leave", ["exit()", "quit()", "raise SystemExit", "import sys; sys.exit()"]
-)
+LEAVE = ("exit()", "quit()", "raise SystemExit", "import sys; sys.exit()")
+LEAVE += ("import asyncio; asyncio.get_running_loop().stop()",)
+BETWEEN = """
+shell = get_ipython()
+plain = shell.transform_cell
+def once(*words):
+    shell.transform_cell = plain
+    raise KeyboardInterrupt
+shell.transform_cell = once
+"""
+
+
+def test_an_interrupt_before_a_cell_has_begun_ends_that_cell_alone() -> None:
+    done = run(BETWEEN, "print('not run')", "print('still')")
+    assert (done.texts[1:], done.died) == (["", "still\n"], False)
+
+
+@pytest.mark.parametrize("leave", LEAVE)
 def test_who_leaves_leaves_a_cell_alone(leave: str) -> None:
     done = run("x = 1", leave, "print('x', x)")
     assert (done.texts[2], done.died) == ("x 1\n", False)

@@ -26,7 +26,7 @@ from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
-from . import sooner
+from . import isolate, sooner
 from .output import Lines, Stream
 
 IMPORTED_AT_START = (
@@ -88,8 +88,9 @@ def warm_up() -> None:
     """Import and run once what every notebook needs, so that forked processes have it in memory."""
     for module in IMPORTED_AT_START:
         importlib.import_module(module)
-    shell = _app().kernel.shell
-    shell.run_cell("1 + 1", silent=True, store_history=False)
+    before = sys.excepthook
+    _app().kernel.shell.run_cell("1 + 1", silent=True, store_history=False)
+    sys.excepthook = before  # an error of this process's own is no crash of a notebook
     if "rooflib" in sys.modules:
         sys.modules["rooflib"].chips()  # reads the catalogue, as nearly every notebook does
 
@@ -103,7 +104,6 @@ def run(descriptor: int) -> None:
     lines.connection, lines.pid = socket.socket(fileno=descriptor), os.getpid()
     streams = Stream("stdout", 1, lines), Stream("stderr", 2, lines)
     sys.stdout, sys.stderr = streams
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     app.init_path()
     # Cells find a loop that runs, as in a stock kernel, and what they left in it goes on.
     loop = asyncio.new_event_loop()
@@ -160,6 +160,8 @@ def _app() -> KernelApp:
 
 
 def main() -> None:
-    """Be this process without a sandbox."""
+    """Be this process without a sandbox. It ends with the grader, in the middle of a cell too."""
+    if sys.platform == "linux":
+        isolate.die_with_parent()
     del sys.path[:2]  # the folder from which this package came, and the one that we are in
     run(int(sys.argv[1]))
