@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -228,8 +229,8 @@ def test_a_line_that_is_cut_off_in_the_notebook_spoils_no_other(ends: Ends) -> N
     assert ends.received() == ["kept"]
 
 
-def test_no_other_thread_writes_in_the_midst_of_a_line() -> None:
-    lines, could = output.Lines(key=b"unused"), []
+def test_no_other_thread_and_no_interrupt_comes_in_the_midst_of_a_line() -> None:
+    lines, could, blocked = output.Lines(key=b"unused"), [], []
 
     class Busy:
         def sendall(self, _: bytes) -> None:
@@ -238,10 +239,13 @@ def test_no_other_thread_writes_in_the_midst_of_a_line() -> None:
             )
             other.start()
             other.join()
+            blocked.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
     lines.connection = Busy()  # type: ignore[assignment]
     lines.send(None, "clear_output", {})
     assert could == [False]
+    assert blocked == [{signal.SIGINT}]
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
 
 
 class Kept(output.Lines):

@@ -1,11 +1,14 @@
 """How the process in a sandbox runs cells, where a stock kernel leaves it to chance."""
 
+import shutil
 import signal
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+from classroom.processes import outliving
+from repository import ROOT
 from sandboxed import LIMITS, run
 
 from grading import sandbox
@@ -161,6 +164,32 @@ def test_a_stream_says_what_a_stream_says(source: str, error: str) -> None:
 
 def test_a_socket_that_the_notebook_closes_is_the_end_of_it() -> None:
     assert run("import os\nos.closerange(3, 256)", "print('still')").died
+
+
+GRADER = """
+import sys
+from grading import sandbox
+box = sandbox.open(unsafe=True)
+channel = box.channel()
+channel.order("run", "print('begun', flush=True)\\nwhile True: pass")
+assert channel.receive(60)
+print(box._process.pid, *(folder.name for folder in box._folders), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends at the next order")
+def test_what_runs_cells_without_a_sandbox_ends_with_a_grader_that_was_killed() -> None:
+    grader = subprocess.Popen(
+        [sys.executable, "-c", GRADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    assert grader.stdout
+    process, *folders = grader.stdout.readline().decode().split()
+    grader.kill()
+    grader.communicate()
+    assert not outliving({int(process)})
+    for folder in folders:
+        shutil.rmtree(folder)
 
 
 def test_the_grader_runs_cells_without_a_kernel_s_messaging() -> None:
