@@ -1,33 +1,44 @@
 """Runs a submitted notebook in its sandbox, cell by cell, within limits."""
 
-import asyncio
-import contextlib
+import marshal
+import signal
+import sys
+from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty
+from time import monotonic
 from typing import Any
 
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionComplete, DeadKernelError
-from nbclient.util import ensure_async
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from grading.execution.outputs import Outputs
 from grading.execution.questions import Questions
 from grading.execution.time_limits import Clock, Stopwatch, TimeLimits
-from grading.limits import held_bytes
 from grading.release import exercises
 from grading.sandbox.box import Box, UnsafeBox
+from grading.sandbox.cell_channel import Content, Ended, Endless
 
-PROBE = (Path(__file__).parent / "probe.py").read_text(encoding="utf-8")
-LOOK_SECONDS = 0.2  # between two looks at the clocks, and at whether the kernel still runs
-ANSWER_CPU_SECONDS = 2  # for an answer that takes a free kernel milliseconds
-PRINTED_SECONDS = 4  # after a cell, for what it printed to arrive
-PRINTED_LATE_SECONDS = 1  # after one that was stopped
+PROBE = b64encode(
+    marshal.dumps(compile((Path(__file__).parent / "probe.py").read_bytes(), "probe", "exec"))
+).decode()
+READY_SECONDS = 300  # a busy machine may take long; a process that has ended is noticed at once
+LOOK_SECONDS = 0.2  # between two looks at the clocks
+ANSWER_CPU_SECONDS = 2  # for an answer that takes a free process milliseconds
 LATE_CELLS = 3  # after so many cells that had to be stopped, the rest is not run
-MESSAGES_BYTES = 400_000_000  # by which a notebook may make this process grow: ten times the usual
-OUTPUT_CHARACTERS = 1_000_000  # of a cell; what it prints beyond that is dropped
 ENDED = "A cell ended the whole Python process; the cells after it were not run."
+SKIP = "skip-execution"  # a cell with this tag is not run
+# What a kernel says about itself.
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+LANGUAGE = {
+    "name": "python",
+    "version": sys.version.split()[0],
+    "mimetype": "text/x-python",
+    "codemirror_mode": {"name": "ipython", "version": sys.version_info[0]},
+    "pygments_lexer": "ipython3",
+    "nbconvert_exporter": "python",
+    "file_extension": ".py",
+}
 
 
 @dataclass(frozen=True)
@@ -50,30 +61,17 @@ def run(
     The notebook is alone in an empty folder: modules of the learner's beside it are not there to
     be taken for the real ones.
     """
-    nb.metadata["kernelspec"] = {
-        "name": "python3",
-        "display_name": "Python 3",
-        "language": "python",
-    }
-    client = _Client(
-        nb,
-        questions,
-        limits,
-        timeout=None,
-        km=box.kernel_manager(),
-        allow_errors=True,
-        record_timing=False,
-    )
+    runner = _Runner(box, questions, limits)
     trouble = ""
     try:
-        client.execute()
+        runner.run(nb)
     except _Stuck as stuck:
         trouble = f"{stuck}; the cells after {stuck.them} were not run."
-    except (DeadKernelError, RuntimeError) as error:
-        if not isinstance(error, DeadKernelError) and "kernel" not in str(error).lower():
-            raise
+    except Ended:
         trouble = ENDED
-    return Execution(trouble, frozenset(client.late))
+    except Endless:
+        trouble = "A cell sent more than is taken in; the cells after it were not run."
+    return Execution(trouble, frozenset(runner.late))
 
 
 class _Stuck(Exception):
@@ -84,195 +82,105 @@ class _Stuck(Exception):
         self.them = them
 
 
-class _Client(NotebookClient):
-    """Runs a notebook; at a check cell it has the kernel keep a copy of itself."""
+class _Late(Exception):
+    """An order takes longer than it may, by this clock."""
 
-    def __init__(
-        self, nb: NotebookNode, questions: Questions, limits: TimeLimits, **options: Any
-    ) -> None:
-        super().__init__(nb, **options)
-        self.questions, self.limits = questions, limits
-        self.held = held_bytes()
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(clock)
+        self.clock = clock
+
+
+class _Runner:
+    """Runs a notebook; at a check cell it has the process keep a copy of itself."""
+
+    def __init__(self, box: Box | UnsafeBox, questions: Questions, limits: TimeLimits) -> None:
+        self.box, self.questions, self.limits = box, questions, limits
+        self.channel = box.channel()
+        self.outputs = Outputs()
         self.process: int | None = None
-        self.printed: dict[int, int] = {}
-        self.late_cells = 0
         self.late: set[Clock] = set()
+        self.late_cells = 0
 
-    async def async_start_new_kernel_client(self) -> Any:
-        client = await super().async_start_new_kernel_client()
-        source = f"{PROBE}\n\ninstall({self.questions.address!r})\n"
-        code = f"exec(compile({source!r}, 'probe', 'exec'), {{}})"
-        message = client.execute(code, silent=True, store_history=False)
-        reply: Any = await self.async_wait_for_reply(message)
-        if reply is None or reply["content"]["status"] != "ok":
-            raise ValueError(f"the probe could not be installed: {reply}")
+    def run(self, nb: NotebookNode) -> None:
+        """Run it to its end; _Stuck, or what the channel raises, if it does not come so far."""
+        nb.metadata["kernelspec"] = dict(KERNEL)
+        self._answer("begin", [PROBE, self.questions.address], READY_SECONDS, READY_SECONDS)
         self.process = self.questions.kernel()
-        return client
+        nb.metadata["language_info"] = dict(LANGUAGE)
+        count = 0
+        cells = [cell for cell in nb.cells if exercises.is_check(cell) or _is_run(cell)]
+        for cell in cells:
+            if exercises.is_check(cell):
+                # After the last one nothing needs the process itself any more.
+                stays = cell is cells[-1] and not self.questions.spare
+                self._keep_copy(cell.metadata.nbgrader.grade_id, "stay" if stays else "keep")
+            else:
+                count += 1
+                self._run(cell, count)
 
-    async def async_execute_cell(
-        self, cell: NotebookNode, cell_index: int, *arguments: Any, **options: Any
-    ) -> NotebookNode:
-        if exercises.is_check(cell):
-            about = {"part": cell.metadata.nbgrader.grade_id}
-            if not (await self._answers("snapshot_request", about)).get("kept", True):
-                raise _Stuck("A cell used up the processes or files that a notebook may have")
-            return cell
-        self.iopub_timeout = PRINTED_SECONDS
-        running = asyncio.ensure_future(
-            super().async_execute_cell(cell, cell_index, *arguments, **options)
-        )
-        await self._guard(running)
+    def _keep_copy(self, part: str, how: str) -> None:
         try:
-            await running
-        except DeadKernelError:
-            cell.execution_count = None  # whether the kernel said it before it ended is chance
+            kept = self._answer(how, part, ANSWER_CPU_SECONDS, self.limits.cell_wall)
+        except _Late as late:
+            raise self._stuck(late) from None
+        if not kept.get("kept", True):
+            raise _Stuck("A cell used up the processes or files that a notebook may have")
+
+    def _run(self, cell: NotebookNode, count: int) -> None:
+        cell.outputs, cell.execution_count = [], count
+        self.outputs.begin(cell.outputs)
+        try:
+            self._answer("run", cell.source, self.limits.cell, self.limits.cell_wall)
+        except _Late as late:
+            self._interrupt(cell, late.clock)
+        except Ended:
+            cell.execution_count = None  # what it had shown before is chance
             raise
-        if any(output.get("ename") == "TooLate" for output in cell.get("outputs", [])):
-            self.late_cells += 1
-            if self.late_cells == LATE_CELLS:
-                raise _Stuck(f"{LATE_CELLS} cells ran for too long", "them")
-            await self._answers("kernel_info_request", {})
-        return cell
 
-    async def _guard(self, running: asyncio.Future[NotebookNode]) -> None:
-        """Wait for a cell; _Stuck if the kernel talks so much that nobody looks at the clocks."""
-        self._look_at_memory()
-        stopwatch = Stopwatch(self.process)
-        cpu = self.limits.cell + ANSWER_CPU_SECONDS
-        wall = self.limits.cell_wall + PRINTED_SECONDS + 1
-        while not (await asyncio.wait({running}, timeout=LOOK_SECONDS))[0]:
-            try:
-                self._look_at_memory()
-                if late := stopwatch.late(cpu, wall):
-                    raise self._stuck(late)
-            except _Stuck:
-                running.cancel()
-                await asyncio.gather(running, return_exceptions=True)
-                raise
+    def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:
+        """Stop a cell that takes too long; _Stuck if that is not possible, or was often needed."""
+        self.late.add(clock)
+        self.late_cells += 1
+        self.box.signal(signal.SIGINT)
+        stuck = None
+        try:
+            self._wait(ANSWER_CPU_SECONDS, self.limits.cell_wall)
+        except _Late as late:
+            stuck = self._stuck(late)
+        seconds = self.limits.cell if clock == "cpu" else self.limits.cell_wall
+        said = f"This cell ran for more than {seconds:g} s and was stopped."
+        cell.outputs.append(new_output("error", ename="TooLate", evalue="", traceback=[said]))
+        if self.late_cells == LATE_CELLS:
+            raise _Stuck(f"{LATE_CELLS} cells ran for too long", "them")
+        if stuck:
+            raise stuck
 
-    def _look_at_memory(self) -> None:
-        """_Stuck if what the notebook sends has filled this process's own memory.
-
-        ZeroMQ limits each frame of a message, and how many messages wait, but not how many frames
-        one message has, and it keeps them all until the last has come.
-        """
-        if held_bytes() - self.held > MESSAGES_BYTES:
-            raise _Stuck("A cell sent more than is taken in")
-
-    def _stuck(self, late: Clock) -> _Stuck:
-        self.late.add(late)
+    def _stuck(self, late: _Late) -> _Stuck:
+        self.late.add(late.clock)
         return _Stuck("A cell could not be stopped")
 
-    async def _answers(self, kind: str, content: dict[str, Any]) -> dict[str, Any]:
-        """Send a message to the kernel, and return what it answers."""
-        assert self.kc is not None
-        message = self.kc.session.msg(kind, content)
-        self.kc.shell_channel.send(message)
+    def _answer(self, what: str, word: Any, cpu: float, wall: float) -> Content:
+        """What comes at the end of an order; _Late if that takes more than so many seconds."""
+        self.channel.order(what, word)
+        return self._wait(cpu, wall)
+
+    def _wait(self, cpu: float, wall: float) -> Content:
         stopwatch = Stopwatch(self.process)
-        while not (late := stopwatch.late(ANSWER_CPU_SECONDS, self.limits.cell_wall)):
-            try:
-                reply = await self.kc.shell_channel.get_msg(timeout=LOOK_SECONDS)
-            except Empty:
-                self._look_at_memory()
-                await self._async_check_alive()
-                continue
-            if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
-                answer: dict[str, Any] = reply["content"]
-                return answer
-        raise self._stuck(late)
-
-    async def _async_poll_for_reply(
-        self,
-        msg_id: str,
-        cell: NotebookNode,
-        timeout: int | None,
-        task_poll_output_msg: asyncio.Future[Any],
-        task_poll_kernel_alive: asyncio.Future[Any],
-    ) -> dict[str, Any]:
-        """nbclient's own knows the wall clock alone."""
-        assert self.kc is not None
-        stopwatch = Stopwatch(self.process)
-        reply: dict[str, Any] | None = None
-        while reply is None:
-            with contextlib.suppress(Empty):
-                message = await self.kc.shell_channel.get_msg(timeout=LOOK_SECONDS)
-                if message["parent_header"].get("msg_id") == msg_id:
-                    reply = message
-            if reply is None and (late := stopwatch.late(self.limits.cell, self.limits.cell_wall)):
-                await self._async_check_alive()
-                reply = await self._interrupted(late)
-        with contextlib.suppress(TimeoutError, Empty):
-            await asyncio.wait_for(task_poll_output_msg, self.iopub_timeout)
-        task_poll_kernel_alive.cancel()
-        return reply
-
-    async def _interrupted(self, late: Clock) -> dict[str, Any]:
-        """Stop the cell; the reply that stands for its own."""
-        assert self.km is not None
-        self.late.add(late)
-        self.iopub_timeout = PRINTED_LATE_SECONDS
-        await ensure_async(self.km.interrupt_kernel())
-        seconds = self.limits.cell if late == "cpu" else self.limits.cell_wall
-        return {
-            "content": {
-                "status": "error",
-                "ename": "TooLate",
-                "evalue": "",
-                "traceback": [f"This cell ran for more than {seconds:g} s and was stopped."],
-            }
-        }
-
-    async def _async_poll_kernel_alive(self) -> None:
-        """nbclient's own looks only once a second."""
-        client: Any = self.kc
-        while await client.is_alive():
-            await asyncio.sleep(LOOK_SECONDS)
-        assert self.task_poll_for_reply is not None
-        self.task_poll_for_reply.cancel()
-
-    async def _async_poll_output_msg(
-        self, parent_msg_id: str, cell: NotebookNode, cell_index: int
-    ) -> None:
-        """nbclient's own would let nobody else run while messages keep coming."""
-        assert self.kc is not None
+        look = monotonic() + LOOK_SECONDS
         while True:
-            message = await self.kc.iopub_channel.get_msg(timeout=None)
-            if message["parent_header"].get("msg_id") == parent_msg_id:
-                try:
-                    self.process_message(message, cell, cell_index)
-                except CellExecutionComplete:
-                    return
-            await asyncio.sleep(0)
+            message = self.channel.receive(LOOK_SECONDS)
+            if message is not None:
+                kind, content = message
+                if kind == "done":
+                    return content
+                self.outputs.take(kind, content)
+            if monotonic() > look:
+                look = monotonic() + LOOK_SECONDS
+                if late := stopwatch.late(cpu, wall):
+                    raise _Late(late)
 
-    async def _check_raise_for_error(
-        self, cell: NotebookNode, cell_index: int, exec_reply: dict[str, Any] | None
-    ) -> None:
-        """A timeout leaves no output by itself, unlike every other error."""
-        content = (exec_reply or {}).get("content", {})
-        if content.get("ename") == "TooLate":
-            cell.outputs.append(
-                new_output(
-                    "error", **{key: content[key] for key in ("ename", "evalue", "traceback")}
-                )
-            )
-        with contextlib.suppress(KeyError):
-            await super()._check_raise_for_error(cell, cell_index, exec_reply)
 
-    def process_message(
-        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
-    ) -> NotebookNode | None:
-        """Drop what a cell prints beyond the limit, so that one notebook can't fill the memory.
-
-        And what no kernel would say: it is nothing that the rest of the notebook should wait for.
-        """
-        if msg["msg_type"] in ("stream", "display_data", "execute_result"):
-            size = len(str(msg["content"]))
-            self.printed[cell_index] = self.printed.get(cell_index, 0) + size
-            if self.printed[cell_index] > OUTPUT_CHARACTERS:
-                return None
-        try:
-            return super().process_message(msg, cell, cell_index)
-        except CellExecutionComplete:
-            raise
-        except Exception:  # of nbclient or nbformat
-            return None
+def _is_run(cell: NotebookNode) -> bool:
+    if cell.cell_type != "code" or not cell.source.strip():
+        return False
+    return SKIP not in cell.metadata.get("tags", [])

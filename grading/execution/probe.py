@@ -6,9 +6,11 @@ asked in the state in which its check would have seen it; what is asked can't tu
 cell's output; and a call that never ends, ends the process, or changes what it uses, harms its own
 part alone.
 
-The copy answers in a fork of its own, and says how that ended: by itself, at its limit of CPU time,
-at the limit of the wall clock, there for want of a core, or otherwise. A fork that has come to the
-end of its question waits for the next one, if there may be one: a fork is what costs most.
+A fork is what costs most, so at first the copy answers by itself. If that ends it, nobody knows
+how, and the notebook is run once more, with questions that ask for a spare. Then the copy answers
+in a fork of its own, and says how that ended: by itself, at its limit of CPU time, at the limit of
+the wall clock, there for want of a core, or otherwise. Whoever answers waits for the next question
+of the part, if there may be one.
 
 Nothing of nbgrader here, and nothing of the grader: only roofkit and the standard library.
 """
@@ -23,10 +25,11 @@ import resource
 import signal
 import socket
 import sys
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from roofkit.check.answers import ask_all
 
@@ -54,14 +57,27 @@ def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
         os.read(inlet, 1)  # until the copy has reported to the grader, or has ended
         os.close(inlet)
         return
+    stay(part, namespace, address, outlet)
+
+
+def stay(
+    part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes = b""
+) -> NoReturn:
+    """Be what answers the questions about `part` until there are no more, and end.
+
+    outlet: is sent the word, and closed, when this process has reported to the grader.
+    """
     try:
-        _wait_for_questions(part, namespace, address, outlet)
+        _wait_for_questions(part, namespace, address, outlet, word)
     finally:
         os._exit(0)
 
 
-def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outlet: int) -> None:
-    os.setsid()  # an interrupt or a kill that is meant for the notebook must not end the copy
+def _wait_for_questions(
+    part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes
+) -> None:
+    with contextlib.suppress(OSError):  # of the notebook's own process, which leads its session
+        os.setsid()  # an interrupt or a kill that is meant for the notebook must not end the copy
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or the system would not say how a child ended
     _close_files(outlet)
@@ -70,10 +86,16 @@ def _wait_for_questions(part: str, namespace: dict[str, Any], address: str, outl
         channel.connect(address)
         channel.sendall((json.dumps({"part": part}) + "\n").encode())
         channel.setblocking(True)
+        os.write(outlet, word)
         os.close(outlet)  # the notebook goes on
         with channel.makefile("r", encoding="utf-8") as questions:
             while line := questions.readline():
-                how = _asked_in_a_fork(json.loads(line), questions, namespace, channel)
+                question = json.loads(line)
+                if question["spare"]:
+                    how = _asked_in_a_fork(question, questions, namespace, channel)
+                else:
+                    how = ""
+                    _asked(question, questions, namespace, channel)
                 _send(channel, {"end": how})
 
 
@@ -88,20 +110,13 @@ def _asked_in_a_fork(
 
     "starved" if the limit was that of the wall clock, and the fork mostly waited for a core.
     """
-    calls = len(question["cases"]) + AGAIN
-    if question["more"]:
-        calls += question["more"] + AGAIN
-    most = math.ceil(question["cpu_seconds"] * calls) + 1
     try:
         child = _fork()
     except OSError:  # the notebook has used up its processes: nobody will say how this one ended
         child = 0
     if child == 0:
         try:
-            _limit_cpu(most)
-            _new_pools()
-            gc.freeze()  # or a look for garbage would write to pages that are shared
-            _answered(question, questions, namespace, channel)
+            _asked(question, questions, namespace, channel)
         finally:
             os._exit(0)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
@@ -111,12 +126,32 @@ def _asked_in_a_fork(
         return ""
     ended_by = os.WTERMSIG(status)
     # The system counts CPU time for a limit and for this report in two ways, which may differ.
+    most = _most_seconds(question)
     at_limit = ended_by == signal.SIGKILL and used.ru_utime + used.ru_stime > most / 2
     if ended_by == signal.SIGPROF or at_limit:
         return "cpu"
     if ended_by != signal.SIGALRM:
         return ""
     return "starved" if starved > question["wall_seconds"] / 2 else "wall"
+
+
+def _asked(
+    question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
+) -> None:
+    """Send the answers within the limits that this process now gets for good."""
+    _limit_cpu(_most_seconds(question))
+    _new_pools()
+    gc.freeze()  # or a look for garbage would write to pages that are shared
+    _answered(question, questions, namespace, channel)
+
+
+def _most_seconds(question: Question) -> int:
+    """CPU seconds for all calls of this question and of the one that may come after it."""
+    calls = len(question["cases"]) + AGAIN
+    if question["more"]:
+        calls += question["more"] + AGAIN
+    seconds: float = question["cpu_seconds"] * calls
+    return math.ceil(seconds + time.process_time()) + 1  # with what the cells took in this process
 
 
 def _answered(
@@ -163,13 +198,13 @@ def _starved_seconds(child: int) -> float:
 
 
 def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One answer for each case, and one about asking the first again.
+    """One answer for each case, and one about asking the first again if that is wanted.
 
     A call that takes longer than its time ends this process.
     """
     cases = [ast.literal_eval(case) for case in question["cases"]]
     answers = ask_all(namespace.get(question["function"]), cases, question["kind"])  # type: ignore[arg-type]
-    for index in range(len(cases) + 1):
+    for index in range(len(cases) + question["again"]):
         with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
             answer = next(answers)
         # The detail may quote the case, which is not for the learner's eyes.
@@ -218,25 +253,27 @@ def _close_files(but: int) -> None:
     sys.stdin, sys.stdout, sys.stderr = map(Path(os.devnull).open, "rww")
 
 
-def install(address: str) -> None:
-    """Answer "snapshot_request" messages of the kernel's shell channel.
+def install(
+    address: str, namespace: dict[str, Any]
+) -> tuple[Callable[[str], bool], Callable[[str, int, bytes], NoReturn]]:
+    """Tell the grader which process this is; what keeps a copy of it, and what makes it stay.
 
-    A message of its own passes by everything that a cell can replace: run_cell, displayhook,
-    transformers of the source or of its syntax tree.
+    The first says whether it could. The second is for the last check of a notebook: nothing comes
+    after it for which there would have to be a copy. The loop that runs the cells has them, so they
+    pass by everything that a cell can replace: run_cell, displayhook, transformers of the source or
+    of its syntax tree.
     """
-    from ipykernel.kernelapp import IPKernelApp
-
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
         channel.connect(address)  # by which the grader learns which process this is
 
-    kernel: Any = IPKernelApp.instance().kernel
-    namespace = kernel.shell.user_ns
+    def keep(part: str) -> bool:
+        try:
+            snapshot(part, namespace, address)
+        except OSError:
+            return False
+        return True
 
-    def handle(stream: object, identities: object, message: dict[str, Any]) -> None:
-        kept = False
-        with contextlib.suppress(OSError):
-            snapshot(message["content"]["part"], namespace, address)
-            kept = True
-        kernel.session.send(stream, "snapshot_reply", {"kept": kept}, message, identities)
+    def remain(part: str, outlet: int, word: bytes) -> NoReturn:
+        stay(part, namespace, address, outlet, word)
 
-    kernel.shell_handlers["snapshot_request"] = handle
+    return keep, remain

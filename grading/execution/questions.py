@@ -33,6 +33,10 @@ TRIES = 2  # for a call that only the wall clock found too late
 STARVED_TRIES = 5  # if it got no core meanwhile; each has twice as long as the one before
 
 
+class Ended(Exception):
+    """A copy of the notebook's process ended while it was asked, and nobody can say how."""
+
+
 class Questions:
     """A place at which copies of a notebook's process report, and can be asked.
 
@@ -41,11 +45,13 @@ class Questions:
         questions.collect(keys)
         answers = questions.ask(part, cases, limits)
 
-    end: the moment, by `time.monotonic`, after which no answer is waited for.
+    end: the moment, by `time.monotonic`, after which no answer is waited for. spare: whether each
+    copy keeps itself as it is, and answers in a fork. Only then is it known how one ended, and is
+    a call that is found too late tried again; without, `ask` raises Ended while there is time.
     """
 
-    def __init__(self, box: Box | UnsafeBox, end: float = math.inf) -> None:
-        self.box, self.end = box, end
+    def __init__(self, box: Box | UnsafeBox, end: float = math.inf, spare: bool = True) -> None:
+        self.box, self.end, self.spare = box, end, spare
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -114,15 +120,20 @@ class Questions:
                 channel.close()
 
     def ask(
-        self, part: Part, cases: Sequence[Mapping[str, Any]], limits: TimeLimits, more: int = 0
+        self,
+        part: Part,
+        cases: Sequence[Mapping[str, Any]],
+        limits: TimeLimits,
+        more: int = 0,
+        again: bool = True,
     ) -> list[Answer] | None:
         """Answers of the learner's function for these cases; None if its check wasn't reached.
 
         To be asked again for other cases of the part as long as no answer is a problem.
         more: for how many cases that will be, 0 if it will not be asked again.
 
-        The first case is asked once more at the end. What goes wrong there stands for all answers:
-        "changing" or "changed-inputs" for another value than before.
+        If `again`, the first case is asked once more at the end. What goes wrong there stands for
+        all answers: "changing" or "changed-inputs" for another value than before.
         """
         channel = self.channels.get(part.key)
         if channel is None:
@@ -132,12 +143,17 @@ class Questions:
             "kind": part.kind,
             "cases": [literal(dict(case)) for case in cases],
             "more": more,
+            "again": again,
+            "spare": self.spare,
             "cpu_seconds": limits.call,
             "wall_seconds": limits.call_wall,
         }
         for attempt in range(STARVED_TRIES):
             start = monotonic()
-            answers, late = channel.ask(question, len(cases) + 1)
+            answers, late = channel.ask(question, len(cases) + again)
+            died = any(answer.problem == "died" for answer in answers)
+            if died and not self.spare and monotonic() < self.end:
+                raise Ended
             if not late or late == "cpu":
                 break
             self.late_seconds += monotonic() - start
@@ -147,9 +163,8 @@ class Questions:
                 question["wall_seconds"] *= 2
         if late:
             self.late.add(LATE[late])
-        *answers, again = answers
-        if again.problem:
-            return [Answer(problem=again.problem)] * len(answers)
+        if again and (problem := answers.pop().problem):
+            return [Answer(problem=problem)] * len(answers)
         return answers
 
 

@@ -89,7 +89,8 @@ def judge_parts(
     asked = {
         part.key: Asked(
             first[part.key],
-            questions.ask(part, known[part.key][1].inputs, limits)
+            # Whether the same is drawn again, the published cases have shown; it takes long.
+            questions.ask(part, known[part.key][1].inputs, limits, again=part.kind != "figure")
             if _goes_on(first[part.key])
             else None,
         )

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -15,11 +16,12 @@ from nbgrader.api import (  # type: ignore[import-untyped]
     Comment,
     Grade,
     Gradebook,
-    MissingEntry,
     SubmittedAssignment,
     SubmittedNotebook,
+    new_uuid,
 )
 from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
+from sqlalchemy import insert, select
 from traitlets.config import Config
 
 from grading.records.results import replace
@@ -40,6 +42,16 @@ class Outcome(Protocol):
     def parts(self) -> Sequence[Mapping[str, Any]]: ...
 
 
+@dataclass(frozen=True)
+class _Cells:
+    """Ids in the gradebook: of an exercise and its notebook, and of cells by their names."""
+
+    assignment: str
+    notebook: str
+    graded: Mapping[str, str]
+    commented: Mapping[str, str]
+
+
 class GradebookWriter:
     """Keeps the gradebook open for one run.
 
@@ -54,6 +66,8 @@ class GradebookWriter:
         # The cells of an exercise don't change during a run, so they are not read again after
         # each commit.
         self.gradebook.db().expire_on_commit = False
+        self.students: set[str] = set()  # who are known to be in the gradebook
+        self.cells: dict[str, _Cells] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -65,9 +79,8 @@ class GradebookWriter:
         self, student: str, exercise: str
     ) -> tuple[dict[str, tuple[float | None, float]], dict[str, str]]:
         """What the instructor gave by hand, by the key of the cell: `Job.manual`, `.comments`."""
-        try:
-            notebook = self.gradebook.find_submission_notebook(exercise, exercise, student)
-        except MissingEntry:
+        notebook = self._notebook(student, exercise)
+        if notebook is None:
             return {}, {}
         points = {
             name: (grade.manual_score, grade.extra_credit or 0)
@@ -102,14 +115,21 @@ class GradebookWriter:
                     found.setdefault((student, exercise), []).append([cell, *given])
         return {place: sorted(given, key=repr) for place, given in found.items()}
 
-    def _named(self, kind: Any, notebook: Any) -> Any:
+    def _notebook(self, student: str, exercise: str) -> str | None:
+        """The id of a submitted notebook, None if the gradebook has none."""
+        found = select(SubmittedNotebook.id).join(SubmittedAssignment).join(Assignment)
+        found = found.where(Assignment.name == exercise, SubmittedAssignment.student_id == student)
+        notebook: str | None = self.gradebook.db.scalar(found)
+        return notebook
+
+    def _named(self, kind: Any, notebook: str) -> Any:
         """(grade or comment, key of its cell) of a submitted notebook, as now in the gradebook.
 
         One query for all of them; nbgrader's properties make one for each.
         """
         query = self.gradebook.db.query(kind, BaseCell.name)
         query = query.join(BaseCell, BaseCell.id == kind.cell_id)
-        return query.filter(kind.notebook_id == notebook.id).populate_existing()
+        return query.filter(kind.notebook_id == notebook).populate_existing()
 
     def record(self, student: str, exercise: str, outcome: Outcome, stamp: bytes) -> bool:
         """Write everything that came out of a grading. If it is interrupted, call it again.
@@ -129,21 +149,75 @@ class GradebookWriter:
 
     def _gradebook(self, student: str, exercise: str, outcome: Outcome, stamp: bytes) -> bool:
         book = self.gradebook
-        book.update_or_create_student(student)
+        if student not in self.students:
+            book.update_or_create_student(student)
+            self.students.add(student)
+        points = {part["key"]: part["points"] for part in outcome.parts}
+        failed = all(part["cause"] == "not-graded" for part in outcome.parts)
+        if self._notebook(student, exercise) is None:
+            due = self._enter(student, exercise, points, failed, outcome.comments, time_of(stamp))
+            if not due:
+                return False
         submission = book.update_or_create_submission(exercise, student)
         submission.timestamp = time_of(stamp)
         (notebook,) = submission.notebooks
-        points = {part["key"]: part["points"] for part in outcome.parts}
-        failed = all(part["cause"] == "not-graded" for part in outcome.parts)
-        for grade, name in self._named(Grade, notebook):
+        for grade, name in self._named(Grade, notebook.id):
             grade.auto_score = points[name]
             grade.needs_manual_grade = failed or grade.manual_score is not None
-        for comment, name in self._named(Comment, notebook):
+        for comment, name in self._named(Comment, notebook.id):
             comment.auto_comment = outcome.comments.get(name)
         book.db.commit()
         if submission.total_seconds_late > 0 or notebook.late_submission_penalty:
             self._penalty(student, exercise)
         return bool(notebook.late_submission_penalty)
+
+    def _enter(
+        self,
+        student: str,
+        exercise: str,
+        points: Mapping[str, float],
+        failed: bool,
+        comments: Mapping[str, str],
+        time: datetime | None,
+    ) -> bool:
+        """Enter a first submission as nbgrader's `add_submission` does; whether it has a due date.
+
+        With a statement for each table: nbgrader makes objects and statements for each cell, which
+        takes longer than all else that is done with a notebook here.
+        """
+        db = self.gradebook.db
+        cells = self._cells(exercise)
+        assignment = {"id": new_uuid(), "student_id": student, "timestamp": time}
+        notebook = {"id": new_uuid(), "notebook_id": cells.notebook}
+        notebook["assignment_id"] = assignment["id"]
+        about = {"notebook_id": notebook["id"]}
+        grades = [
+            about | {"cell_id": cell, "auto_score": points[name], "needs_manual_grade": failed}
+            for name, cell in cells.graded.items()
+        ]
+        said = [
+            about | {"cell_id": cell, "auto_comment": comments.get(name)}
+            for name, cell in cells.commented.items()
+        ]
+        db.execute(insert(SubmittedAssignment), [assignment | {"assignment_id": cells.assignment}])
+        db.execute(insert(SubmittedNotebook), [notebook])
+        db.execute(insert(Grade), grades)
+        db.execute(insert(Comment), said)
+        db.commit()
+        due = select(Assignment.duedate).where(Assignment.id == cells.assignment)
+        return db.scalar(due) is not None
+
+    def _cells(self, exercise: str) -> "_Cells":
+        if exercise not in self.cells:
+            notebook = self.gradebook.find_notebook(exercise, exercise)
+            graded, solved = notebook.grade_cells, notebook.solution_cells
+            self.cells[exercise] = _Cells(
+                notebook.assignment_id,
+                notebook.id,
+                {cell.name: cell.id for cell in graded},
+                {cell.name: cell.id for cell in solved},
+            )
+        return self.cells[exercise]
 
     def penalties_now(self) -> list[tuple[str, str]]:
         """Apply the due dates and the penalties that hold now, to all that was recorded before.

@@ -14,12 +14,15 @@ from typing import Any
 import jinja2
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.textpath import TextPath
 
 from grading.records.results import replace
 from grading.release import exercises
 from grading.reports import alike, rows
 from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, position
 
+BARS, ROW = 4.5, 0.25  # inches: the longest bar, and from one to the next
+BESIDE: Any = {"ha": "right", "va": "center"}
 SLOWEST = 10  # submissions in the report's table of times
 
 
@@ -172,14 +175,22 @@ def as_text(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> list[str
 def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
     """A bar for each misconception of each part, as SVG."""
     drawn = io.StringIO()
+    names = [" · ".join(place) for *place, _ in misconceptions]
     with matplotlib.rc_context({"svg.hashsalt": "misconceptions"}):
-        fig = Figure(figsize=(8, 1 + 0.25 * len(misconceptions)), layout="constrained")
-        ax = fig.add_subplot()
-        ax.barh(
-            [" · ".join(place) for *place, _ in misconceptions],
-            [count for *_, count in misconceptions],
+        # Ticks, and a layout that draws all of them twice, take longer than grading ten notebooks.
+        size = matplotlib.rcParams["font.size"]
+        longest = (
+            TextPath((0, 0), max(names, key=len, default="none"), size).get_extents().width / 72
         )
-        ax.invert_yaxis()
+        wide, high = longest + 0.3 + BARS, 1 + ROW * len(names)
+        fig = Figure(figsize=(wide, high))
+        ax = fig.add_axes(((wide - BARS - 0.1) / wide, 0.7 / high, BARS / wide, 1 - 0.8 / high))
+        ax.barh(range(len(names)), [count for *_, count in misconceptions])
+        for row, name in enumerate(names):
+            ax.annotate(name, (0, row), (-4, 0), textcoords="offset points", **BESIDE)
+        ax.set_yticks([])
+        ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+        ax.set_xlim(left=0)
         ax.set_xlabel("students")
         ax.locator_params(axis="x", integer=True)
         fig.savefig(drawn, format="svg", metadata={"Date": None})

@@ -1,7 +1,7 @@
 """Runs learners' code isolated, without privileges and within limits.
 
     with sandbox.open() as box:
-        manager = box.kernel_manager()   # for a NotebookClient or a kernel client
+        channel = box.channel()   # to the process that runs cells; see cell_channel.py
         ...
         # for sockets: box.folder on the host is the read-only folder box.inside in the sandbox
     # here every process that was started in the box has ended

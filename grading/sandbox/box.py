@@ -3,25 +3,23 @@
 import contextlib
 import json
 import os
-import secrets
 import select
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from .cell_channel import Channel
 from .fork_server import UNSAFE, Refused, fork_server, readable, refuse_what_cannot_work
 from .inside.request import Request, SandboxLimits
 
-if TYPE_CHECKING:  # loads zmq and jupyter_client, which not every command needs
-    from .kernel_connection import Manager, StockManager
-
-CHANNELS = ("shell", "iopub", "stdin", "control")
 LIMITS = SandboxLimits()
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
 START_SECONDS = 300  # it takes milliseconds; a busy machine may take long
 FIRST_USER = 0x7A000000  # far above the ids that a host has users for
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
@@ -62,28 +60,21 @@ class Box:
         name = f"{os.getpid()}-{number}"  # others may have this server, too
         self.folder = server.folder / name
         self.folder.mkdir(mode=0o755)
-        self.key = secrets.token_hex(16)
         self.stopped = ""
         self.exit: int | None = None
         self.noted: dict[str, int] = {}
         self.life, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.life.setblocking(False)
-        listeners = [listening(self.folder / f"kernel-{port}") for port in range(1, 5)]
+        self.cells, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         request = Request(
             box=name,
             user=_user(number) if os.geteuid() == 0 else 0,
-            key=self.key,
             readable=readable(),
             limits=limits,
         )
-        server.send(request, [theirs.fileno(), *(one.fileno() for one in listeners)])
-        for one in (theirs, *listeners):
+        server.send(request, [theirs.fileno(), others.fileno()])
+        for one in (theirs, others):
             one.close()
-        self.clean_up = contextlib.ExitStack()
-
-    def on_close(self, function: Callable[[], object]) -> None:
-        """Call this function when the box is closed."""
-        self.clean_up.callback(function)
 
     def __enter__(self) -> Self:
         if not self._hear(START_SECONDS):
@@ -94,20 +85,18 @@ class Box:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def kernel_manager(self) -> "Manager":
-        """The manager of the kernel that runs in the box."""
-        from .kernel_connection import manager
-
-        return manager(self)
+    def channel(self) -> Channel:
+        """The connection to the process that runs the cells."""
+        return Channel(self.cells, lambda: self.poll() is not None, self.life)
 
     def poll(self) -> int | None:
-        """Exit code of the kernel, None while it runs."""
+        """Exit code of the process that runs the cells, None while it runs."""
         while self._hear(0):
             pass
         return self.exit
 
     def signal(self, number: int) -> None:
-        """Send the kernel this signal."""
+        """Send that process this signal."""
         with contextlib.suppress(OSError):
             self.life.send(str(int(number)).encode())
 
@@ -154,7 +143,6 @@ class Box:
         """End every process of the box, and wait until all have ended."""
         if self.life.fileno() < 0:
             return
-        self.clean_up.close()
         with contextlib.suppress(OSError):
             self.life.shutdown(socket.SHUT_WR)
         self.life.setblocking(True)
@@ -162,6 +150,7 @@ class Box:
             while text := self.life.recv(4096):
                 self._take(json.loads(text))
         self.life.close()
+        self.cells.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -171,15 +160,6 @@ def _line(name: str, times: int) -> str:
     if name.startswith("open: "):
         return name
     return f"{name} ({times} time{'s' if times > 1 else ''})"
-
-
-def listening(path: Path) -> socket.socket:
-    """A listening socket at this path; whoever can see it may connect."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(path))
-    path.chmod(0o666)
-    listener.listen(16)
-    return listener
 
 
 def _user(number: int) -> int:
@@ -195,7 +175,7 @@ def _user(number: int) -> int:
 
 
 class UnsafeBox:
-    """The same interface without isolation: a stock kernel in an empty folder.
+    """The same interface without isolation: cells run in an empty folder, with all rights.
 
     Of the limits only the time by the clock is kept.
     """
@@ -204,10 +184,11 @@ class UnsafeBox:
 
     def __init__(self, limits: SandboxLimits = LIMITS) -> None:
         self.stopped = ""
-        self._folders = [tempfile.TemporaryDirectory(prefix=name) for name in ("zmq-", "run-")]
+        self._folders = [tempfile.TemporaryDirectory(prefix=name) for name in ("ask-", "run-")]
         self.folder = Path(self._folders[0].name)
         self.inside = str(self.folder)
-        self._managers: list[StockManager] = []
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: socket.socket | None = None
         self._clock = threading.Timer(limits.wall_seconds, self._stop)
         self._clock.daemon = True
         self._clock.start()
@@ -218,25 +199,40 @@ class UnsafeBox:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def kernel_manager(self) -> "StockManager":
-        """The manager of a new kernel."""
-        from .kernel_connection import stock
+    def channel(self) -> Channel:
+        """The connection to a new process that runs cells; to be asked for once."""
+        self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", START, str(Path(__file__).parent), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self._folders[1].name,
+                start_new_session=True,
+            )
+        return Channel(self._connection, lambda: self.poll() is not None)
 
-        self._managers.append(stock(self.folder / "kernel", self._folders[1].name))
-        return self._managers[-1]
+    def poll(self) -> int | None:
+        """Exit code of the process that runs cells, None while it runs."""
+        return self._process.poll() if self._process else None
 
-    def poll(self) -> None:
-        """Does nothing: the kernel's manager watches its process."""
+    def signal(self, number: int) -> None:
+        """Send that process this signal."""
+        if self._process:
+            self._process.send_signal(number)
 
     def _stop(self) -> None:
         self.stopped = "time"
-        for manager in self._managers:
-            manager.kill()
+        self.signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """End the kernel. Processes that it started may live on: that is part of the risk."""
+        """End the process. Others that it started may live on: that is part of the risk."""
         self._clock.cancel()
-        for manager in self._managers:
-            manager.end()
+        if self._process and self._connection:
+            self._connection.close()
+            self._process.kill()
+            self._process.wait()
         for folder in self._folders:
             folder.cleanup()

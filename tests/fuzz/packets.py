@@ -1,4 +1,4 @@
-"""Messages, drawn: what a kernel may say of its outputs, and the lines that answer questions."""
+"""Messages, drawn: what may be said of outputs, and the lines that answer questions."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ PNG = (
     + b"IEND"
 )
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x0b\x08\x00\x03\x00\x04\x01\x01\x11\x00\xff\xd9"
-ASKED = "a"  # the id of the message that all others answer
+ASKED = 7  # the number of the order that all messages belong to
 ESCAPES = (
     "\x1b[31m",
     "\x1b[0m",
@@ -25,36 +25,26 @@ ESCAPES = (
 
 
 def message(random):
-    """A message, in the form of the protocol or nearly so."""
+    """A message, as the notebook's process sends it or nearly so."""
     kind = random.choice(KINDS)
-    header = {"msg_id": f"{random.random()}", "msg_type": kind, "session": "b", "username": "c"}
-    header |= {"version": "5.3", "date": "2026-11-22T12:00:00Z"}
-    made = {"header": header, "parent_header": {"msg_id": ASKED}, "metadata": {}}
-    made["content"] = _content(random, kind)
+    made = [ASKED, kind, _content(random, kind)]
     return changed(random, made) if random.random() < 0.4 else made
 
 
-def frames(random, session):
-    """Its frames, signed by who knows the key, as whatever runs in the kernel's process does."""
-    made = message(random)
-    parts = [made.get(key, {}) for key in ("header", "parent_header", "metadata", "content")]
-    raw = [json.dumps(one).encode() for one in parts]
+def sent(random):
+    """Its line, as whatever runs in that process may write it."""
+    raw = json.dumps(message(random)).encode()
     if random.random() < 0.1:
-        at = random.randrange(len(raw))
-        cut = random.randrange(len(raw[at]) + 1)
-        raw[at] = raw[at][:cut] + random.randbytes(random.randrange(4)) + raw[at][cut + 1 :]
-    if random.random() < 0.1:
-        raw += [random.randbytes(random.randrange(9)) for _ in range(random.randrange(4))]
-    signed = session.sign(raw[:4]) if random.random() < 0.95 else b"no"
-    head = [b"kernel"] * random.randrange(3)
-    found = [*head, b"<IDS|MSG>", signed, *raw]
-    return found[: random.randrange(len(found))] if random.random() < 0.05 else found
+        cut = random.randrange(len(raw) + 1)
+        raw = raw[:cut] + random.randbytes(random.randrange(4)) + raw[cut + 1 :]
+    end = random.choice((b"\n", b"\n", b"\n", b""))
+    return b"\n" + raw[: random.randrange(len(raw))] if random.random() < 0.05 else raw + end
 
 
 KINDS = (
     *("stream", "stream", "error", "display_data", "display_data", "execute_result"),
     *("update_display_data", "clear_output", "execute_input", "execute_reply", "status"),
-    *("comm_open", "comm_msg", "common", "odd"),
+    *("comm_open", "comm_msg", "done", "odd"),
 )
 
 

@@ -7,10 +7,11 @@ import csv
 import functools
 import html.parser
 import json
+import socket
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
-from queue import Empty
 from unicodedata import category
 
 import drawn_folders
@@ -21,14 +22,11 @@ import sheets
 import values
 from classroom import functions
 from draws import text
-from jupyter_client.session import Session
-from nbclient.exceptions import CellExecutionComplete
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from submissions import Submission, hand_in
 
-from grading.execution.notebook import _Client
+from grading.execution.outputs import Outputs
 from grading.execution.questions import ENDS, _Channel, _understood
-from grading.execution.time_limits import TIME_LIMITS
 from grading.intake.names import REFUSED, shown, unfit
 from grading.intake.repair import repair
 from grading.intake.submissions import digest, refused_students, strangers, submissions
@@ -40,7 +38,7 @@ from grading.records.gradebook_writer import time_of
 from grading.release import exercises
 from grading.reports import alike, feedback
 from grading.reports.feedback_page import page
-from grading.sandbox.kernel_connection import Channel
+from grading.sandbox.cell_channel import Channel, Ended
 from grading.work import read
 from roofkit.check.answers import Answer
 from roofkit.check.compare import judge as said_to_learner
@@ -121,48 +119,24 @@ def reading_and_repair(random):
     return "repaired"
 
 
-class Wire:
-    """A socket from which these frames come, and then nothing."""
-
-    def __init__(self, frames):
-        self.frames = frames
-
-    async def poll(self, _):
-        return len(self.frames)
-
-    async def recv_multipart(self):
-        return self.frames.pop()
-
-
-def finished(coroutine):
-    """What it returns; nothing in it has to wait."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("it waits")
-
-
 def messages(random):
-    """What a kernel says: filtered, taken into the notebook, cleaned, put on a page."""
-    session = Session(key=b"known inside")
-    wire = Wire([packets.frames(random, session) for _ in range(random.randrange(1, 5))])
-    channel = Channel.__new__(Channel)  # which would hold the wire to be one of ZeroMQ's
-    channel.socket, channel.session = wire, session
-    cell = new_code_cell(text(random))
-    nb = new_notebook(cells=[cell, new_markdown_cell(text(random))])
-    client = _Client(nb, None, TIME_LIMITS)
-    client.reset_execution_trackers()
-    client.clear_before_next_output, cell.metadata["execution"] = False, {}
-    outcome = "no message"
-    try:
-        while True:
-            message = finished(channel.get_msg(0))
-            outcome = "a message"
-            if message["parent_header"].get("msg_id") == packets.ASKED:
-                client.process_message(message, cell, 0)
-    except (Empty, CellExecutionComplete):
-        pass
+    """What a process says of its cells: filtered, taken in as outputs, cleaned, put on a page."""
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    with ours:
+        channel = Channel(ours, lambda: True)
+        channel.number = packets.ASKED
+        for _ in range(random.randrange(1, 5)):
+            channel.rest += packets.sent(random)  # as if it had come
+        cell = new_code_cell(text(random))
+        nb = new_notebook(cells=[cell, new_markdown_cell(text(random))])
+        outputs = Outputs()
+        outputs.begin(cell.outputs)
+        outcome = "no message"
+        with suppress(Ended):
+            while (message := channel.receive(60)) is not None:
+                outcome = "a message"
+                outputs.take(*message)
     outcome = "an output" if cell.outputs else outcome
     feedback.clean(nb)
     nbformat.writes(nb)

@@ -3,19 +3,17 @@
 from pathlib import Path
 
 import hostile
-import nbformat
 import pytest
 from classroom import code, functions, points, with_first
-from nbclient.exceptions import CellExecutionComplete
 from submissions import Submission, hand_in, submissions
 
 from grading import grade_notebook
-from grading.execution import notebook as running
 from grading.execution import probe
 from grading.execution.time_limits import TimeLimits
 from grading.grade_notebook import grade
+from grading.limits import held_bytes
 from grading.release import exercises
-from grading.sandbox import kernel_connection
+from grading.sandbox import cell_channel
 
 NAME = "int8-matmul"
 FULL = sum(points(NAME).values())
@@ -135,6 +133,52 @@ def test_the_time_of_a_whole_notebook_is_limited(runs, unsafe):
     assert total(graded) == 0
 
 
+def test_a_notebook_whose_function_ends_its_process_is_run_once_more_and_says_how(runs):
+    ends = notebook("wrong_output_not_counted")
+    loops = code("def bytes_moved(B, D, F):\n    while True:\n        pass")
+    ends.cells.insert(_place(ends, "bytes-moved"), loops)
+    graded = grade(ends, NAME, "seed", TimeLimits(call=0.2))
+    causes = {part["key"]: part["cause"] for part in graded.metadata.rooflib.parts}
+    assert causes["bytes-moved"] == "too-late"
+    assert graded.metadata.rooflib.late
+    assert len(runs) == 2
+
+
+ELSEWHERE = """
+import functools, os
+plain = {name}
+@functools.wraps(plain)
+def {name}(*words, **named):
+    assert os.getpid() == PROCESS
+    return plain(*words, **named)
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "cause"), [("bytes-moved", "raised"), (list(points(NAME))[-1], "")]
+)
+def test_only_the_last_check_is_answered_by_the_notebook_s_own_process(runs, key, cause):
+    book = with_first(notebook(), "import os\nPROCESS = os.getpid()")
+    book.cells.insert(_place(book, key), code(ELSEWHERE.format(name=functions(NAME)[key])))
+    graded = grade(book, NAME, "seed", QUICK)
+    causes = {part["key"]: part["cause"] for part in graded.metadata.rooflib.parts}
+    assert causes[key] == cause
+    assert len(runs) == 1
+
+
+def test_what_the_cells_computed_is_not_counted_to_the_last_function(runs):
+    book = with_first(notebook(), "import time\nwhile time.process_time() < 2.5:\n    pass")
+    last = list(points(NAME))[-1]
+    spins = "end = time.process_time() + 0.02\n    while time.process_time() < end:\n        pass"
+    spinning = ELSEWHERE.format(name=functions(NAME)[last]).replace(
+        "assert os.getpid() == PROCESS", spins
+    )
+    book.cells.insert(_place(book, last), code(spinning))
+    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # 2 s for all its calls
+    assert total(graded) == FULL
+    assert len(runs) == 1
+
+
 def test_a_notebook_that_hangs_again_and_again_is_left():
     book = notebook()
     for _ in range(4):
@@ -146,13 +190,17 @@ def test_a_notebook_that_hangs_again_and_again_is_left():
 def after_two_parts(source):
     """A right notebook with a cell behind the second check."""
     book = notebook()
+    book.cells.insert(_place(book, "operations") + 1, code(source))
+    return grade(book, NAME, "seed", QUICK)
+
+
+def _place(book, key):
     (place,) = (
         index
         for index, cell in enumerate(book.cells)
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations"
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == key
     )
-    book.cells.insert(place + 1, code(source))
-    return grade(book, NAME, "seed", QUICK)
+    return place
 
 
 @pytest.mark.parametrize(
@@ -196,10 +244,11 @@ def test_a_message_that_is_too_large_is_left_out():
     assert len(str(graded.cells[0].outputs)) < 2_000_000
 
 
-def test_a_message_that_never_ends_is_not_kept_for_ever(monkeypatch):
+def test_a_message_that_never_ends_is_not_kept_for_ever():
     (endless,) = (one for one in hostile.cells() if one.name == "endless_message")
-    monkeypatch.setattr(running, "MESSAGES_BYTES", 50_000_000)
+    before = held_bytes()
     graded = after_two_parts(endless.source)
+    assert held_bytes() - before < 50_000_000
     said = "A cell sent more than is taken in; the cells after it were not run."
     assert graded.metadata.rooflib.trouble == said
     assert total(graded) == 5, "what was reached before counts"
@@ -216,7 +265,7 @@ def test_what_a_cell_prints_is_cut():
 
 
 def test_of_a_notebook_that_talks_too_much_only_small_messages_are_taken_in(monkeypatch):
-    monkeypatch.setattr(kernel_connection, "BUDGET_BYTES", 500_000)
+    monkeypatch.setattr(cell_channel, "BUDGET_BYTES", 500_000)
     graded = grade(with_first(notebook(), CHATTY), NAME, "seed", QUICK)
     assert total(graded) == FULL
     assert 300_000 < len(str(graded.cells[0].outputs)) < 500_000
@@ -253,32 +302,3 @@ def test_a_process_that_cannot_be_copied_says_so_and_leaves_nothing_open(monkeyp
     with pytest.raises(BlockingIOError):
         probe.snapshot("intensity", {}, "/nowhere")
     assert len(list(Path("/proc/self/fd").iterdir())) == len(before)
-
-
-def said(kind, content):
-    header = {"msg_id": "1", "msg_type": kind}
-    parent = {"msg_id": "asked"}
-    return {"header": header, "parent_header": parent, "msg_type": kind, "content": content}
-
-
-ODD = [
-    said("execute_result", {"data": {}, "metadata": {}, "execution_count": -1}),
-    said("execute_result", {"data": {}, "metadata": {}, "execution_count": True}),
-    said("display_data", {"data": {"text/plain": "x"}, "metadata": {}, "execution_count": "1"}),
-    said("common", {}),
-    said("stream", {}),
-]
-
-
-@pytest.mark.parametrize("odd", ODD, ids=[one["msg_type"] for one in ODD])
-def test_what_no_kernel_says_stops_nobody(odd):
-    cell = code("1")
-    cell.metadata["execution"] = {}
-    nb = nbformat.v4.new_notebook(cells=[cell])
-    client = running._Client(nb, None, QUICK)
-    client.clear_before_next_output = False
-    client.process_message(odd, cell, 0)
-    client.process_message(said("stream", {"name": "stdout", "text": "x"}), cell, 0)
-    assert cell.outputs[-1].text == "x"
-    with pytest.raises(CellExecutionComplete):
-        client.process_message(said("status", {"execution_state": "idle"}), cell, 0)

@@ -3,6 +3,7 @@
 No kernel here: the notebook runs in a fork of the test, the rest is as in grading.
 """
 
+import math
 import os
 import time
 from dataclasses import replace
@@ -16,9 +17,9 @@ from submissions import Submission, hand_in, submissions
 
 from grading import sandbox
 from grading.execution import probe, time_limits
-from grading.execution.questions import Questions
+from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _is_little, _judged, cases, write
+from grading.judging.verdicts import _is_little, _judged, cases, judge_parts, write
 from grading.release import exercises
 from grading.release.cases import CASES, hidden
 from roofkit.check.answers import Answer
@@ -216,9 +217,9 @@ def test_a_call_that_only_the_wall_clock_found_too_late_is_tried_again(tmp_path)
     assert first(waiting(tmp_path / "calls", 1), limits) == FULL["bytes-moved"]
 
 
-def test_a_call_that_waits_twice_is_too_late(tmp_path):
+def test_a_call_that_waits_in_both_tries_of_the_second_run_is_too_late(tmp_path):
     assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1)) == "too-late"
-    assert (tmp_path / "calls").read_text() == "called\n" * 2
+    assert (tmp_path / "calls").read_text() == "called\n" * 3
 
 
 def test_a_call_that_got_no_core_is_tried_again_and_has_longer_each_time(tmp_path, monkeypatch):
@@ -242,10 +243,10 @@ def test_after_its_time_a_notebook_is_not_listened_to_any_more():
 def test_there_is_an_end_to_trying_again(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.1)) == "too-late"
-    assert (tmp_path / "calls").read_text() == "called\n" * 5
+    assert (tmp_path / "calls").read_text() == "called\n" * 6
     (tmp_path / "calls").unlink()
     assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.2, tries=0)) == "too-late"
-    assert (tmp_path / "calls").read_text() == "called\n"
+    assert (tmp_path / "calls").read_text() == "called\n" * 2
 
 
 def test_what_a_process_waited_for_a_core_is_not_counted(monkeypatch):
@@ -287,7 +288,7 @@ def test_the_system_tells_how_long_a_process_waited_for_a_core():
 def test_a_call_that_computes_too_long_is_not_tried_again(tmp_path):
     source = waiting(tmp_path / "calls", 9).replace("time.sleep(1)", "pass")
     assert first(source, QUICK) == "too-late"
-    assert (tmp_path / "calls").read_text() == "called\n"
+    assert (tmp_path / "calls").read_text() == "called\n" * 2, "once in each run"
 
 
 def test_a_function_is_asked_as_it_was_at_its_check():
@@ -467,6 +468,31 @@ def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem, 
     assert first(source) == problem
 
 
+def test_a_figure_is_not_drawn_again_for_the_hidden_cases():
+    """The published ones have shown whether it is the same; all else is asked again each time."""
+    told = {}
+
+    class Asking:
+        def ask(self, part, cases, limits, more=0, again=True):
+            told.setdefault(part.kind, []).append((more > 0, again))
+            return [Answer(value=1.0)] * len(cases)
+
+    judge_parts("roofline-plot", Asking(), "tests", TIME_LIMITS)
+    assert set(told["number"]) == {(True, True), (False, True)}
+    assert told["figure"] == [(True, True), (False, False)]
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_the_first_case_is_asked_again_if_that_is_wanted(again):
+    counts = "calls = []\ndef operations(B, D, F):\n    calls.append(B)\n    return len(calls)\n"
+    with sandbox.UnsafeBox() as place, Questions(place) as questions:
+        run(notebook("", counts), questions)
+        (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
+        answers = questions.ask(part, part.cases, TIME_LIMITS, again=again)
+    changing = [Answer(problem="changing")] * len(part.cases)
+    assert answers == (changing if again else [Answer(value=n + 1) for n in range(len(answers))])
+
+
 def said(part, **changes):
     """What stands below the check of this part."""
     cell = code("check()")
@@ -515,12 +541,12 @@ def test_the_seed_decides_about_the_hidden_cases():
     assert not [case for case in one if case in part.cases]
 
 
-def asked(source, more):
+def asked(source, more, spare=True, end=math.inf):
     """What one part's function answers: to the published cases, and two times to the hidden ones.
 
     more: what the first question says of how many cases come after it.
     """
-    with sandbox.UnsafeBox() as place, Questions(place) as questions:
+    with sandbox.UnsafeBox() as place, Questions(place, end, spare) as questions:
         run(notebook("", source), questions)
         questions.collect({"operations"})
         shown, unseen = cases(NAME, "operations", "tests")
@@ -539,6 +565,25 @@ def test_hidden_cases_are_asked_where_the_published_ones_were():
     assert first == second != third
     first, second, third = asked(PROCESS, 0)
     assert len(first | second | third) == 3
+
+
+@pytest.mark.parametrize("more", [0, CASES])
+def test_without_a_spare_the_copy_answers_every_question_itself(more):
+    first, second, third = asked(PROCESS, more, spare=False)
+    assert first == second == third
+    assert len(first) == 1
+
+
+DIES = "import os\ndef operations(B, D, F):\n    os._exit(0)\n"
+
+
+def test_the_end_of_a_copy_without_a_spare_asks_for_a_second_run_while_there_is_time():
+    with pytest.raises(Ended):
+        asked(DIES, CASES, spare=False)
+    assert asked(DIES, CASES) == [{"died"}] * 3
+    # The time is over when the cells have run, so nothing is waited for.
+    (late,) = {*asked(DIES, CASES, spare=False, end=time.monotonic())[0]}
+    assert late in ("died", "too-late")
 
 
 def test_a_fork_that_ends_at_its_second_question_is_told_of():

@@ -81,6 +81,38 @@ def test_what_is_recorded_stands_in_the_gradebook_and_in_files(room, writer):
         }
 
 
+def entered(room, student):
+    """All that the gradebook's tables hold of a student's submission, but for their ids."""
+    with room.course.gradebook() as gradebook:
+        assignment = gradebook.find_submission(NAME, student)
+        (notebook,) = assignment.notebooks
+        found = [assignment, notebook, *notebook.grades, *notebook.comments]
+        return sorted(
+            (
+                {
+                    column.name: getattr(one, column.name)
+                    for column in one.__table__.columns
+                    if column.name not in ("id", "student_id", "assignment_id")
+                    and (column.name != "notebook_id" or one is notebook)
+                }
+                for one in found
+            ),
+            key=repr,
+        )
+
+
+@pytest.mark.parametrize("cause", ["", "not-graded"])
+def test_a_first_submission_is_entered_as_nbgrader_enters_it(room, writer, cause):
+    made = outcome(PARTS[1:], cause, comments={f"{PARTS[0]}-solution": "No response."})
+    with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_student("bob")
+        gradebook.update_or_create_submission(NAME, "bob")
+    writer.record("ada", NAME, made, EARLY)
+    writer.record("bob", NAME, made, EARLY)
+    assert len(entered(room, "ada")) == 2 + 2 * len(PARTS)
+    assert entered(room, "ada") == entered(room, "bob")
+
+
 def test_recording_again_replaces_what_was_there(room, writer):
     writer.record("ada", NAME, outcome(comments={f"{PARTS[0]}-solution": "No response."}), EARLY)
     beside = room.course.graded("ada", NAME).with_name("left.html")

@@ -191,6 +191,19 @@ def test_the_first_misconception_has_the_uppermost_bar():
     assert places[0] < places[1]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rows", [0, 1, 40])
+def test_every_name_of_the_figure_lies_within_it(rows):
+    longest = "weight-per-example · compute-bound-chips · changed-inputs"
+    found = [(*longest.split(" · "), n) for n in range(rows)]
+    drawn = overview.figure(found)
+    wide, high = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawn).groups())
+    places = re.findall(rf"<!-- {longest} -->.*?translate\((\S+) (\S+)\)", drawn, re.S)
+    assert len(places) == rows
+    assert all(0 < float(x) < wide and 0 < float(y) < high for x, y in places)
+    assert len(set(places)) == rows
+
+
 def test_the_scores_of_a_part_are_summed_up(page):
     got = {row[1]: row[2:] for row in of(page, "Parts")}
     worth = points(NAME)[PARTS[0]]

@@ -35,6 +35,7 @@ SAME = "tests/grading/test_grading_same.py"
 COURSE = "tests/grading/test_grading_course.py"
 VALUES = "tests/grading/test_grading_values.py"
 KERNEL = "tests/grading/test_grading_kernel.py"
+STOCK = "tests/grading/test_stock_kernel.py"
 HOSTILE = "tests/grading/test_hostile.py"
 EXERCISES = "tests/exercises/test_exercises.py"
 NO_BROWSER = "-k|not browser and not formgrader"
@@ -66,6 +67,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/limits.py": ("tests/grading/test_limits.py tests/grading/test_pool.py", HOSTILE),
     "grading/platforms/": ("tests/grading/test_platforms.py",),
     "grading/execution/": (VALUES, KERNEL, HOSTILE),
+    "grading/execution/outputs.py": ("tests/grading/test_{stem}.py", KERNEL),
     "grading/intake/": (
         "tests/grading/test_intake.py tests/grading/test_{stem}.py",
         COURSE,
@@ -90,7 +92,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/reports/rows.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
     "grading/reports/overview.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
     "grading/sandbox/": (BOXES, *SANDBOX),
-    "grading/sandbox/kernel_connection.py": ("tests/sandbox/test_{stem}.py", *SANDBOX),
+    "grading/sandbox/cell_channel.py": ("tests/sandbox/test_{stem}.py", *SANDBOX),
+    "grading/sandbox/inside/cells.py": ("tests/sandbox/test_{stem}.py", STOCK, *SANDBOX),
+    "grading/sandbox/inside/output.py": (
+        "tests/sandbox/test_cells.py tests/sandbox/test_cell_channel.py",
+        STOCK,
+        *SANDBOX,
+    ),
     "grading/sandbox/inside/seccomp.py": (
         "tests/sandbox/test_filter.py",
         "tests/sandbox/test_refused_calls.py",

@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,31 @@ def test_two_boxes_at_once_do_not_see_each_other():
                 box, "import os; print(os.listdir('/run/box'), os.listdir('/run/boxes'))"
             )
             assert listing.texts[0].endswith("[]\n")
+
+
+OPEN = """
+import os
+found = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
+print(sorted(os.readlink(path).split(":")[0] for path in found if os.path.exists(path)))
+"""
+
+
+def test_a_notebook_has_its_socket_and_none_of_the_zygote_s():
+    """And the two of asyncio's loop. Another one would be the zygote's own, or the life line of a classmate's sandbox."""
+    with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
+        texts = [run_in(box, OPEN).texts[0] for box in (first, second)]
+    assert [text.count("'socket'") for text in texts] == [3, 3]
+
+
+def test_a_box_is_closed_while_a_younger_one_goes_on():
+    """The younger one was forked when the older one's life line was open."""
+    older = sandbox.open(LIMITS)
+    with older, sandbox.open(LIMITS) as younger:
+        closing = threading.Thread(target=older.close, daemon=True)
+        closing.start()
+        closing.join(60)
+        assert not closing.is_alive()
+        assert run_in(younger, "print(1)").texts == ["1\n"]
 
 
 def test_each_box_has_namespaces_of_its_own():
@@ -284,7 +310,7 @@ def test_what_accepts_the_risk(monkeypatch, value, yes):
 
 
 def test_a_request_survives_its_journey():
-    request = Request("7", 61234, "key", ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
+    request = Request("7", 61234, ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
     assert Request.from_json(request.to_json()) == request
 
 

@@ -159,7 +159,7 @@ AF_UNIX = 1
 NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x70000000
 GUARDED = {
     "clone": Guard((56, 220), 0, never=NEW_NAMESPACES),
-    # Others reach past a network namespace. The error is one that ZeroMQ can handle.
+    # Others reach past a network namespace. The error is that of a system without them.
     "socket": Guard((41, 198), 0, only=(AF_UNIX,), error=errno.EOPNOTSUPP),
     "socketpair": Guard((53, 199), 0, only=(AF_UNIX,), error=errno.EOPNOTSUPP),
     # Not SO_SNDBUF, by which a socket would hold more than is counted for it. In this order:

@@ -29,12 +29,11 @@ class Request:
     """One sandbox, as asked for over the zygote's socket.
 
     box: name of its folder of sockets. user: user and group id of its processes, 0 for those that
-    the zygote has. key: signs the kernel's messages. readable: host paths that are seen read-only.
+    the zygote has. readable: host paths that are seen read-only.
     """
 
     box: str
     user: int
-    key: str
     readable: tuple[str, ...]
     limits: SandboxLimits
 

@@ -1,8 +1,8 @@
 """The zygote: a process inside bubblewrap with everything imported, forked for each sandbox.
 
-It runs no learner's code. For each sandbox it forks a process that enters new namespaces and forks
-an init process, the first of the new pid namespace; when init ends, the system kills everything
-else in there. Init forks the process that becomes the kernel.
+It runs no learner's code. For each sandbox it forks a process that enters new namespaces and is
+init, the first of the new pid namespace, or where this needs rights that it lacks, forks init. When
+init ends, the system kills everything else in there. Init forks the process that runs the notebook.
 
 `main` takes the file descriptor of the grader's socket and the names of modules to import.
 """
@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from . import isolate, kernel_app, memory, refusals, seccomp
+from . import cells, isolate, memory, refusals, seccomp
 from .request import Request, SandboxLimits
 
 # New objects until Python looks for garbage: a figure alone makes tens of thousands, and each look
@@ -36,29 +36,49 @@ WATCH_SECONDS = 0.05  # between two looks at the memory in use
 
 def serve(grader: socket.socket) -> None:
     """Make a sandbox for each request until the grader is gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so the system reaps the children
+    wake, woken = _woken_by_signals()
+    own = isolate.pid_namespace()
+    lives: dict[int, int] = {}  # first process of a sandbox → what tells the grader of its end
     grader.send(b"ready")
     while True:
+        ready, _, _ = select.select([grader, wake], [], [])
+        if wake in ready:
+            wake.recv(4096)
+        for pid, _ in _reaped():  # which it is when the last process of the sandbox is gone
+            os.close(lives.pop(pid))
+        if grader not in ready:
+            continue
         request, descriptors = _receive(grader)
         if not request:
             return
-        if os.fork() == 0:
-            _end(sandbox, Request.from_json(request), descriptors, [grader])
-        for descriptor in descriptors:
+        child = os.fork() if own is None else isolate.fork_first(own)
+        if child == 0:
+            others = [grader.fileno(), wake.fileno(), woken.fileno(), *lives.values()]
+            if own is not None:
+                others.append(own)
+            _end(sandbox, Request.from_json(request), descriptors, others, own is None)
+        lives[child], *sockets = descriptors
+        for descriptor in sockets:
             os.close(descriptor)
 
 
-def sandbox(request: Request, descriptors: Sequence[int], others: Sequence[socket.socket]) -> None:
-    """Enter new namespaces, fork init, and wait until it has ended."""
+def sandbox(
+    request: Request, descriptors: Sequence[int], others: Sequence[int], forks: bool
+) -> None:
+    """Enter new namespaces and be init; if this `forks`, a child is it and this waits for it.
+
+    others: descriptors of the zygote's, which are no business of a sandbox.
+    """
+    signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     isolate.die_with_parent()
     for other in others:
-        other.close()
+        os.close(other)
     first, *sockets = descriptors
     life = socket.socket(fileno=first)
     try:
-        isolate.own_namespaces()
-        child = os.fork()
+        isolate.own_namespaces(pids=forks)
+        child = os.fork() if forks else 0
     except OSError as error:
         _tell(life, refused=str(error))
         return
@@ -106,7 +126,7 @@ def learner(request: Request, sockets: Sequence[int]) -> None:
     os.setsid()
     os.nice(5)  # init and the grader run first
     refusals.watch(request.readable)
-    kernel_app.run(sockets, request.key, isolate.BOX)
+    cells.run(*sockets)
 
 
 def _watch(
@@ -115,11 +135,7 @@ def _watch(
     """Return when the grader hangs up, or when the sandbox is over its time or memory."""
     child: int | None = kernel
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # or the notebook could interrupt init with it
-    wake, woken = socket.socketpair()
-    wake.setblocking(False)
-    woken.setblocking(False)
-    signal.set_wakeup_fd(woken.fileno())
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake us
+    wake, _woken = _woken_by_signals()
     look, held = time.monotonic(), memory.Memory()
     end = look + limits.wall_seconds
     _tell(life, started=True)
@@ -148,6 +164,16 @@ def _watch(
         if held.exceeds(limits.memory_bytes):
             _tell(life, stopped="memory")
             return
+
+
+def _woken_by_signals() -> tuple[socket.socket, socket.socket]:
+    """A socket that can be read when a child has ended, and its other end, which must be kept."""
+    wake, woken = socket.socketpair()
+    wake.setblocking(False)
+    woken.setblocking(False)
+    signal.set_wakeup_fd(woken.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake us
+    return wake, woken
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
@@ -195,11 +221,12 @@ def main() -> None:
     sys.path[0] = "/run/course"  # instead of /run, from which this package came
     for module in sys.argv[2:]:
         importlib.import_module(module)
-    kernel_app.warm_up()
+    cells.warm_up()
     seccomp.warm_up()
     if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
     gc.collect()
     gc.freeze()  # so that collections in the children do not write to shared pages
     gc.set_threshold(OBJECTS)
+    isolate.large_pages()
     serve(grader)

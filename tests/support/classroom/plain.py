@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 
 from grading import sandbox
 from grading.execution import probe
-from grading.execution.questions import Questions
+from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.judging.verdicts import Graded, judge_parts
 from grading.release import exercises
@@ -24,9 +24,16 @@ matplotlib.use("agg")
 
 def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -> dict[str, Graded]:
     """Part → verdict, for a notebook that ends by itself."""
-    with sandbox.UnsafeBox() as place, Questions(place) as questions:
-        run(notebook, questions)
-        return judge_parts(name, questions, "tests", limits)
+
+    def graded(spare: bool) -> dict[str, Graded]:
+        with sandbox.UnsafeBox() as place, Questions(place, spare=spare) as questions:
+            run(notebook, questions)
+            return judge_parts(name, questions, "tests", limits)
+
+    try:
+        return graded(spare=False)
+    except Ended:
+        return graded(spare=True)
 
 
 def run(notebook: NotebookNode, questions: Questions) -> None:

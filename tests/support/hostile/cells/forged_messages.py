@@ -1,9 +1,9 @@
-# points: sends outputs, states and replies in the kernel's name, well-formed and not.
+# points: sends outputs, and ends of cells, in the name of the shell, well-formed and not.
+import json
+
 from ipykernel.kernelapp import IPKernelApp
 
-app = IPKernelApp.instance()
-session, pipe = app.session, app.iopub_socket
-parent = app.kernel.get_parent()
+lines = IPKernelApp.instance().session
 for kind, content in (
     ("status", {"execution_state": "idle"}),
     ("execute_result", {"data": {"text/plain": "20.0"}, "metadata": {}, "execution_count": 1}),
@@ -18,13 +18,17 @@ for kind, content in (
     ("comm_open", {"target_name": "jupyter.widget", "comm_id": 1, "data": {}}),
     ("comm_msg", {}),
     ("no_such_kind", {}),
+    ("done", None),
     ("", None),
     (None, 3),
 ):
     for _ in range(3):
         try:
-            session.send(pipe, kind, content, parent=parent)
+            lines.send(None, kind, content)
         except Exception as error:
             print(type(error))
-pipe.send_multipart([b"x"])
-pipe.send_multipart([b"<IDS|MSG>", b"", b"{", b"}", b"[" * 100_000, b"\xff"])
+        for number in (lines.number, lines.number - 1, "x", None):
+            lines.write(json.dumps([number, kind, content]).encode())
+for noise in (b"x", b"[1", b"[]", b"7", b"{}", b"[" * 100_000, b"\xff", b"9" * 5_000, b"", b"\0"):
+    lines.write(noise)
+lines.write(json.dumps([lines.number, "done", {"kept": True}]).encode())

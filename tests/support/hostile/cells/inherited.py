@@ -3,7 +3,16 @@ import os
 import sys
 from pathlib import Path
 
-OURS = ("socket:", "anon_inode:", "pipe:", "/dev/null", "/usr/", sys.prefix, sys.base_prefix)
+OURS = (
+    "socket:",
+    "anon_inode:",
+    "pipe:",
+    "/dev/null",
+    "/tmp/#",
+    "/usr/",
+    sys.prefix,
+    sys.base_prefix,
+)
 for entry in Path("/proc/self/fd").iterdir():
     try:
         target = os.readlink(entry)

@@ -1,4 +1,4 @@
-# either: writes noise into every open file descriptor, the kernel's sockets among them.
+# either: writes noise into every open file descriptor, the socket to the grader among them.
 import os
 
 for descriptor in range(3, 256):

@@ -1,0 +1,178 @@
+"""The grader's end of the socket to a process that runs cells, whose every message may be forged.
+
+Orders and messages are lines of JSON: see inside/cells.py.
+"""
+
+import json
+import secrets
+import select
+import socket
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import Any
+
+MESSAGE_BYTES = 8_000_000  # a longer line is passed over, and never kept
+ENDLESS_BYTES = 100_000_000  # of lines that were passed over; then nothing more is taken in
+SMALL_BYTES = 4_000
+BUDGET_BYTES = 30_000_000  # after that, larger messages than small are dropped
+SEND_SECONDS = 5  # how long an order may wait to be taken
+BLOCK = 1 << 18
+
+Content = dict[str, Any]
+
+
+class Ended(Exception):
+    """The process has ended, or takes no more orders."""
+
+
+class Endless(Exception):
+    """The process sends what is no message, and more and more of it."""
+
+
+class Channel:
+    """Sends orders, and receives well-formed answers only, and not too many bytes of them.
+
+    ended: says whether the process has ended. life: can be read when that may be so.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        ended: Callable[[], bool],
+        life: socket.socket | None = None,
+    ) -> None:
+        self.connection, self.ended = connection, ended
+        self.sources = [connection, life] if life else [connection]
+        connection.setblocking(False)
+        self.number = 0
+        self.received = 0
+        self.rest = bytearray()
+        self.searched = 0  # so much of it holds no end of a line
+        self.passed_over = 0
+
+    def order(self, what: str, word: Any) -> None:
+        """Send an order, to which all that is received then belongs; Ended if nobody takes it.
+
+        Its number can't be guessed, so nothing can be said to it before it was given.
+        """
+        self.number = secrets.randbits(53)
+        line = json.dumps([self.number, what, word]).encode() + b"\n"
+        try:
+            self.connection.settimeout(SEND_SECONDS)
+            self.connection.sendall(line)
+        except OSError:
+            raise Ended from None
+        finally:
+            self.connection.setblocking(False)
+
+    def receive(self, seconds: float) -> tuple[str, Content] | None:
+        """The next message to the last order; None if none comes within these seconds.
+
+        Ended or Endless if there will be none.
+        """
+        end = monotonic() + seconds
+        while (left := end - monotonic()) > 0:
+            while (line := self._line()) is not None:
+                message = self._read(line)
+                if message is not None:
+                    return message
+            ready, _, _ = select.select(self.sources, [], [], left)
+            if self.connection not in ready:
+                if self.ended():
+                    raise Ended
+                continue
+            self._take_in()
+        return None
+
+    def _take_in(self) -> None:
+        try:
+            block = self.connection.recv(BLOCK)
+        except BlockingIOError:
+            return
+        except OSError:
+            block = b""
+        if not block:
+            raise Ended
+        self.rest += block
+
+    def _line(self) -> bytes | None:
+        """The next line, None if it has not come whole. Of one that is too long comes the end."""
+        place = self.rest.find(b"\n", self.searched)
+        if place < 0:
+            if len(self.rest) > MESSAGE_BYTES:
+                self.passed_over += len(self.rest)
+                self.rest.clear()
+                if self.passed_over > ENDLESS_BYTES:
+                    raise Endless
+            self.searched = len(self.rest)
+            return None
+        line = bytes(self.rest[:place])
+        del self.rest[: place + 1]
+        self.searched = 0
+        return line
+
+    def _read(self, line: bytes) -> tuple[str, Content] | None:
+        """A message that answers the last order; None if it is something else."""
+        self.received += len(line)
+        if not line or (self.received > BUDGET_BYTES and len(line) > SMALL_BYTES):
+            return None
+        try:
+            number, kind, content = json.loads(line.decode("utf-8", "replace"))
+            if number == self.number and well_formed(kind, content):
+                return kind, content
+        except Exception:  # malformed in whatever way
+            return None
+        return None
+
+
+def well_formed(kind: object, content: object) -> bool:
+    """Whether a message has the types that the protocol demands."""
+    if not isinstance(kind, str) or kind not in CONTENT or not isinstance(content, dict):
+        return False
+    return all(isinstance(content.get(key), wanted) for key, wanted in CONTENT[kind]) and VALID.get(
+        kind, _always
+    )(content)
+
+
+def _texts(values: Iterable[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _data(content: Content) -> bool:
+    display = content.get("transient", {})
+    return (
+        _texts(content["data"].values())
+        and isinstance(display, dict)
+        and isinstance(display.get("display_id", ""), str)
+    )
+
+
+def _stream(content: Content) -> bool:
+    return content["name"] in ("stdout", "stderr")
+
+
+def _traceback(content: Content) -> bool:
+    return _texts(content["traceback"])
+
+
+def _always(_: Content) -> bool:
+    return True
+
+
+DATA = (("data", dict), ("metadata", dict))
+CONTENT: dict[str, tuple[tuple[str, type], ...]] = {
+    "stream": (("name", str), ("text", str)),
+    "error": (("ename", str), ("evalue", str), ("traceback", list)),
+    "display_data": DATA,
+    "update_display_data": DATA,
+    "execute_result": (*DATA, ("execution_count", int)),
+    "clear_output": (),
+    "done": (),
+}
+VALID: dict[str, Callable[[Content], bool]] = {
+    "stream": _stream,
+    "error": _traceback,
+    "display_data": _data,
+    "update_display_data": _data,
+    "execute_result": _data,
+}
