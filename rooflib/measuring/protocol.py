@@ -55,7 +55,8 @@ PROTOCOL |= {
 def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
     """Measure the roofs of this machine with numpy, and the course's operations under them.
 
-    Half a minute if nobody else wants the machine, `seconds` at most for what is measured. A
+    About a minute on two cores if nobody else wants them, and never more than `seconds` for what is
+    measured. A
     sample in which somebody else took the cores is dropped and repeated, at once and again at the
     end. What is not reached in time is left out, and the run says so. On a machine that others use
     now and then, give it more seconds.
