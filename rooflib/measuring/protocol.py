@@ -56,10 +56,9 @@ def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
     """Measure the roofs of this machine with numpy, and the course's operations under them.
 
     About a minute on two cores if nobody else wants them, and never more than `seconds` for what is
-    measured. A
-    sample in which somebody else took the cores is dropped and repeated, at once and again at the
-    end. What is not reached in time is left out, and the run says so. On a machine that others use
-    now and then, give it more seconds.
+    measured. A sample in which somebody else took the cores is dropped and repeated, at once and
+    again at the end. What is not reached in time is left out, and the run says so. Give it more
+    seconds on a machine that others use now and then.
 
     How fast the gauges were is kept in the user's cache for a month. If the whole of a later run is
     slower than that, the intervals of its figures reach up to what the machine has shown.

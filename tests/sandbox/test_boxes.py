@@ -76,7 +76,7 @@ print(sorted(os.readlink(path).split(":")[0] for path in found if os.path.exists
 
 
 def test_a_notebook_has_its_socket_and_none_of_the_zygote_s():
-    """And the two of asyncio's loop. Another one would be the zygote's own, or the life line of a classmate's sandbox."""
+    """And the two of asyncio's loop. Another would be the zygote's, or a classmate's life line."""
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
         texts = [run_in(box, OPEN).texts[0] for box in (first, second)]
     assert [text.count("'socket'") for text in texts] == [3, 3]
