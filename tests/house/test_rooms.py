@@ -120,8 +120,9 @@ def test_rooflib_is_read_in_half_an_hour() -> None:
         lines[path.parent.name] += source.count("\n")
     # Attention, whole models, latency and measured steps came with 450 of them.
     assert lines["rooflib"] <= 2480
-    # Threads that stay on cores of their own came with 25.
-    assert lines["measuring"] <= 2175
+    # Threads that stay on cores of their own came with 25, and gauges that tell on some figures and
+    # not on others with 45.
+    assert lines["measuring"] <= 2220
     # Two libraries behind one interface, the sensors of a driver, and a check of each result.
     assert lines["accelerator"] <= 1320
 
