@@ -117,9 +117,8 @@ def take(
     taken: dict[int, tuple[Sample, ...]] = {}
     probes = list(plan)
     while waiting := _waiting(probes, taken, watch):
-        found = {probe.key for n, probe in enumerate(probes) if n not in waiting}
         # The roofs until all are there: without one of them the rest is worth nothing.
-        first = [n for n in waiting if probes[n].key in ROOFS and probes[n].key not in found]
+        first = _roofs_missing(probes, waiting)
         for number in first or waiting:
             probe = probes[number]
             spent = readings().wall - start
@@ -132,6 +131,9 @@ def take(
             telling = kernels.telling(probe.footprint)
             new = watch.samples(work, probe.threads, probe.keeps_busy, until, enough, telling)
             taken[number] = taken.get(number, ()) + tuple(new)
+            # The machine may just have shown that it was slower when a roof was measured.
+            if not first and _roofs_missing(probes, _waiting(probes, taken, watch)):
+                break
         if readings().wall - start > seconds:
             break
     figures, left_out = _figures(_tried(probes, taken, watch))
@@ -159,6 +161,12 @@ def _waiting(probes: Sequence[Probe], taken: _Taken, watch: Watch) -> list[int]:
     machine has shown what its usual pace is.
     """
     return [n for n, figure in enumerate(_tried(probes, taken, watch)) if figure.refused]
+
+
+def _roofs_missing(probes: Sequence[Probe], waiting: Sequence[int]) -> list[int]:
+    """Which of those that wait are roofs of which no try has a figure."""
+    found = {probe.key for n, probe in enumerate(probes) if n not in waiting}
+    return [n for n in waiting if probes[n].key in ROOFS and probes[n].key not in found]
 
 
 def _tried(probes: Sequence[Probe], taken: _Taken, watch: Watch) -> list[Figure]:

@@ -242,6 +242,22 @@ def test_a_gauge_waits_until_threads_of_this_process_rest(monkeypatch, spins):
     assert machine.at.wall - start < 10
 
 
+def test_a_roof_is_measured_again_as_soon_as_the_machine_shows_that_it_was_slower():
+    machine = Machine()
+    gauges = machine.gauges()
+    plain, turn = gauges["memory"], [0]
+
+    def memory(repeats: int) -> None:
+        turn[0] += 1
+        plain(repeats * (3 if turn[0] < 50 else 2))
+
+    dots = [machine.probe(f"dot {n}", "B/s", 1e9, 0.2, footprint=1e9) for n in range(60)]
+    run = machine.run(dots, gauges=gauges | {"memory": memory})
+    assert any(sample.disturbed for sample in run.figures["read"].samples)
+    assert len(run.figures["read"].values) >= ENOUGH
+    assert "dot 59" in run.left_out, "the time was out before all were measured"
+
+
 @pytest.mark.parametrize(("spins", "gauges"), [(0.0, ENOUGH + 1), (1000.0, ENOUGH // 2 + 2)])
 def test_gauges_that_must_wait_long_stand_at_every_second_sample(monkeypatch, spins, gauges):
     machine, seen = Machine(), []
