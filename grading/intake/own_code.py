@@ -43,17 +43,17 @@ def added(source: str, original: str) -> tuple[str, bool]:
     body, before = parsed(source), parsed(original)
     if body is None or before is None:
         return "", source.split() == original.split()
-    known = {ast.dump(node) for node in before}
+    known = {_text(node) for node in before}
     taken = {name for node in before for name in _bound(node)}
-    whole = known <= {ast.dump(node) for node in body}
+    whole = known <= {_text(node) for node in body}
     kinds = (ast.stmt,) if whole else KEPT
     own = [
         node
         for node in body
-        if isinstance(node, kinds) and ast.dump(node) not in known and not taken & _bound(node)
+        if isinstance(node, kinds) and _text(node) not in known and not taken & _bound(node)
     ]
     lines = _plain(source).split("\n")
-    holds = whole and not any(taken & _bound(n) for n in body if ast.dump(n) not in known)
+    holds = whole and not any(taken & _bound(n) for n in body if _text(n) not in known)
     spans = dict.fromkeys((_first_line(node), node.end_lineno or node.lineno) for node in own)
     return "\n".join("\n".join(lines[start - 1 : end]) for start, end in spans), holds
 
@@ -74,6 +74,14 @@ def _parsed(source: str) -> Sequence[ast.stmt] | None:
 
 # A class hands in the same cells again and again, and each is asked about many times.
 _kept = functools.lru_cache(maxsize=200)(_parsed)
+
+
+def _text(node: ast.stmt) -> str:
+    """The same for statements that are the same; its own for one that is nested too deep."""
+    try:
+        return ast.dump(node)
+    except RecursionError:
+        return repr(node)
 
 
 def _plain(source: str) -> str:

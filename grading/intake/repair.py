@@ -50,11 +50,16 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
 
 
 def _forget_front_ends(nb: NotebookNode) -> None:
-    """Leave nothing but nbgrader's marks: a tag, say, would have a cell skipped."""
+    """Leave nothing but nbgrader's marks: a tag, say, would have a cell skipped.
+
+    And no outputs: what an older notebook says of them may be anything.
+    """
     for cell in nb.cells:
         marks = cell.metadata.get("nbgrader")
         known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
         cell["metadata"] = NotebookNode({"nbgrader": marks} if known else {})
+        if cell.cell_type == "code":
+            cell["outputs"], cell["execution_count"] = [], None
 
 
 def _grade_id(cell: NotebookNode) -> str | None:

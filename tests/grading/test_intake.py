@@ -11,6 +11,7 @@ from classroom import cell, code
 from classroom.accidents import changed, twice, without
 
 from grading.intake import submissions as intake
+from grading.intake.own_code import added
 from grading.intake.repair import repair
 from grading.intake.submissions import Submission, digest, strangers, submissions
 from grading.release import exercises
@@ -549,3 +550,18 @@ def test_a_retyped_cell_gets_its_type_back():
 
 def test_a_submission_names_the_reason_that_is_known_already(tmp_path):
     assert Submission("ada", NAME, tmp_path, None, "why").read() == (b"", b"", "why")
+
+
+@pytest.mark.parametrize("odd", [{"a": 1}, "7", [2], -1.5])
+def test_an_older_notebook_may_say_anything_of_its_outputs(odd):
+    """Those that nbformat brings to the present version have not been read part by part."""
+    nb = nbformat.reads(nbformat.writes(exercises.source(NAME)), as_version=4)
+    (first, *_) = [cell for cell in nb.cells if cell.cell_type == "code"]
+    first["execution_count"], first["outputs"] = odd, [odd]
+    repair(nb, NAME)
+    nbformat.validate(nb)
+
+
+def test_code_that_is_nested_too_deep_is_no_error():
+    deep = "x = " + "-" * 2_000 + "1"
+    assert added(f"import math\n{deep}", "import math") == (deep, True)
