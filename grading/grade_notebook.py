@@ -37,16 +37,16 @@ def grade(
     """
     end = time.monotonic() + limits.notebook
 
-    def run(spare: bool) -> tuple[NotebookNode, bool, bool]:
+    def once(spare: bool) -> tuple[NotebookNode, bool, bool]:
         return _grade(copy.deepcopy(nb), name, seed, limits, unsafe, end, spare)
 
     try:
-        graded, waited, ended = run(spare=False)
+        graded, waited, ended = once(spare=False)
     except Ended:  # while it was asked, as few do
-        graded, waited, _ = run(spare=True)
+        graded, waited, _ = once(spare=True)
         ended = False  # this was the second run
     if (ended or (waited and late_again)) and time.monotonic() < end:
-        graded, _, _ = run(spare=True)
+        graded, _, _ = once(spare=True)
     return graded
 
 

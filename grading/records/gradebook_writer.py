@@ -22,6 +22,7 @@ from nbgrader.api import (  # type: ignore[import-untyped]
 )
 from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
 from sqlalchemy import insert, select
+from sqlalchemy.exc import IntegrityError
 from traitlets.config import Config
 
 from grading.records.results import replace
@@ -155,9 +156,12 @@ class GradebookWriter:
         points = {part["key"]: part["points"] for part in outcome.parts}
         failed = all(part["cause"] == "not-graded" for part in outcome.parts)
         if self._notebook(student, exercise) is None:
-            due = self._enter(student, exercise, points, failed, outcome.comments, time_of(stamp))
-            if not due:
-                return False
+            about = points, failed, outcome.comments, time_of(stamp)
+            try:
+                if not self._enter(student, exercise, *about):
+                    return False
+            except IntegrityError:  # another program has entered it meanwhile
+                book.db.rollback()
         submission = book.update_or_create_submission(exercise, student)
         submission.timestamp = time_of(stamp)
         (notebook,) = submission.notebooks

@@ -113,6 +113,15 @@ def test_a_first_submission_is_entered_as_nbgrader_enters_it(room, writer, cause
     assert entered(room, "ada") == entered(room, "bob")
 
 
+def test_what_another_program_has_entered_meanwhile_is_not_entered_twice(room, writer, monkeypatch):
+    monkeypatch.setattr(writer, "_notebook", lambda student, exercise: None)
+    writer.record("ada", NAME, outcome([]), b"")
+    writer.record("ada", NAME, outcome(PARTS[1:]), EARLY)
+    assert submission(room) == (FULL - points(NAME)[PARTS[0]], 0, False, datetime(2026, 2, 28, 10))
+    with room.course.gradebook() as gradebook:
+        assert len(gradebook.assignment_submissions(NAME)) == 1
+
+
 def test_recording_again_replaces_what_was_there(room, writer):
     writer.record("ada", NAME, outcome(comments={f"{PARTS[0]}-solution": "No response."}), EARLY)
     beside = room.course.graded("ada", NAME).with_name("left.html")

@@ -1,5 +1,6 @@
 """A figure comes from a machine that was left alone, or it does not come: on made-up clocks."""
 
+import itertools
 import statistics
 from dataclasses import replace
 
@@ -183,16 +184,17 @@ def test_a_neighbour_on_the_memory_disturbs_only_what_passes_over_it():
     assert "cores ran at 83%" in sample.disturbed
 
 
+def with_slow_memory(machine, slow):
+    """The gauges of a machine whose memory takes half as long again at each turn that is `slow`."""
+    gauges, turns = machine.gauges(), itertools.count(1)
+    plain = gauges["memory"]
+    return gauges | {"memory": lambda repeats: plain(repeats * (3 if slow(next(turns)) else 2))}
+
+
 def test_a_run_beside_a_neighbour_on_the_memory_keeps_its_peaks():
     machine = Machine()
-    gauges = machine.gauges()
-    plain, turn = gauges["memory"], [0]
-
-    def memory(repeats: int) -> None:
-        turn[0] += 1
-        plain(repeats * (3 if turn[0] % 8 < 4 else 2))
-
-    run = machine.run(gauges=gauges | {"memory": memory})
+    gauges = with_slow_memory(machine, lambda turn: turn % 8 < 4)
+    run = machine.run(gauges=gauges)
     taken = {key: len(figure.samples) for key, figure in run.figures.items()}
     assert [taken["peak fp32"], taken["call"]] == [ENOUGH, DOT_ENOUGH]
     assert taken["read"] > ENOUGH
@@ -200,14 +202,8 @@ def test_a_run_beside_a_neighbour_on_the_memory_keeps_its_peaks():
 
 def test_a_memory_that_becomes_faster_does_not_undo_what_stays_in_the_caches():
     machine = Machine()
-    gauges = machine.gauges()
-    plain, turn = gauges["memory"], [0]
-
-    def memory(repeats: int) -> None:
-        turn[0] += 1
-        plain(repeats * (3 if turn[0] < 25 else 2))
-
-    run = machine.run(gauges=gauges | {"memory": memory})
+    gauges = with_slow_memory(machine, lambda turn: turn < 25)
+    run = machine.run(gauges=gauges)
     assert len(run.figures["peak fp32"].samples) == ENOUGH
     assert any(sample.disturbed for sample in run.figures["read"].samples)
 
@@ -244,15 +240,9 @@ def test_a_gauge_waits_until_threads_of_this_process_rest(monkeypatch, spins):
 
 def test_a_roof_is_measured_again_as_soon_as_the_machine_shows_that_it_was_slower():
     machine = Machine()
-    gauges = machine.gauges()
-    plain, turn = gauges["memory"], [0]
-
-    def memory(repeats: int) -> None:
-        turn[0] += 1
-        plain(repeats * (3 if turn[0] < 50 else 2))
-
+    gauges = with_slow_memory(machine, lambda turn: turn < 50)
     dots = [machine.probe(f"dot {n}", "B/s", 1e9, 0.2, footprint=1e9) for n in range(60)]
-    run = machine.run(dots, gauges=gauges | {"memory": memory})
+    run = machine.run(dots, gauges=gauges)
     assert any(sample.disturbed for sample in run.figures["read"].samples)
     assert len(run.figures["read"].values) >= ENOUGH
     assert "dot 59" in run.left_out, "the time was out before all were measured"
