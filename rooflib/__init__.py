@@ -18,13 +18,13 @@ from rooflib.attention import attention, kv_bytes_per_token
 from rooflib.bounds import Bounds, attainable, bound
 from rooflib.catalogue import (
     DataPoint,
-    achieved,
     chip,
     chips,
     data_points,
-    measured,
     model,
     models,
+    published_shares,
+    published_steps,
 )
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
 from rooflib.critical import (
@@ -62,11 +62,11 @@ __version__ = "0.2.0"
 # fmt: off
 __all__ = [
     "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Run", "Table",
-    "TooBusyError", "__version__", "achieved", "all_gather", "all_reduce", "attainable",
-    "attention", "bound", "chip", "chips", "critical_batch", "critical_batch_limit",
-    "critical_depth", "data_points", "dot", "dtype", "elementwise", "first_whole_above",
-    "kv_bytes_per_token", "load_run", "matmul", "matmul_per_example", "measure",
-    "measure_accelerator", "measured", "model", "models", "operation", "percent", "plots",
+    "TooBusyError", "__version__", "all_gather", "all_reduce", "attainable", "attention",
+    "bound", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
+    "data_points", "dot", "dtype", "elementwise", "first_whole_above", "kv_bytes_per_token",
+    "load_run", "matmul", "matmul_per_example", "measure", "measure_accelerator", "model",
+    "models", "operation", "percent", "plots", "published_shares", "published_steps",
     "reduce_scatter", "rms_norm", "runs", "scientific", "sharded_matmul", "text",
 ]
 # fmt: on

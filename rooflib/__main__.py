@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import rooflib as rl
@@ -12,17 +13,25 @@ from rooflib._arguments import one_of
 from rooflib.table import Table
 from rooflib.units import text
 
-# Each operation with its sizes, in their order.
-SIZES = {"matmul": "B D F", "matmul_per_example": "B D F", "sharded_matmul": "B D F N"}
-SIZES |= {"dot": "N", "elementwise": "N", "rms_norm": "B D", "operation": "flops bytes"}
-TYPES = ("x", "w", "out", "compute", "partial")
-EXAMPLES = """
+USAGE = """\
+usage: python -m rooflib --chips | --version
+       python -m rooflib CHIP
+       python -m rooflib CHIP OPERATION SIZES [options]
+       python -m rooflib CHIP OPERATION --help
+
+How long an operation takes on a chip at least, and what holds it back.
+
+operations and their sizes:
+{operations}
+
 examples:
   python -m rooflib "H100 SXM"
   python -m rooflib tpu-v5e matmul 64 4096 16384 --w int8 --plot layer.svg
   python -m rooflib tpu-v5e sharded_matmul 512 8192 8192 4 --split D --link ICI
-  python -m rooflib measure --help
-"""
+  python -m rooflib "H100 SXM" attention 1 1 8192 32 8 128 --kv int8
+  python -m rooflib "H100 SXM" decode "Llama 3 8B" 16 8192 --launch 5e-6"""
+
+Parameters = Mapping[str, inspect.Parameter]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -33,62 +42,135 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print what `arguments` ask for; a mistake in them is one line, and exit status 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    parser = _parser()
-    if words[:1] == ["measure"]:
-        from rooflib.measuring.command import main as measure
-
-        return measure(words[1:])
-    given = parser.parse_intermixed_args(words)
     try:
-        if given.chips:
-            print(_all_chips())
-        elif given.chip is None:
-            parser.print_help()
-        elif given.operation is None:
-            print(rl.chip(given.chip).table)
-        else:
-            chip, op = rl.chip(given.chip), _operation(given)
-            bounds = rl.bound(op, chip, given.link, given.unit)
-            if given.plot:
-                _plot(given.plot, op, bounds, chip.peak(op.compute, given.unit), chip)
-            print(op.table, f"on {chip.name}:", bounds.table, sep="\n\n")
+        _run(words)
     except (ValueError, TypeError, OSError) as error:
-        parser.error(str(error))
+        _Parser(add_help=False).error(str(error))
 
 
-def _parser() -> _Parser:
-    sizes = "\n".join(f"  {name} {sizes}" for name, sizes in SIZES.items())
+def operations() -> dict[str, Callable[..., rl.Operation]]:
+    """Return what makes an operation, by name: functions of rooflib and methods of `Model`."""
+    public = {name: getattr(rl, name) for name in rl.__all__ if name in vars(rl)}
+    methods = {name: method for name, method in vars(rl.Model).items() if name[0] != "_"}
+    return {
+        name: made
+        for name, made in (public | methods).items()
+        if inspect.isfunction(made) and _parameters(made)[1] == "Operation"
+    }
+
+
+def _run(words: list[str]) -> None:
+    if not words or words[0] in ("-h", "--help"):
+        shown = "\n".join(f"  {name} {_form(made)}" for name, made in operations().items())
+        print(USAGE.format(operations=shown))
+    elif words[0] == "--version":
+        print(f"rooflib {rl.__version__}")
+    elif words[0] == "--chips":
+        if words[1:]:
+            raise ValueError(f"--chips takes nothing beside it; got {' '.join(words[1:])}")
+        print(_all_chips())
+    elif words[0].startswith("-"):
+        raise ValueError(f"a chip must come first; got {words[0]}")
+    elif len(words) == 1:
+        print(rl.chip(words[0]).table)
+    else:
+        _bound(rl.chip(words[0]), words[1], words[2:])
+
+
+def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
+    known = operations()
+    name = one_of("operation", name.replace("-", "_"), known)
+    takes, of_bound = _parameters(known[name])[0], _parameters(rl.bound)[0]
+    on_chip = {key: each for key, each in of_bound.items() if key not in ("op", "chip")}
     parser = _Parser(
-        prog="python -m rooflib",
-        description="How long an operation takes on a chip at least, and what holds it back.",
-        epilog=f"operations and their sizes:\n{sizes}\n{EXAMPLES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog=f"python -m rooflib CHIP {name}",
+        description=(inspect.getdoc(known[name]) or "").splitlines()[0],
+        allow_abbrev=False,
     )
-    parser.add_argument("chip", nargs="?", help="a chip of the catalogue; alone, its figures")
-    parser.add_argument("operation", nargs="?", help="an operation, listed below")
-    parser.add_argument("sizes", nargs="*", help="its sizes, in the order below")
-    parser.add_argument("--chips", action="store_true", help="list the chips")
-    parser.add_argument("--link", help="the link that carries what is sent")
-    parser.add_argument("--unit", default="matrix", help="matrix or vector: whose peak")
+    parser.add_argument("sizes", nargs="*", help=_form(known[name]))
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
-    parser.add_argument("--version", action="version", version=f"rooflib {rl.__version__}")
-    parser.add_argument("--split", help="what a sharded_matmul splits: B, D or F")
-    parser.add_argument("--result", help="what it ends with: replicated or sharded")
-    for name in TYPES:
-        parser.add_argument(f"--{name}", metavar="TYPE", help="data type, e.g. bf16, int8 or fp8")
-    return parser
+    own = {key: each for key, each in takes.items() if key not in ("self", *_sizes(takes))}
+    words_known = [*_add_options(parser, own | on_chip), "--plot"]
+    given, unknown = parser.parse_known_intermixed_args(words)
+    if unknown:
+        raise ValueError(f"{name} takes no {unknown[0]}; it takes {', '.join(words_known)}")
+    options = {key: value for key, value in vars(given).items() if value is not None}
+    del options["sizes"]
+    path = options.pop("plot", None)
+    roofs = {key: options.pop(key) for key in on_chip if key in options}
+    op = _operation(name, known[name], given.sizes, options)
+    bounds = rl.bound(op, chip, **roofs)
+    if path:
+        _plot(path, op, bounds, chip.peak(op.compute, roofs.get("unit", "matrix")), chip)
+    print(op.table, f"on {chip.name}:", bounds.table, sep="\n\n")
 
 
-def _operation(given: argparse.Namespace) -> rl.Operation:
-    name = one_of("operation", given.operation.replace("-", "_"), SIZES)
-    names = SIZES[name].split()
-    if len(given.sizes) != len(names):
-        raise ValueError(f"{name} takes {SIZES[name]}; got {' '.join(given.sizes) or 'none'}")
-    sizes = {size: _number(size, s) for size, s in zip(names, given.sizes, strict=True)}
-    options = {key: getattr(given, key) for key in (*TYPES, "split", "result")}
-    options = {key: value for key, value in options.items() if value}
-    made: rl.Operation = getattr(rl, name)(**sizes, **options)
-    return made
+def _add_options(parser: argparse.ArgumentParser, takes: Parameters) -> list[str]:
+    """Add an option for each of these parameters; return what is typed for them."""
+    words = []
+    for name, each in takes.items():
+        word, kinds = name.replace("_", "-"), each.annotation.split(" | ")
+        default = "" if each.default in (None, "") else f"; {each.default} if left out"
+        if "bool" in kinds:
+            words.append(f"--no-{word}")
+            parser.add_argument(words[-1], dest=name, action="store_false", default=None)
+            if kinds == ["bool"]:
+                continue
+        words.append(f"--{word}")
+        if "Size" in kinds:
+            help = f"a number{default}"
+            parser.add_argument(words[-1], dest=name, type=_named_number(name), help=help)
+        else:
+            what = "a data type" if "DType" in kinds else "a name"
+            parser.add_argument(words[-1], dest=name, help=f"{what}{default}")
+    return words
+
+
+def _operation(
+    name: str, made: Callable[..., rl.Operation], words: Sequence[str], options: dict[str, Any]
+) -> rl.Operation:
+    takes, _ = _parameters(made)
+    names = _sizes(takes)
+    least = [size for size in names if takes[size].default is inspect.Parameter.empty]
+    first = [rl.model(words[0])] if words and "self" in takes else []
+    sizes = words[len(first) :]
+    if not len(least) <= len(sizes) <= len(names) or len(first) < ("self" in takes):
+        raise ValueError(f"{name} takes {_form(made)}; got {' '.join(words) or 'none'}")
+    numbers = {size: _number(size, s) for size, s in zip(names, sizes, strict=False)}
+    return made(*first, **numbers, **options)
+
+
+def _parameters(made: Callable[..., Any]) -> tuple[Parameters, Any]:
+    """Return the parameters of a function by name, and the annotation of what it returns."""
+    signature = inspect.signature(made)
+    return signature.parameters, signature.return_annotation
+
+
+def _sizes(takes: Parameters) -> list[str]:
+    """Return the names of what may be given without an option, in order."""
+    return [
+        name
+        for name, each in takes.items()
+        if each.annotation == "Size" and each.kind is each.POSITIONAL_OR_KEYWORD
+    ]
+
+
+def _form(made: Callable[..., Any]) -> str:
+    """Return the sizes of an operation as a usage line shows them: `B S [chips]`."""
+    takes, _ = _parameters(made)
+    needed = inspect.Parameter.empty
+    shown = [n if takes[n].default is needed else f"[{n}]" for n in _sizes(takes)]
+    return " ".join(["MODEL", *shown] if "self" in takes else shown)
+
+
+def _named_number(name: str) -> Callable[[str], float]:
+    def number(shown: str) -> float:
+        try:
+            return _number(name, shown)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return number
 
 
 def _number(name: str, shown: str) -> float:
@@ -112,7 +194,7 @@ def _plot(path: str, op: rl.Operation, bounds: rl.Bounds, peak: float, chip: rl.
     mpl.use("agg")
     if not 0 < op.intensity < float("inf"):
         raise ValueError("--plot needs an operation with FLOPs and bytes")
-    point: Any = (op.intensity, bounds.attainable)
+    point: Any = (float(op.intensity), float(bounds.attainable))
     with mpl.rc_context(rl.plots.STYLE):
         ax = rl.plots.axes()
         slopes = {f"HBM of {chip.name}": chip.bandwidth}

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import TypeVar  # mypy and Pyright know it without an install
+
+    N = TypeVar("N", bound="Number")
+    N_co = TypeVar("N_co", bound="Number", default="Number", covariant=True)
+else:
+    from typing import TypeVar
+
+    N = TypeVar("N")
+    N_co = TypeVar("N_co", covariant=True)
 
 Size: TypeAlias = "ArrayLike"
 """What a caller may pass where a number is taken: a number, a sequence or an array."""
@@ -18,27 +28,43 @@ Size: TypeAlias = "ArrayLike"
 Number: TypeAlias = "float | NDArray[np.float64]"
 """What comes back: a plain number for plain numbers in, an array of float64 for arrays in."""
 
-LARGEST = 1e100
-"""The largest size: the product of three such sizes is still a float."""
+MAX_SIZE = 1e30
+"""The largest size: a product of ten such sizes is still a float."""
+
+MAX_QUANTITY = 1e100
+"""The largest count of FLOPs or bytes that is passed in, and the largest rate."""
 
 
-def positive(name: str, value: Size) -> Number:
-    """Return `value` as a number or float64 array, all of it above zero and at most 1e100.
+class ReadOnlyDict(dict[str, Any]):
+    """A dictionary that can't be changed and, unlike a mapping proxy, can be pickled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this mapping is read-only; dataclasses.replace makes a changed copy")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReadOnlyDict, (dict(self),)
+
+
+def positive(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
+    """Return `value` as a number or float64 array, all of it above zero and at most `largest`.
 
     A whole number stays a Python int and a Fraction a Fraction, so that counts made from them
     are exact; arrays become float64, which counts exactly up to 2**53 and never wraps around.
     """
-    return _checked(name, value, False, LARGEST)
+    return _checked(name, value, False, largest)
 
 
-def non_negative(name: str, value: Size, largest: float = LARGEST) -> Number:
+def non_negative(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
     """As `positive`, but zero is allowed, and `largest` is the largest."""
     return _checked(name, value, True, largest)
 
 
 def positives(**values: Size) -> list[Number]:
-    """Check each as `positive` does, and that the shapes of all broadcast."""
-    numbers = {name: positive(name, value) for name, value in values.items()}
+    """Check that each is a size above zero, at most 1e30, and that the shapes of all broadcast."""
+    numbers = {name: positive(name, value, MAX_SIZE) for name, value in values.items()}
     check_shapes(numbers)
     return list(numbers.values())
 
@@ -54,11 +80,11 @@ def check_shapes(numbers: Mapping[str, Number]) -> None:
 
 
 def whole(name: str, value: Size) -> Number:
-    """As `positive`, and every entry is a whole number."""
-    checked = positive(name, value)
+    """Return a size as `positive` does, at most 1e30 and all of it whole numbers."""
+    checked = positive(name, value, MAX_SIZE)
     rounded = np.floor(checked) if isinstance(checked, np.ndarray) else math.floor(checked)
     if np.any(rounded != checked):
-        raise ValueError(f"{name} must be a whole number above zero; got {_short(value)}")
+        raise ValueError(f"{name} must be a whole number above zero; got {short(value)}")
     return rounded
 
 
@@ -69,13 +95,60 @@ def wholes(**values: Size) -> list[Number]:
     return list(numbers.values())
 
 
+def scalar(name: str, value: object) -> float:
+    """Return `value` if it is one number and no array."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return value  # type: ignore[return-value]  # A Fraction stays exact.
+    raise TypeError(f"{name} must be one number; got {short(value)}")
+
+
+def flag(name: str, value: object) -> bool:
+    """Return `value` if it is True or False."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False; got {short(value)}")
+
+
+def text_of(name: str, value: object) -> str:
+    """Return `value` if it is a text."""
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{name} must be a text; got {short(value)}")
+
+
+def mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
+    """Return `value` if it is a mapping; `what` says from what to what."""
+    if isinstance(value, Mapping):
+        return value
+    raise TypeError(f"{name} must be a mapping from {what}; got {short(value)}")
+
+
+def same_fields(one: Any, other: Any) -> bool:
+    """Whether two dataclasses are of one type and hold the same values, arrays included."""
+    return type(one) is type(other) and all(
+        _same(getattr(one, field.name), getattr(other, field.name))
+        for field in fields(one)
+        if field.compare
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
 def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     """Return `value` if it is one of `allowed`."""
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
     known, hint = ", ".join(choices), near(value, choices)
-    raise ValueError(f"{name} must be one of {known}; got {_short(value)}{hint}")
+    raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
 
 
 def near(value: object, choices: Iterable[str]) -> str:
@@ -88,7 +161,7 @@ def near(value: object, choices: Iterable[str]) -> str:
     return f"; did you mean {lower[found[0]]!r}?" if found else ""
 
 
-def divide(numerator: Number, denominator: Number) -> Number:
+def divide(numerator: N, denominator: N) -> N:
     """Divide; zero over anything is zero, and anything else over zero is infinite.
 
     An operation that moves no bytes has an infinite intensity. One that computes nothing has an
@@ -99,26 +172,30 @@ def divide(numerator: Number, denominator: Number) -> Number:
             quotient = np.asarray(np.divide(numerator, denominator))
         if np.isnan(quotient.sum()):  # Only 0 ÷ 0 is: neither of the two is ever infinite.
             quotient[np.isnan(quotient)] = 0
-        return quotient
-    return numerator / denominator if denominator else math.inf if numerator else 0.0
+        return quotient  # type: ignore[return-value]  # N is an array's type here
+    if denominator:
+        return numerator / denominator  # type: ignore[return-value]
+    return math.inf if numerator else 0.0  # type: ignore[return-value]
 
 
-def larger(a: Number, b: Number) -> Number:
+def larger(a: N, b: N) -> N:
     """The larger of two numbers, or of each pair of entries."""
     arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.maximum(a, b) if arrays else max(a, b)
+    return np.maximum(a, b) if arrays else max(a, b)  # type: ignore[return-value]
 
 
 def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Number:
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
     if isinstance(value, (bool, str, bytes)) or value is None:
-        raise TypeError(f"{name} must be a number or an array of numbers; got {_short(value)}")
+        raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
     if isinstance(value, Real):
         number: Any = value  # A Fraction passes through as it is, and stays exact.
         # Compared, never converted: 10**400 is no float. No comparison with a nan is true.
         if not ((number > 0 or (zero_allowed and number == 0)) and number <= largest):
-            raise ValueError(f"{name} must be {_range(zero_allowed, value)}; got {_short(value)}")
+            raise ValueError(
+                f"{name} must be {_range(zero_allowed, value, largest)}; got {short(value)}"
+            )
         return number  # type: ignore[no-any-return]
     return _checked_array(name, value, zero_allowed, largest)
 
@@ -131,8 +208,8 @@ def _checked_array(
     except ValueError as error:
         raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
     if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a number or an array of numbers; got {_short(value)}")
-    result = np.asarray(array, np.float64)
+        raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
+    result = np.array(array, np.float64)  # a copy: the caller may change what was passed in
     if result.size == 0:
         return result
     # Two reductions find every bad entry: a nan makes the minimum a nan, and no
@@ -142,17 +219,19 @@ def _checked_array(
         good = ((result > 0) | (zero_allowed & (result == 0))) & (result <= largest)
         where = tuple(int(i) for i in np.argwhere(~good)[0])
         at, bad = ", ".join(map(str, where)), result[where]
-        raise ValueError(f"{name} must be {_range(zero_allowed, bad)}; {name}[{at}] is {bad}")
+        raise ValueError(
+            f"{name} must be {_range(zero_allowed, bad, largest)}; {name}[{at}] is {bad}"
+        )
     return result
 
 
-def _range(zero_allowed: bool, bad: Any) -> str:
-    if LARGEST < bad < math.inf:
-        return f"at most {LARGEST:.0e}"
+def _range(zero_allowed: bool, bad: Any, largest: float) -> str:
+    if largest < bad < math.inf:
+        return f"at most {largest:.0e}"
     return "zero or above, and finite" if zero_allowed else "above zero and finite"
 
 
-def _short(value: object) -> str:
+def short(value: object) -> str:
     try:
         shown = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits.

@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypedDict, overload
+
 import numpy as np
 
-from rooflib._arguments import Number, Size, wholes
+from rooflib._arguments import Number, Size, flag, wholes
 from rooflib.dtypes import DType, dtype
 from rooflib.operations import Operation, matmul_types, read_or
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+class AttentionOptions(TypedDict, total=False):
+    """The keyword arguments of `attention`, which says what they mean."""
+
+    causal: bool
+    fused: bool
+    x: str | DType
+    kv: str | DType | None
+    out: str | DType | None
+    scores: str | DType | None
+    compute: str | DType | None
+    softmax: str | DType | bool
+
+
+@overload
+def attention(
+    B: float,
+    T: float,
+    S: float,
+    N: float,
+    K: float,
+    H: float,
+    **options: Unpack[AttentionOptions],
+) -> Operation[float]: ...
+
+
+@overload
+def attention(
+    B: Size, T: Size, S: Size, N: Size, K: Size, H: Size, **options: Unpack[AttentionOptions]
+) -> Operation: ...
 
 
 def attention(
@@ -16,6 +52,7 @@ def attention(
     N: Size,
     K: Size,
     H: Size,
+    *,
     causal: bool = True,
     fused: bool = True,
     x: str | DType = "bf16",
@@ -70,9 +107,10 @@ def attention(
         For a size that is not a whole number above zero, an N that is no multiple of K, an S below
         T where it is causal, and as `matmul` does.
     """
+    causal, fused = flag("causal", causal), flag("fused", fused)
     read, cache, result, kind = matmul_types(x, kv, out, compute, second="kv")
     written = read_or("scores", scores, read)
-    normalised = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
+    normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = wholes(B=B, T=T, S=S, N=N, K=K, H=H)
     check_heads(N, K)
     if causal and np.any(S < T):
@@ -90,8 +128,16 @@ def attention(
         # Probabilities take the place of their scores.
         resident=loaded + ends_with + square,
         vector=5 * pairs - 2 * (B * N * T) if softmax else 0,
-        vector_compute=normalised,
+        vector_compute=normalized,
     )
+
+
+@overload
+def kv_bytes_per_token(layers: float, K: float, H: float, kv: str | DType = ...) -> float: ...
+
+
+@overload
+def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: str | DType = ...) -> Number: ...
 
 
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: str | DType = "bf16") -> Number:

@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, overload
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, divide, larger, non_negative
+from rooflib._arguments import (
+    N_co,
+    Number,
+    ReadOnlyDict,
+    Size,
+    divide,
+    larger,
+    non_negative,
+    same_fields,
+    short,
+)
 from rooflib.catalogue import as_chip
 from rooflib.dtypes import DType
 from rooflib.hardware import Chip, Link
@@ -23,11 +33,12 @@ if TYPE_CHECKING:
 COMPUTE, VECTOR, HBM, LAUNCH = "compute", "vector", "HBM", "launch"
 
 
-@dataclass(frozen=True, repr=False)
-class Bounds:
+@dataclass(frozen=True, repr=False, eq=False)
+class Bounds(Generic[N_co]):
     """The time of one operation on one chip, at each roof and overall. Made by `bound`.
 
-    Its properties are numbers, or arrays where a size was an array.
+    Its properties are numbers, or arrays where a size was an array. Two are equal if all their
+    values are equal.
 
     Attributes
     ----------
@@ -40,20 +51,26 @@ class Bounds:
         Bytes that the operation needs at once, and bytes of HBM that there are.
     """
 
-    times: Mapping[str, Number]
-    flops: Number
-    held: Number
+    times: Mapping[str, N_co]
+    flops: N_co
+    held: N_co
     capacity: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "times", ReadOnlyDict(self.times))
+
+    def __eq__(self, other: object) -> bool:
+        return same_fields(self, other)
+
     @cached_property
-    def lower(self) -> Number:
+    def lower(self) -> N_co:
         """Seconds if all roofs overlap perfectly: the longest of the times."""
         return reduce(larger, self.times.values())
 
     @cached_property
-    def upper(self) -> Number:
+    def upper(self) -> N_co:
         """Seconds if nothing overlaps: the sum; at most k times `lower` for k roofs."""
-        return sum(self.times.values())
+        return sum(self.times.values())  # type: ignore[return-value]
 
     @cached_property
     def binding(self) -> str | NDArray[np.str_]:
@@ -64,17 +81,17 @@ class Bounds:
         return str(chosen) if stack.ndim == 1 else chosen
 
     @cached_property
-    def fraction_of_peak(self) -> Number:
+    def fraction_of_peak(self) -> N_co:
         """Share of the lower bound in which the compute units work; zero without FLOPs."""
         return divide(self.times[COMPUTE], self.lower)
 
     @cached_property
-    def idle(self) -> Number:
+    def idle(self) -> N_co:
         """Share of the lower bound in which the compute units wait for bytes."""
-        return 1 - self.fraction_of_peak
+        return 1 - self.fraction_of_peak  # type: ignore[return-value]
 
     @cached_property
-    def attainable(self) -> Number:
+    def attainable(self) -> N_co:
         """FLOP/s that one chip reaches at the lower bound."""
         return divide(self.flops, self.lower)
 
@@ -104,6 +121,26 @@ class Bounds:
     @property
     def _binding(self) -> str:
         return " or ".join(name for name in self.times if name in np.atleast_1d(self.binding))
+
+
+@overload
+def bound(
+    op: Operation[float],
+    chip: str | Chip,
+    link: str | Link | None = ...,
+    unit: str = ...,
+    launch: float = ...,
+) -> Bounds[float]: ...
+
+
+@overload
+def bound(
+    op: Operation,
+    chip: str | Chip,
+    link: str | Link | None = ...,
+    unit: str = ...,
+    launch: Size = ...,
+) -> Bounds: ...
 
 
 def bound(
@@ -143,6 +180,8 @@ def bound(
     ValueError
         If there is no such chip, link or peak for the arithmetic, or a link must be named.
     """
+    if not isinstance(op, Operation):
+        raise TypeError(f"op must be an Operation, as `matmul` makes one; got {short(op)}")
     chip = as_chip(chip)
     times: dict[str, Number] = {COMPUTE: op.flops / chip.peak(op.compute, unit)}
     if np.any(op.vector):
@@ -179,6 +218,18 @@ def _vector_peak(op: Operation, chip: Chip) -> float:
             f"has: {known}. attention(..., softmax=False) leaves the softmax's FLOPs out"
         )
     return chip.vector[kind]
+
+
+@overload
+def attainable(
+    intensity: float, chip: str | Chip, compute: str | DType = ..., unit: str = ...
+) -> float: ...
+
+
+@overload
+def attainable(
+    intensity: Size, chip: str | Chip, compute: str | DType = ..., unit: str = ...
+) -> Number: ...
 
 
 def attainable(

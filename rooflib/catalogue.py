@@ -1,4 +1,4 @@
-"""The catalogue: chips, models, and what was measured on them, each figure with its source."""
+"""The catalogue: chips, models and published measurements, each figure with its source."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class DataPoint:
 
 
 @dataclass(frozen=True)
-class Achieved:
-    """A share of peak that somebody measured; `catalogued` is False for a chip not in here."""
+class PublishedShare:
+    """A published share of peak; `catalogued` is False for a chip that is not in the catalogue."""
 
     chip: str
     roof: str
@@ -105,8 +105,8 @@ class Achieved:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """Decode steps of a model on so many chips, as somebody timed them.
+class PublishedStep:
+    """Published timings of a model's decode steps on so many chips.
 
     Attributes
     ----------
@@ -135,13 +135,13 @@ class Measured:
 
     @property
     def seconds(self) -> float:
-        """Time of a step, in the mean: each gives B tokens."""
+        """Average time of a step: each gives B tokens."""
         return self.B / self.tokens_per_second
 
     @property
     def step(self) -> Operation:
         """One chip's share of such a step, to be held against its roofs."""
-        return model(self.model).decode(self.B, self.S, self.chips, self.w, self.kv, self.x)
+        return model(self.model).decode(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
 
 
 def chip(name: str) -> Chip:
@@ -188,19 +188,20 @@ def sources() -> Mapping[str, Source]:
 
 
 @cache
-def achieved() -> tuple[Achieved, ...]:
-    """Measured shares of peak, with their sources."""
+def published_shares() -> tuple[PublishedShare, ...]:
+    """Published shares of peak that were measured, with their sources."""
     return tuple(
-        Achieved(**{**entry, "source": sources()[entry["source"]]})
-        for entry in _catalogue()["achieved"]
+        PublishedShare(**{**entry, "source": sources()[entry["source"]]})
+        for entry in _catalogue()["published_share"]
     )
 
 
 @cache
-def measured() -> tuple[Measured, ...]:
-    """Decode steps that were timed on real chips, with their sources."""
-    known, entries = _sources("measured.toml"), _catalogue("measured.toml")["measured"]
-    return tuple(Measured(**{**entry, "source": known[entry["source"]]}) for entry in entries)
+def published_steps() -> tuple[PublishedStep, ...]:
+    """Published timings of decode steps on real chips, with their sources."""
+    file = "published_steps.toml"
+    known, entries = _sources(file), _catalogue(file)["step"]
+    return tuple(PublishedStep(**{**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
 def _sources(file: str) -> Mapping[str, Source]:

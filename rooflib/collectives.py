@@ -12,7 +12,17 @@ sent. Both may be arrays, which broadcast; a bad argument is an error that names
 
 from __future__ import annotations
 
+from typing import overload
+
 from rooflib._arguments import Number, Size, check_shapes, non_negative, whole
+
+
+@overload
+def reduce_scatter(size: float, N: float) -> float: ...
+
+
+@overload
+def reduce_scatter(size: Size, N: Size) -> Number: ...
 
 
 def reduce_scatter(size: Size, N: Size) -> Number:
@@ -26,9 +36,25 @@ def reduce_scatter(size: Size, N: Size) -> Number:
     return size * (N - 1) / N
 
 
+@overload
+def all_gather(size: float, N: float) -> float: ...
+
+
+@overload
+def all_gather(size: Size, N: Size) -> Number: ...
+
+
 def all_gather(size: Size, N: Size) -> Number:
     """Bytes each chip sends so that an array held in N parts is whole on every chip."""
     return reduce_scatter(size, N)
+
+
+@overload
+def all_reduce(size: float, N: float) -> float: ...
+
+
+@overload
+def all_reduce(size: Size, N: Size) -> Number: ...
 
 
 def all_reduce(size: Size, N: Size) -> Number:

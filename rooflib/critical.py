@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import overload
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from rooflib.operations import matmul_types
 def critical_batch_limit(
     chip: str | Chip,
     x: str | DType = "bf16",
+    *,
     w: str | DType | None = None,
     compute: str | DType | None = None,
 ) -> float:
@@ -34,11 +36,38 @@ def critical_batch_limit(
     return as_chip(chip).ridge(kind) * weight.bytes / 2
 
 
+@overload
+def critical_batch(
+    chip: str | Chip,
+    D: float,
+    F: float,
+    x: str | DType = ...,
+    *,
+    w: str | DType | None = ...,
+    out: str | DType | None = ...,
+    compute: str | DType | None = ...,
+) -> float: ...
+
+
+@overload
+def critical_batch(
+    chip: str | Chip,
+    D: Size,
+    F: Size,
+    x: str | DType = ...,
+    *,
+    w: str | DType | None = ...,
+    out: str | DType | None = ...,
+    compute: str | DType | None = ...,
+) -> Number: ...
+
+
 def critical_batch(
     chip: str | Chip,
     D: Size,
     F: Size,
     x: str | DType = "bf16",
+    *,
     w: str | DType | None = None,
     out: str | DType | None = None,
     compute: str | DType | None = None,
@@ -67,10 +96,35 @@ def critical_batch(
     return divide(ridge * weight.bytes, larger(room, 0.0))
 
 
+@overload
+def critical_depth(
+    chip: str | Chip,
+    link: str | Link,
+    N: float = ...,
+    *,
+    split: str = ...,
+    out: str | DType = ...,
+    compute: str | DType = ...,
+) -> float: ...
+
+
+@overload
+def critical_depth(
+    chip: str | Chip,
+    link: str | Link,
+    N: Size = ...,
+    *,
+    split: str = ...,
+    out: str | DType = ...,
+    compute: str | DType = ...,
+) -> Number: ...
+
+
 def critical_depth(
     chip: str | Chip,
     link: str | Link,
     N: Size = 2,
+    *,
     split: str = "D",
     out: str | DType = "bf16",
     compute: str | DType = "bf16",
@@ -93,6 +147,14 @@ def critical_depth(
     passes = {"B": 0.5, "D": 1.0, "F": 0.5}
     steps = passes[one_of("split", split, passes)] * (whole("N", N) - 1)
     return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
+
+
+@overload
+def first_whole_above(value: float) -> float: ...
+
+
+@overload
+def first_whole_above(value: Size) -> Number: ...
 
 
 def first_whole_above(value: Size) -> Number:

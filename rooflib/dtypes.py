@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rooflib._arguments import near, whole
+from rooflib._arguments import near, short, text_of, whole
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,10 @@ class DType:
     bits: int
 
     def __post_init__(self) -> None:
+        text_of("name of a data type", self.name)
         whole("bits", self.bits)
+        if not isinstance(self.bits, int):
+            raise TypeError(f"bits must be an int; got {short(self.bits)}")
 
     @property
     def bytes(self) -> float:

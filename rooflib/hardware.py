@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
-from rooflib._arguments import non_negative, one_of, positive, whole
+from rooflib._arguments import (
+    ReadOnlyDict,
+    mapping,
+    non_negative,
+    one_of,
+    positive,
+    scalar,
+    short,
+    text_of,
+    whole,
+)
 from rooflib.dtypes import DType, dtype
 from rooflib.table import Table
 from rooflib.units import text
@@ -29,10 +39,10 @@ class Link:
     links_per_axis, axes
         A chip has `axes * links_per_axis` links; a switched network counts as one axis.
     topology
-        "torus": each link leads to one neighbour. "switch": every link can carry traffic to any
+        "torus": each link leads to one neighbor. "switch": every link can carry traffic to any
         one peer. "host": one shared way out, by PCIe or by the host's network card.
     latency
-        Seconds that a message takes to a neighbour, however small it is; 0 leaves them out.
+        Seconds that a message takes to a neighbor, however small it is; 0 leaves them out.
 
     A figure not above zero and finite, a count not whole and a roof's name are a ValueError.
     """
@@ -45,14 +55,18 @@ class Link:
     latency: float = 0.0
 
     def __post_init__(self) -> None:
+        text_of("name of a link", self.name)
         if self.name in ROOFS:
             roofs = ", ".join(ROOFS)
             raise ValueError(f"name of a link must not be a roof's: {roofs}; got {self.name!r}")
-        positive(f"link {self.name!r}: bandwidth", self.bandwidth)
-        whole(f"link {self.name!r}: links_per_axis", self.links_per_axis)
-        whole(f"link {self.name!r}: axes", self.axes)
-        one_of(f"link {self.name!r}: topology", self.topology, TOPOLOGIES)
-        non_negative(f"link {self.name!r}: latency", self.latency)
+        label = f"link {self.name!r}"
+        for name in ("bandwidth", "links_per_axis", "axes", "latency"):
+            scalar(f"{label}: {name}", getattr(self, name))
+        positive(f"{label}: bandwidth", self.bandwidth)
+        whole(f"{label}: links_per_axis", self.links_per_axis)
+        whole(f"{label}: axes", self.axes)
+        one_of(f"{label}: topology", self.topology, TOPOLOGIES)
+        non_negative(f"{label}: latency", self.latency)
 
     @property
     def total(self) -> float:
@@ -72,21 +86,6 @@ class Link:
         challenge for MPP", Parallel Computing 20(3), 1994, who calls it n½.
         """
         return self.latency * self.to_one_peer
-
-
-class _ReadOnly(dict[str, float]):
-    """Figures of a chip by name: read-only, and unlike a mapping proxy they can be pickled."""
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError(
-            "the figures of a chip are read-only; dataclasses.replace makes another chip"
-        )
-
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _ReadOnly, (dict(self),)
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,15 +119,16 @@ class Chip:
     on_chip: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        positive("bandwidth", self.bandwidth)
-        positive("capacity", self.capacity)
+        text_of("name", self.name)
+        positive("bandwidth", scalar("bandwidth", self.bandwidth))
+        positive("capacity", scalar("capacity", self.capacity))
         # Read-only copies: a chip that others hold must not change under them.
         object.__setattr__(self, "peaks", _by_type("peaks", self.peaks))
         object.__setattr__(self, "vector", _by_type("vector", self.vector))
-        for memory, size in self.on_chip.items():
-            positive(f"on_chip[{memory!r}]", size)
-        object.__setattr__(self, "on_chip", _ReadOnly(self.on_chip))
-        object.__setattr__(self, "links", tuple(self.links))
+        for memory, size in mapping("on_chip", self.on_chip, "name to bytes").items():
+            positive(f"on_chip[{memory!r}]", scalar(f"on_chip[{memory!r}]", size))
+        object.__setattr__(self, "on_chip", ReadOnlyDict(self.on_chip))
+        object.__setattr__(self, "links", _links(self.links))
         names = [link.name for link in self.links]
         if len(set(names)) < len(names):
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
@@ -194,15 +194,24 @@ class Chip:
         return self.table._repr_markdown_()
 
 
-def _by_type(argument: str, peaks: Mapping[Any, float]) -> _ReadOnly:
-    if isinstance(peaks, _ReadOnly):  # another chip's, checked when that one was made
+def _by_type(argument: str, peaks: Mapping[Any, float]) -> ReadOnlyDict:
+    if isinstance(peaks, ReadOnlyDict):  # another chip's, checked when that one was made
         return peaks
-    named = {dtype(kind, argument).name: peak for kind, peak in peaks.items()}
+    given = mapping(argument, peaks, "data type to FLOP/s")
+    named = {dtype(kind, argument).name: peak for kind, peak in given.items()}
     if len(named) < len(peaks):
         raise ValueError(f"{argument} must have one figure for each data type; got {dict(peaks)}")
     for name, peak in named.items():
-        positive(f"{argument}[{name!r}]", peak)
-    return _ReadOnly(named)
+        positive(f"{argument}[{name!r}]", scalar(f"{argument}[{name!r}]", peak))
+    return ReadOnlyDict(named)
+
+
+def _links(links: Iterable[Link]) -> tuple[Link, ...]:
+    found = tuple(links) if isinstance(links, Iterable) else (links,)
+    for each in found:
+        if not isinstance(each, Link):
+            raise TypeError(f"links must be a sequence of Link; got {short(links)}")
+    return found
 
 
 def _flow(link: Link) -> str:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, overload
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, larger, whole, wholes
+from rooflib._arguments import Number, Size, flag, larger, whole, wholes
 from rooflib.attention import attention, check_heads, kv_bytes_per_token
 from rooflib.collectives import all_reduce, ring_steps
 from rooflib.dtypes import DType
 from rooflib.operations import ANY_LINK, Operation, matmul_types
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     from rooflib.catalogue import Source
+
+
+class DecodeTypes(TypedDict, total=False):
+    """The data types of `Model.decode`, which says what they mean."""
+
+    w: str | DType
+    kv: str | DType | None
+    x: str | DType
+    compute: str | DType | None
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,8 @@ class Model:
     def __post_init__(self) -> None:
         for size in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
             whole(size, getattr(self, size))
+        for name in ("gated", "tied"):
+            flag(name, getattr(self, name))
         check_heads(self.N, self.K)
 
     @property
@@ -75,11 +88,22 @@ class Model:
         """Bytes of the cache for each position of a sequence, `kv` the type it is kept in."""
         return kv_bytes_per_token(self.layers, self.K, self.H, kv)
 
+    @overload
+    def decode(
+        self, B: float, S: float, chips: float = ..., **types: Unpack[DecodeTypes]
+    ) -> Operation[float]: ...
+
+    @overload
+    def decode(
+        self, B: Size, S: Size, chips: Size = ..., **types: Unpack[DecodeTypes]
+    ) -> Operation: ...
+
     def decode(
         self,
         B: Size,
         S: Size,
         chips: Size = 1,
+        *,
         w: str | DType = "bf16",
         kv: str | DType | None = None,
         x: str | DType = "bf16",

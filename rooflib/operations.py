@@ -14,21 +14,47 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Generic, TypedDict, overload
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, check_shapes, divide, non_negative, one_of, positives
+from rooflib._arguments import (
+    N_co,
+    Number,
+    ReadOnlyDict,
+    Size,
+    check_shapes,
+    divide,
+    non_negative,
+    one_of,
+    positives,
+    same_fields,
+)
 from rooflib.dtypes import DTYPES, DType, dtype, wider
 from rooflib.table import Table
 from rooflib.units import breakable, span
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 ANY_LINK = "link"
 """The key under which `Operation.sent` keeps bytes whose link is chosen later, by `bound`."""
 
 
-@dataclass(frozen=True, repr=False)
-class Operation:
+class MatmulTypes(TypedDict, total=False):
+    """The keyword arguments that multiplications share; `matmul` says what they mean."""
+
+    w: str | DType | None
+    out: str | DType | None
+    compute: str | DType | None
+    accumulate_from: str
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Operation(Generic[N_co]):
     """What one chip has to do: so many FLOPs, so many bytes. Made by `matmul` and the others.
+
+    Two are equal if all that they count is equal, arrays included.
 
     Attributes
     ----------
@@ -53,29 +79,36 @@ class Operation:
     """
 
     name: str
-    flops: Number
-    loaded: Number
-    written: Number
+    flops: N_co
+    loaded: N_co
+    written: N_co
     compute: DType
-    sent: Mapping[str, Number] = field(default_factory=dict)
-    resident: Number | None = None
-    chips: Number = 1
-    vector: Number = 0
+    sent: Mapping[str, N_co] = field(default_factory=dict)
+    resident: N_co | None = None
+    chips: N_co = 1  # type: ignore[assignment]  # a plain number suits arrays as well
+    vector: N_co = 0  # type: ignore[assignment]
     vector_compute: DType = DTYPES["fp32"]
-    hops: Mapping[str, Number] = field(default_factory=dict)
+    hops: Mapping[str, N_co] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sent", ReadOnlyDict(self.sent))
+        object.__setattr__(self, "hops", ReadOnlyDict(self.hops))
+
+    def __eq__(self, other: object) -> bool:
+        return same_fields(self, other)
 
     @cached_property
-    def bytes(self) -> Number:
+    def bytes(self) -> N_co:
         """Bytes each chip moves between HBM and its compute units: loaded and written."""
-        return self.loaded + self.written
+        return self.loaded + self.written  # type: ignore[operator,return-value]
 
     @property
-    def intensity(self) -> Number:
+    def intensity(self) -> N_co:
         """Arithmetic intensity in FLOP/byte; infinite if no byte moves, zero without FLOPs."""
         return divide(self.flops, self.bytes)
 
     @property
-    def held(self) -> Number:
+    def held(self) -> N_co:
         """Bytes of HBM that must be there at once for the operation to run."""
         return self.bytes if self.resident is None else self.resident
 
@@ -106,10 +139,39 @@ class Operation:
         return self.table._repr_markdown_()
 
 
+@overload
+def operation(
+    flops: float = ...,
+    bytes: float = ...,
+    compute: str | DType = ...,
+    *,
+    sent: float | Mapping[str, float] = ...,
+    name: str = ...,
+    hops: float | Mapping[str, float] = ...,
+    vector: float = ...,
+    vector_compute: str | DType = ...,
+) -> Operation[float]: ...
+
+
+@overload
+def operation(
+    flops: Size = ...,
+    bytes: Size = ...,
+    compute: str | DType = ...,
+    *,
+    sent: Size | Mapping[str, Size] = ...,
+    name: str = ...,
+    hops: Size | Mapping[str, Size] = ...,
+    vector: Size = ...,
+    vector_compute: str | DType = ...,
+) -> Operation: ...
+
+
 def operation(
     flops: Size = 0,
     bytes: Size = 0,
     compute: str | DType = "bf16",
+    *,
     sent: Size | Mapping[str, Size] = 0,
     name: str = "operation",
     hops: Size | Mapping[str, Size] = 0,
@@ -145,9 +207,22 @@ def operation(
     )
 
 
+@overload
+def dot(
+    N: float, x: str | DType = ..., *, compute: str | DType | None = ..., accumulate_from: str = ...
+) -> Operation[float]: ...
+
+
+@overload
+def dot(
+    N: Size, x: str | DType = ..., *, compute: str | DType | None = ..., accumulate_from: str = ...
+) -> Operation: ...
+
+
 def dot(
     N: Size,
     x: str | DType = "bf16",
+    *,
     compute: str | DType | None = None,
     accumulate_from: str = "product",
 ) -> Operation:
@@ -166,11 +241,39 @@ def dot(
     return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
 
+class ElementwiseTypes(TypedDict, total=False):
+    """The keyword arguments of `elementwise`."""
+
+    out: str | DType | None
+    compute: str | DType | None
+
+
+@overload
+def elementwise(
+    N: float,
+    inputs: float = ...,
+    flops_per_element: float = ...,
+    x: str | DType = ...,
+    **types: Unpack[ElementwiseTypes],
+) -> Operation[float]: ...
+
+
+@overload
+def elementwise(
+    N: Size,
+    inputs: Size = ...,
+    flops_per_element: Size = ...,
+    x: str | DType = ...,
+    **types: Unpack[ElementwiseTypes],
+) -> Operation: ...
+
+
 def elementwise(
     N: Size,
     inputs: Size = 1,
     flops_per_element: Size = 1,
     x: str | DType = "bf16",
+    *,
     out: str | DType | None = None,
     compute: str | DType | None = None,
 ) -> Operation:
@@ -188,10 +291,22 @@ def elementwise(
     return Operation("element-wise", N * each, loaded, written, kind)
 
 
+@overload
 def rms_norm(
-    B: Size, D: Size, x: str | DType = "bf16", compute: str | DType | None = None
+    B: float, D: float, x: str | DType = ..., *, compute: str | DType | None = ...
+) -> Operation[float]: ...
+
+
+@overload
+def rms_norm(
+    B: Size, D: Size, x: str | DType = ..., *, compute: str | DType | None = ...
+) -> Operation: ...
+
+
+def rms_norm(
+    B: Size, D: Size, x: str | DType = "bf16", *, compute: str | DType | None = None
 ) -> Operation:
-    """RMS normalisation of B rows of D elements, with a learned gain of shape [D].
+    """RMS normalization of B rows of D elements, with a learned gain of shape [D].
 
     A row stays on the chip between its two passes, so it is loaded once. Per row: D squares,
     D - 1 additions, a division by D, an addition of ε and a reciprocal square root, then two
@@ -205,11 +320,24 @@ def rms_norm(
     return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
 
 
+@overload
+def matmul(
+    B: float, D: float, F: float, x: str | DType = ..., **types: Unpack[MatmulTypes]
+) -> Operation[float]: ...
+
+
+@overload
+def matmul(
+    B: Size, D: Size, F: Size, x: str | DType = ..., **types: Unpack[MatmulTypes]
+) -> Operation: ...
+
+
 def matmul(
     B: Size,
     D: Size,
     F: Size,
     x: str | DType = "bf16",
+    *,
     w: str | DType | None = None,
     out: str | DType | None = None,
     compute: str | DType | None = None,
@@ -249,11 +377,24 @@ def matmul(
     return Operation("matmul", flops, loaded, result.bytes * outputs, kind)
 
 
+@overload
+def matmul_per_example(
+    B: float, D: float, F: float, x: str | DType = ..., **types: Unpack[MatmulTypes]
+) -> Operation[float]: ...
+
+
+@overload
+def matmul_per_example(
+    B: Size, D: Size, F: Size, x: str | DType = ..., **types: Unpack[MatmulTypes]
+) -> Operation: ...
+
+
 def matmul_per_example(
     B: Size,
     D: Size,
     F: Size,
     x: str | DType = "bf16",
+    *,
     w: str | DType | None = None,
     out: str | DType | None = None,
     compute: str | DType | None = None,

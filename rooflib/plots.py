@@ -1,7 +1,7 @@
 """Roofline plots with matplotlib. Every function takes an axis, draws on it and returns it.
 
-Lines carry their labels, so no legend has to be matched by colour; dashes and hatches tell them
-apart in grey. The colours are told apart with every common colour blindness.
+Lines carry their labels, so no legend has to be matched by color; dashes and hatches tell them
+apart in grey. The colors are told apart with every common color blindness.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Affine2D
 
-from rooflib._arguments import positive
+from rooflib._arguments import mapping, positive, scalar, short
 from rooflib.bounds import Bounds
 from rooflib.units import text
 
@@ -117,18 +117,21 @@ def roofline(
     span
         Intensities at the left and right edge; by default, what shows every ridge and point.
     """
-    points = dict(points or {})
-    peaks = {name: float(positive(f"ceilings[{name!r}]", v)) for name, v in ceilings.items()}
-    widths = {name: float(positive(f"slopes[{name!r}]", v)) for name, v in slopes.items()}
+    points = {} if points is None else points
+    peaks, widths = _rates("ceilings", ceilings), _rates("slopes", slopes)
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     top, steepest = max(peaks.values()), max(widths.values())
     spots: dict[str, tuple[float, float]] = {}
-    for name, at in points.items():
-        if not isinstance(at, tuple):
-            x = float(positive(f"points[{name!r}]", at))
-            at = x, min(*peaks.values(), *(x * width for width in widths.values()))
-        spots[name] = at
+    for name, at in mapping("points", points, "label to intensity").items():
+        label = f"points[{name!r}]"
+        if isinstance(at, tuple):
+            if len(at) != 2:
+                raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
+            spots[name] = _positive(f"{label}[0]", at[0]), _positive(f"{label}[1]", at[1])
+        else:
+            x = _positive(label, at)
+            spots[name] = x, min(*peaks.values(), *(x * width for width in widths.values()))
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
     shown = [*ridges, *(x for x, _ in spots.values())]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))
@@ -207,12 +210,12 @@ def throughput(
     heights = iter(np.linspace(0.72, 0.3, len(lines)))
     # Lines that end together are labelled where they are apart, the highest that which rises first.
     for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
-        y, colour = lines[name], SERIES[list(lines).index(name) % 5]
-        look: dict[str, Any] = {"va": "center", "color": colour}
+        y, color = lines[name], SERIES[list(lines).index(name) % 5]
+        look: dict[str, Any] = {"va": "center", "color": color}
         if together:
             i = int(np.argmax(y >= next(heights) * y.max()))
-            ax.plot(along[i], y[i], "o", color=colour, markersize=4)
-            look["arrowprops"] = {"arrowstyle": "-", "color": colour, "linewidth": 0.7}
+            ax.plot(along[i], y[i], "o", color=color, markersize=4)
+            look["arrowprops"] = {"arrowstyle": "-", "color": color, "linewidth": 0.7}
             labels.append((_note(ax, name, (along[i], y[i]), (12, 0), **look), ANYWHERE))
         else:
             look |= {"coordinates": ("axes fraction", "data"), "in_layout": True}
@@ -226,6 +229,13 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
 
     `bounds` are those of plain numbers, by the label of the operation.
     """
+    for name, each in mapping("bounds", bounds, "label to Bounds").items():
+        if not isinstance(each, Bounds):
+            raise TypeError(f"bounds[{name!r}] must be a Bounds; got {short(each)}")
+        if any(np.size(time) != 1 for time in each.times.values()):
+            raise ValueError(f"bounds[{name!r}] must be those of plain numbers, not of arrays")
+    if not bounds:
+        raise ValueError("bounds must hold those of one operation or more; got {}")
     roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
     y, ticks, names = 0.0, [], []
     for name, b in bounds.items():
@@ -256,6 +266,15 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _positive(name: str, value: object) -> float:
+    return float(positive(name, scalar(name, value)))
+
+
+def _rates(name: str, rates: Mapping[str, float]) -> dict[str, float]:
+    given = mapping(name, rates, "label to rate")
+    return {label: _positive(f"{name}[{label!r}]", rate) for label, rate in given.items()}
 
 
 def _note(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypedDict, overload
+
 import numpy as np
 
 from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
@@ -9,12 +11,40 @@ from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_ste
 from rooflib.dtypes import DType
 from rooflib.operations import ANY_LINK, Operation, matmul_types, read_or
 
+if TYPE_CHECKING:
+    from typing import Unpack
+
+
+class ShardedOptions(TypedDict, total=False):
+    """The keyword arguments of `sharded_matmul`, which says what they mean."""
+
+    split: str
+    result: str
+    x: str | DType
+    w: str | DType | None
+    out: str | DType | None
+    partial: str | DType | None
+    compute: str | DType | None
+
+
+@overload
+def sharded_matmul(
+    B: float, D: float, F: float, N: float, **options: Unpack[ShardedOptions]
+) -> Operation[float]: ...
+
+
+@overload
+def sharded_matmul(
+    B: Size, D: Size, F: Size, N: Size, **options: Unpack[ShardedOptions]
+) -> Operation: ...
+
 
 def sharded_matmul(
     B: Size,
     D: Size,
     F: Size,
     N: Size,
+    *,
     split: str = "D",
     result: str = "replicated",
     x: str | DType = "bf16",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from rooflib._arguments import Number, one_of
+from rooflib._arguments import Number, one_of, scalar
 
 _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
@@ -54,7 +54,7 @@ def text(value: float, unit: str = "", digits: int = 3) -> str:
     "OP" get a prefix that suits the size; any other is printed as it is. `digits` are significant;
     digits before the decimal point are never dropped.
     """
-    value, prefixes, end = float(value), {"": 1.0}, 1e15
+    value, prefixes, end = float(scalar("value", value)), {"": 1.0}, 1e15
     if unit in ("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP"):
         prefixes, end = _OF_COUNTS, 1e27
     elif unit == "s":
@@ -76,7 +76,7 @@ def scientific(value: float, unit: str = "", digits: int = 3) -> str:
     >>> scientific(1.97e14)
     '1.97×10¹⁴'
     """
-    value = float(value)
+    value = float(scalar("value", value))
     if value == 0 or not math.isfinite(value):
         return _join(_plain(value, digits), unit)
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -90,7 +90,7 @@ def percent(fraction: float, digits: int = 2) -> str:
     >>> percent(0.0021), percent(0.999), percent(1)
     ('0.21%', '99.9%', '100%')
     """
-    share = 100 * float(fraction)
+    share = 100 * float(scalar("fraction", fraction))
     while share < 100 <= _significant(share, digits):
         digits += 1
     return text(share, "", digits) + ("" if math.isnan(share) else "%")

@@ -60,11 +60,11 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
 def test_attention_counts_what_the_loops_count(shape, causal, fused, types):
     flops, vector, loaded, written = count(*shape, causal, fused, *types)
     x, kv, out, scores = types
-    op = rl.attention(*shape, causal, fused, x=x, kv=kv, out=out, scores=scores)
+    op = rl.attention(*shape, causal=causal, fused=fused, x=x, kv=kv, out=out, scores=scores)
     assert (op.flops, op.vector) == (flops, vector)
     assert (op.loaded, op.written) == (loaded, written)
     assert op.bytes == loaded + written
-    assert rl.attention(*shape, causal, fused, softmax=False).vector == 0
+    assert rl.attention(*shape, causal=causal, fused=fused, softmax=False).vector == 0
 
 
 @pytest.mark.parametrize("shape", SHAPES)

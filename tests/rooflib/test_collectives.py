@@ -94,7 +94,9 @@ def test_shares_of_many_shapes_at_once(split):
     B, N = np.array([8, 16, 32]), np.array([[1], [2], [8]])
     many = rl.sharded_matmul(B, 16, 24, N, split=split, w="int8", partial="fp32")
     for i, j in np.ndindex(3, 3):
-        one = rl.sharded_matmul(int(B[j]), 16, 24, int(N[i, 0]), split, w="int8", partial="fp32")
+        one = rl.sharded_matmul(
+            int(B[j]), 16, 24, int(N[i, 0]), split=split, w="int8", partial="fp32"
+        )
         for name in ("flops", "loaded", "written", "held"):
             assert np.broadcast_to(getattr(many, name), (3, 3))[i, j] == getattr(one, name)
         assert many.sent["link"][i, j] == one.sent.get("link", 0)

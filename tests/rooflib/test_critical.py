@@ -86,9 +86,9 @@ def test_the_depth_from_which_compute_outlasts_the_link(split, times):
 
 def test_the_default_split_is_the_contraction():
     assert rl.critical_depth(CHIP, "wire") == rl.critical_depth(
-        CHIP, "wire", 2, "D", "bf16", "bf16"
+        CHIP, "wire", 2, split="D", out="bf16", compute="bf16"
     )
-    assert rl.sharded_matmul(8, 8, 8, 4).loaded == rl.sharded_matmul(8, 8, 8, 4, "D").loaded
+    assert rl.sharded_matmul(8, 8, 8, 4).loaded == rl.sharded_matmul(8, 8, 8, 4, split="D").loaded
 
 
 def test_the_first_whole_numbers_of_an_array():

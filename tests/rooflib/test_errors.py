@@ -39,24 +39,26 @@ def test_a_size_that_is_no_number_is_a_type_error(bad):
 
 
 @pytest.mark.parametrize(
-    "bad", [10**400, 10**5000, 2e100, Fraction(10**400), np.float64(1e300)], ids=type
+    "bad",
+    [2 * 10**30, 10**400, 10**5000, 1e100, Fraction(10**400), np.float64(1e300)],
+    ids=lambda bad: f"{type(bad).__name__}",
 )
 @pytest.mark.parametrize("make", [rl.dot, rl.elementwise, lambda N: rl.matmul_per_example(2, N, 3)])
 def test_a_size_too_large_for_a_float_is_named(make, bad):
-    with pytest.raises(ValueError, match=r"^[ND] must be at most 1e\+100; got .{1,60}$"):
+    with pytest.raises(ValueError, match=r"^[ND] must be at most 1e\+30; got .{1,60}$"):
         make(bad)
 
 
 @pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
 def test_the_largest_sizes_have_bounds(make):
-    b = rl.bound(make(10**100, 10**100, 10**100), "TPU v5e")
-    assert b.times["compute"] == 2 * 10**300 / 1.97e14
+    b = rl.bound(make(10**30, 10**30, 10**30), "TPU v5e")
+    assert b.times["compute"] == 2 * 10**90 / 1.97e14
     assert b.upper < float("inf")
 
 
 def test_too_large_an_entry_is_located():
-    with pytest.raises(ValueError, match=r"^D must be at most 1e\+100; D\[1\] is 1e\+200$"):
-        rl.matmul(2, [1e100, 1e200], 4)
+    with pytest.raises(ValueError, match=r"^D must be at most 1e\+30; D\[1\] is 1e\+31$"):
+        rl.matmul(2, [1e30, 1e31], 4)
 
 
 two, three = np.ones(2), np.ones(3)

@@ -183,6 +183,6 @@ def test_a_chip_shows_its_roofs_in_a_notebook():
 def test_no_way_to_change_a_mapping_changes_a_chip(field, change):
     mine = laptop({"bf16": 1.0}, vector={"bf16": 1.0}, on_chip={"bf16": 1.0})
     held = getattr(mine, field)
-    with pytest.raises(TypeError, match="the figures of a chip are read-only"):
+    with pytest.raises(TypeError, match="this mapping is read-only"):
         change(held)
     assert held == {"bf16": 1.0}

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import rooflib as rl
-from rooflib.__main__ import SIZES, main
+from rooflib.__main__ import main, operations
 
 
 def lines(capsys, *arguments):
@@ -67,12 +67,52 @@ def test_the_vector_units_have_their_own_peak(capsys):
     assert shown["compute"] == "29.9 ns"  # 2e6 FLOPs at 67 TFLOP/s
 
 
+SIZES = {"attention": 6, "dot": 1, "elementwise": 3, "matmul": 3, "matmul_per_example": 3}
+SIZES |= {"operation": 2, "rms_norm": 2, "sharded_matmul": 4}
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_every_operation_can_be_asked_for(capsys, name):
-    sizes = [4] * len(SIZES[name].split())
-    shown = rows(capsys, "TPU v5e", name, *sizes, "--link", "ICI")
-    flops = rl.bound(getattr(rl, name)(*sizes), "TPU v5e", "ICI").flops
-    assert shown["FLOPs"] == f"{flops} FLOP"
+    sizes = [4] * SIZES[name]
+    shown = rows(capsys, "H100 SXM", name, *sizes, "--link", "NVLink")
+    op = getattr(rl, name)(*sizes)
+    assert shown["FLOPs"] == rl.text(op.flops, "FLOP").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_no_operation_is_missing(capsys):
+    models = {"decode"}
+    assert operations().keys() == SIZES.keys() | models
+    shown = "\n".join(lines(capsys))
+    assert all(name in shown for name in operations())
+
+
+def test_a_decode_step_takes_a_model(capsys):
+    shown = rows(capsys, "H100 SXM", "decode", "llama-3-8b", 16, 8192, "--kv", "int8")
+    step = rl.model("Llama 3 8B").decode(16, 8192, kv="int8")
+    assert shown["lower bound"] == rl.text(rl.bound(step, "H100 SXM").lower, "s").replace(
+        "\N{NO-BREAK SPACE}", " "
+    )
+
+
+def test_the_launch_is_a_roof(capsys):
+    shown = rows(capsys, "H100 SXM", "dot", 9, "--launch", "5e-6")
+    assert (shown["launch"], shown["binding"]) == ("5 µs", "launch")
+
+
+def test_flags_are_switched_off(capsys):
+    sizes = ["attention", 1, 8, 8, 1, 1, 8]
+    assert rows(capsys, "H100 SXM", *sizes)["FLOPs"] == "1.15 kFLOP"  # 36 of 64 pairs
+    whole = rows(capsys, "H100 SXM", *sizes, "--no-causal", "--no-softmax")
+    assert whole["FLOPs"] == "2.05 kFLOP"
+    assert "on vector units" not in whole
+
+
+def test_an_operation_explains_itself(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["H100 SXM", "attention", "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(part in shown for part in ("B T S N K H", "--no-causal", "--launch", "--kv"))
 
 
 def test_a_chip_alone_shows_its_figures(capsys):
@@ -93,7 +133,7 @@ def test_the_chips_are_listed(capsys):
 def test_nothing_asked_for_shows_the_help(capsys):
     shown = "\n".join(lines(capsys))
     assert shown.startswith("usage: python -m rooflib")
-    for part in ("sharded_matmul B D F N", "--plot FILE", "--chips", "examples:"):
+    for part in ("sharded_matmul B D F N", "decode MODEL B S [chips]", "--chips", "examples:"):
         assert part in shown
 
 
@@ -110,7 +150,10 @@ def test_the_plot_shows_the_operation_under_its_roof(tmp_path, capsys, unit):
 
 MISTAKES = [
     (["v5e", "matmul", "1", "2", "3"], "chip must be"),
-    (["TPU v5e", "matmull", "1", "2", "3"], "operation must be one of matmul, matmul_per_example"),
+    (
+        ["TPU v5e", "matmull", "1", "2", "3"],
+        "operation must be one of attention, dot, elementwise, matmul",
+    ),
     (["TPU v5e", "matmull", "1", "2", "3"], "did you mean 'matmul'?"),
     (["TPU v5e", "matmul", "1", "2"], "matmul takes B D F; got 1 2"),
     (["TPU v5e", "matmul", "1", "2", "3", "4"], "matmul takes B D F; got 1 2 3 4"),
@@ -119,7 +162,13 @@ MISTAKES = [
     (["TPU v5e", "matmul", "1", "2", "-3"], "F must be above zero and finite; got -3"),
     (["TPU v5e", "matmul", "1", "2", "3", "--w", "bf61"], "w must be one of"),
     (["TPU v5e", "matmul", "1", "2", "3", "--split", "D"], "split"),
-    (["TPU v5e", "matmul", "1", "2", "3", "--speed", "9"], "unrecognized arguments: --speed 9"),
+    (["TPU v5e", "matmul", "1", "2", "3", "--speed", "9"], "matmul takes no --speed; it takes --x"),
+    (["TPU v5e", "dot", "9", "--split", "D"], "dot takes no --split; it takes --x"),
+    (["TPU v5e", "dot", "9", "--launch", "soon"], "launch must be a number; got 'soon'"),
+    (["TPU v5e", "decode"], "decode takes MODEL B S [chips]; got none"),
+    (["TPU v5e", "decode", "Llama", "1"], "model must be one of"),
+    (["--chips", "foo", "bar"], "--chips takes nothing beside it; got foo bar"),
+    (["--speed"], "a chip must come first; got --speed"),
     (["TPU v5e", "sharded_matmul", "2", "2", "2", "2"], "link must be given"),
     (["TPU v5e", "sharded_matmul", "2", "5", "2", "2"], "to be split; got D=5, N=2"),
     (["TPU v5e", "dot", "9", "--plot", "no-such-folder/x.svg"], "No such file"),

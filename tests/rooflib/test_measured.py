@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflib as rl
-from rooflib.catalogue import Measured, _sources
+from rooflib.catalogue import PublishedStep, _sources
 
 # Model, chip, chips, B, tokens/s as printed, and of how many chips they are: typed from the tables.
 PRINTED = [
@@ -20,10 +20,10 @@ PRINTED = [
     ("Llama 2 7B", "H100 SXM", 1, 112, 6818, 1),
     ("Llama 2 7B", "A100 80GB SXM", 1, 60, 1928, 1),
 ]
-MEASURED = rl.measured()
+MEASURED = rl.published_steps()
 
 
-def lower(each: Measured) -> float:
+def lower(each: PublishedStep) -> float:
     return float(rl.bound(each.step, each.chip, "NVLink").lower)
 
 
@@ -62,7 +62,7 @@ def test_a_step_gives_a_token_to_each_sequence():
 
 
 def test_each_has_a_source_that_can_be_opened_and_every_source_a_figure():
-    assert {each.source for each in MEASURED} == set(_sources("measured.toml").values())
+    assert {each.source for each in MEASURED} == set(_sources("published_steps.toml").values())
     for each in MEASURED:
         assert each.source.url.startswith("https://")
         assert each.source.read.year >= 2026

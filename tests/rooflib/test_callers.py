@@ -1,0 +1,243 @@
+"""Mistakes that callers make: each is refused by name, or does what it looks like."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot as plt
+
+import rooflib as rl
+
+LIMIT = 10**30
+H100 = rl.chip("H100 SXM")
+LAYER = rl.matmul(64, 4096, 4096)
+ARRAYS = np.array([1.0, 2.0])
+SIX = ("attention", 6), ("sharded_matmul", 4), ("matmul", 3), ("rms_norm", 2), ("dot", 1)
+
+
+@pytest.fixture
+def ax():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("word", ["int8", 1, 0, None, "no"])
+@pytest.mark.parametrize("name", ["causal", "fused"])
+def test_a_flag_is_true_or_false(name, word):
+    with pytest.raises(TypeError, match=f"^{name} must be True or False; got"):
+        rl.attention(1, 1, 8, 1, 1, 1, **{name: word})
+
+
+def test_numpy_truth_values_are_flags():
+    on, off = np.array([True, False])
+    shape = (1, 8, 8, 2, 1, 16)
+    assert rl.attention(*shape, causal=on) == rl.attention(*shape)
+    assert rl.attention(*shape, causal=off) == rl.attention(*shape, causal=False)
+
+
+@pytest.mark.parametrize(
+    ("make", "sizes"),
+    [
+        (rl.attention, (1, 1, 8, 1, 1, 1, "int8")),
+        (rl.matmul, (1, 2, 3, "bf16", "int8")),
+        (rl.sharded_matmul, (4, 4, 4, 2, "D")),
+        (rl.model("Llama 3 8B").decode, (1, 8, 1, "int8")),
+    ],
+)
+def test_options_are_given_by_name(make, sizes):
+    with pytest.raises(TypeError, match="positional argument"):
+        make(*sizes)
+
+
+@pytest.mark.parametrize("name", ["gated", "tied"])
+def test_a_models_flags_are_checked(name):
+    sizes = {"layers": 1, "D": 8, "F": 8, "N": 2, "K": 1, "H": 4, "vocabulary": 9}
+    with pytest.raises(TypeError, match=f"^{name} must be True or False; got 'yes'"):
+        rl.Model("mine", **sizes, **{name: "yes"})
+
+
+@pytest.mark.parametrize(("name", "count"), SIX)
+def test_counts_of_the_largest_sizes_are_finite(name, count):
+    op = getattr(rl, name)(*[LIMIT] * count)
+    b = rl.bound(op, H100, "NVLink")
+    counts = (op.flops, op.bytes, op.held, b.lower, b.upper)
+    assert all(math.isfinite(float(count)) for count in counts)
+
+
+@pytest.mark.parametrize(("name", "count"), SIX)
+@pytest.mark.parametrize("size", [1e100, 10**31, float("inf"), float("nan")])
+def test_a_size_that_can_not_be_is_refused_by_name(name, count, size):
+    with pytest.raises(ValueError, match=r"^[A-Z] must be"):
+        getattr(rl, name)(*[size] * count)
+
+
+def test_what_holds_arrays_can_be_compared():
+    one, same = rl.matmul([1, 2], 4, 8), rl.matmul([1, 2], 4, 8)
+    other, longer = rl.matmul([1, 3], 4, 8), rl.matmul([1, 2, 3], 4, 8)
+    assert one == same
+    assert one != other
+    assert one != longer
+    assert one != rl.matmul(1, 4, 8)
+    assert one != "a matmul"
+    assert rl.bound(one, H100) == rl.bound(same, H100)
+    assert rl.bound(one, H100) != rl.bound(other, H100)
+    sent = [rl.operation(1, 1, sent={"NVLink": a}) for a in ([1, 2], [1, 2], [1, 3], 1)]
+    assert sent[0] == sent[1]
+    assert sent[0] not in sent[2:]
+
+
+def test_an_operation_keeps_what_it_was_made_of():
+    flops, sent, ways = np.array([1.0, 2.0]), np.array([3.0, 4.0]), {}
+    ways["NVLink"] = sent
+    op = rl.operation(flops=flops, sent=ways)
+    flops[0] = sent[0] = 99
+    ways["PCIe"] = 1
+    assert op == rl.operation(flops=[1, 2], sent={"NVLink": [3, 4]})
+
+
+@pytest.mark.parametrize("change", [lambda held: held.update(PCIe=1), lambda held: held.clear()])
+def test_mappings_of_results_are_read_only(change):
+    op = rl.operation(1, 1, sent={"NVLink": 1}, hops={"NVLink": 1})
+    for held in (op.sent, op.hops, rl.bound(op, H100).times):
+        with pytest.raises(TypeError, match="read-only"):
+            change(held)
+
+
+def test_results_can_be_copied_and_pickled():
+    op = rl.operation([1, 2], 1, sent={"NVLink": [1, 2]})
+    for each in (op, rl.bound(op, H100)):
+        assert copy.deepcopy(each) == pickle.loads(pickle.dumps(each)) == each
+
+
+def laptop(**figures):
+    return rl.Chip(
+        "laptop", **{"peaks": {"fp32": 1e12}, "bandwidth": 1e11, "capacity": 1e10} | figures
+    )
+
+
+REFUSED = [
+    (lambda: rl.bound(None, "H100 SXM"), TypeError, "op must be an Operation"),
+    (lambda: rl.bound("H100 SXM", LAYER), TypeError, "op must be an Operation"),
+    (lambda: laptop(peaks=[1]), TypeError, r"peaks must be a mapping from data type .*got \[1\]"),
+    (lambda: laptop(peaks={"fp32": ARRAYS}), TypeError, r"peaks\['fp32'\] must be one number"),
+    (lambda: laptop(vector=5), TypeError, "vector must be a mapping"),
+    (lambda: laptop(bandwidth=ARRAYS), TypeError, "bandwidth must be one number"),
+    (lambda: laptop(capacity="16 GB"), TypeError, "capacity must be one number"),
+    (lambda: laptop(on_chip=[1]), TypeError, "on_chip must be a mapping"),
+    (lambda: laptop(links=["ICI"]), TypeError, "links must be a sequence of Link"),
+    (lambda: laptop(links=5), TypeError, "links must be a sequence of Link"),
+    (lambda: rl.Chip(5, {"fp32": 1e12}, 1e11, 1e10), TypeError, "name must be a text"),
+    (lambda: rl.Link("wire", ARRAYS), TypeError, "link 'wire': bandwidth must be one number"),
+    (lambda: rl.Link("wire", 1e9, axes=[1]), TypeError, "link 'wire': axes must be one number"),
+    (lambda: rl.Link(None, 1e9), TypeError, "name of a link must be a text"),
+    (lambda: rl.DType("mine", 4.0), TypeError, r"bits must be an int; got 4\.0"),
+    (lambda: rl.DType(4, 4), TypeError, "name of a data type must be a text"),
+    (lambda: rl.text(ARRAYS), TypeError, "value must be one number; got array"),
+    (lambda: rl.text("5"), TypeError, "value must be one number; got '5'"),
+    (lambda: rl.scientific(ARRAYS), TypeError, "value must be one number"),
+    (lambda: rl.percent([0.5]), TypeError, "fraction must be one number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "error", "message"), REFUSED)
+def test_the_error_names_the_argument(call, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        call()
+
+
+POINTS = [
+    ([1, 2], TypeError, r"points\['mine'\] must be one number; got \[1, 2\]"),
+    ((-1.0, 1e12), ValueError, r"points\['mine'\]\[0\] must be above zero"),
+    ((1.0, -1e12), ValueError, r"points\['mine'\]\[1\] must be above zero"),
+    ((1.0, 2.0, 3.0), ValueError, r"points\['mine'\] must be a pair"),
+    (ARRAYS, TypeError, r"points\['mine'\] must be one number"),
+    ("5", TypeError, r"points\['mine'\] must be one number"),
+]
+
+
+@pytest.mark.parametrize(("point", "error", "message"), POINTS)
+def test_a_point_is_a_number_or_a_pair(ax, point, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        rl.plots.roofline(ax, {"bf16": 1e15}, {"HBM": 1e12}, {"mine": point})
+
+
+ROOFS = [
+    (([1e15], {"HBM": 1e12}), "ceilings must be a mapping"),
+    (({"bf16": 1e15}, 1e12), "slopes must be a mapping"),
+    (({"bf16": ARRAYS}, {"HBM": 1e12}), r"ceilings\['bf16'\] must be one number"),
+    (({"bf16": 1e15}, {"HBM": 1e12}, [1.0]), "points must be a mapping"),
+]
+
+
+@pytest.mark.parametrize(("roofs", "message"), ROOFS)
+def test_a_roof_is_one_number(ax, roofs, message):
+    with pytest.raises(TypeError, match=f"^{message}"):
+        rl.plots.roofline(ax, *roofs)
+
+
+BARS = [
+    ({}, ValueError, "bounds must hold"),
+    ([1], TypeError, "bounds must be a mapping"),
+    ({"mine": 5}, TypeError, r"bounds\['mine'\] must be a Bounds"),
+    ({"mine": rl.bound(rl.dot([1, 2]), H100)}, ValueError, r"bounds\['mine'\] must be those of pl"),
+]
+
+
+@pytest.mark.parametrize(("bounds", "error", "message"), BARS)
+def test_bars_are_bounds_of_plain_numbers(ax, bounds, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        rl.plots.time_bars(ax, bounds)
+
+
+SCALARS = """
+import numpy as np
+import rooflib as rl
+
+t: float = rl.bound(rl.matmul(64, 4096, 4096, w="int8"), "TPU v5e").lower
+t = rl.bound(rl.attention(1, 1, 8, 1, 1, 1, causal=False), "TPU v5e", launch=1e-6).upper
+t = rl.bound(rl.sharded_matmul(8, 8, 8, 2, split="D"), "TPU v5e", "ICI").idle
+t = rl.bound(rl.model("Llama 3 8B").decode(1, 8), "H100 SXM").fraction_of_peak
+t = rl.bound(rl.operation(flops=1e9, sent={"ICI": 5.0}), "TPU v5e").attainable
+t = rl.elementwise(5, 2).intensity + rl.dot(5).flops + rl.rms_norm(5, 6).bytes
+t = rl.matmul_per_example(1, 2, 3).held + rl.attainable(5.0, "H100 SXM")
+t = rl.critical_batch("TPU v5e", 8192, 8192) + rl.critical_depth("TPU v5e", "ICI", 4)
+t = rl.first_whole_above(5.0) + rl.all_reduce(1e9, 4) + rl.all_gather(1e9, 4)
+t = rl.reduce_scatter(1e9, 4) + rl.kv_bytes_per_token(80, 8, 128)
+
+
+def swept(op: rl.Operation, chip: rl.Chip) -> rl.Bounds:
+    return rl.bound(op, chip)
+
+
+many = swept(rl.matmul(np.arange(1, 9), 64, 64), rl.chip("H100 SXM")).lower
+"""
+ARRAY = """
+import rooflib as rl
+
+t: float = rl.bound(rl.matmul([1, 2], 4096, 4096), "TPU v5e").lower
+"""
+
+
+@pytest.mark.parametrize(("code", "errors"), [(SCALARS, 0), (ARRAY, 1)])
+def test_plain_numbers_have_plain_types(tmp_path, code, errors):
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    # Without this repository's settings and, since errors in imported code are not the caller's,
+    # without those.
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file=",
+        "--follow-imports=silent",
+    ]
+    run = subprocess.run([*command, script], capture_output=True, text=True, check=False)
+    assert run.stdout.count(": error:") == errors, run.stdout
