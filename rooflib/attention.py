@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, overload
 import numpy as np
 
 from rooflib._arguments import Number, Size, flag, wholes
-from rooflib.dtypes import DType, dtype
+from rooflib.dtypes import Type, dtype
 from rooflib.operations import Operation, matmul_types, read_or
 
 if TYPE_CHECKING:
@@ -19,32 +19,22 @@ class AttentionOptions(TypedDict, total=False):
 
     causal: bool
     fused: bool
-    x: str | DType
-    kv: str | DType | None
-    out: str | DType | None
-    scores: str | DType | None
-    compute: str | DType | None
-    softmax: str | DType | bool
+    x: Type
+    kv: Type | None
+    out: Type | None
+    scores: Type | None
+    compute: Type | None
+    softmax: Type | bool
 
 
 @overload
 def attention(
-    B: float,
-    T: float,
-    S: float,
-    N: float,
-    K: float,
-    H: float,
-    **options: Unpack[AttentionOptions],
+    B: float, T: float, S: float, N: float, K: float, H: float, **options: Unpack[AttentionOptions]
 ) -> Operation[float]: ...
-
-
 @overload
 def attention(
     B: Size, T: Size, S: Size, N: Size, K: Size, H: Size, **options: Unpack[AttentionOptions]
 ) -> Operation: ...
-
-
 def attention(
     B: Size,
     T: Size,
@@ -55,12 +45,12 @@ def attention(
     *,
     causal: bool = True,
     fused: bool = True,
-    x: str | DType = "bf16",
-    kv: str | DType | None = None,
-    out: str | DType | None = None,
-    scores: str | DType | None = None,
-    compute: str | DType | None = None,
-    softmax: str | DType | bool = "fp32",
+    x: Type = "bf16",
+    kv: Type | None = None,
+    out: Type | None = None,
+    scores: Type | None = None,
+    compute: Type | None = None,
+    softmax: Type | bool = "fp32",
 ) -> Operation:
     """Scaled dot-product attention: softmax(q · kᵀ) · v, with q[B, T, N, H] and k, v[B, S, K, H].
 
@@ -133,14 +123,10 @@ def attention(
 
 
 @overload
-def kv_bytes_per_token(layers: float, K: float, H: float, kv: str | DType = ...) -> float: ...
-
-
+def kv_bytes_per_token(layers: float, K: float, H: float, kv: Type = ...) -> float: ...
 @overload
-def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: str | DType = ...) -> Number: ...
-
-
-def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: str | DType = "bf16") -> Number:
+def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = ...) -> Number: ...
+def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:
     """Bytes that the keys and values of one position take, in all layers.
 
     >>> kv_bytes_per_token(layers=80, K=8, H=128, kv="int8")

@@ -21,7 +21,7 @@ from rooflib._arguments import (
     short,
 )
 from rooflib.catalogue import as_chip
-from rooflib.dtypes import DType
+from rooflib.dtypes import Type
 from rooflib.hardware import Chip, Link
 from rooflib.operations import ANY_LINK, Operation
 from rooflib.table import Table
@@ -131,8 +131,6 @@ def bound(
     unit: str = ...,
     launch: float = ...,
 ) -> Bounds[float]: ...
-
-
 @overload
 def bound(
     op: Operation,
@@ -141,8 +139,6 @@ def bound(
     unit: str = ...,
     launch: Size = ...,
 ) -> Bounds: ...
-
-
 def bound(
     op: Operation,
     chip: str | Chip,
@@ -222,18 +218,14 @@ def _vector_peak(op: Operation, chip: Chip) -> float:
 
 @overload
 def attainable(
-    intensity: float, chip: str | Chip, compute: str | DType = ..., unit: str = ...
+    intensity: float, chip: str | Chip, compute: Type = ..., unit: str = ...
 ) -> float: ...
-
-
 @overload
 def attainable(
-    intensity: Size, chip: str | Chip, compute: str | DType = ..., unit: str = ...
+    intensity: Size, chip: str | Chip, compute: Type = ..., unit: str = ...
 ) -> Number: ...
-
-
 def attainable(
-    intensity: Size, chip: str | Chip, compute: str | DType = "bf16", unit: str = "matrix"
+    intensity: Size, chip: str | Chip, compute: Type = "bf16", unit: str = "matrix"
 ) -> Number:
     """Height of the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
 

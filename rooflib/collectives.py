@@ -19,12 +19,8 @@ from rooflib._arguments import Number, Size, check_shapes, non_negative, whole
 
 @overload
 def reduce_scatter(size: float, N: float) -> float: ...
-
-
 @overload
 def reduce_scatter(size: Size, N: Size) -> Number: ...
-
-
 def reduce_scatter(size: Size, N: Size) -> Number:
     """Bytes each chip sends so that N partial sums become one sum, an Nth of it per chip.
 
@@ -38,12 +34,8 @@ def reduce_scatter(size: Size, N: Size) -> Number:
 
 @overload
 def all_gather(size: float, N: float) -> float: ...
-
-
 @overload
 def all_gather(size: Size, N: Size) -> Number: ...
-
-
 def all_gather(size: Size, N: Size) -> Number:
     """Bytes each chip sends so that an array held in N parts is whole on every chip."""
     return reduce_scatter(size, N)
@@ -51,12 +43,8 @@ def all_gather(size: Size, N: Size) -> Number:
 
 @overload
 def all_reduce(size: float, N: float) -> float: ...
-
-
 @overload
 def all_reduce(size: Size, N: Size) -> Number: ...
-
-
 def all_reduce(size: Size, N: Size) -> Number:
     """Bytes each chip sends so that N partial sums become one sum, whole on every chip."""
     return 2 * reduce_scatter(size, N)

@@ -9,17 +9,17 @@ import numpy as np
 
 from rooflib._arguments import Number, Size, divide, larger, non_negative, one_of, positives, whole
 from rooflib.catalogue import as_chip
-from rooflib.dtypes import DType, dtype
+from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.operations import matmul_types
 
 
 def critical_batch_limit(
     chip: str | Chip,
-    x: str | DType = "bf16",
+    x: Type = "bf16",
     *,
-    w: str | DType | None = None,
-    compute: str | DType | None = None,
+    w: Type | None = None,
+    compute: Type | None = None,
 ) -> float:
     """Critical batch of a matmul in the small-B limit, where only the weights cost bytes.
 
@@ -41,36 +41,32 @@ def critical_batch(
     chip: str | Chip,
     D: float,
     F: float,
-    x: str | DType = ...,
+    x: Type = ...,
     *,
-    w: str | DType | None = ...,
-    out: str | DType | None = ...,
-    compute: str | DType | None = ...,
+    w: Type | None = ...,
+    out: Type | None = ...,
+    compute: Type | None = ...,
 ) -> float: ...
-
-
 @overload
 def critical_batch(
     chip: str | Chip,
     D: Size,
     F: Size,
-    x: str | DType = ...,
+    x: Type = ...,
     *,
-    w: str | DType | None = ...,
-    out: str | DType | None = ...,
-    compute: str | DType | None = ...,
+    w: Type | None = ...,
+    out: Type | None = ...,
+    compute: Type | None = ...,
 ) -> Number: ...
-
-
 def critical_batch(
     chip: str | Chip,
     D: Size,
     F: Size,
-    x: str | DType = "bf16",
+    x: Type = "bf16",
     *,
-    w: str | DType | None = None,
-    out: str | DType | None = None,
-    compute: str | DType | None = None,
+    w: Type | None = None,
+    out: Type | None = None,
+    compute: Type | None = None,
 ) -> Number:
     """Exact critical batch of a matmul x[B, D] · w[D, F] → out[B, F] on one chip.
 
@@ -103,11 +99,9 @@ def critical_depth(
     N: float = ...,
     *,
     split: str = ...,
-    out: str | DType = ...,
-    compute: str | DType = ...,
+    out: Type = ...,
+    compute: Type = ...,
 ) -> float: ...
-
-
 @overload
 def critical_depth(
     chip: str | Chip,
@@ -115,19 +109,17 @@ def critical_depth(
     N: Size = ...,
     *,
     split: str = ...,
-    out: str | DType = ...,
-    compute: str | DType = ...,
+    out: Type = ...,
+    compute: Type = ...,
 ) -> Number: ...
-
-
 def critical_depth(
     chip: str | Chip,
     link: str | Link,
     N: Size = 2,
     *,
     split: str = "D",
-    out: str | DType = "bf16",
-    compute: str | DType = "bf16",
+    out: Type = "bf16",
+    compute: Type = "bf16",
 ) -> Number:
     """The D above which a matmul sharded over N chips is bound by compute and not by the link.
 
@@ -151,12 +143,8 @@ def critical_depth(
 
 @overload
 def first_whole_above(value: float) -> float: ...
-
-
 @overload
 def first_whole_above(value: Size) -> Number: ...
-
-
 def first_whole_above(value: Size) -> Number:
     """The first whole number strictly above `value`; infinity stays infinity.
 

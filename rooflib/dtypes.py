@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 from rooflib._arguments import near, short, text_of, whole
 
@@ -33,6 +34,9 @@ class DType:
         """Bytes per element: a whole number where there is one, ½ for the 4-bit types."""
         return self.bits // 8 if self.bits % 8 == 0 else self.bits / 8
 
+
+Type: TypeAlias = "str | DType"
+"""What a caller may pass where a data type is taken: a name, or a type of one's own."""
 
 # Each name ends in its bits in memory. In the arithmetic, tf32 has only 19 of them.
 _NAMES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int32", "int8", "int4")

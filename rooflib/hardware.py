@@ -17,7 +17,7 @@ from rooflib._arguments import (
     text_of,
     whole,
 )
-from rooflib.dtypes import DType, dtype
+from rooflib.dtypes import Type, dtype
 from rooflib.table import Table
 from rooflib.units import text
 
@@ -133,7 +133,7 @@ class Chip:
         if len(set(names)) < len(names):
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 
-    def peak(self, compute: str | DType = "bf16", unit: str = "matrix") -> float:
+    def peak(self, compute: Type = "bf16", unit: str = "matrix") -> float:
         """Dense peak in FLOP/s for a data type, of the "matrix" or the "vector" units."""
         one_of("unit", unit, ("matrix", "vector"))
         peaks = self.peaks if unit == "matrix" else self.vector
@@ -160,7 +160,7 @@ class Chip:
 
     def ridge(
         self,
-        compute: str | DType = "bf16",
+        compute: Type = "bf16",
         unit: str = "matrix",
         link: str | Link | None = None,
     ) -> float:

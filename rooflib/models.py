@@ -10,7 +10,7 @@ import numpy as np
 from rooflib._arguments import Number, Size, flag, larger, whole, wholes
 from rooflib.attention import attention, check_heads, kv_bytes_per_token
 from rooflib.collectives import all_reduce, ring_steps
-from rooflib.dtypes import DType
+from rooflib.dtypes import Type
 from rooflib.operations import ANY_LINK, Operation, matmul_types
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class DecodeTypes(TypedDict, total=False):
     """The data types of `Model.decode`, which says what they mean."""
 
-    w: str | DType
-    kv: str | DType | None
-    x: str | DType
-    compute: str | DType | None
+    w: Type
+    kv: Type | None
+    x: Type
+    compute: Type | None
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Model:
         """Weights of a layer that chips split evenly: queries, what leaves attention, the MLP."""
         return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F
 
-    def kv_bytes_per_token(self, kv: str | DType = "bf16") -> Number:
+    def kv_bytes_per_token(self, kv: Type = "bf16") -> Number:
         """Bytes of the cache for each position of a sequence, `kv` the type it is kept in."""
         return kv_bytes_per_token(self.layers, self.K, self.H, kv)
 
@@ -92,22 +92,20 @@ class Model:
     def decode(
         self, B: float, S: float, chips: float = ..., **types: Unpack[DecodeTypes]
     ) -> Operation[float]: ...
-
     @overload
     def decode(
         self, B: Size, S: Size, chips: Size = ..., **types: Unpack[DecodeTypes]
     ) -> Operation: ...
-
     def decode(
         self,
         B: Size,
         S: Size,
         chips: Size = 1,
         *,
-        w: str | DType = "bf16",
-        kv: str | DType | None = None,
-        x: str | DType = "bf16",
-        compute: str | DType | None = None,
+        w: Type = "bf16",
+        kv: Type | None = None,
+        x: Type = "bf16",
+        compute: Type | None = None,
     ) -> Operation:
         """One chip's share of a step that adds a token to each of B sequences.
 

@@ -30,7 +30,7 @@ from rooflib._arguments import (
     positives,
     same_fields,
 )
-from rooflib.dtypes import DTYPES, DType, dtype, wider
+from rooflib.dtypes import DTYPES, DType, Type, dtype, wider
 from rooflib.table import Table
 from rooflib.units import breakable, span
 
@@ -44,9 +44,9 @@ ANY_LINK = "link"
 class MatmulTypes(TypedDict, total=False):
     """The keyword arguments that multiplications share; `matmul` says what they mean."""
 
-    w: str | DType | None
-    out: str | DType | None
-    compute: str | DType | None
+    w: Type | None
+    out: Type | None
+    compute: Type | None
     accumulate_from: str
 
 
@@ -143,40 +143,36 @@ class Operation(Generic[N_co]):
 def operation(
     flops: float = ...,
     bytes: float = ...,
-    compute: str | DType = ...,
+    compute: Type = ...,
     *,
     sent: float | Mapping[str, float] = ...,
     name: str = ...,
     hops: float | Mapping[str, float] = ...,
     vector: float = ...,
-    vector_compute: str | DType = ...,
+    vector_compute: Type = ...,
 ) -> Operation[float]: ...
-
-
 @overload
 def operation(
     flops: Size = ...,
     bytes: Size = ...,
-    compute: str | DType = ...,
+    compute: Type = ...,
     *,
     sent: Size | Mapping[str, Size] = ...,
     name: str = ...,
     hops: Size | Mapping[str, Size] = ...,
     vector: Size = ...,
-    vector_compute: str | DType = ...,
+    vector_compute: Type = ...,
 ) -> Operation: ...
-
-
 def operation(
     flops: Size = 0,
     bytes: Size = 0,
-    compute: str | DType = "bf16",
+    compute: Type = "bf16",
     *,
     sent: Size | Mapping[str, Size] = 0,
     name: str = "operation",
     hops: Size | Mapping[str, Size] = 0,
     vector: Size = 0,
-    vector_compute: str | DType = "fp32",
+    vector_compute: Type = "fp32",
 ) -> Operation:
     """Anything else: an operation of which only its FLOPs and its bytes are known.
 
@@ -209,21 +205,17 @@ def operation(
 
 @overload
 def dot(
-    N: float, x: str | DType = ..., *, compute: str | DType | None = ..., accumulate_from: str = ...
+    N: float, x: Type = ..., *, compute: Type | None = ..., accumulate_from: str = ...
 ) -> Operation[float]: ...
-
-
 @overload
 def dot(
-    N: Size, x: str | DType = ..., *, compute: str | DType | None = ..., accumulate_from: str = ...
+    N: Size, x: Type = ..., *, compute: Type | None = ..., accumulate_from: str = ...
 ) -> Operation: ...
-
-
 def dot(
     N: Size,
-    x: str | DType = "bf16",
+    x: Type = "bf16",
     *,
-    compute: str | DType | None = None,
+    compute: Type | None = None,
     accumulate_from: str = "product",
 ) -> Operation:
     """Dot product of two vectors of shape [N] into one number of the same type.
@@ -244,8 +236,8 @@ def dot(
 class ElementwiseTypes(TypedDict, total=False):
     """The keyword arguments of `elementwise`."""
 
-    out: str | DType | None
-    compute: str | DType | None
+    out: Type | None
+    compute: Type | None
 
 
 @overload
@@ -253,29 +245,25 @@ def elementwise(
     N: float,
     inputs: float = ...,
     flops_per_element: float = ...,
-    x: str | DType = ...,
+    x: Type = ...,
     **types: Unpack[ElementwiseTypes],
 ) -> Operation[float]: ...
-
-
 @overload
 def elementwise(
     N: Size,
     inputs: Size = ...,
     flops_per_element: Size = ...,
-    x: str | DType = ...,
+    x: Type = ...,
     **types: Unpack[ElementwiseTypes],
 ) -> Operation: ...
-
-
 def elementwise(
     N: Size,
     inputs: Size = 1,
     flops_per_element: Size = 1,
-    x: str | DType = "bf16",
+    x: Type = "bf16",
     *,
-    out: str | DType | None = None,
-    compute: str | DType | None = None,
+    out: Type | None = None,
+    compute: Type | None = None,
 ) -> Operation:
     """Element-wise operation: `inputs` arrays of N elements in, one array of N elements out.
 
@@ -293,19 +281,11 @@ def elementwise(
 
 @overload
 def rms_norm(
-    B: float, D: float, x: str | DType = ..., *, compute: str | DType | None = ...
+    B: float, D: float, x: Type = ..., *, compute: Type | None = ...
 ) -> Operation[float]: ...
-
-
 @overload
-def rms_norm(
-    B: Size, D: Size, x: str | DType = ..., *, compute: str | DType | None = ...
-) -> Operation: ...
-
-
-def rms_norm(
-    B: Size, D: Size, x: str | DType = "bf16", *, compute: str | DType | None = None
-) -> Operation:
+def rms_norm(B: Size, D: Size, x: Type = ..., *, compute: Type | None = ...) -> Operation: ...
+def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Operation:
     """RMS normalization of B rows of D elements, with a learned gain of shape [D].
 
     A row stays on the chip between its two passes, so it is loaded once. Per row: D squares,
@@ -322,25 +302,19 @@ def rms_norm(
 
 @overload
 def matmul(
-    B: float, D: float, F: float, x: str | DType = ..., **types: Unpack[MatmulTypes]
+    B: float, D: float, F: float, x: Type = ..., **types: Unpack[MatmulTypes]
 ) -> Operation[float]: ...
-
-
 @overload
-def matmul(
-    B: Size, D: Size, F: Size, x: str | DType = ..., **types: Unpack[MatmulTypes]
-) -> Operation: ...
-
-
+def matmul(B: Size, D: Size, F: Size, x: Type = ..., **types: Unpack[MatmulTypes]) -> Operation: ...
 def matmul(
     B: Size,
     D: Size,
     F: Size,
-    x: str | DType = "bf16",
+    x: Type = "bf16",
     *,
-    w: str | DType | None = None,
-    out: str | DType | None = None,
-    compute: str | DType | None = None,
+    w: Type | None = None,
+    out: Type | None = None,
+    compute: Type | None = None,
     accumulate_from: str = "zero",
 ) -> Operation:
     """Matrix multiplication x[B, D] · w[D, F] → out[B, F].
@@ -379,25 +353,21 @@ def matmul(
 
 @overload
 def matmul_per_example(
-    B: float, D: float, F: float, x: str | DType = ..., **types: Unpack[MatmulTypes]
+    B: float, D: float, F: float, x: Type = ..., **types: Unpack[MatmulTypes]
 ) -> Operation[float]: ...
-
-
 @overload
 def matmul_per_example(
-    B: Size, D: Size, F: Size, x: str | DType = ..., **types: Unpack[MatmulTypes]
+    B: Size, D: Size, F: Size, x: Type = ..., **types: Unpack[MatmulTypes]
 ) -> Operation: ...
-
-
 def matmul_per_example(
     B: Size,
     D: Size,
     F: Size,
-    x: str | DType = "bf16",
+    x: Type = "bf16",
     *,
-    w: str | DType | None = None,
-    out: str | DType | None = None,
-    compute: str | DType | None = None,
+    w: Type | None = None,
+    out: Type | None = None,
+    compute: Type | None = None,
     accumulate_from: str = "zero",
 ) -> Operation:
     """Matrix multiplication with a weight per batch element: x[B, D] · w[B, D, F] → out[B, F].
@@ -414,10 +384,10 @@ def matmul_per_example(
 
 
 def matmul_types(
-    x: str | DType,
-    w: str | DType | None,
-    out: str | DType | None,
-    compute: str | DType | None,
+    x: Type,
+    w: Type | None,
+    out: Type | None,
+    compute: Type | None,
     second: str = "w",
 ) -> tuple[DType, DType, DType, DType]:
     """The data types of a matmul: input, weight (errors call it `second`), output, arithmetic."""
@@ -427,7 +397,7 @@ def matmul_types(
     return read, weight, read_or("out", out, read), kind
 
 
-def read_or(argument: str, given: str | DType | None, read: DType) -> DType:
+def read_or(argument: str, given: Type | None, read: DType) -> DType:
     """The data type that was given, or that of the input."""
     return read if given is None else dtype(given, argument)
 

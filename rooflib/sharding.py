@@ -8,7 +8,7 @@ import numpy as np
 
 from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
-from rooflib.dtypes import DType
+from rooflib.dtypes import Type
 from rooflib.operations import ANY_LINK, Operation, matmul_types, read_or
 
 if TYPE_CHECKING:
@@ -20,25 +20,21 @@ class ShardedOptions(TypedDict, total=False):
 
     split: str
     result: str
-    x: str | DType
-    w: str | DType | None
-    out: str | DType | None
-    partial: str | DType | None
-    compute: str | DType | None
+    x: Type
+    w: Type | None
+    out: Type | None
+    partial: Type | None
+    compute: Type | None
 
 
 @overload
 def sharded_matmul(
     B: float, D: float, F: float, N: float, **options: Unpack[ShardedOptions]
 ) -> Operation[float]: ...
-
-
 @overload
 def sharded_matmul(
     B: Size, D: Size, F: Size, N: Size, **options: Unpack[ShardedOptions]
 ) -> Operation: ...
-
-
 def sharded_matmul(
     B: Size,
     D: Size,
@@ -47,11 +43,11 @@ def sharded_matmul(
     *,
     split: str = "D",
     result: str = "replicated",
-    x: str | DType = "bf16",
-    w: str | DType | None = None,
-    out: str | DType | None = None,
-    partial: str | DType | None = None,
-    compute: str | DType | None = None,
+    x: Type = "bf16",
+    w: Type | None = None,
+    out: Type | None = None,
+    partial: Type | None = None,
+    compute: Type | None = None,
 ) -> Operation:
     """One chip's share of x[B, D] · w[D, F] → out[B, F] over N chips.
 

@@ -3,7 +3,6 @@
 import ast
 import collections
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -29,6 +28,8 @@ ALLOWED = {
 }
 # Modules of a room that only scripts beside them see.
 LOCAL = {path.stem for path in (ROOT / "site").iterdir()}
+# What type checkers bring: imported where they look, and nowhere else.
+FOR_TYPES = {"typing_extensions"}
 LOCAL |= {path.stem for path in (ROOT / "grading/sandbox/inside").glob("*.py")}
 LOCAL |= {
     path.stem
@@ -114,41 +115,6 @@ def test_no_room_of_the_grading_imports_itself_through_others() -> None:
     TopologicalSorter(rooms_of_grading()).prepare()
 
 
-def test_rooflib_is_read_in_half_an_hour() -> None:
-    lines = {"rooflib": 0, "measuring": 0, "accelerator": 0}  # the latter two are read apart
-    for path, source in code("rooflib"):
-        lines[path.parent.name] += source.count("\n")
-    # Attention, whole models, latency and measured steps came with 450 of them.
-    assert lines["rooflib"] <= 2480
-    # Threads that stay on cores of their own came with 25, and gauges that tell on some figures and
-    # not on others with 60.
-    assert lines["measuring"] <= 2235
-    # Two libraries behind one interface, the sensors of a driver, and a check of each result.
-    assert lines["accelerator"] <= 1320
-
-
-def test_no_two_files_of_a_tree_have_one_name() -> None:
-    for tree in ("rooflib", "kit", "grading", "site", "exercises", "chapters", "tests"):
-        files = [path for path in (ROOT / tree).rglob("*") if tracked(path)]
-        # What learners may hand in is named alike in each exercise.
-        names = [path.name for path in files if "submissions" not in path.parts]
-        twice = {name for name, times in collections.Counter(names).items() if times > 1}
-        # nbgrader asks for its two pages' formulas by one name, JupyterLab for its extensions.
-        assert twice <= {"__init__.py", "__main__.py", "mathjax.html.j2", "package.json"}, tree
-
-
-def tracked(path: Path) -> bool:
-    return path.is_file() and path in FILES
-
-
-FILES = {
-    ROOT / name
-    for name in subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split("\0")
-}
-
-
 def test_every_package_that_is_imported_was_chosen() -> None:
     chosen = set(re.findall(r"^([\w-]+)", (ROOT / "requirements.in").read_text(), re.MULTILINE))
     distributions = packages_distributions()
@@ -157,7 +123,8 @@ def test_every_package_that_is_imported_was_chosen() -> None:
             if "hostile/cells" in path.as_posix():
                 continue
             for module in {name.split(".")[0] for name in imports(source)}:
-                if module in sys.stdlib_module_names or module in {*PACKAGES, *LOCAL}:
+                known = {*sys.stdlib_module_names, *PACKAGES, *LOCAL, *FOR_TYPES}
+                if module in known:
                     continue
                 names = {name.lower().replace("_", "-") for name in distributions.get(module, ())}
                 assert names & chosen, f"{path.relative_to(ROOT)} imports {module}"

@@ -65,7 +65,7 @@ def parts(found: Drawn, name: str, rows: int, columns: int) -> list[tuple[slice,
 def test_bytes_are_those_of_rooflib(split, N, result, shape):
     B, D, F = shape
     values = picture().values(split=split, N=N, result=result, B=B, D=D, F=F)
-    op = sharded_matmul(B, D, F, N, split, RESULTS[result])
+    op = sharded_matmul(B, D, F, N, split=split, result=RESULTS[result])
     sent = op.sent.get("link", 0)
     assert values["loaded"] == op.loaded
     assert values["written"] == op.written
