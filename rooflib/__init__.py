@@ -51,23 +51,18 @@ from rooflib.units import percent, scientific, text
 
 if TYPE_CHECKING:
     from rooflib import plots
-    from rooflib.measuring.accelerator.survey import measure_accelerator
-    from rooflib.measuring.protocol import measure
-    from rooflib.measuring.run import Run
-    from rooflib.measuring.store import load_run, runs
-    from rooflib.measuring.watch import TooBusyError
 
 __version__ = "0.2.0"
 
 # fmt: off
 __all__ = [
-    "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Run", "Table",
-    "TooBusyError", "__version__", "all_gather", "all_reduce", "attainable", "attention",
+    "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Table",
+    "__version__", "all_gather", "all_reduce", "attainable", "attention",
     "bound", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
     "data_points", "dot", "dtype", "elementwise", "first_whole_above", "kv_bytes_per_token",
-    "load_run", "matmul", "matmul_per_example", "measure", "measure_accelerator", "model",
+    "matmul", "matmul_per_example", "model",
     "models", "operation", "percent", "plots", "published_shares", "published_steps",
-    "reduce_scatter", "rms_norm", "runs", "scientific", "sharded_matmul", "text",
+    "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
 ]
 # fmt: on
 
@@ -79,9 +74,6 @@ def __getattr__(name: str) -> Any:
 
     if name == "plots":
         return importlib.import_module("rooflib.plots")
-    # What measures, and what it returns, is nobody's but who measures.
-    if name in ("Run", "TooBusyError", "load_run", "measure", "measure_accelerator", "runs"):
-        return getattr(importlib.import_module("rooflib.measuring"), name)
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = ROOT / "kit" / "roofkit" / "first_cell.py"
 PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
-OURS = re.compile(r"\b(?:rooflib|roofkit)\b")
+OURS = re.compile(r"\b(?:rooflib|roofkit|roofmeter)\b")
 # What needs the packages that figures and pictures are shown with.
 LIVE = re.compile(r"\bfrom roofkit import (?:live|pictures)\b|\broofkit\.(?:live|pictures)\b")
 VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)

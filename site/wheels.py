@@ -15,7 +15,7 @@ from pathlib import Path
 # Where each wheel's pyproject.toml lies in a book, and what beside it goes into the build.
 PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
-    Path("kit"): ("pyproject.toml", "roofkit"),
+    Path("kit"): ("pyproject.toml", "roofkit", "roofmeter"),
 }
 PACKED = (".py", ".toml", ".csv", ".txt", ".json", ".js", ".css", ".typed")
 INDEX = "index.html"

@@ -280,7 +280,7 @@ def packed(book: Path) -> Mapping[str, bytes]:
     found = {f"{package}/__init__.py": b"" for package in RUNNER}
     for package, paths in RUNNER.items():
         found |= {f"{package}/{path.name}": path.read_bytes() for path in paths}
-    for folder in (book / "rooflib", book / "kit" / "roofkit"):
+    for folder in (book / "rooflib", book / "kit" / "roofkit", book / "kit" / "roofmeter"):
         for path in sorted(folder.rglob("*")):
             if path.suffix in PACKED and "validate" not in path.parts:
                 found[path.relative_to(book).as_posix()] = path.read_bytes()

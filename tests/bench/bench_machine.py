@@ -20,12 +20,12 @@ from pathlib import Path
 import c_roofs
 
 import rooflib as rl
-from rooflib.measuring import kernels
-from rooflib.measuring.host import this_host
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.readings import now
-from rooflib.measuring.team import Floats, Team, available_memory, blas_threads, numbers, room
-from rooflib.measuring.watch import Watch
+from roofmeter import kernels
+from roofmeter.host import this_host
+from roofmeter.kernels import Probe
+from roofmeter.readings import now
+from roofmeter.team import Floats, Team, available_memory, blas_threads, numbers, room
+from roofmeter.watch import Watch
 
 FIGURES = {"peak fp32": "FLOP/s", "peak fp64": "FLOP/s", "read": "B/s", "update": "B/s"}
 PAIRS, EVERY = 40, 10

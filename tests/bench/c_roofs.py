@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.team import Floats
+from roofmeter.kernels import Probe
+from roofmeter.team import Floats
 
 SOURCE = Path(__file__).with_name("reference_roofs.c")
 OPTIONS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-fno-tree-loop-distribute-patterns")

@@ -16,8 +16,8 @@ from myst_parser.config.main import MdParserConfig
 from repository import ROOT
 
 import rooflib as rl
-from rooflib.measuring import store
-from rooflib.measuring.device import Device
+from roofmeter import store
+from roofmeter.device import Device
 
 PAGES = [ROOT / "index.md", *ROOT.glob("chapters/*.md"), *ROOT.glob("slides/*.md")]
 # Ways to a figure that is no stored run's: to measure here and now, to make one up, to read a file.
@@ -48,7 +48,7 @@ def doors(source: str) -> Iterator[str]:
             if node.module.split(".")[0] in OTHER_DATA:
                 yield node.module
             # Of what measures, only constants.
-            if node.module.startswith("rooflib.measuring"):
+            if node.module.startswith("roofmeter"):
                 yield from (name for name in names if not name.isupper())
             yield from (name for name in names if name in FORBIDDEN)
         elif isinstance(node, ast.Attribute) and node.attr in FORBIDDEN:
@@ -66,16 +66,16 @@ def test_pages_take_measured_figures_from_stored_runs_alone():
 @pytest.mark.parametrize(
     "cell",
     [
-        "run = rl.measure()",
-        "run = rl.measure_accelerator('cuda')",
-        "run = rl.load_run('elsewhere')",
-        "from rooflib.measuring import Figure",
-        "from rooflib.measuring.accelerator import survey",
+        "run = roofmeter.measure()",
+        "run = roofmeter.measure_accelerator('cuda')",
+        "run = roofmeter.load_run('elsewhere')",
+        "from roofmeter import Figure",
+        "from roofmeter.accelerator import survey",
         "rows = open('samples.csv').read()",
         "import csv",
         "from pathlib import Path",
         "start = time.perf_counter()",
-        "rooflib.measuring.run.Run(host, date)",
+        "roofmeter.run.Run(host, date)",
     ],
 )
 def test_every_other_door_is_seen(cell):

@@ -15,16 +15,18 @@ from repository import ROOT
 PACKAGES = {
     "rooflib": ROOT / "rooflib",
     "roofkit": ROOT / "kit/roofkit",
+    "roofmeter": ROOT / "kit/roofmeter",
     "grading": ROOT / "grading",
 }
 # Who may import whom. Exercises get no more of the grading than the schema.
 ALLOWED = {
     "rooflib": set(),
     "roofkit": {"rooflib"},
+    "roofmeter": {"rooflib"},
     "grading": {"rooflib", "roofkit"},
     "exercises": {"rooflib", "grading.schema"},
     "site": set(),
-    "chapters": {"rooflib", "roofkit"},
+    "chapters": {"rooflib", "roofkit", "roofmeter"},
 }
 # Modules of a room that only scripts beside them see.
 LOCAL = {path.stem for path in (ROOT / "site").iterdir()}

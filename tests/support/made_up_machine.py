@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rooflib.measuring.host import Host
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.protocol import take
-from rooflib.measuring.readings import Moment
-from rooflib.measuring.run import Run
-from rooflib.measuring.watch import Work
+from roofmeter.host import Host
+from roofmeter.kernels import Probe
+from roofmeter.protocol import take
+from roofmeter.readings import Moment
+from roofmeter.run import Run
+from roofmeter.watch import Work
 
 DATE = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
 HOST = Host("Made-up CPU", present=4, granted=2, memory=8e9, system="Paper 1.0, sheet")

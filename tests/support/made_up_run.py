@@ -5,11 +5,11 @@ import datetime
 import numpy as np
 from made_up_machine import HOST
 
-from rooflib.measuring import protocol
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.run import Run
-from rooflib.measuring.team import Team, numbers
-from rooflib.measuring.watch import Sample
+from roofmeter import protocol
+from roofmeter.kernels import Probe
+from roofmeter.run import Run
+from roofmeter.team import Team, numbers
+from roofmeter.watch import Sample
 
 DATE = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
 PEAK, READ, CALL = 1e11, 2e10, 1e-6

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from roofkit.figure.controls import Number
 from roofkit.pictures.blocks import FAINT, INKED, SERIES_COLOURS, LogScale, dot, label, line
 from roofkit.pictures.picture import Picture
 from roofkit.pictures.roofs import Plot
 from roofkit.pictures.scene import Mark
-
-if TYPE_CHECKING:
-    from rooflib.measuring.run import Run
+from rooflib import Chip
 
 ROOFS = ("peak", "read", "update", "copy", "nearest")
 TOLD = ("seconds", "workers", "by", "memory")
@@ -46,18 +44,17 @@ X = LogScale(0.1, 100, "42", "wide - 26")
 Y = LogScale(1e8, 1e13, str(HIGH - 44), "32")
 
 
-def browser_roof(run: Run | None = None) -> Picture:
-    """The measured roof of a browser with dots below it, in front of the roof of a run of numpy.
+def browser_roof(chip: Chip | None = None) -> Picture:
+    """Draw the measured roof of a browser with dots below it, in front of a chip's roof.
 
     Parameters
     ----------
-    run
-        What `rooflib.measure` found; without one there is no roof in the background.
+    chip
+        The roof in the background, as a run of numpy found it; without one there is none.
     """
     stored: dict[str, Any] = {"stored_peak": 0.0, "stored_read": 0.0}
-    if run:
-        f = run.figures
-        stored = {"stored_peak": f["peak fp32"].best, "stored_read": f["read"].best}
+    if chip:
+        stored = {"stored_peak": chip.peak("fp32"), "stored_read": chip.bandwidth}
         stored |= {"why": NOT_YET + GREY}
     return Picture(
         name="browser-roof",

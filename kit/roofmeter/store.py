@@ -15,14 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rooflib.measuring.device import Device
-from rooflib.measuring.figures import Figure
-from rooflib.measuring.host import Host
-from rooflib.measuring.readings import Reading
-from rooflib.measuring.watch import Sample
+from roofmeter.device import Device
+from roofmeter.figures import Figure
+from roofmeter.host import Host
+from roofmeter.readings import Reading
+from roofmeter.watch import Sample
 
 if TYPE_CHECKING:
-    from rooflib.measuring.run import Run
+    from roofmeter.run import Run
 
 FORMAT = 1
 COLUMNS = ("figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed")
@@ -34,8 +34,7 @@ ACCELERATED = ("rooflib", "python", "numpy", "library", "script")
 """What the libraries of a run must name; the latter where a device was measured."""
 HOST = ("cpu", "present", "granted", "memory", "caches", "system")
 DEVICE = ("name", "kind", "memory", "cache", "capability", "driver", "limits")
-FIGURE = ("key", "what", "unit", "amount", "threads", "footprint", "operation", "sizes", "roof",
-          "slowed")  # fmt: skip
+FIGURE = ("key", "what", "unit", "amount", "threads", "footprint", "operation", "sizes", "roof")
 
 
 def save(run: Run, folder: Path) -> Path:
@@ -72,7 +71,7 @@ def load_run(folder: str | Path) -> Run:
     not have, and a run that does not say on which machine, with which libraries and how it was
     taken are a ValueError.
     """
-    from rooflib.measuring.run import Run
+    from roofmeter.run import Run
 
     folder = Path(folder)
     path = folder / f"{folder.name}.toml"
@@ -81,7 +80,7 @@ def load_run(folder: str | Path) -> Run:
     found = tomllib.loads(path.read_text(encoding="utf-8"))
     head = found.get("run", {})
     if head.pop("format", None) != FORMAT:
-        raise ValueError(f"format of {path.name} must be {FORMAT}: it is of another rooflib")
+        raise ValueError(f"format of {path.name} must be {FORMAT}: it is of another roofmeter")
     device = Device(**found["device"]) if "device" in found else None
     wanted = {"libraries": ACCELERATED if device else PROVENANCE, "protocol": ("timer", "data")}
     wanted |= {"run": ("date",), "host": ("cpu",), "device": ("name", "kind") if device else ()}
@@ -103,7 +102,7 @@ def load_run(folder: str | Path) -> Run:
 
 @cache
 def runs() -> Mapping[str, Run]:
-    """The runs that come with rooflib, by name, those of processors first."""
+    """The runs that come with roofmeter, by name, those of processors first."""
     found = {folder.name: load_run(folder) for folder in sorted(STORED.glob("*/"))}
     return MappingProxyType(dict(sorted(found.items(), key=lambda named: bool(named[1].device))))
 

@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rooflib._arguments import positive
-from rooflib.measuring import kernels
-from rooflib.measuring.accelerator.backend import Backend, load
-from rooflib.measuring.accelerator.workloads import KINDS, SMALLER, Sizes, plan
-from rooflib.measuring.figures import Figure
-from rooflib.measuring.host import Host, this_host
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.protocol import Progress, figure_of, teller
-from rooflib.measuring.readings import Readings, now
-from rooflib.measuring.run import STREAMS, Run
-from rooflib.measuring.store import script_hash
-from rooflib.measuring.team import Team
-from rooflib.measuring.watch import (
+from roofmeter import kernels
+from roofmeter.accelerator.backend import Backend, load
+from roofmeter.accelerator.workloads import KINDS, SMALLER, Sizes, plan
+from roofmeter.figures import Figure
+from roofmeter.host import Host, this_host
+from roofmeter.kernels import Probe
+from roofmeter.protocol import Progress, figure_of, teller
+from roofmeter.readings import Readings, now
+from roofmeter.run import STREAMS, Run
+from roofmeter.store import script_hash
+from roofmeter.team import Team
+from roofmeter.watch import (
     AT_MOST,
     BLOCK,
     ENOUGH,

@@ -9,11 +9,12 @@ import pytest
 from made_up_machine import HOST
 
 import rooflib as rl
-from rooflib.measuring.accelerator import survey
-from rooflib.measuring.accelerator.backend import load
-from rooflib.measuring.accelerator.jax_backend import JaxBackend, made
-from rooflib.measuring.accelerator.workloads import Sizes
-from rooflib.measuring.readings import Moment
+import roofmeter
+from roofmeter.accelerator import survey
+from roofmeter.accelerator.backend import load
+from roofmeter.accelerator.jax_backend import JaxBackend, made
+from roofmeter.accelerator.workloads import Sizes
+from roofmeter.readings import Moment
 
 SIZES = Sizes((64,), (1, 4), 128, 2**14, 2.0**16, (1, 32), (2, 64), (4, 2, 16))
 WINDOWS = survey.Windows(0.001, 0, 0.002, 0.002, 0.004, 600)
@@ -36,7 +37,7 @@ def backend() -> JaxBackend:
 
 
 @pytest.fixture(scope="module")
-def run(backend) -> rl.Run:
+def run(backend) -> roofmeter.Run:
     """One short run; its times mean nothing, and nobody who disturbs it is noticed."""
     return survey.survey(
         backend,
@@ -67,7 +68,7 @@ def test_the_run_says_what_it_was_taken_with_and_comes_back(jax, run, tmp_path):
     assert run.libraries["library"] == f"jax {jax.__version__}"
     assert run.protocol["timer"].startswith("clock of the host")
     assert run.protocol["sensors"] == "not sampled"
-    assert rl.load_run(run.save(tmp_path / "some-run")).device == run.device
+    assert roofmeter.load_run(run.save(tmp_path / "some-run")).device == run.device
 
 
 def test_one_pass_computes_each_set_once(jax, backend):

@@ -10,14 +10,14 @@ from made_up_machine import Machine
 from paper_torch import PaperNvml, PaperTorch
 from run_schema import problems
 
-import rooflib as rl
-from rooflib.measuring import store
-from rooflib.measuring.accelerator import survey
-from rooflib.measuring.accelerator.torch_backend import made
-from rooflib.measuring.accelerator.workloads import Sizes
-from rooflib.measuring.host import Host
-from rooflib.measuring.protocol import take
-from rooflib.measuring.readings import Moment
+import roofmeter
+from roofmeter import store
+from roofmeter.accelerator import survey
+from roofmeter.accelerator.torch_backend import made
+from roofmeter.accelerator.workloads import Sizes
+from roofmeter.host import Host
+from roofmeter.protocol import take
+from roofmeter.readings import Moment
 
 FOLDERS = sorted(store.STORED.glob("*/"))
 HOST = Host("Made-up CPU", 4, 2, 8e9, system="Paper 1.0, sheet")
@@ -25,13 +25,13 @@ SIZES = Sizes((32,), (4,), 64, 2**10, 2.0**12, (1, 16), (2, 64), (4, 2, 8))
 WINDOWS = survey.Windows(0.01, 2, 0.3, 0.6, 0.7, 1)
 
 
-def on_paper() -> rl.Run:
+def on_paper() -> roofmeter.Run:
     """A run of the processor whose clocks are made up, as `measure` writes it."""
     machine = Machine()
     return take(HOST, machine.work(0.01), machine.plan(), 60.0, lambda share, what: None, machine)
 
 
-def on_paper_gpu() -> rl.Run:
+def on_paper_gpu() -> roofmeter.Run:
     """A run of the device that nobody built, as `measure_accelerator` writes it."""
     with pytest.MonkeyPatch.context() as patch:
         torch = PaperTorch()
@@ -64,7 +64,7 @@ def test_every_stored_run_says_where_when_and_how_it_was_taken():
 
 def test_every_stored_run_makes_figures_and_a_chip(kept):
     for folder in [*FOLDERS, *kept.iterdir()]:
-        run = rl.load_run(folder)
+        run = roofmeter.load_run(folder)
         assert 1 <= run.threads == run.host.granted <= run.host.present
         for each in run.figures.values():
             assert 0 < each.interval[0] <= each.median <= each.interval[1]
@@ -76,14 +76,14 @@ def test_what_the_measurements_write_is_a_run_that_may_be_stored(kept):
 
 
 def test_the_stored_runs_are_all_that_lie_in_the_folder(kept, monkeypatch):
-    assert set(rl.runs()) == {folder.name for folder in FOLDERS}
+    assert set(roofmeter.runs()) == {folder.name for folder in FOLDERS}
     monkeypatch.setattr(store, "STORED", kept)
     store.runs.cache_clear()
     try:
-        names = list(rl.runs())
+        names = list(roofmeter.runs())
         assert set(names) == {folder.name for folder in kept.iterdir()}
         # The chapter's machine is the first one, and no accelerator.
-        assert [bool(run.device) for run in rl.runs().values()] == [False, True]
+        assert [bool(run.device) for run in roofmeter.runs().values()] == [False, True]
     finally:
         monkeypatch.undo()
         store.runs.cache_clear()

@@ -15,11 +15,11 @@ from rooflib._arguments import one_of
 from rooflib.bounds import Bounds, bound
 from rooflib.catalogue import as_chip
 from rooflib.hardware import Chip
-from rooflib.measuring.device import Device, data_sheet
-from rooflib.measuring.figures import Figure
-from rooflib.measuring.host import Host
 from rooflib.table import Table
 from rooflib.units import percent, span, text
+from roofmeter.device import Device, data_sheet
+from roofmeter.figures import Figure
+from roofmeter.host import Host
 
 PEAKS = ("fp32", "fp64")
 STREAMS = ("read", "update")
@@ -85,7 +85,7 @@ class Run:
         "cache" and a size in bytes, and the dots. Of an accelerator "peak" and "burst" of each data
         type, "read" and "update", and the dots.
     libraries
-        Versions of what ran, and the hash of rooflib's own measuring code.
+        Versions of what ran, and the hash of roofmeter's own code.
     left_out
         Keys of what was refused or not reached, and why.
     device
@@ -178,11 +178,6 @@ class Run:
             for key, figure in self.figures.items()
             if not figure.settled
         ]
-        if slowed := max(figure.slowed for figure in self.figures.values()):
-            found.append(
-                f"the machine ran at {percent(1 - slowed)} of the pace of an earlier run, by a "
-                "neighbour or a lower clock: intervals reach to what it may do without that"
-            )
         if abs(self.drift) > STEADY:
             found.append(f"the peak changed by {percent(abs(self.drift))}: the clock is not steady")
         if self.staircase and self.caches_end == 0:
@@ -280,7 +275,7 @@ class Run:
 
     def save(self, folder: str | Path) -> Path:
         """Write a TOML file and a CSV of all samples into `folder`, named as it is."""
-        from rooflib.measuring import store
+        from roofmeter import store
 
         return store.save(self, Path(folder))
 

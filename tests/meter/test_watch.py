@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_machine import HOST, Machine, Weather
 
-from rooflib.measuring import Figure, Sample, TooBusyError, kernels
-from rooflib.measuring import watch as watch_module
-from rooflib.measuring.protocol import DOT_ENOUGH, take
-from rooflib.measuring.watch import AT_MOST, BLOCK, CLOSE, ENOUGH, PATIENCE, SLOWER, Watch
+from roofmeter import Figure, Sample, TooBusyError, kernels
+from roofmeter import watch as watch_module
+from roofmeter.protocol import DOT_ENOUGH, take
+from roofmeter.watch import AT_MOST, BLOCK, CLOSE, ENOUGH, PATIENCE, SLOWER, Watch
 
 TRUE = 0.01  # seconds of a pass, if nobody disturbs it
 STORMS = {
@@ -112,7 +112,7 @@ def test_whatever_comes_a_figure_holds_the_truth_or_is_refused(weather):
 
 
 @given(st.lists(st.floats(1, 3), min_size=40, max_size=40))
-def test_a_neighbour_that_no_clock_shows_widens_the_interval_or_unsettles(slower):
+def test_a_neighbor_that_no_clock_shows_widens_the_interval_or_unsettles(slower):
     machine = Machine(lambda stretch: Weather(slower=slower[stretch % 40]))
     samples = taken(machine)
     found = figure(samples)
@@ -152,14 +152,14 @@ def gauged(machine: Machine) -> tuple[Watch, list[Sample]]:
     return watch, watch.samples(machine.work(TRUE), 2)
 
 
-def test_a_neighbour_that_only_a_gauge_shows_disturbs_what_lies_beside_it():
+def test_a_neighbor_that_only_a_gauge_shows_disturbs_what_lies_beside_it():
     # Stretches come in threes, of two gauges and a block; in every third three all is slower.
     machine = Machine(lambda stretch: Weather(slower=1.5 if stretch // 3 % 3 == 2 else 1.0))
     watch, samples = gauged(machine)
     judged = watch.judged(samples)
     assert figure(list(judged)).interval == pytest.approx((1e9 / TRUE, 1e9 / TRUE))
     why = {sample.disturbed for sample in judged}
-    assert why == {"", "its cores ran at 67% of its usual pace, by a neighbour or a lower clock"}
+    assert why == {"", "its cores ran at 67% of its usual pace, by a neighbor or a lower clock"}
     assert all(sample.disturbed for sample in judged if sample.each > 1.1 * TRUE)
     assert not any(sample.disturbed for sample in samples)  # the judgement may change
 

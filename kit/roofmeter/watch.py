@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rooflib.measuring.readings import Moment, Reading, Readings
+from roofmeter.readings import Moment, Reading, Readings
 
 BLOCK = 0.08
 """Seconds that a sample takes at least: shorter ones say nothing about shares of CPU."""
@@ -68,7 +68,7 @@ class Sample:
 class Watch:
     """Times work, and watches whose the cores are meanwhile: all that the machine has.
 
-    What no clock of a virtual machine shows (neighbours on the same memory, or a clock that was
+    What no clock of a virtual machine shows (neighbors on the same memory, or a clock that was
     lowered), the gauges do: the same small works by name, timed before and after every sample.
     """
 
@@ -245,7 +245,7 @@ def _short_of_cpu(taken: list[Sample]) -> list[Sample]:
 
 
 _LESS = "its threads were on a core for only {:.0%} of the time"
-_PACE = "its {} ran at {:.0%} of its usual pace, by a neighbour or a lower clock"
+_PACE = "its {} ran at {:.0%} of its usual pace, by a neighbor or a lower clock"
 
 
 def _between(before: float | None, after: float | None, whole: float) -> float | None:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rooflib.measuring.accelerator.backend import Array, missing, rows
-from rooflib.measuring.accelerator.sensors import NoSensors, Sensors, sensors
-from rooflib.measuring.device import Device
-from rooflib.measuring.host import this_host
-from rooflib.measuring.readings import Reading
-from rooflib.measuring.watch import Work
+from roofmeter.accelerator.backend import Array, missing, rows
+from roofmeter.accelerator.sensors import NoSensors, Sensors, sensors
+from roofmeter.device import Device
+from roofmeter.host import this_host
+from roofmeter.readings import Reading
+from roofmeter.watch import Work
 
 TYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp8": "float8_e4m3fn"}
 BLOCK = 2**20 - 3

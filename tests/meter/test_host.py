@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from rooflib.measuring import host, readings
+from roofmeter import host, readings
 
 QUOTAS = {
     "none": ({}, "0::/\n", 99),

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.measuring.team import Floats, Team, numbers, split
-from rooflib.measuring.watch import Work
+from roofmeter.team import Floats, Team, numbers, split
+from roofmeter.watch import Work
 
 SIDES, MANY = (2048, 1024, 3072), 4
 """Square matmuls that are tried for the peak, the last with so many threads or more: two reach
@@ -23,7 +23,7 @@ their best at less, and take a tenth of a minute for it."""
 ROW = 4096
 """Longest row in the staircase, in elements: OpenBLAS shares out longer ones itself."""
 CACHED = 2**22
-"""Bytes up to which a figure is judged by the cores alone: beside a neighbour on the same memory
+"""Bytes up to which a figure is judged by the cores alone: beside a neighbor on the same memory
 matmuls and caches kept their pace (0.98 to 1.02 of it), while reading took 1.5 times as long."""
 TYPES = {"fp32": np.float32, "fp64": np.float64}
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rooflib._arguments import one_of
-from rooflib.measuring.accelerator.sensors import Sensors
-from rooflib.measuring.device import Device
-from rooflib.measuring.readings import Reading
-from rooflib.measuring.watch import Work
+from roofmeter.accelerator.sensors import Sensors
+from roofmeter.device import Device
+from roofmeter.readings import Reading
+from roofmeter.watch import Work
 
 Array = Any
 """An array of the library, on the device."""
@@ -93,10 +93,10 @@ def load(device: str) -> Backend:
         found = importlib.import_module(library)
     except ImportError as error:
         raise ImportError(
-            f"device {device!r} needs {library}, which rooflib does not bring along: pip install "
+            f"device {device!r} needs {library}, which roofmeter does not bring along: pip install "
             f"{library}, in the build for this device ({INSTALL[library]}); {error}"
         ) from None
-    module = importlib.import_module(f"rooflib.measuring.accelerator.{library}_backend")
+    module = importlib.import_module(f"roofmeter.accelerator.{library}_backend")
     made: Backend = module.made(found, place)
     return made
 

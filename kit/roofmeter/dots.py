@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.team import Floats, Team, blas_can_be_limited, blas_threads, split
-from rooflib.measuring.watch import Work
+from roofmeter.kernels import Probe
+from roofmeter.team import Floats, Team, blas_can_be_limited, blas_threads, split
+from roofmeter.watch import Work
 
 STACKED = (16, 24, 32, 48, 64, 96, 128, 256)
 """Sides of the small square matmuls."""

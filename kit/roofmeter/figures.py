@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from rooflib._arguments import one_of
-from rooflib.measuring.watch import FEWEST, Sample, settled
 from rooflib.operations import Operation
 from rooflib.units import text
+from roofmeter.watch import FEWEST, Sample, settled
 
 UNITS = ("FLOP/s", "B/s", "s")
 OPERATIONS = {"attention", "dot", "elementwise", "matmul", "matmul_per_example", "rms_norm"}
@@ -41,9 +41,6 @@ class Figure:
         For a dot under the roof: the function of rooflib that counts it, and its arguments.
     roof
         For a dot: the key of the figure that is the bandwidth it is held against.
-    slowed
-        Share by which the machine was slower than in earlier runs, through the whole of this one.
-        The interval reaches to what it may be without that.
     """
 
     key: str
@@ -56,12 +53,9 @@ class Figure:
     operation: str = ""
     sizes: Mapping[str, Any] = field(default_factory=dict)
     roof: str = ""
-    slowed: float = 0.0
 
     def __post_init__(self) -> None:
         one_of(f"unit of {self.key!r}", self.unit, UNITS)
-        if not 0 <= self.slowed < 1:
-            raise ValueError(f"slowed must be 0 or more and less than 1; got {self.slowed}")
         if self.operation:
             one_of(f"operation of {self.key!r}", self.operation, sorted(OPERATIONS))
 
@@ -102,11 +96,8 @@ class Figure:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The smallest and the largest of the undisturbed samples, and what `slowed` adds."""
-        low, high = min(self._shown), max(self._shown)
-        if self.unit == "s":
-            return low * (1 - self.slowed), high
-        return low, high / (1 - self.slowed)
+        """The smallest and the largest of the undisturbed samples."""
+        return min(self._shown), max(self._shown)
 
     @property
     def spread(self) -> float:

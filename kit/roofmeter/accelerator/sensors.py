@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from rooflib.measuring.readings import Reading
+from roofmeter.readings import Reading
 
 NOT_SAMPLED = "not sampled"
 EVERY_MS = 100

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.measuring.accelerator import reference
-from rooflib.measuring.accelerator.backend import Array, Backend
-from rooflib.measuring.accelerator.reference import TOLERANCE, Fp64, hold
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.watch import Work
+from roofmeter.accelerator import reference
+from roofmeter.accelerator.backend import Array, Backend
+from roofmeter.accelerator.reference import TOLERANCE, Fp64, hold
+from roofmeter.kernels import Probe
+from roofmeter.watch import Work
 
 KINDS = ("bf16", "fp8", "tf32", "fp32")
 ROTATED = 4

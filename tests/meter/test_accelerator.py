@@ -13,16 +13,17 @@ from made_up_machine import HOST
 from paper_torch import PaperNvml, PaperTorch, Tensor, rounded
 
 import rooflib as rl
-from rooflib.measuring import command
-from rooflib.measuring.accelerator import reference, survey
-from rooflib.measuring.accelerator.backend import DEVICES, load
-from rooflib.measuring.accelerator.sensors import sensors
-from rooflib.measuring.accelerator.survey import Windows
-from rooflib.measuring.accelerator.torch_backend import TorchBackend, made
-from rooflib.measuring.accelerator.workloads import Sizes, plan
-from rooflib.measuring.device import data_sheet
-from rooflib.measuring.readings import Moment
-from rooflib.measuring.store import TOLD
+import roofmeter
+from roofmeter import __main__ as command
+from roofmeter.accelerator import reference, survey
+from roofmeter.accelerator.backend import DEVICES, load
+from roofmeter.accelerator.sensors import sensors
+from roofmeter.accelerator.survey import Windows
+from roofmeter.accelerator.torch_backend import TorchBackend, made
+from roofmeter.accelerator.workloads import Sizes, plan
+from roofmeter.device import data_sheet
+from roofmeter.readings import Moment
+from roofmeter.store import TOLD
 
 SIZES = Sizes((32, 64), (1, 4), 64, 2**10, 2.0**12, (1, 16), (2, 64), (4, 2, 8))
 SMALLER = replace(SIZES, widths=(32,), batches=(4,))
@@ -39,7 +40,7 @@ def torch(monkeypatch) -> PaperTorch:
     return found
 
 
-def measured(torch: PaperTorch, seconds: float = 1e9, sizes: Sizes = SMALLER) -> rl.Run:
+def measured(torch: PaperTorch, seconds: float = 1e9, sizes: Sizes = SMALLER) -> roofmeter.Run:
     backend = made(torch, "cuda")
     try:
         return survey.survey(
@@ -57,7 +58,7 @@ def measured(torch: PaperTorch, seconds: float = 1e9, sizes: Sizes = SMALLER) ->
 
 
 @pytest.fixture(scope="module")
-def run() -> rl.Run:
+def run() -> roofmeter.Run:
     """One run of everything."""
     with pytest.MonkeyPatch.context() as patch:
         found = PaperTorch()
@@ -205,7 +206,7 @@ def test_a_result_without_numbers_or_of_another_shape_is_wrong():
 
 def test_a_device_that_others_use_is_refused_at_the_start(torch):
     torch.nvml.busy = 40
-    with pytest.raises(rl.TooBusyError, match="others use it 40% of the time"):
+    with pytest.raises(roofmeter.TooBusyError, match="others use it 40% of the time"):
         measured(torch)
     assert torch.graphs == 0
 
@@ -225,7 +226,7 @@ def test_what_ran_a_moment_before_is_no_other(torch, monkeypatch):
 def test_a_device_that_others_use_now_and_then_is_refused_at_a_roof(torch):
     turns = iter(range(10**9))
     torch.slower = lambda: 2.0 if next(turns) // 40 % 3 else 1.0
-    with pytest.raises(rl.TooBusyError, match="away from its best"):
+    with pytest.raises(roofmeter.TooBusyError, match="away from its best"):
         measured(torch)
 
 
@@ -237,7 +238,7 @@ def test_samples_in_the_heat_do_not_count(torch):
     assert slowed
     assert all(sample.device.reasons == 0x40 for sample in slowed)
     torch.nvml.reasons = lambda: 0x40
-    with pytest.raises(rl.TooBusyError, match=r"slowed itself down \(reasons 0x40\)"):
+    with pytest.raises(roofmeter.TooBusyError, match=r"slowed itself down \(reasons 0x40\)"):
         measured(torch)
 
 
@@ -282,20 +283,20 @@ def test_a_missing_library_is_a_line_that_says_what_to_install(monkeypatch):
 
 def test_a_device_that_is_none_or_not_there_is_named(torch):
     with pytest.raises(ValueError, match=r"device must be one of cuda, torch, .*; got 'gpu'"):
-        rl.measure_accelerator("gpu")
+        roofmeter.measure_accelerator("gpu")
     torch.cuda.is_available = lambda: False
     with pytest.raises(ValueError, match="torch finds no CUDA device"):
-        rl.measure_accelerator("cuda")
+        roofmeter.measure_accelerator("cuda")
     assert load("torch").device.kind == "cpu"
     with pytest.raises(ValueError, match="seconds must be above zero"):
-        rl.measure_accelerator("torch", 0)
+        roofmeter.measure_accelerator("torch", 0)
 
 
 def test_nothing_is_imported_before_somebody_measures():
     for library in ("torch", "jax", "pynvml"):
         assert library not in vars(survey)
-    importlib.import_module("rooflib.measuring.accelerator.torch_backend")
-    importlib.import_module("rooflib.measuring.accelerator.jax_backend")
+    importlib.import_module("roofmeter.accelerator.torch_backend")
+    importlib.import_module("roofmeter.accelerator.jax_backend")
 
 
 def test_the_precision_is_put_back_and_the_driver_closed(torch):
@@ -321,11 +322,11 @@ def test_clocks_and_power_are_kept_with_each_sample(run, tmp_path):
         rows = list(csv.DictReader(file))
     assert tuple(rows[0])[-len(TOLD) :] == TOLD
     assert rows[0]["clock"] == "1000000000.0"
-    found = rl.load_run(folder)
+    found = roofmeter.load_run(folder)
     assert found.device == run.device
     assert found.figures["peak bf16"].samples[-1].device == warm
     assert found.protocol["sensors"] == "NVML"
-    again = rl.load_run(found.save(tmp_path / "again"))
+    again = roofmeter.load_run(found.save(tmp_path / "again"))
     assert again == found
 
 
@@ -425,7 +426,7 @@ def test_the_command_measures_a_device(run, monkeypatch, tmp_path, capsys):
     assert "Paper GPU" in capsys.readouterr().out
     command.main(["--device", "jax:cpu", "--seconds", "20"])
     assert asked == [("cuda", 300.0), ("jax:cpu", 20.0)]
-    assert rl.load_run(tmp_path / "one").device == run.device
+    assert roofmeter.load_run(tmp_path / "one").device == run.device
 
 
 def test_a_device_that_is_missing_is_a_line(monkeypatch, capsys):

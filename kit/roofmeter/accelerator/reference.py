@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rooflib.measuring.accelerator.backend import Array, Backend, rows
+from roofmeter.accelerator.backend import Array, Backend, rows
 
 Fp64 = NDArray[np.float64]
 ROWS = 4

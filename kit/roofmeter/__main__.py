@@ -1,4 +1,4 @@
-"""`python -m rooflib measure`: this machine's roofs, and its dots, as text and as files."""
+"""`python -m roofmeter`: this machine's roofs, and its dots, as text and as files."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from rooflib.measuring.accelerator.backend import DEVICES
-from rooflib.measuring.accelerator.survey import measure_accelerator
-from rooflib.measuring.protocol import measure
-from rooflib.measuring.store import load_run
-from rooflib.measuring.watch import TooBusyError
+from roofmeter.accelerator.backend import DEVICES
+from roofmeter.accelerator.survey import measure_accelerator
+from roofmeter.protocol import measure
+from roofmeter.store import load_run
+from roofmeter.watch import TooBusyError
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"rooflib: {message}\n")
+        self.exit(2, f"roofmeter: {message}\n")
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print what was found; status 2 for a mistake, 3 for a machine too busy."""
     parser = _Parser(
-        prog="python -m rooflib measure",
+        prog="python -m roofmeter",
         description="Measure this machine with numpy: a minute, or less if nobody else wants it. "
         "With --device an accelerator, through torch or jax: some minutes.",
     )
@@ -43,9 +43,13 @@ def main(arguments: Sequence[str]) -> None:
         if given.save:
             run.save(given.save)
     except TooBusyError as error:
-        parser.exit(3, f"rooflib: {error}\n")
+        parser.exit(3, f"roofmeter: {error}\n")
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         parser.error(str(error))
     shown = [run.name, str(run.table), str(run.dots_table)]
     shown += [f"beside {other.name}:", str(run.compare(other))] if other else []
     print(*shown, *run.warnings, sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,11 +14,12 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import rooflib as rl
-from rooflib.measuring import dots, kernels, protocol, watch
-from rooflib.measuring.bar import draw
-from rooflib.measuring.host import Host
-from rooflib.measuring.readings import Moment
-from rooflib.measuring.team import Team, blas_threads, numbers, room, split
+import roofmeter
+from roofmeter import dots, kernels, protocol, watch
+from roofmeter.bar import draw
+from roofmeter.host import Host
+from roofmeter.readings import Moment
+from roofmeter.team import Team, blas_threads, numbers, room, split
 
 SIZE = 2**18
 WATCHED = ("matmul", "dot", "vecdot", "copyto", "multiply", "negative", "add")
@@ -269,7 +270,7 @@ def test_a_whole_run_with_real_kernels_on_a_clock_that_nobody_waits_for(monkeypa
     host = Host("Made-up CPU", 4, 2, 8e9)
     monkeypatch.setattr(protocol, "this_host", lambda: host)
     told = []
-    run = rl.measure(600, progress=lambda share, what: told.append(share))
+    run = roofmeter.measure(600, progress=lambda share, what: told.append(share))
     assert run.left_out == {}
     assert run.threads == 2
     assert told[-1] == 1

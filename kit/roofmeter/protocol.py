@@ -11,16 +11,16 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rooflib._arguments import positive
-from rooflib.measuring import earlier, kernels
-from rooflib.measuring.dots import dots
-from rooflib.measuring.figures import Figure
-from rooflib.measuring.host import Host, this_host
-from rooflib.measuring.kernels import Probe
-from rooflib.measuring.readings import Readings, now
-from rooflib.measuring.run import PEAKS, ROOFS, Run
-from rooflib.measuring.store import script_hash
-from rooflib.measuring.team import Team, available_memory, blas, blas_threads, numbers, room
-from rooflib.measuring.watch import (
+from roofmeter import kernels
+from roofmeter.dots import dots
+from roofmeter.figures import Figure
+from roofmeter.host import Host, this_host
+from roofmeter.kernels import Probe
+from roofmeter.readings import Readings, now
+from roofmeter.run import PEAKS, ROOFS, Run
+from roofmeter.store import script_hash
+from roofmeter.team import Team, available_memory, blas, blas_threads, numbers, room
+from roofmeter.watch import (
     BLOCK,
     CLOSE,
     ENOUGH,
@@ -60,9 +60,6 @@ def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
     again at the end. What is not reached in time is left out, and the run says so. Give it more
     seconds on a machine that others use now and then.
 
-    How fast the gauges were is kept in the user's cache for a month. If the whole of a later run is
-    slower than that, the intervals of its figures reach up to what the machine has shown.
-
     The peak is the best that numpy's matmul does, not the best that the processor could. Bandwidth
     is that of reading, and of an update in place, which load nothing in secret; copying is a dot.
     Source of the streams: McCalpin, "Memory bandwidth and machine balance in current high
@@ -92,9 +89,7 @@ def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
         plan, gauges = _plan(store, team), kernels.gauges(store, team)
         run = take(host, kernels.spin(team), plan, seconds, tell, readings, gauges=gauges)
     tell(1.0, "done")
-    known = earlier.fastest(host, run.date.date())
-    earlier.keep(host, run.paces, run.date.date())
-    return earlier.beside(run, known)
+    return run
 
 
 def take(
@@ -232,6 +227,6 @@ def teller(progress: Progress | bool) -> Progress:
         return progress
     if not progress:
         return lambda share, what: None
-    from rooflib.measuring.bar import draw
+    from roofmeter.bar import draw
 
     return draw

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from made_up_machine import DATE, HOST, Machine
 
 import rooflib as rl
-from rooflib.measuring import Figure, Run, Sample, command
-from rooflib.measuring.store import load_run
+import roofmeter
+from roofmeter import Figure, Run, Sample
+from roofmeter import __main__ as command
+from roofmeter.store import load_run
 
 LIBRARIES = {"rooflib": "0", "python": "3", "numpy": "2", "blas": "made up 1", "script": "0" * 64}
 PROTOCOL = {"timer": "a sundial", "data": "made up"}
@@ -222,16 +224,15 @@ def test_the_command_prints_saves_and_compares(measured, tmp_path, capsys):
 
 
 def test_a_busy_machine_is_a_line_and_status_3(monkeypatch, capsys):
-    from rooflib.__main__ import main
 
     def refuse(seconds):
-        raise rl.TooBusyError("this machine is too busy to be measured: others")
+        raise roofmeter.TooBusyError("this machine is too busy to be measured: others")
 
     monkeypatch.setattr(command, "measure", refuse)
     with pytest.raises(SystemExit) as ended:
-        main(["measure"])
+        command.main([])
     assert ended.value.code == 3
-    assert capsys.readouterr().err == "rooflib: this machine is too busy to be measured: others\n"
+    assert capsys.readouterr().err == "roofmeter: this machine is too busy to be measured: others\n"
 
 
 @pytest.mark.usefixtures("measured")
@@ -251,12 +252,12 @@ def test_a_mistake_is_a_line_and_status_2(
         command.main(arguments)
     assert ended.value.code == 2
     shown = capsys.readouterr().err
-    assert shown.startswith("rooflib: ")
+    assert shown.startswith("roofmeter: ")
     assert message in shown
     assert shown.count("\n") == 1
 
 
 def test_no_time_is_no_time():
     with pytest.raises(ValueError, match="seconds must be above zero and finite; got 0"):
-        rl.measure(0)
+        roofmeter.measure(0)
     assert Machine().run().seconds > 0
