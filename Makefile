@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: book editions pdf slides serve lab solution check test test-all mutants fuzz bench bench-site \
-	bench-page bench-grade lock release grade nbgrader clean style environment system
+	bench-page bench-grade lock release grade nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site/build.py
@@ -18,10 +18,10 @@ book: environment  ## build the site into _build/html
 editions: book  ## collect the site and the edition of each tag in _build/public
 	@$(BIN)/python site/editions.py
 
-pdf: book  ## print the whole book into _build/roofline.pdf
+pdf: dev book  ## print the whole book into _build/roofline.pdf
 	@$(BIN)/python site/pdf.py
 
-slides: book  ## print the lectures' slides with their notes: _build/*-slides.pdf
+slides: dev book  ## print the lectures' slides with their notes: _build/*-slides.pdf
 	@$(BIN)/python site/decks.py
 
 serve: book  ## show the site: PORT=8001 make serve
@@ -33,7 +33,7 @@ lab: environment  ## open the chapters and the exercises in JupyterLab
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
 	@$(BIN)/python site/solution.py $(EXERCISE)
 
-style: environment
+style: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
@@ -48,26 +48,30 @@ test: system style  ## everything that CI runs
 test-all: system style  ## as test, with the whole of the long random series and matrices
 	$(PYTEST) -m "long or not long"
 
-mutants: environment  ## break the code in many places and see that a test notices
+mutants: dev  ## break the code in many places and see that a test notices
 	@$(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
-fuzz: environment  ## draw what a submission controls, against all that reads it: FUZZ_ARGS="1000 7"
+fuzz: dev  ## draw what a submission controls, against all that reads it: FUZZ_ARGS="1000 7"
 	@PYTHONPATH=.:kit:tests/support $(BIN)/python tests/fuzz $(FUZZ_ARGS)
 
-bench: environment  ## time rooflib
+bench: dev  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py
 
-bench-site: environment  ## measure the site beside a stock build of the same pages
+bench-site: dev  ## measure the site beside a stock build of the same pages
 	@PYTHONPATH=tests/support $(BIN)/python tests/bench/bench_site.py
 
-bench-page: book  ## time Python in the page, from a press to the values
+bench-page: dev book  ## time Python in the page, from a press to the values
 	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench/bench_page.py
 
-bench-grade: environment  ## time the grading of a class beside stock nbgrader: ten minutes
+bench-grade: dev  ## time the grading of a class beside stock nbgrader: ten minutes
 	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
 
-lock: environment  ## requirements.in -> requirements.txt; LOCK_ARGS=--upgrade for newer versions
-	@$(BIN)/python site/lock.py $(LOCK_ARGS)
+# The first is a constraint of the others.
+lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versions
+	@for name in requirements requirements-cluster requirements-dev; do \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+			--no-header --no-annotate $(LOCK_ARGS) $$name.in --output-file $$name.txt || exit; \
+	done
 
 release: environment  ## the exercises without solutions, into _build/course or COURSE=folder
 	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)")
@@ -84,6 +88,12 @@ clean:  ## remove what was built, but neither .venv nor my-work
 environment:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: sudo apt install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON) site/environment.py
+
+cluster: environment  ## what `make grade` needs for many machines, or for PostgreSQL
+	@$(PYTHON) site/environment.py cluster
+
+dev: environment
+	@$(PYTHON) site/environment.py dev
 
 # Before the environment, which needs python3-venv.
 system:

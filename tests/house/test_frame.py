@@ -10,6 +10,7 @@ from pathlib import Path
 
 import environment
 import pytest
+from packaging.requirements import Requirement
 from repository import ROOT
 
 from rooflib.__main__ import main
@@ -20,13 +21,18 @@ def read(name: str) -> str:
 
 
 TARGETS = set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
-CHOSEN = re.findall(r"^([\w-]+)(?:\[\w+\])?(?:==\S+)?$", read("requirements.in"), re.MULTILINE)
+LOCKS = ("requirements", "requirements-cluster", "requirements-dev")
+CHOSEN = [
+    name
+    for lock in LOCKS
+    for name in re.findall(r"^([\w-]+)(?:\[\w+\])?(?:==\S+)?$", read(f"{lock}.in"), re.MULTILINE)
+]
 
 
 def test_readme_names_every_target_and_no_other() -> None:
     named = set(re.findall(r"\bmake ([\w-]+)", read("README.md").split("You need")[1]))
     named |= set(re.findall(r"^make ([\w-]+)", read("README.md"), re.MULTILINE))
-    assert named - {"python3-venv"} == TARGETS - {"environment", "style", "system"}
+    assert named - {"python3-venv"} == TARGETS - {"dev", "environment", "style", "system"}
 
 
 def commands(target: str) -> list[str]:
@@ -54,19 +60,39 @@ def test_ci_runs_the_test_command_and_nothing_else() -> None:
     assert read(".ci/run").splitlines()[2:] == ['cd "$(dirname "$0")/.." && exec make test']
 
 
-def test_lock_pins_what_was_chosen_and_names_no_place() -> None:
-    lock = read("requirements.txt")
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_pins_what_was_chosen_and_names_no_place(name: str) -> None:
+    lock, asked = read(f"{name}.txt"), read(f"{name}.in")
     pinned = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
     # Each package with a hash of each of its files.
     pins = re.findall(r"^[a-z0-9._-]+==", lock, re.MULTILINE)
     assert len(pins) == len(re.findall(r"^\S.* \\\n    --hash=sha256:", lock, re.MULTILINE))
-    assert set(CHOSEN) <= set(pinned)
-    for name, version in re.findall(r"^([\w-]+)==(\S+)$", read("requirements.in"), re.MULTILINE):
-        assert pinned[name] == version
+    assert set(re.findall(r"^([\w-]+)", asked, re.MULTILINE)) - {"-c", "-r"} <= set(pinned)
+    for package, version in re.findall(r"^([\w-]+)==(\S+)$", asked, re.MULTILINE):
+        assert pinned[package] == version
     # jsonschema loads it in every process that reads a notebook, for a second or two.
     assert "rfc3987-syntax" not in pinned
     assert "://" not in lock
     assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13])
+def test_no_two_locks_disagree(minor: int) -> None:
+    python = {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
+    versions = set()
+    for name in LOCKS:
+        for line in re.findall(r"^([a-z0-9._-]+==.+?) \\$", read(f"{name}.txt"), re.MULTILINE):
+            pin = Requirement(line)
+            if pin.marker is None or pin.marker.evaluate(python):
+                versions.add((pin.name, str(pin.specifier)))
+    assert len(versions) > 150
+    assert len(versions) == len({name for name, _ in versions})
+
+
+def test_learners_install_nothing_that_only_tests_need() -> None:
+    lock = set(re.findall(r"^([a-z0-9._-]+)==", read("requirements.txt"), re.MULTILINE))
+    tests = {"pytest", "mypy", "ruff", "jax", "playwright", "hypothesis", "distributed", "psycopg"}
+    assert not lock & tests
 
 
 def test_the_lock_holds_all_that_its_packages_ask_for() -> None:

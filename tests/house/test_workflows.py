@@ -236,7 +236,8 @@ def test_a_tag_keeps_the_wheel_and_the_pdf_and_publishes_main_anew() -> None:
 def test_no_file_has_a_list_of_packages_of_its_own(path: Path) -> None:
     text = re.sub(r"(?m)(?:^|\s)#.*", "", path.read_text(encoding="utf-8"))
     words = set(re.findall(r"[\w.-]+", text.lower()))
-    lock = set(re.findall(r"^([a-z0-9._-]+)==", source("requirements.txt"), re.MULTILINE))
+    locks = "".join(source(name) for name in ("requirements.txt", "requirements-dev.txt"))
+    lock = set(re.findall(r"^([a-z0-9._-]+)==", locks, re.MULTILINE))
     assert len(lock) > 100
     assert words & lock == set()
 
@@ -257,9 +258,11 @@ def test_a_notebook_alone_installs_what_the_lock_has() -> None:
 
 
 def test_binder_and_the_environment_install_the_same() -> None:
-    here, there = environment.commands("here"), environment.commands("there")
-    assert [step[1:] for step in here] == [step[1:] for step in there]
-    assert here[0][-2:] == ["-r", "requirements.txt"]
+    here, there = (environment.commands(name, "base", "uv") for name in ("here", "there"))
+    assert [[w for w in step if w != "here"] for step in here] == [
+        [w for w in step if w != "there"] for step in there
+    ]
+    assert here[1][-2:] == ["-r", "requirements.txt"]
     assert {step[0] for step in here} == {"here"}
 
 
@@ -267,20 +270,22 @@ def test_binder_installs_into_the_python_that_it_runs(monkeypatch: pytest.Monkey
     ran: list[list[str]] = []
     monkeypatch.setattr(environment.subprocess, "call", lambda step, **_: ran.append(step) or 0)
     assert environment.main(["--here"]) == 0
-    assert ran == environment.commands(sys.executable)
+    assert {step[0] for step in ran} == {sys.executable}
+    assert len(ran) == len(environment.commands("", "base", ""))
 
 
 def test_caches_are_keyed_by_what_decides_what_is_installed() -> None:
-    digest = re.findall(
-        r'"([\w./]+)"', re.findall(r"for name in (\(.*\))", source("site/environment.py"))[0]
-    )
-    assert len(digest) == 3
+    site = read(".github/workflows/site.yml")
     # An environment leads to its Python by a path that has all of the version.
-    files = ", ".join(f"'{name}'" for name in digest)
-    key = f"venv-${{{{ steps.python.outputs.python-version }}}}-${{{{ hashFiles({files}) }}}}"
-    site = source(".github/workflows/site.yml")
-    assert re.findall(r"key: (venv-.+)", site) == [key] * site.count("path: .venv") == [key] * 2
-    assert site.count("      - id: python\n        uses: actions/setup-python@") == 2
+    version = "${{ steps.python.outputs.python-version }}"
+    locks = {"test": "requirements*.txt", "book": "requirements.txt"}
+    kinds = {"test": "test", "book": "venv"}
+    for job, lock in locks.items():
+        steps = site["jobs"][job]["steps"]
+        (cache,) = (s["with"] for s in steps if s.get("with", {}).get("path") == ".venv")
+        files = f"hashFiles('{lock}', 'pyproject.toml', 'kit/pyproject.toml')"
+        assert cache["key"] == f"{kinds[job]}-{version}-${{{{ {files} }}}}"
+        assert [s["id"] for s in steps if "setup-python" in s.get("uses", "")] == ["python"]
     assert "actions/cache@" not in source(".github/workflows/release.yml")
     # GitLab takes two files at most; `make` itself sees to what the others change.
     jobs = read(".gitlab-ci.yml")
