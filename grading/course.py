@@ -65,7 +65,7 @@ class Course:
         self.folder.mkdir(parents=True, exist_ok=True)
         own = self.folder / "nbgrader_config.py"
         if not own.exists():
-            own.write_text(OWN_CONFIG.format(path=str(CONFIG)), encoding="utf-8")
+            results.replace(own, OWN_CONFIG.format(path=str(CONFIG)))
         course_seed(self.folder)
 
     def release(self, names: Sequence[str] = ()) -> None:

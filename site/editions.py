@@ -57,13 +57,26 @@ def built(repository: Path, tag: str, kept: Path) -> Path:
         kept.mkdir(parents=True, exist_ok=True)
         for old in kept.glob(f"{tag}-*"):
             shutil.rmtree(old)
-        shutil.copytree(sources / "_build" / "html", target)
+        unfinished = kept / f".{target.name}"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.copytree(sources / "_build" / "html", unfinished)
+        unfinished.rename(target)  # a folder of this name counts as built
     return target
 
 
 def collect(site: Path, editions: dict[str, Path], target: Path) -> None:
-    """Put a site and editions, tag → folder, the oldest first, into a folder, made anew."""
+    """Put a site and editions, tag → folder, the oldest first, into a folder, made anew.
+
+    After an error the folder is as it was.
+    """
+    unfinished = target.with_name(f".{target.name}.new")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    _collect(site, editions, unfinished)
     shutil.rmtree(target, ignore_errors=True)
+    unfinished.rename(target)
+
+
+def _collect(site: Path, editions: dict[str, Path], target: Path) -> None:
     shutil.copytree(site, target)
     for tag, folder in editions.items():
         if (target / tag).exists():

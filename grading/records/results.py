@@ -61,14 +61,23 @@ def write(file: Path, content: object) -> None:
 def replace(file: Path, text: str) -> None:
     """Write a file so that at every moment it has either its old content or all of the new."""
     file.parent.mkdir(parents=True, exist_ok=True)
+    with beside(file) as new, new.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+
+
+@contextlib.contextmanager
+def beside(file: Path) -> Iterator[Path]:
+    """Yield a path to write to, which takes the file's place once it is written whole.
+
+    After an error the file is as it was.
+    """
     new = file.with_name(f".{file.name}.new")
     try:
-        with new.open("w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
+        yield new
+        with new.open("rb") as stream:
             os.fsync(stream.fileno())
         new.replace(file)
-    except OSError:
+    except (Exception, KeyboardInterrupt):
         with contextlib.suppress(OSError):
             new.unlink()
         raise

@@ -174,6 +174,37 @@ def test_without_a_tag_the_whole_is_the_site(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "public").iterdir()] == ["index.html"]
 
 
+def test_an_error_halfway_leaves_what_was_collected(tmp_path: Path) -> None:
+    site, public = tmp_path / "html", tmp_path / "public"
+    for folder in (site, public):
+        folder.mkdir()
+        (folder / "index.html").write_text(folder.name)
+    with pytest.raises(FileNotFoundError):
+        editions.collect(site, {"0.1.0": tmp_path / "missing"}, public)
+    with pytest.raises(FileNotFoundError):
+        editions.collect(tmp_path / "missing", {}, public)
+    assert (public / "index.html").read_text() == "public"
+
+
+def test_a_copy_that_was_stopped_is_no_edition(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOG", str(tmp_path / "log"))
+    git(repository, "tag", "0.1.0")
+    plain = shutil.copytree
+
+    def stopped(source: Path, target: Path) -> None:
+        plain(source, target)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "copytree", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        editions.built(repository, "0.1.0", tmp_path / "kept")
+    monkeypatch.setattr(shutil, "copytree", plain)
+    editions.built(repository, "0.1.0", tmp_path / "kept")
+    assert (tmp_path / "log").read_text() == "0.1.0\n0.1.0\n"
+
+
 def test_a_tag_named_like_a_folder_of_the_site_is_refused(tmp_path: Path) -> None:
     site = put(tmp_path / "site", "0.1.0/index.html")
     with pytest.raises(FileExistsError, match=r"'0\.1\.0', and a tag of that name"):

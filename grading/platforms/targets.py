@@ -1,0 +1,57 @@
+"""Refuses to write over a file that somebody may still need.
+
+Whoever swaps two names, or gives one twice, would lose the submissions otherwise.
+"""
+
+import zipfile
+from pathlib import Path
+
+from grading.platforms.downloads import DAMAGED
+from grading.platforms.roster import Table, text_of
+from grading.work import Unable
+
+
+def refuse_same(source: Path, target: Path, what: str) -> None:
+    """Raise Unable if both names are of one file, however they are written."""
+    same = source.resolve() == target.resolve()
+    if same or (target.exists() and source.samefile(target)):
+        raise Unable(f"{target} is the file to read itself; give another name for {what}")
+
+
+def refuse_other_zip(target: Path, page: str) -> None:
+    """Raise Unable if there is anything but a zip of such pages, or an empty file."""
+    if _is_new(target):
+        return
+    try:
+        with zipfile.ZipFile(target) as zipped:
+            others = [name for name in zipped.namelist() if not _is_page(name, page)]
+    except DAMAGED:
+        others = [target.name]
+    if others:
+        raise Unable(
+            f"{target} is there already and is no zip of pages of feedback; give another name"
+        )
+
+
+def refuse_other_table(target: Path, text: str) -> None:
+    """Raise Unable if there is anything but a table with these columns, or an empty file."""
+    if _is_new(target):
+        return
+    try:
+        same = Table(text_of(target.read_bytes())).heads == Table(text).heads
+    except ValueError:
+        same = False
+    if not same:
+        raise Unable(f"{target} is there already and has other columns; give another name")
+
+
+def _is_new(target: Path) -> bool:
+    if target.is_dir():
+        raise Unable(f"{target} is a folder; give the name of a file in it")
+    if not target.parent.is_dir():
+        raise Unable(f"there is no folder {target.parent}")
+    return not target.exists() or target.stat().st_size == 0
+
+
+def _is_page(name: str, page: str) -> bool:
+    return name.endswith((f"/{page}", f"_{page}"))
