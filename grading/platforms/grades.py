@@ -1,16 +1,27 @@
 """Grades in the platform's own table, so that its import takes them as they are.
 
 Canvas and Moodle import what they export. So their table is filled in: who somebody is stays as it
-was, and one column for each exercise gets the points. Other columns are left out, since an import
-would write them again.
+was, and one column for each exercise gets the points. Moodle's offline grading worksheet keeps all
+other columns too, since its import asks for some of them. In other tables they are left out, since
+an import would write them again. `tests/support/importers.toml` has the rules of both imports.
 """
 
-from collections.abc import Mapping, Sequence
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from grading.intake.names import shown
-from grading.platforms.roster import KEPT, Person, Table
+from grading.platforms.roster import IDS, NAMES, NUMBERS, Person, Table
 
 POINTS = "Points Possible"  # begins the second row of Canvas's table
+EXCUSED = "EX"  # Canvas's word for it in a cell of points
+# Canvas tells the columns in front of the assignments by their number, so none may be missing.
+CANVAS = (
+    *("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID"),
+    *("Integration ID", "Root Account", "Section"),
+)
+KEPT = {*IDS, *NUMBERS, *NAMES, "institution", "department"}
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
 
 def fill(
@@ -19,35 +30,34 @@ def fill(
     """(the table to import, lines about what could not be filled in).
 
     text: the table that the platform exported. scores: (student, exercise) → points. columns:
-    exercise → head of its column. ValueError if a column is not there.
+    exercise → head of its column. ValueError if a column is not there, or is given twice.
     """
     table = Table(text)
-    missing = sorted(set(columns.values()) - set(table.heads))
-    if missing:
-        raise ValueError(f"no column {missing[0]!r}; there is {', '.join(table.heads)}")
+    _check_columns(table.heads, columns)
     known = {student for student, _ in scores}
-    about = {head: name for name, head in columns.items()}
-    places = [
-        place
-        for place, head in enumerate(table.heads)
-        if head.strip().lower() in KEPT or head in about
-    ]
+    about = {table.heads.index(head): name for name, head in columns.items()}
+    kept = [place for place, head in enumerate(table.heads) if _is_kept(table, head)]
+    places = sorted({*kept, *about})
     rows, lines, seen = [], [], set()
     for row in table.rows:
-        cells = dict(zip(table.heads, row, strict=False))
+        cells = list(row)
         person = table.person(row)
-        if person is None:
-            if table.of_canvas and row[0].strip().startswith(POINTS):
-                rows.append([cells.get(table.heads[place], "") for place in places])
+        if person is not None:
+            student = _student(person, known)
+            if student is None:
+                lines.append(f"{shown(person.id)}: nothing is graded")
+            else:
+                seen.add(student)
+                for place, name in about.items():
+                    if cells[place].strip().upper() == EXCUSED and table.of_canvas:
+                        lines.append(f"{shown(student)}: excused from {name}, and stays so")
+                    else:  # an empty cell would delete what the platform has
+                        cells[place] = scores.get((student, name), cells[place])
+        elif not (table.of_canvas and row[0].strip().startswith(POINTS)):
             continue
-        student = _student(person, known)
-        if student is None:
-            lines.append(f"{shown(person.id)}: nothing is graded")
-        else:
-            seen.add(student)
-        cells |= {head: scores.get((student or "", name), "") for head, name in about.items()}
-        rows.append([cells.get(table.heads[place], "") for place in places])
+        rows.append([cells[place] for place in places])
     lines += [f"{shown(student)}: not in the platform's table" for student in sorted(known - seen)]
+    lines += _too_many(table, about, scores, seen)
     return table.text([table.heads[place] for place in places], rows), lines
 
 
@@ -62,6 +72,62 @@ def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> di
         if name not in found and len(meant) == 1:
             found[name] = meant[0]
     return found
+
+
+def no_column(table: Table) -> str:
+    """Say that no column has the name of an exercise, and what to do."""
+    if table.of_worksheet:
+        return (
+            "a grading worksheet does not name its assignment; say which column is for which "
+            f"exercise: --column EXERCISE=HEAD, as int8-matmul=Grade; there is {_all(table.heads)}"
+        )
+    return (
+        f"no column has the name of an exercise; there is {_all(table.heads)}. Say which one is "
+        "meant: --column EXERCISE=HEAD"
+    )
+
+
+def _check_columns(heads: Sequence[str], columns: Mapping[str, str]) -> None:
+    for name, head in columns.items():
+        if head not in heads:
+            folded = {one.casefold(): one for one in reversed(heads)}
+            near = difflib.get_close_matches(head.casefold(), folded, 1)
+            hint = f"; the nearest is {folded[near[0]]!r}" if near else ""
+            raise ValueError(f"no column {head!r} for {name}{hint}; there is {_all(heads)}")
+        if heads.count(head) > 1:
+            raise ValueError(f"two columns are headed {head!r}; rename one")
+        if list(columns.values()).count(head) > 1:
+            raise ValueError(f"column {head!r} is given for more than one exercise")
+
+
+def _is_kept(table: Table, head: str) -> bool:
+    if table.of_canvas:
+        return head in CANVAS
+    return table.of_worksheet or head.strip().lower() in KEPT
+
+
+def _too_many(
+    table: Table,
+    about: Mapping[int, str],
+    scores: Mapping[tuple[str, str], str],
+    seen: Iterable[str],
+) -> list[str]:
+    """Moodle skips points above the assignment's maximum without a word, so say it."""
+    if not table.of_worksheet or "Maximum grade" not in table.heads or not table.rows:
+        return []
+    found = NUMBER.fullmatch(table.rows[0][table.heads.index("Maximum grade")].strip())
+    most = float(found[0].replace(",", ".")) if found else float("inf")
+    return [
+        f"{shown(student)}: {scores[student, name]} points for {name} are above Moodle's maximum "
+        f"of {most:g}, and its import would skip them"
+        for student in sorted(seen)
+        for name in about.values()
+        if float(scores.get((student, name)) or 0) > most
+    ]
+
+
+def _all(heads: Iterable[str]) -> str:
+    return ", ".join(repr(head) for head in heads)
 
 
 def _own_name(head: str) -> str:

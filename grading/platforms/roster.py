@@ -1,8 +1,10 @@
 """Who is in the class: a table of people, as a platform exports it or as somebody wrote it."""
 
+import codecs
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grading.intake.names import shown, unfit
@@ -11,8 +13,17 @@ from grading.intake.names import shown, unfit
 # of the folder. `id` is nbgrader's own, unless the table is one of Canvas's, where it is a number.
 IDS = ("sis login id", "username", "id number", "email address", "email", "sis user id", "id")
 NUMBERS = ("lms_user_id", "identifier", "id")
-NAMES = ("student", "full name", "first name", "first_name", "last name", "last_name", "surname")
-KEPT = {*IDS, *NUMBERS, *NAMES, "integration id", "section", "institution", "department"}
+NAMES = (
+    *("student", "full name", "first name", "first_name", "firstname"),
+    *("last name", "last_name", "lastname", "surname"),
+)
+CELL_BYTES = 20_000_000  # Moodle's worksheet has a cell with all that a learner typed
+SAVE_AS = (
+    "save it as CSV in UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Text CSV, "
+    "character set UTF-8)"
+)
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+WORKBOOKS = {b"PK\3\4": "a workbook", b"\xd0\xcf\x11\xe0": "a workbook of an old Excel"}
 
 
 @dataclass(frozen=True)
@@ -26,22 +37,53 @@ class Person:
     email: str = ""
 
 
+def text_of(content: bytes) -> str:
+    """Return the text of a table in UTF-8, or in UTF-16 with its mark.
+
+    Raises ValueError, the end of a line that names the file, for anything else: a name read in a
+    wrong encoding would be another's.
+    """
+    for sign, what in WORKBOOKS.items():
+        if content.startswith(sign):
+            raise ValueError(f"is {what} and not a table in text; {SAVE_AS}")
+    try:
+        text = content.decode("utf-16" if content.startswith(UTF16) else "utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(f"is not in UTF-8; {SAVE_AS}")
+    return text
+
+
 class Table:
     """A table of a platform's: its heads, and its rows of which each may be a person.
 
-    ValueError if no column says who somebody is.
+    of_canvas: Canvas's gradebook. of_worksheet: Moodle's offline grading worksheet, in any
+    language. ValueError if no column says who somebody is.
     """
 
     def __init__(self, text: str) -> None:
         self.marked = text.startswith("\ufeff")
         lines = text.removeprefix("\ufeff")
-        first = lines.partition("\n")[0]
-        self.delimiter = max(",;\t", key=first.count)
-        rows = list(csv.reader(io.StringIO(lines), delimiter=self.delimiter))
+        # Excel's own note about the delimiter is no row.
+        lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
+        csv.field_size_limit(CELL_BYTES)
+        try:
+            self.delimiter = max(",;\t", key=lambda one: len(next(_rows(lines, one), [])))
+            rows = list(_rows(lines, self.delimiter))
+        except csv.Error as error:
+            raise ValueError(f"is not a table that can be read: {error}; {SAVE_AS}") from None
         self.heads: Sequence[str] = rows[0] if rows else []
-        self.rows = [row for row in rows[1:] if any(map(str.strip, row))]
-        self.of_canvas = "Student" in self.heads and "ID" in self.heads
-        if not {head.strip().lower() for head in self.heads} & {*IDS, *NUMBERS}:
+        wide = len(self.heads)
+        self.rows = [
+            [*row, *[""] * (wide - len(row))][:wide] for row in rows[1:] if any(map(str.strip, row))
+        ]
+        self.of_canvas = "ID" in self.heads and (
+            "Student" in self.heads or {"LastName", "FirstName"} <= set(self.heads)
+        )
+        self.of_worksheet = not self.of_canvas and _are_participants([row[0] for row in self.rows])
+        known = {head.strip().lower() for head in self.heads} & {*IDS, *NUMBERS}
+        if not (known or self.of_worksheet):
             raise ValueError(
                 f"no column says who somebody is: there is {', '.join(self.heads) or 'nothing'}; "
                 f"one of these is needed: {', '.join(sorted({*IDS, *NUMBERS}))}"
@@ -54,9 +96,9 @@ class Table:
         }
         if self.of_canvas and not about.get("id", "").isdecimal():
             return None
+        if self.of_worksheet:  # whose first column may be headed `ID`
+            about |= {"id": "", "identifier": re.sub(r".*\D", "", row[0].strip())}
         number = next((about[one] for one in NUMBERS if about.get(one)), "")
-        # Moodle's grading worksheet has "Participant 1234", in the language of the site.
-        number = number.rpartition(" ")[2]
         own = next((about[one] for one in IDS if about.get(one)), "") or number
         if not own:
             return None
@@ -77,12 +119,24 @@ class Table:
         return found, refused
 
     def text(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-        """A table written as this one was."""
+        """A table written as this one was; both importers with fixed rules take commas."""
         stream = io.StringIO()
-        writer = csv.writer(stream, delimiter=self.delimiter, lineterminator="\r\n")
+        delimiter = "," if self.of_canvas or self.of_worksheet else self.delimiter
+        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")
         writer.writerow(heads)
         writer.writerows(rows)
         return ("\ufeff" if self.marked else "") + stream.getvalue()
+
+
+def _rows(lines: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter)
+
+
+def _are_participants(cells: Sequence[str]) -> bool:
+    """Tell whether these are "Participant 1234" each, in the language of the site."""
+    found = [re.fullmatch(r"(.*\D)\d+", cell.strip(), re.DOTALL) for cell in cells]
+    words = {one and one[1] for one in found}
+    return len(words) == 1 and None not in words and words.pop() != "-"
 
 
 def _names(about: Mapping[str, str]) -> tuple[str, str]:
@@ -90,6 +144,8 @@ def _names(about: Mapping[str, str]) -> tuple[str, str]:
     if "student" in about:  # "Lovelace, Ada"
         last, _, first = about["student"].partition(",")
         return first.strip(), last.strip()
-    first = about.get("first name") or about.get("first_name") or about.get("full name", "")
-    last = about.get("last name") or about.get("last_name") or about.get("surname", "")
+    first = about.get("first name") or about.get("first_name") or about.get("firstname", "")
+    first = first or about.get("full name", "")
+    last = about.get("last name") or about.get("last_name") or about.get("lastname", "")
+    last = last or about.get("surname", "")
     return first, last

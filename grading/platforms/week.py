@@ -3,10 +3,10 @@
 Each function takes a course, and returns lines to print. Unable if it could do nothing.
 """
 
-import shutil
+import contextlib
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading.course import Course
-from grading.intake.names import shown, unfit
-from grading.platforms import downloads, grades
-from grading.platforms.downloads import HandIn, Unreadable
-from grading.platforms.roster import Table
+from grading.intake.names import shown
+from grading.platforms import downloads, grades, hand_ins, targets
+from grading.platforms.downloads import Unreadable
+from grading.platforms.roster import Table, text_of
 from grading.records import results
 from grading.release import exercises
 from grading.reports import rows
@@ -81,22 +81,27 @@ def collect(course: Course, exercise: str, archive: Path, again: bool = False) -
     platform's own name and the number. again: what was handed in otherwise before is replaced.
     """
     _known(exercise)
-    found, lines = _sorted(archive, course)
     new = kept = 0
-    for student, files in sorted(found.items()):
-        folder = course.folder / "submitted" / student / exercise
-        if folder.is_symlink() or folder.parent.is_symlink():
-            lines.append(f"{shown(student)}: its folder is a link")
-            continue
-        there = _content(folder) if folder.is_dir() else {}
-        if there == files:
-            kept += 1
-            continue
-        if there and not again:
-            lines.append(f"{shown(student)}: another hand-in is there; --replace takes this one")
-            continue
-        _put(folder, files)
-        new += 1
+    with _opened(archive, course) as (download, students):
+        lines = list(download.lines)
+        for student, files, said in hand_ins.by_student(download, students):
+            lines += said
+            folder = course.folder / "submitted" / student / exercise
+            if not files:
+                continue
+            if folder.is_symlink() or folder.parent.is_symlink():
+                lines.append(f"{shown(student)}: its folder is a link")
+                continue
+            there = hand_ins.content(folder) if folder.is_dir() else {}
+            if there == files:
+                kept += 1
+            elif there and not again:
+                lines.append(
+                    f"{shown(student)}: another hand-in is there; --replace takes this one"
+                )
+            else:
+                hand_ins.put(folder, files)
+                new += 1
     return [*lines, f"{new} collected, {kept} as they were"]
 
 
@@ -104,23 +109,28 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
     """Write a zip with the page of feedback for each hand-in of `archive`, named as it was.
 
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" take it.
+    What is at `target` is replaced only by the whole of it, and only if it holds such pages alone.
     """
     _known(exercise)
-    students = _students(course)
+    page_name = f"{exercise}.html"
     lines, done = [], set()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for one, _ in _read(archive):
-            if not isinstance(one, HandIn):
-                continue
-            student = _student(one, students)
-            page = course.feedback(student, exercise)
-            if student in done:
-                continue
-            if not page.is_file():
-                lines.append(f"{shown(student)}: no page of feedback")
-                continue
-            done.add(student)
-            zipped.write(page, one.member.removesuffix(one.title) + f"{exercise}.html")
+    with _opened(archive, course) as (download, students):
+        targets.refuse_same(archive, target, "the pages")
+        targets.refuse_other_zip(target, page_name)
+        with (
+            results.beside(target) as unfinished,
+            zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped,
+        ):
+            for one in (member.hand_in for member in download.members):
+                student = hand_ins.student_of(one, students)
+                page = course.feedback(student, exercise)
+                if student in done:
+                    continue
+                if not page.is_file():
+                    lines.append(f"{shown(student)}: no page of feedback")
+                    continue
+                done.add(student)
+                zipped.write(page, one.member.removesuffix(one.title) + page_name)
     return [*lines, f"{len(done)} pages: {target}"]
 
 
@@ -135,10 +145,7 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
     try:
         columns = grades.columns(text, exercises.names(), named)
         if not columns:
-            raise ValueError(
-                f"no column has the name of an exercise; there is "
-                f"{', '.join(Table(text).heads)}. Say which one is meant: --column EXERCISE=HEAD"
-            )
+            raise ValueError(grades.no_column(Table(text)))
         scores = {
             (student, name): score
             for student, name, score, _, note in rows.grades(course, course.state())
@@ -147,7 +154,10 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
         filled, lines = grades.fill(text, scores, columns)
     except ValueError as error:
         raise Unable(f"{theirs}: {error}") from None
-    target.write_text(filled, encoding="utf-8", newline="")
+    targets.refuse_same(theirs, target, "the table to import")
+    targets.refuse_other_table(target, filled)
+    with results.beside(target) as unfinished:
+        unfinished.write_text(filled, encoding="utf-8", newline="")
     return [*lines, *(f"{name} → {head}" for name, head in columns.items()), f"{target}"]
 
 
@@ -194,9 +204,9 @@ def _known(exercise: str) -> None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise Unable(f"{file} is not text in UTF-8") from None
+        return text_of(file.read_bytes())
+    except ValueError as error:
+        raise Unable(f"{file} {error}") from None
 
 
 def _table(file: Path) -> Table:
@@ -206,69 +216,15 @@ def _table(file: Path) -> Table:
         raise Unable(f"{file}: {error}") from None
 
 
-def _read(archive: Path) -> Iterable[tuple[HandIn | str, bytes]]:
+@contextlib.contextmanager
+def _opened(archive: Path, course: Course) -> Iterator[tuple[downloads.Download, dict[str, str]]]:
+    """(the download, the platform's number → student, as the roster has them)."""
+    with course.gradebook() as gradebook:
+        roster = [one for one in gradebook.students if one.lms_user_id]
+        students = {one.lms_user_id: one.id for one in roster}
+        names = {one.lms_user_id: f"{one.first_name or ''} {one.last_name or ''}" for one in roster}
     try:
-        yield from downloads.read(archive)
+        with downloads.opened(archive, names) as download:
+            yield download, students
     except Unreadable as error:
         raise Unable(str(error)) from None
-
-
-def _students(course: Course) -> dict[str, str]:
-    """The platform's number → student, as the roster has them."""
-    with course.gradebook() as gradebook:
-        return {one.lms_user_id: one.id for one in gradebook.students if one.lms_user_id}
-
-
-def _student(one: HandIn, students: Mapping[str, str]) -> str:
-    return students.get(one.number) or f"{one.person} {one.number}"
-
-
-def _sorted(archive: Path, course: Course) -> tuple[dict[str, dict[str, bytes]], list[str]]:
-    """(student → name of a file → content, lines about what could not be taken)."""
-    students = _students(course)
-    found: dict[str, dict[str, bytes]] = {}
-    lines = []
-    for one, content in _read(archive):
-        if not isinstance(one, HandIn):
-            lines.append(f"{shown(one)}: not named as Moodle or Canvas does")
-            continue
-        student, title = _student(one, students), one.title
-        if problem := unfit(student) or ("/" in student and "a name with a slash") or "":
-            lines.append(f"{shown(student)}: {problem}")
-        elif unfit(title) or "/" in title:
-            lines.append(f"{shown(student)}: {shown(title)}: not the name of a file")
-        elif not content:
-            lines.append(f"{shown(student)}: {shown(title)}: empty, or too large")
-        else:
-            found.setdefault(student, {})[_free(title, found.get(student, {}))] = content
-    return found, lines
-
-
-def _put(folder: Path, files: Mapping[str, bytes]) -> None:
-    """The folder with these files alone: whole, or as it was if this is stopped halfway."""
-    made = folder.with_name(f".{folder.name}.new")  # a hidden name, which is nobody's hand-in
-    if made.is_symlink():
-        made.unlink()
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
-    for name, content in files.items():
-        (made / name).write_bytes(content)
-    shutil.rmtree(folder, ignore_errors=True)
-    made.rename(folder)
-
-
-def _free(title: str, taken: Mapping[str, bytes] | Sequence[str]) -> str:
-    """The title, with a number before it if the learner has handed in another file of that name."""
-    name, number = title, 1
-    while name in taken:
-        number += 1
-        name = f"{number}-{title}"
-    return name
-
-
-def _content(folder: Path) -> dict[str, bytes]:
-    return {
-        one.name: one.read_bytes()
-        for one in folder.iterdir()
-        if one.is_file() and not one.is_symlink() and one.stat().st_size <= downloads.FILE_BYTES
-    }

@@ -1,0 +1,122 @@
+"""Zips that learners hand in: their notebooks are taken out, within limits.
+
+A zip states the unpacked size of each file in it, and `zipfile` never returns more than that. So
+the limits are checked before anything is unpacked.
+"""
+
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import PurePosixPath
+
+from grading.intake.submissions import ENDINGS
+from grading.platforms import zip_names
+
+MAX_DEPTH = 3  # zips within a zip
+MAX_FILES = 1_000  # of one learner, in all zips together
+MAX_BYTES = 100_000_000  # likewise, unpacked
+MAX_FILE_BYTES = 20_000_000
+# An entry of the table of contents takes 46 bytes and its name; reading a table takes time and
+# memory, so its size is limited before it is read.
+MAX_TABLE_BYTES = 300 * MAX_FILES
+TABLE_END, TABLE_END_64 = b"PK\5\6", b"PK\6\7"
+END_BYTES, END_64_BYTES, COMMENT_BYTES = 22, 20, 1 << 16
+# What Windows, macOS and the platforms write. `zipfile` limits what the others unpack to only
+# after it has unpacked it.
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED = 0x1
+DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, OSError, NotImplementedError, RuntimeError, ValueError),
+)
+
+
+class CannotOpen(Exception):
+    """Why a zip can't be opened, as the end of a line that names it."""
+
+
+class Budget:
+    """What is left of the limits for one learner."""
+
+    def __init__(self) -> None:
+        self.files, self.bytes = MAX_FILES, MAX_BYTES
+
+    def take_files(self, count: int) -> None:
+        self.files -= count
+        if self.files < 0:
+            raise CannotOpen(f"holds more than {MAX_FILES} files")
+
+    def take_bytes(self, size: int) -> None:
+        self.bytes -= size
+        if self.bytes < 0:
+            raise CannotOpen(f"unpacks to more than {MAX_BYTES // 10**6} MB")
+
+
+def is_zip(title: str, content: bytes) -> bool:
+    return title.lower().endswith(".zip") and content.startswith(b"PK")
+
+
+def notebooks(content: bytes, budget: Budget, depth: int = 1) -> list[tuple[str, bytes]]:
+    """Return (name, content) of each notebook in a zip and in the zips in it.
+
+    Raises CannotOpen.
+    """
+    if depth > MAX_DEPTH:
+        raise CannotOpen(f"holds zips in zips, more than {MAX_DEPTH} deep")
+    if _table_bytes(content) > MAX_TABLE_BYTES:
+        raise CannotOpen(f"holds more than {MAX_FILES} files")
+    found: list[tuple[str, bytes]] = []
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as zipped:
+            entries = zipped.infolist()
+            budget.take_files(len(entries))
+            for entry in entries:
+                parts = _parts(entry)
+                if entry.is_dir() or not parts or any(map(_hidden, parts)):
+                    continue
+                name = parts[-1]
+                if name.lower().endswith((*ENDINGS, ".zip")):
+                    inner = _read(zipped, entry, budget)
+                    if is_zip(name, inner):
+                        found += notebooks(inner, budget, depth + 1)
+                    elif not name.lower().endswith(".zip"):
+                        found.append((name, inner))
+    except DAMAGED as error:
+        raise CannotOpen(f"is damaged ({error})") from None
+    return found
+
+
+def _read(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo, budget: Budget) -> bytes:
+    if entry.flag_bits & ENCRYPTED:
+        raise CannotOpen("needs a password")
+    if entry.compress_type not in METHODS:
+        raise CannotOpen("is compressed in an unusual way; ask for one made by Windows or macOS")
+    if entry.file_size > MAX_FILE_BYTES:
+        raise CannotOpen(f"holds a file of more than {MAX_FILE_BYTES // 10**6} MB")
+    budget.take_bytes(entry.file_size)
+    return zipped.read(entry)
+
+
+def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
+    name = zip_names.certain(entry)
+    text = name if isinstance(name, str) else name.decode(zip_names.FALLBACK)
+    return PurePosixPath(text.replace("\\", "/")).parts
+
+
+def _hidden(part: str) -> bool:
+    """Checkpoints of Jupyter, and what macOS puts into its zips."""
+    return part.startswith(".") or part == "__MACOSX"
+
+
+def _table_bytes(content: bytes) -> int:
+    """Return the size of the table of contents that `zipfile` would read."""
+    place = len(content) - END_BYTES
+    if place < 0 or not content[place:].startswith(TABLE_END) or content[-2:] != b"\0\0":
+        place = content.rfind(TABLE_END, max(0, len(content) - END_BYTES - COMMENT_BYTES))
+    end = content[max(place, 0) : max(place, 0) + END_BYTES]
+    if place < 0 or len(end) < END_BYTES:
+        raise CannotOpen("is damaged (its table of contents is missing)")
+    if content[max(0, place - END_64_BYTES) : place].startswith(TABLE_END_64):
+        raise CannotOpen(f"holds more than {MAX_FILES} files")  # or says so
+    return int.from_bytes(end[12:16], "little")

@@ -1,0 +1,34 @@
+"""Text that a learner typed into a form of the platform instead of handing in a file."""
+
+import html
+import json
+
+import nh3
+
+MAX_CHARACTERS = 5_000_000
+
+
+def words(page: bytes) -> str:
+    """Return the visible text of such a page of HTML."""
+    text = page.decode("utf-8", errors="replace")[:MAX_CHARACTERS]
+    return html.unescape(nh3.clean(text, tags=set())).strip()
+
+
+def is_empty(page: bytes) -> bool:
+    """Tell whether a page shows nothing: Moodle writes one for who typed nothing, too."""
+    return not words(page) and b"<img" not in page.lower()
+
+
+def notebook(page: bytes) -> bytes | None:
+    """Return a notebook that was pasted into the form, None if the text is no notebook.
+
+    Editors replace spaces by no-break spaces.
+    """
+    text = words(page).replace("\N{NO-BREAK SPACE}", " ")
+    text = text[text.find("{") : text.rfind("}") + 1]
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    is_one = isinstance(found, dict) and isinstance(found.get("cells"), list)
+    return text.encode() if is_one else None

@@ -1,0 +1,77 @@
+"""Names in a zip that do not say how they are encoded.
+
+A name with the UTF-8 flag, or with Info-ZIP's extra field, says so. Any other is UTF-8 if it
+decodes as that (Canvas writes UTF-8 without the flag). What is left was written by a program that
+used its own machine's encoding, and all such names in one zip share one.
+"""
+
+import struct
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+
+UTF8_FLAG = 0x800
+UNICODE_PATH = 0x7075  # Info-ZIP's extra field: version, CRC-32 of the plain name, name in UTF-8
+FALLBACK = "cp437"  # the zip format's own; it decodes everything
+# What Windows, by country, writes into zips; the first of equally good ones is taken.
+ENCODINGS = (
+    *(FALLBACK, "cp850", "cp1252", "cp932", "gbk", "big5", "cp949"),
+    *("cp1250", "cp852", "cp1251", "cp866", "cp1253", "cp1254", "cp1255", "cp1256"),
+)
+
+
+def certain(entry: zipfile.ZipInfo) -> str | bytes:
+    """Return an entry's name, or its bytes where its encoding is unknown."""
+    if entry.flag_bits & UTF8_FLAG:
+        return entry.filename
+    plain = entry.filename.encode(FALLBACK)
+    try:
+        return _unicode_path(entry.extra, plain) or plain.decode("utf-8")
+    except UnicodeDecodeError:
+        return plain
+
+
+def _unicode_path(extra: bytes, plain: bytes) -> str:
+    while len(extra) >= 4:
+        kind, size = struct.unpack("<HH", extra[:4])
+        field, extra = extra[4 : 4 + size], extra[4 + size :]
+        if kind == UNICODE_PATH and len(field) > 5 and field[0] == 1:
+            (checksum,) = struct.unpack("<L", field[1:5])
+            if checksum == zlib.crc32(plain):
+                return field[5:].decode("utf-8")
+    return ""
+
+
+def encoding(
+    names: Iterable[bytes],
+    person: Callable[[str], tuple[str, str] | None],
+    people: Mapping[str, str],
+) -> str | None:
+    """Return the encoding in which most names match the roster; None if none matches.
+
+    person: (number, name) of the learner whom a decoded file name names. people: number → name.
+    """
+
+    def matches(candidate: str) -> int:
+        count = 0
+        for name in names:
+            try:
+                found = person(name.decode(candidate))
+            except UnicodeDecodeError:
+                return 0
+            count += found is not None and same_person(found[1], people.get(found[0], ""))
+        return count
+
+    names = list(names)
+    best = max(ENCODINGS, key=matches)
+    return best if matches(best) else None
+
+
+def same_person(one: str, other: str) -> bool:
+    """Compare names by their letters: Canvas drops spaces and puts the last name first."""
+    return bool(one) and _letters(one) == _letters(other)
+
+
+def _letters(name: str) -> list[str]:
+    return sorted(filter(str.isalnum, unicodedata.normalize("NFKC", name).casefold()))

@@ -1,0 +1,350 @@
+"""Downloads that are packed, named or encoded otherwise than a platform does it."""
+
+import bz2
+import html
+import io
+import json
+import struct
+import zipfile
+import zlib
+
+import pytest
+from classroom import Classroom
+
+from grading.platforms import downloads, nested, week
+from grading.work import Unable
+
+NAME = "int8-matmul"
+NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+PEOPLE = [("7", "ada", "Ada", "Lovelace"), ("12", "mueller", "Jörg", "Müller")]
+PEOPLE += [("13", "sakata", "ダイキ", "坂田表"), ("14", "sergey", "Сергей", "Юдин")]
+
+
+def moodle(person, number, title, kind="file"):
+    return f"{person}_{number}_assignsubmission_{kind}/{title}"
+
+
+ADA = moodle("Ada Lovelace", 7, f"{NAME}.ipynb")
+
+
+def packed(files):
+    """The bytes of a zip with these files; names in bytes are written without the UTF-8 flag."""
+    names = {}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
+        for number, (name, content) in enumerate(files.items()):
+            if isinstance(name, bytes):
+                stand_in = f"{number:03}".ljust(len(name), "~")
+                names[stand_in.encode()] = name
+                name = stand_in
+            made.writestr(name, content)
+    whole = stream.getvalue()
+    for stand_in, name in names.items():
+        assert whole.count(stand_in) == 2
+        whole = whole.replace(stand_in, name)
+    return whole
+
+
+@pytest.fixture
+def room(tmp_path, release):
+    return Classroom(tmp_path / "course", release)
+
+
+def enter_roster(room, tmp_path, people=PEOPLE):
+    table = tmp_path / "people.csv"
+    rows = ["lms_user_id,id,first_name,last_name", *map(",".join, people)]
+    table.write_text("\n".join(rows), encoding="utf-8")
+    week.roster(room.course, table)
+
+
+def collected(room, tmp_path, files):
+    """(place below submitted/ → content, the lines that were printed but the last)."""
+    archive = tmp_path / "download.zip"
+    archive.write_bytes(files if isinstance(files, bytes) else packed(files))
+    *lines, last = week.collect(room.course, NAME, archive)
+    assert "collected" in last
+    base = room.folder / "submitted"
+    found = {one.relative_to(base).as_posix(): one for one in base.rglob("*") if one.is_file()}
+    return {place: file.read_bytes() for place, file in found.items()}, lines
+
+
+# Zips in zips.
+
+
+def test_a_zip_that_was_handed_in_is_opened(room, tmp_path):
+    inner = {
+        f"work/{NAME}.ipynb": NOTEBOOK,
+        "work/data.bin": b"x" * 100,
+        "__MACOSX/work/._x.ipynb": "litter",
+        f"work/.ipynb_checkpoints/{NAME}-checkpoint.ipynb": "old",
+    }
+    files, lines = collected(room, tmp_path, {moodle("Ada Lovelace", 7, "work.zip"): packed(inner)})
+    assert files == {f"Ada Lovelace 7/{NAME}/{NAME}.ipynb": NOTEBOOK.encode()}
+    assert lines == [f"Ada Lovelace 7: work.zip is a zip; in it: {NAME}.ipynb"]
+
+
+def test_a_zip_in_a_zip_in_a_zip_is_opened(room, tmp_path):
+    inner = packed({"b.zip": packed({"c.zip": packed({"x.ipynb": NOTEBOOK})})})
+    files, _ = collected(room, tmp_path, {moodle("Ada", 7, "a.ZIP"): inner})
+    assert list(files) == [f"Ada 7/{NAME}/x.ipynb"]
+
+
+def stated(size):
+    """A zip of a few bytes that states another unpacked size."""
+    whole = bytearray(packed({"x.ipynb": "x" * 1_000}))
+    table = whole.index(b"PK\1\2")
+    whole[table + 24 : table + 28] = struct.pack("<L", size)
+    return bytes(whole)
+
+
+def nested_in(content, times):
+    for _ in range(times):
+        content = packed({"x.zip": content})
+    return content
+
+
+def by_method(method):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as made:
+        made.writestr("x.ipynb", bytes(19_000_000))
+    return stream.getvalue()
+
+
+def encrypted():
+    whole = bytearray(packed({"x.ipynb": NOTEBOOK}))
+    whole[whole.index(b"PK\1\2") + 8] |= 1
+    whole[6] |= 1
+    return bytes(whole)
+
+
+def of_many_bytes():
+    return packed({f"{one}.ipynb": bytes(19_000_000) for one in range(6)})
+
+
+ODD = {
+    "deep": (lambda: nested_in(NOTEBOOK.encode(), 4), "more than 3 deep"),
+    "many files": (lambda: packed(dict.fromkeys(map(str, range(1_001)), "")), "more than 1000"),
+    "a long table": (
+        lambda: packed({f"{one:0250}": "" for one in range(1_500)}),
+        "more than 1000",
+    ),
+    "a large file": (lambda: stated(30_000_000), "more than 20 MB"),
+    "much in all": (of_many_bytes, "more than 100 MB"),
+    "a false size": (lambda: stated(10), "is damaged"),
+    "bzip2": (lambda: by_method(zipfile.ZIP_BZIP2), "unusual way"),
+    "lzma": (lambda: by_method(zipfile.ZIP_LZMA), "unusual way"),
+    "a password": (encrypted, "needs a password"),
+    "half of it": (lambda: packed({"x.ipynb": NOTEBOOK})[:-30], "is damaged"),
+    "no notebook": (lambda: packed({"x.txt": "x"}), "no notebook"),
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+def test_a_zip_that_cannot_be_opened_is_a_line_and_stays_there(room, tmp_path, kind):
+    make, says = ODD[kind]
+    bad = make()
+    name = moodle("Eve", 8, "x.zip")
+    files, lines = collected(room, tmp_path, {name: bad, ADA: NOTEBOOK})
+    assert sorted(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"Eve 8/{NAME}/x.zip"]
+    assert files[f"Eve 8/{NAME}/x.zip"] == bad, "grading then says that there is no notebook"
+    (line,) = lines
+    assert line.startswith("Eve 8: x.zip")
+    assert says in line
+
+
+def test_the_limits_are_for_all_zips_of_a_learner_together(room, tmp_path, monkeypatch):
+    monkeypatch.setattr(nested, "MAX_FILES", 3)
+    inner = packed({"a.ipynb": "a", "b.ipynb": "b"})
+    names = {moodle("Eve", 8, f"{one}.zip"): inner for one in range(2)}
+    _, lines = collected(room, tmp_path, names | {moodle("Ada", 7, "0.zip"): inner})
+    assert lines == [
+        "Ada 7: 0.zip is a zip; in it: a.ipynb, b.ipynb",
+        "Eve 8: 0.zip is a zip; in it: a.ipynb, b.ipynb",
+        "Eve 8: 1.zip holds more than 3 files",
+    ]
+
+
+def test_no_more_is_unpacked_than_was_stated():
+    """zipfile unpacks bzip2 before it looks at the stated size, so it must not be asked to."""
+    assert len(bz2.compress(bytes(19_000_000))) < 100
+    with pytest.raises(nested.CannotOpen, match="unusual way"):
+        nested.notebooks(by_method(zipfile.ZIP_BZIP2), nested.Budget())
+
+
+def test_a_download_for_each_group_may_lie_in_one_zip(room, tmp_path):
+    groups = {f"group {one}.zip": packed({moodle("A", one, "x.ipynb"): "x"}) for one in (1, 2)}
+    files, lines = collected(room, tmp_path, groups)
+    assert (sorted(files), lines) == ([f"A {one}/{NAME}/x.ipynb" for one in (1, 2)], [])
+
+
+def test_a_damaged_download_in_a_zip_costs_the_others_nothing(room, tmp_path):
+    groups = {"a.zip": b"PK\3\4 no more", "b.zip": packed({ADA: "x"})}
+    groups["c.zip"] = nested_in(packed({ADA: "x"}), 3)
+    files, lines = collected(room, tmp_path, groups)
+    assert list(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb"]
+    assert [line.partition(":")[0].partition(" is")[0] for line in lines] == ["a.zip", "x.zip"]
+
+
+def test_a_member_in_an_unusual_compression_is_named(room, tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr(ADA, bytes(19_000_000))
+    with pytest.raises(Unable, match="compressed as no platform does it"):
+        collected(room, tmp_path, stream.getvalue())
+
+
+# Names.
+
+
+@pytest.mark.parametrize("top", ["", "submissions\\", "a\\b\\"])
+def test_backslashes_of_windows_lose_nobody(room, tmp_path, top):
+    names = [ADA.replace("/", "\\"), "lovelaceben_8_4711_x.ipynb"]
+    files, lines = collected(room, tmp_path, {top + name: "x" for name in names})
+    assert sorted(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"lovelaceben 8/{NAME}/x.ipynb"]
+    assert not lines
+
+
+def test_litter_and_a_folder_around_all_lose_nobody(room, tmp_path):
+    names = [f"all/{ADA}", "all/.DS_Store", "__MACOSX/all/._x", "all/lovelaceben_8_4711_x.ipynb"]
+    files, lines = collected(room, tmp_path, dict.fromkeys(names, "x"))
+    assert sorted(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"lovelaceben 8/{NAME}/x.ipynb"]
+    assert not lines
+
+
+ENCODED = [
+    ("cp437", "Jörg Müller", "12", "Übung.ipynb"),
+    ("cp1252", "Jörg Müller", "12", "Übung.ipynb"),
+    ("cp932", "ダイキ 坂田表", "13", "課題ソ表.ipynb"),
+    ("cp1251", "Сергей Юдин", "14", "Задача.ipynb"),
+    ("cp866", "Сергей Юдин", "14", "Задача.ipynb"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "person", "number", "title"), ENCODED)
+@pytest.mark.parametrize("separator", ["/", "\\"])
+def test_a_roster_tells_the_encoding_of_names(
+    room, tmp_path, encoding, person, number, title, separator
+):
+    enter_roster(room, tmp_path)
+    name = moodle(person, number, title).replace("/", separator).encode(encoding)
+    files, lines = collected(room, tmp_path, {name: "x", ADA: "y"})
+    student = {one[0]: one[1] for one in PEOPLE}[number]
+    assert sorted(files) == sorted([f"{student}/{NAME}/{title}", f"ada/{NAME}/{NAME}.ipynb"])
+    assert not lines
+
+
+@pytest.mark.parametrize(("encoding", "person", "number", "title"), ENCODED)
+def test_without_a_roster_a_name_is_not_guessed_and_a_line_says_so(
+    room, tmp_path, encoding, person, number, title
+):
+    name = moodle(person, number, "x.ipynb").encode(encoding)
+    files, lines = collected(room, tmp_path, {name: "x", ADA: "y"})
+    assert sorted(files) == [f"{number}/{NAME}/x.ipynb", f"Ada Lovelace 7/{NAME}/{NAME}.ipynb"]
+    (line,) = lines
+    assert "the names of 1 learners are neither in UTF-8 nor in the roster" in line
+    assert "run `roster` first" in line
+
+
+def test_utf_8_without_the_flag_and_the_field_of_info_zip_are_names(room, tmp_path):
+    plain = moodle("王 小明", 9, "x.ipynb").encode()
+    whole = bytearray(packed({b"M_8_assignsubmission_file/\x81.ipynb": "x", plain: "y"}))
+    name = b"M_8_assignsubmission_file/\x81.ipynb"
+    field = b"\1" + struct.pack("<L", zlib.crc32(name)) + moodle("Mü", 8, "ü.ipynb").encode()
+    field = struct.pack("<HH", 0x7075, len(field)) + field
+    table = whole.index(b"PK\1\2")
+    end = table + 46 + len(name)
+    whole[end:end] = field
+    whole[table + 30 : table + 32] = struct.pack("<H", len(field))
+    last = whole.index(b"PK\5\6")
+    size = struct.unpack("<L", whole[last + 12 : last + 16])[0] + len(field)
+    whole[last + 12 : last + 16] = struct.pack("<L", size)
+    files, lines = collected(room, tmp_path, bytes(whole))
+    assert sorted(files) == [f"Mü 8/{NAME}/ü.ipynb", f"王 小明 9/{NAME}/x.ipynb"]
+    assert not lines
+
+
+def test_pages_go_back_under_a_name_that_moodle_can_read(room, tmp_path):
+    """Its import takes the second word of a folder's name for the number."""
+    page = room.course.feedback("13", NAME)
+    page.parent.mkdir(parents=True)
+    page.write_text("well")
+    archive, target = tmp_path / "in.zip", tmp_path / "out.zip"
+    archive.write_bytes(packed({moodle("ダイキ 坂田表", 13, "x.ipynb").encode("cp932"): "x"}))
+    week.give_back(room.course, NAME, archive, target)
+    (name,) = zipfile.ZipFile(target).namelist()
+    assert name.split("/")[0].split("_")[1:] == ["13", "assignsubmission", "file"]
+
+
+@pytest.mark.parametrize("title", ["x" * 300 + ".ipynb", "課" * 200 + ".ipynb"])
+def test_a_title_that_is_too_long_for_a_file_loses_nobody(room, tmp_path, title):
+    files, _ = collected(room, tmp_path, {moodle("Ada", 7, title): "x", moodle("B", 8, title): "y"})
+    assert len(files) == 2
+    assert all(place.endswith(".ipynb") for place in files)
+
+
+def test_a_name_that_is_too_long_for_a_folder_is_a_line(room, tmp_path):
+    files, lines = collected(room, tmp_path, {moodle("A" * 300, 7, "x.ipynb"): "x", ADA: "y"})
+    assert len(files) == 1
+    assert "too long for a folder" in lines[0]
+
+
+# Text that was typed into a form.
+
+
+def page(words):
+    return f'<!DOCTYPE html><html><head><meta charset="UTF-8"></head><body>{words}</body></html>'
+
+
+FORMS = {
+    "a folder of Moodle's": moodle("Ada", 7, "onlinetext.html", "onlinetext"),
+    "an older Moodle's": "Ada_7_assignsubmission_onlinetext_/onlinetext.html",
+    "all in one folder": "Ada_7_assignsubmission_onlinetext_onlinetext.html",
+    "Canvas's": "Ada_7_text.html",
+    "Canvas's, late": "Ada_LATE_7_text.html",
+}
+
+
+@pytest.mark.parametrize("name", FORMS.values(), ids=FORMS)
+def test_typed_text_is_a_line_and_is_listed_by_grading(room, tmp_path, name):
+    files, lines = collected(room, tmp_path, {name: page("<p>See my site</p>")})
+    assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
+    assert lines == ["Ada 7: a text was handed in and no notebook"]
+
+
+@pytest.mark.parametrize("name", FORMS.values(), ids=FORMS)
+def test_a_notebook_that_was_pasted_is_taken(room, tmp_path, name):
+    cell = {"cell_type": "code", "source": "if 1 < 2:\n    x = '<b>&'"}
+    pasted = json.dumps({"cells": [cell], "nbformat": 4}, indent=1)
+    lines = [html.escape(line).replace(" ", "&nbsp;") for line in pasted.splitlines()]
+    typed = "".join(f"<p>{line}</p>\n" for line in lines)
+    files, lines = collected(room, tmp_path, {name: page(typed)})
+    assert list(files) == [f"Ada 7/{NAME}/onlinetext.ipynb"]
+    assert json.loads(*files.values())["cells"] == [cell]
+    assert lines == ["Ada 7: a notebook was pasted as text; it is taken as onlinetext.ipynb"]
+
+
+def test_a_text_beside_a_notebook_is_a_line_and_an_empty_one_is_nothing(room, tmp_path):
+    both = {moodle("Ada", 7, "x.ipynb"): "x", FORMS["all in one folder"]: page("Sorry!")}
+    both |= {moodle("Ben", 8, "x.ipynb"): "x"}
+    both |= {moodle("Ben", 8, "onlinetext.html", "onlinetext"): page("<p>&nbsp;</p>")}
+    files, lines = collected(room, tmp_path, both)
+    assert sorted(files) == [f"Ada 7/{NAME}/x.ipynb", f"Ben 8/{NAME}/x.ipynb"]
+    assert lines == ["Ada 7: a text was handed in beside the notebook; read it on the platform"]
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000 + "}", "<a" * 100_000, "<!--"])
+def test_a_text_made_to_trouble_a_parser_is_text(room, tmp_path, text):
+    name = FORMS["Canvas's"]
+    files, _ = collected(room, tmp_path, {name: page(f"x {text}")})
+    assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
+
+
+def test_an_address_is_a_line(room, tmp_path):
+    _, lines = collected(room, tmp_path, {"Ada_7_link.html": page("https://example.org")})
+    assert lines == ["Ada 7: a link was handed in and no notebook"]
+
+
+def test_many_files_of_one_download_are_refused(room, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "FILES", 2)
+    with pytest.raises(Unable, match="more than 2 files"):
+        collected(room, tmp_path, {moodle("Ada", one, "x.ipynb"): "x" for one in range(3)})
