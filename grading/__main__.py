@@ -91,8 +91,7 @@ def before_and_after(options: argparse.Namespace) -> None:
             about = options.exercise, options.download, options.target
             lines = week.give_back(course, *about)
         case _:
-            named = dict(one.partition("=")[::2] for one in options.column)
-            lines = week.export(course, options.table, options.target, named)
+            lines = week.export(course, options.table, options.target, dict(options.column))
     print(*lines, sep="\n")
 
 
@@ -181,7 +180,16 @@ def _add_week(commands: Any) -> None:
                 "--replace", action="store_true", help="what was handed in otherwise before"
             )
         if name == "export":
-            command.add_argument("--column", metavar="EXERCISE=HEAD", action="append", default=[])
+            command.add_argument(
+                "--column", metavar="EXERCISE=HEAD", type=column, action="append", default=[]
+            )
+
+
+def column(text: str) -> tuple[str, str]:
+    exercise, _, head = text.partition("=")
+    if not (exercise and head):
+        raise argparse.ArgumentTypeError(f"{text!r}: write EXERCISE=HEAD, as int8-matmul=Grade")
+    return exercise, head
 
 
 def count(text: str) -> int:
