@@ -1,9 +1,11 @@
 """A course folder: release exercises into it, and grade what was handed in and has changed."""
 
 import contextlib
+import errno
 import logging
 import os
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
@@ -49,6 +51,11 @@ except Exception as error:
 GAVE_UP = "the process that graded it ended each time"
 TOO_MUCH = "reading it takes more computing than there is for one"
 LATE = "something took too long, and others took the time to try it again; the next run does"
+DISK_IS_FULL = (
+    "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
+    "no grade is lost."
+)
+FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # as SQLite says it, and a server
 LATE_NOTEBOOKS = 3  # so many times the time of one notebook there is to try again what was late
 
 
@@ -150,8 +157,7 @@ class Course:
                 name, student = job.exercise, job.student
                 outcome = made if isinstance(made, Outcome) else self._given_up(job, made)
                 if writer.record(student, name, outcome, stamp):
-                    with self._nbgrader() as api:
-                        api.generate_feedback(name, student)
+                    self._make_page(student, name)
                 remarks = [*submission.remarks, *outcome.remarks]
                 if stamp.strip() and time_of(stamp) is None:
                     remarks.append("timestamp.txt does not say a time")
@@ -193,8 +199,16 @@ class Course:
             changed.add(place)
             self.results.put(*place, result | {"given": given.get(place, [])})
         for student, name in sorted(changed):
-            with self._nbgrader() as api:
-                api.generate_feedback(name, student)
+            self._make_page(student, name)
+
+    def _make_page(self, student: str, name: str) -> None:
+        """Write the page of feedback. A page that nbgrader can't make is made by the next run."""
+        with self._nbgrader() as api:
+            result = api.generate_feedback(name, student)
+        if os.strerror(errno.ENOSPC) in result.get("log", ""):
+            raise OSError(
+                errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.feedback(student, name))
+            )
 
     def _job(
         self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
@@ -344,11 +358,17 @@ def errors_in_one_line() -> Iterator[None]:
             str(getattr(error, "orig", error)).split()
         )  # a server may send several lines
         said = said.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
+        if any(words in said for words in FULL_DISK):
+            raise Unable(DISK_IS_FULL.format(f"the gradebook: {said}")) from None
         raise Unable(
             f"The gradebook could not be used: {said}. If a formgrader or another program is "
             "using it, let that finish, then run this again. No grade is lost."
         ) from None
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            said = error.strerror or str(error)
+            where = error.filename or f"the course folder or {tempfile.gettempdir()}"
+            raise Unable(DISK_IS_FULL.format(f"{where}: {said}")) from None
         what = f" ({error.filename})" if error.filename else ""
         raise Unable(
             f"{error.strerror or error}{what}. Put that right and run this again: it continues "

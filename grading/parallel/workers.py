@@ -23,6 +23,11 @@ END_SECONDS = 10  # a worker that does not end by itself within this time is kil
 # fraction of a second; a kernel that floods its grader with messages takes minutes in the end.
 JOB_SECONDS = 300
 JOB_BYTES = 1_500_000_000
+START_TRIES = 3
+KILLED = (
+    "the process that workers are forked from is killed again and again, as a system does that is "
+    "short of memory; close other programs, or give fewer --workers"
+)
 
 
 class TooMuch(BrokenExecutor):
@@ -67,7 +72,7 @@ class Workers(Executor):
             with self.starting:
                 if self.over:
                     raise BrokenExecutor("no worker is started any more") from None
-                worker = _Worker(self.context, self.limits)
+                worker = self._started()
                 self.all.append(worker)
         try:
             worker.pipe.send((function, arguments))
@@ -82,6 +87,13 @@ class Workers(Executor):
         if error is not None:
             raise error
         return value
+
+    def _started(self) -> "_Worker":
+        for _ in range(START_TRIES):
+            # Raised if the fork server ends meanwhile; it is started again by the next try.
+            with contextlib.suppress(EOFError, ConnectionError):
+                return _Worker(self.context, self.limits)
+        raise CannotWork(KILLED)
 
     def kill(self) -> None:
         """End the workers at once, in the middle of what they do."""

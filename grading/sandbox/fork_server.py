@@ -7,6 +7,7 @@ import os
 import platform
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -47,6 +48,11 @@ ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
+SIGNALED = 128  # and the signal's number: what bubblewrap exits with if a signal ended its child
+KILLED = (
+    "the process that sandboxes are forked from was killed (signal {}), as a system does that is "
+    "short of memory; close other programs, or give fewer --workers, and run this again"
+)
 UNSAFE = "GRADING_UNSAFE"
 ACCEPT = (
     "To grade all the same, with every submission free to read and change what you can, "
@@ -122,7 +128,10 @@ class ForkServer:
         self.process.wait()
 
     def complaint(self) -> str:
-        """One line with the last that bubblewrap printed."""
+        """One line with the last that bubblewrap printed, or with what ended it."""
+        code = getattr(self, "process", None) and self.process.returncode
+        if code and (code < 0 or code > SIGNALED):
+            return KILLED.format(-code if code < 0 else code - SIGNALED)
         self.errors.seek(0)
         lines = self.errors.read().decode(errors="replace").strip().splitlines() or [
             "it said nothing"
@@ -134,9 +143,15 @@ class ForkServer:
         )
 
     def send(self, request: Request, descriptors: Iterable[int]) -> None:
-        """Ask for a sandbox that has these descriptors: its life line, then its sockets."""
-        with self.lock:
-            socket.send_fds(self.control, [request.to_json()], list(descriptors))
+        """Ask for a sandbox that has these descriptors: its life line, then its sockets.
+
+        Refused if the zygote has just ended; `fork_server` then starts another.
+        """
+        try:
+            with self.lock:
+                socket.send_fds(self.control, [request.to_json()], list(descriptors))
+        except ConnectionError:
+            raise Refused(KILLED.format(int(signal.SIGKILL))) from None
 
     def close(self) -> None:
         self.at_exit.cancel()

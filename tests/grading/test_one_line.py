@@ -1,12 +1,18 @@
 """What ends a command early: Ctrl-C, a folder that can't be written to, a worker that fails."""
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
+from multiprocessing import forkserver
 from select import select
 
 import pytest
+import sqlalchemy
 from classroom import Classroom, made_up
 from repository import ROOT
 
@@ -15,6 +21,9 @@ from grading.__main__ import STOPPED
 from grading.course import errors_in_one_line
 from grading.parallel import pool
 from grading.parallel.workers import CannotWork
+from grading.sandbox import Refused, SandboxLimits
+from grading.sandbox.fork_server import ForkServer
+from grading.sandbox.inside.request import Request
 from grading.work import Outcome, Unable
 
 FOR_EVER = (
@@ -197,3 +206,96 @@ def test_a_stopped_grading_is_said_to_go_on(release, tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(course, "work", made_up.work)
     assert room.course.grade(made_up.Here(), unsafe=True) == 1
+
+
+# What goes wrong is called by its name.
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("name", [None, "/course/grades.csv"])
+def test_a_full_disk_is_called_one(number, name):
+    with pytest.raises(Unable) as raised, errors_in_one_line():
+        raise OSError(number, os.strerror(number), name)
+    line = str(raised.value)
+    assert line.startswith(f"The disk is full ({name or 'the course folder or /'}")
+    assert "Free some space and run this again" in line
+
+
+def test_a_full_disk_under_the_gradebook_is_not_blamed_on_a_formgrader(tmp_path):
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'gradebook.db'}")
+    with engine.begin() as connection:
+        connection.execute(sqlalchemy.text("PRAGMA max_page_count = 1"))
+        more = sqlalchemy.text("CREATE TABLE one (two)")
+        with pytest.raises(Unable) as raised:
+            one_line(lambda: connection.execute(more))
+    assert str(raised.value).startswith(
+        "The disk is full (the gradebook: database or disk is full). Free some space"
+    )
+
+
+def test_a_page_that_finds_no_space_is_not_passed_over(release, tmp_path, monkeypatch):
+    """nbgrader, which makes it, writes the error into its log and goes on."""
+    made = Classroom(tmp_path / "class", release).course
+    log = "[X | ERROR] OSError: [Errno 28] No space left on device: 'feedback/ada'\nThere was one"
+    result = {"success": False, "log": log}
+    monkeypatch.setattr(course.NbGraderAPI, "generate_feedback", lambda *_: result)
+    with pytest.raises(Unable, match=r"The disk is full .*ada/int8-matmul/int8-matmul.html"):
+        one_line(lambda: made._make_page("ada", "int8-matmul"))
+
+
+def one_line(action):
+    with errors_in_one_line():
+        action()
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    """Has the fork server end so many times while a worker is started."""
+    plain = forkserver.connect_to_new_process
+
+    def begin(times):
+        left = [EOFError("unexpected EOF"), ConnectionResetError(), BrokenPipeError()][:times]
+
+        def connect(descriptors):
+            if left:
+                raise left.pop()
+            return plain(descriptors)
+
+        monkeypatch.setattr(forkserver, "connect_to_new_process", connect)
+
+    return begin
+
+
+def test_a_fork_server_that_was_killed_is_started_again(killed):
+    killed(2)
+    assert list(pool.done(pool.Local(1, sandbox=False), eval, [("one", "1")])) == [("one", 1)]
+
+
+def test_a_fork_server_that_is_killed_each_time_is_said_in_one_line(killed):
+    killed(3)
+    with pytest.raises(Unable) as raised, errors_in_one_line():
+        list(pool.done(pool.Local(1, sandbox=False), eval, [("one", "1")]))
+    assert "is killed again and again, as a system does that is short of memory" in str(
+        raised.value
+    )
+
+
+@pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])  # bubblewrap itself, or its child
+def test_a_zygote_that_was_killed_is_not_blamed_on_user_namespaces(end):
+    server = object.__new__(ForkServer)
+    with tempfile.TemporaryFile() as server.errors:
+        with subprocess.Popen(["sh", "-c", end]) as server.process:
+            server.process.wait()
+        line = server.complaint()
+    assert "was killed (signal 9), as a system does that is short of memory" in line
+    assert "namespaces" not in line
+
+
+def test_a_zygote_that_is_killed_before_it_is_asked_is_refused_and_not_a_broken_pipe():
+    """Who catches Refused tries again, with another zygote."""
+    server = object.__new__(ForkServer)
+    server.lock = threading.Lock()
+    server.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    theirs.close()
+    with server.control, pytest.raises(Refused, match="was killed"):
+        server.send(Request("one", 0, (), SandboxLimits()), [])
