@@ -245,4 +245,4 @@ def _hand_in(name: str) -> tuple[str, HandIn | None]:
 
 def _person(name: str) -> tuple[str, str] | None:
     found = _hand_in(name)[1]
-    return found and (found.number, found.person)
+    return None if found is None else (found.number, found.person)

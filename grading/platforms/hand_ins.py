@@ -81,18 +81,17 @@ def _files(members: Sequence[Member]) -> tuple[Files, list[str]]:
     typed: list[tuple[str, bytes]] = []
     budget = nested.Budget()
     for member in members:
-        title, kind = member.hand_in.title, member.hand_in.kind
+        title = member.hand_in.title
         if problem := _problem(member):
             lines.append(f"{shown(title)}: {problem}")
             continue
         # Opened for one file after the other: a damaged one raises here.
         content = member.content()
-        if kind == "file":
+        if member.hand_in.kind == "file":
             _add_file(files, lines, title, content, budget)
         elif title.endswith(".html") and not online_text.is_empty(content):
-            typed.append((kind, content))
-    for kind, page in typed:
-        lines.append(_add_typed(files, kind, page))
+            typed.append((member.hand_in.kind, content))
+    lines += [_add_typed(files, kind, page) for kind, page in typed]
     return files, lines
 
 
