@@ -23,7 +23,10 @@ SAVE_AS = (
     "character set UTF-8)"
 )
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-WORKBOOKS = {b"PK\3\4": "a workbook", b"\xd0\xcf\x11\xe0": "a workbook of an old Excel"}
+WORKBOOKS = {
+    b"PK\3\4": "a workbook or another zip",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel",
+}
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ REFUSED = {
     "cp932": ("id,氏名\nada,坂田\n".encode("cp932"), "is not in UTF-8"),
     "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "is not in UTF-8"),
     "half of a character": (codecs.BOM_UTF16_LE + b"a", "is not in UTF-8"),
-    "xlsx": (workbook(), "is a workbook and not a table"),
+    "xlsx": (workbook(), "is a workbook or another zip and not a table"),
     "xls": (b"\xd0\xcf\x11\xe0" + bytes(500), "is a workbook of an old Excel"),
 }
 

@@ -65,7 +65,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/release/": (f"tests/grading/test_release.py {EXERCISES}", VALUES, f"{COURSE} {SAME}"),
     "grading/judging/": ("tests/grading/test_{stem}.py", VALUES, KERNEL, SAME),
     "grading/limits.py": ("tests/grading/test_limits.py tests/grading/test_pool.py", HOSTILE),
-    "grading/platforms/": ("tests/grading/test_platforms.py",),
+    "grading/platforms/": (
+        "tests/grading/test_platforms.py tests/grading/test_odd_downloads.py",
+        "tests/grading/test_importers.py tests/grading/test_tables.py",
+        "tests/grading/test_targets.py",
+    ),
     "grading/execution/": (VALUES, KERNEL, HOSTILE),
     "grading/execution/outputs.py": ("tests/grading/test_{stem}.py", KERNEL),
     "grading/intake/": (
