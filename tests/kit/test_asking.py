@@ -1,8 +1,12 @@
 """How a function is asked: each case once, the first again, and what comes of odd functions."""
 
+import functools
+import inspect
 from contextlib import contextmanager
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roofkit.check.answers import TooLate, ask_all
 
@@ -119,3 +123,156 @@ def test_each_call_has_a_limit_of_its_own_and_none_follows_a_late_one(late_at, w
     values = iter([5, 6, 7, 8])
     assert problems(lambda B, sides: next(values), limit=limit) == wanted
     assert len(limits) == calls
+
+
+# --- parameter lists ---------------------------------------------------------------------------
+
+WANTED = 2.0 - 2 * 3  # B - D * F at B = 2, D = 2, F = 3, which another order changes
+ASKED = [{"B": 2.0, "D": 2, "F": 3}]
+
+
+def written_as(parameters: str, result: str = "B - D * F"):
+    """A function with this parameter list."""
+    names: dict[str, object] = {"Callable": object}
+    exec(f"def function({parameters}):\n    return {result}", names)
+    return names["function"]
+
+
+CALLABLE = [
+    *("B, D, F", "B, D, F, /", "B, /, D, F", "B, D, /, *, F", "*, B, D, F", "B, *, D, F"),
+    *("F, D, B", "F, D, B, /", "D, /, F, B", "D, B, /, *, F"),
+    *("B: float, D: int, F: 'int' = 9", "B: 'no such type', /, D=1, *, F=1", "B=0, D=0, F=0, /"),
+    *("B, D, F, *rest", "B, D, F, **rest", "B, D, F, /, *rest, **more", "B, D, F, scale=1"),
+    *("B, scale=1, D=0, F=0, /", "B, D=0, scale=1, F=0, /", "scale=1, /, *, B, D, F"),
+    "B, D, /, *rest, F, scale=1",
+]
+
+
+@pytest.mark.parametrize("parameters", CALLABLE)
+def test_a_parameter_list_with_the_names_asked_for_counts(parameters: str) -> None:
+    """Also with parameters that take no keyword, which get their values by name all the same."""
+    answers = list(ask_all(written_as(parameters), ASKED, "number"))
+    assert [(a.problem, a.detail) for a in answers] == [("", ""), ("", "")]
+    assert answers[0].value == WANTED
+
+
+@pytest.mark.parametrize("parameters", ["B, /, **rest", "**rest", "B, *, D, **rest"])
+def test_names_may_be_collected_in_a_dictionary(parameters: str) -> None:
+    given = {"B": "B", "D": "D", "F": "F"} | {
+        n: f"rest['{n}']" for n in "BDF" if n not in parameters
+    }
+    function = written_as(parameters, f"{given['B']} - {given['D']} * {given['F']}")
+    assert [a.value for a in ask_all(function, ASKED, "number")] == [WANTED, None]
+
+
+def test_a_name_that_takes_no_keyword_may_be_a_keyword_besides() -> None:
+    function = written_as("B, /, D, F, **rest", "B - D * F + len(rest)")
+    assert next(ask_all(function, ASKED, "number")).value == WANTED
+
+
+def test_lambdas_partial_functions_methods_and_wrapped_ones_are_asked_alike() -> None:
+    class Layer:
+        def __call__(self, B, D, F, /):
+            return B - D * F
+
+        def method(self, B, /, D, *, F):
+            return B - D * F
+
+        @staticmethod
+        def static(B, D, F, /):
+            return B - D * F
+
+    @functools.wraps(written_as("B, D, F, /"))
+    def wrapped(*args, **named):
+        return written_as("B, D, F, /")(*args, **named)
+
+    functions = [
+        lambda B, D, F, /: B - D * F,
+        lambda B, /, D, *, F=1: B - D * F,
+        functools.partial(lambda scale, B, D, F, /: scale * (B - D * F), 1),
+        functools.partial(lambda B, D, F, *, scale: scale * (B - D * F), scale=1),
+        functools.lru_cache(written_as("B, D, F, /")),
+        Layer(),
+        Layer().method,
+        Layer.static,
+        wrapped,
+    ]
+    for function in functions:
+        assert next(ask_all(function, ASKED, "number")).value == WANTED
+
+
+@pytest.mark.parametrize(
+    ("parameters", "takes"),
+    [
+        ("", "none"),
+        ("B, D", "B, D"),
+        ("B, D, /", "B, D, /"),
+        ("x, y, z, /", "x, y, z, /"),
+        ("B, D, F, scale", "B, D, F, scale"),
+        ("B, D, F, scale, /", "B, D, F, scale, /"),
+        ("B, D, F, *, scale", "B, D, F, *, scale"),
+        ("B, D, scale, F, /", "B, D, scale, F, /"),
+        ("*B", "*B"),
+        ("*args", "*args"),
+        ("B, D, *F", "B, D, *F"),
+        ("B: int, D: int = 2, *, f", "B, D, *, f"),
+        ("B, D, /, f, *rest, g, **more", "B, D, /, f, *rest, g, **more"),
+    ],
+)
+def test_another_parameter_list_is_shown_as_it_is_written(parameters: str, takes: str) -> None:
+    answer = next(ask_all(written_as(parameters, "1"), ASKED, "number"))
+    assert answer.problem == "arguments"
+    assert answer.detail == f"B, D, F (yours takes {takes})"
+
+
+@given(st.data())
+def test_no_parameter_list_is_called_different_from_itself(data: st.DataObject) -> None:
+    """Any list of Python's: what can be called with the names counts, else the lists differ."""
+    names = data.draw(st.permutations(["B", "D", "F", "scale", "more"]))
+    count = data.draw(st.integers(0, 5))
+    ends = sorted(data.draw(st.lists(st.integers(0, count), min_size=2, max_size=2)))
+    defaults = data.draw(st.lists(st.booleans(), min_size=5, max_size=5))
+    kinds = (
+        [inspect.Parameter.POSITIONAL_ONLY] * ends[0]
+        + [inspect.Parameter.POSITIONAL_OR_KEYWORD] * (ends[1] - ends[0])
+        + [inspect.Parameter.KEYWORD_ONLY] * (count - ends[1])
+    )
+    parameters, optional = [], False
+    for name, kind, default in zip(names, kinds, defaults, strict=False):
+        optional = default or (optional and kind != inspect.Parameter.KEYWORD_ONLY)
+        empty = inspect.Parameter.empty
+        parameters.append(inspect.Parameter(name, kind, default=1 if optional else empty))
+    listed = str(inspect.Signature(parameters))[1:-1]
+    required = {p.name for p in parameters if p.default is inspect.Parameter.empty}
+    given = {p.name for p in parameters}
+    answer = next(ask_all(written_as(listed, f"[{', '.join(sorted(given))}]"), ASKED, "numbers"))
+    if given.issuperset("BDF") and required.issubset("BDF"):
+        case = ASKED[0]
+        assert answer.value == [case.get(name, 1) for name in sorted(given)]
+    else:
+        takes = listed.replace("=1", "") or "none"
+        assert (answer.problem, answer.detail) == ("arguments", f"B, D, F (yours takes {takes})")
+        assert takes != "B, D, F"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        *("ax, sizes, batches", "ax, /, sizes, batches", "ax, sizes, batches, /"),
+        *("axis, sizes, *, batches", "ax, batches, sizes, /", "*, ax, sizes, batches"),
+        *("sizes, batches, *, ax", "sizes, batches, /, ax"),
+    ],
+)
+def test_a_function_that_draws_gets_its_axis_however_it_takes_it(parameters: str) -> None:
+    axis = "axis" if "axis" in parameters else "ax"
+    draw = written_as(parameters, f"{axis}.plot(batches, [sizes[0] * B for B in batches])")
+    (answer, _) = ask_all(draw, [{"sizes": [8], "batches": [1, 2]}], "figure")
+    assert answer.problem == ""
+    assert answer.value["curves"][0]["y"] == [8, 16]
+
+
+@pytest.mark.parametrize("parameters", ["sizes, batches", "*, axis, sizes, batches", "*ax"])
+def test_a_function_that_takes_no_axis_is_told_so(parameters: str) -> None:
+    answer = next(ask_all(written_as(parameters, "1"), [{"sizes": [8], "batches": [1]}], "figure"))
+    assert answer.problem == "arguments"
+    assert answer.detail == f"ax, sizes, batches (yours takes {parameters})"

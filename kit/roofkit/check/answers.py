@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 
+from .calling import Mismatch, caller
 from .plain_data import Plain, Unusable, describe, plain, same
 from .plot_reading import facts
 
@@ -108,13 +109,15 @@ def _asked(
     """What `function` answers to these very objects."""
     if not callable(function):
         return Answer(problem="not-a-function", detail=_no_function(function))
-    if problem := _refusal(function, arguments, figure=kind == "figure"):
-        return Answer(problem="arguments", detail=problem)
+    try:
+        call = caller(function, arguments, figure=kind == "figure")
+    except Mismatch as mismatch:
+        return Answer(problem="arguments", detail=str(mismatch))
     try:
         with limit():
             if kind == "figure":
-                return Answer(value=facts(function, arguments))
-            return Answer(value=plain(function(**arguments), kind))
+                return Answer(value=facts(call, arguments))
+            return Answer(value=plain(call(**arguments), kind))
     except TooLate:
         return Answer(problem="too-late")
     except Unusable as unusable:
@@ -154,21 +157,6 @@ def _innermost(error: BaseException) -> str:
     while trace is not None:
         name, trace = trace.tb_frame.f_code.co_name, trace.tb_next
     return name
-
-
-def _refusal(function: Callable[..., object], case: Mapping[str, Any], figure: bool) -> str:
-    """Why the function can't be called with the arguments in the question, "" if it can."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return ""  # no signature to be had: the call itself will tell
-    try:
-        signature.bind(*([None] if figure else []), **case)
-    except TypeError:
-        asked = ", ".join([*(["ax"] if figure else []), *case])
-        takes = ", ".join(signature.parameters)
-        return f"{asked} (yours takes {takes or 'none'})"
-    return ""
 
 
 def _line(error: BaseException) -> str:
