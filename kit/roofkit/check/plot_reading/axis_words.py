@@ -1,27 +1,27 @@
 """What the label of an axis names: operations per second and their scale, or the batch.
 
-Learners write in many languages and spellings. What is refused is what names another quantity, or
-nothing; what can't be told counts.
+Learners write in many languages, scripts and spellings. A label is refused if it is known to name
+another quantity, or no unit. Any other counts, also one that is not understood: no list of
+languages decides over points. The values must still be right by the scale that a label says.
 """
 
 import re
 
+from .number_words import ANY, PREFIX_WORDS, PREFIXES, may_be_number, scales
 from .plain_text import plain_text
+from .plain_words import names_no_unit
+from .scripts import romanized
 
-PREFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18}
-WORDS = {
-    **{"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15, "exa": 1e18},
-    **{"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15},
-    # Languages in which a billion is a million millions.
-    **{"billionen": 1e12, "billones": 1e12, "milliarden": 1e9, "milliard": 1e9, "mrd": 1e9},
-    **{"万亿": 1e12, "兆": 1e12, "조": 1e12, "трлн": 1e12, "млрд": 1e9},
-}
-_PREFIX = "kilo|mega|giga|tera|peta|exa|[kmgtpe]"
-# Floating point operations, in whole or in part, and what other languages call them.
-_FLOP = rf"(?<![a-z])(?P<prefix>{_PREFIX})?[ -]?flop(?P<plural>s?)(?![a-z])"
+_PREFIX = "kilo|mega|giga|tera|peta|exa|eksa|[kmgtpe]"
+# FLOP in Latin letters, out of other scripts too (plop, flvp), with the endings of other languages.
+_FLOP = (
+    rf"(?<![a-z])(?P<prefix>{_PREFIX})?[ -]?(?:flop|plop|flvp)(?P<plural>s?)"
+    r"(?:(?<!s)(?!p[iy])[^\W\d_]{1,3})?(?![^\W\d_])"
+)
 _OPERATION = (
-    r"(?<![a-z])op[ée]ra(?:t|c|ç|z)\w*|rechenoperation\w*|gleitkomma\w*|операц\w*|运算|運算|演算|연산|"
-    r"multiply-adds?"
+    r"(?<![a-z])op[ée]ra(?:t|c|ç|z|s|i)\w*|rechenoperation\w*|gleitkomma\w*|операц\w*|运算|運算|演算|연산|"
+    r"multiply-adds?|(?<![a-z])(?:computations|calculations|multiplications|macs?|fmas?)(?![a-z])|"
+    r"次"
 )
 _OP = (
     rf"(?<![a-zA-Z])(?P<prefix>(?i:{_PREFIX}))?[ -]?"
@@ -31,11 +31,17 @@ _SECOND = (
     r"s(?![a-z])|secs?(?![a-z])|seconds?(?![a-z])|sek\w*|segundo|secondo|seconde|секунд\w*|сек|"
     "\u0441(?!\\w)|秒|초|saniye"  # the first is a Cyrillic letter
 )
+_PER = r"per|each|every|in a|a|pro|je|par|por|al|na|za|v|za|kwa|в|за|на"
 _PER_SECOND = re.compile(
-    rf"(?:/ ?|\b(?:per|each|every|in a|a|pro|je|par|por|al|na|в) )\(?(?:{_SECOND})"
+    rf"(?:/ ?|\b(?:{_PER}) )\(?(?:{_SECOND})"
     r"|(?<![a-z])s(?:ec|econds?)? ?\^ ?\(?-1|1/s(?![a-z])|毎秒|每秒|每一秒|초당"
 )
-_PER_OTHER = r"(?! ?(?:/|per |pro |par |por )\s?\(?(?:bytes?|b|octets?|octeto|token)(?![a-z]))"
+_PER_FRACTION = re.compile(
+    r"(?:/ ?|\bper )\(?(?:(?P<symbol>m|µ|μ|u|mk|n)s(?![a-z])|(?P<word>milli|micro|nano)sec)"
+)
+_FRACTIONS = {"m": 1e3, "µ": 1e6, "μ": 1e6, "u": 1e6, "mk": 1e6, "n": 1e9}
+_FRACTIONS |= {"milli": 1e3, "micro": 1e6, "nano": 1e9}
+_PER_OTHER = r"(?! ?(?:/|per |pro |par |por )\s?\(?(?:bytes?|b|bait|octets?|octeto|token)(?![a-z]))"
 _COUNT = re.compile(r"^\W*flops?\W*$|\b(?:number|total|count|amount|sum)\b|#", re.IGNORECASE)
 
 
@@ -45,48 +51,69 @@ def scale(label: str) -> tuple[float, bool]:
     return factor, not problem
 
 
+def rate_scales(label: object) -> tuple[tuple[float, ...], str]:
+    """What the values may have to be multiplied by for FLOP/s, and "" or what is wrong.
+
+    More than one factor where the label leaves it open, the likeliest first.
+    """
+    found, problem = _rate(plain_text(label))
+    if not problem or names_no_unit(plain_text(label)):
+        return found, problem
+    # Not understood: "FLOP/giây" names FLOP at least, and so their scale; other labels nothing.
+    return (ANY if problem == "figure-unit" and found == (1.0,) else found), ""
+
+
 def vertical(label: object) -> tuple[float, str]:
-    """What to multiply the values by for FLOP/s, and "" or what is wrong with the label."""
-    text = plain_text(label)
-    lower = text.lower()
-    per_second = _PER_SECOND.search(lower) is not None
+    """The likeliest of the factors, and "" only if the label is known to name the rate."""
+    factors, problem = _rate(plain_text(label))
+    return (1.0 if problem else factors[0]), problem
+
+
+def _rate(plain: str) -> tuple[tuple[float, ...], str]:
+    text = romanized(plain)
+    lower, original = _lower(text), _lower(plain)
+    fraction = _PER_FRACTION.search(original) or _PER_FRACTION.search(lower)
+    per_second = bool(fraction or _PER_SECOND.search(lower) or _PER_SECOND.search(original))
     mentions = [
         match
         for match in re.finditer(_FLOP + _PER_OTHER, lower)
         # "peak 197 TFLOP/s" gives a value, not the unit of the axis.
         if not (match["prefix"] and re.search(r"\d $|\d$", lower[: match.start()]))
     ]
-    rates = [m for m in mentions if per_second or _is_rate(text[m.start() : m.end()], lower)]
-    found = [match["prefix"] for match in [*rates, *re.finditer(_OP, text)]]
-    if per_second and re.search(rf"(?:{_OPERATION}){_PER_OTHER}", lower):
-        found.append(None)
-    if not found:
-        is_other = re.search(rf"{_FLOP}|{_OPERATION}", lower)
-        return 1.0, "figure-rate" if is_other else "figure-unit"
-    prefix = next((prefix.lower() for prefix in found if prefix), "")
-    return (PREFIXES | WORDS)[prefix] if prefix else power_of(text), ""
+    rates = [
+        match
+        for match in mentions
+        if per_second or _is_rate(text[match.start() : match.end()], lower, original)
+    ]
+    rates += re.finditer(_OP, text)
+    operation = re.search(rf"(?:{_OPERATION}){_PER_OTHER}", original)
+    prefix = next((found["prefix"].lower() for found in rates or mentions if found["prefix"]), "")
+    faster = _FRACTIONS[fraction["symbol"] or fraction["word"]] if fraction else 1.0
+    factors = ((PREFIXES | PREFIX_WORDS)[prefix],) if prefix else scales(plain)
+    if rates and factors == (1.0,) and may_be_number(text[: rates[0].start()]):
+        factors = ANY
+    factors = tuple(factor * faster for factor in factors)
+    if rates or (operation and per_second):
+        return factors, ""
+    is_other = re.search(rf"{_FLOP}|{_OPERATION}", lower)
+    return factors, "figure-rate" if is_other else "figure-unit"
 
 
-def _is_rate(unit: str, label: str) -> bool:
-    """FLOPS, and TFLOPs or "attainable FLOPs", by which many mean a rate; not FLOP or "FLOPs"."""
+def _lower(text: str) -> str:
+    """In lower case, at the same places: in Unicode one capital has two small characters."""
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+
+
+def _is_rate(unit: str, label: str, original: str) -> bool:
+    """FLOPS, and TFLOPs or "attainable FLOPs", by which many mean a rate; not FLOP or "FLOPs".
+
+    Other scripts have no English plural: there the s always is that of FLOPS.
+    """
     if unit.endswith("S"):
         return True
     has_prefix = not unit.strip().lower().startswith("flop")
-    return unit.endswith("s") and (has_prefix or not _COUNT.search(label))
-
-
-def power_of(label: str) -> float:
-    """The power of ten in which a label says its unit, as 10^12, 1e12 or a word; else 1."""
-    lower = label.lower()
-    power = re.search(
-        r"(?<![\d.])(?<!\d[×x·*])(?<!\d [×x·*] )(?:10 ?\^ ?|1e)\(?([+-]?\d{1,2})", lower
-    )
-    if power:
-        return float(10.0 ** abs(int(power[1])))
-    for word in sorted(WORDS, key=len, reverse=True):
-        if re.search(rf"(?<![a-z]){word}s?(?![a-z])" if word.isascii() else word, lower):
-            return WORDS[word]
-    return 1.0
+    is_count = _COUNT.search(label) and unit.strip().lower() in original
+    return unit.endswith("s") and (has_prefix or not is_count)
 
 
 _BATCH = re.compile(
@@ -99,11 +126,18 @@ _OTHER_UNIT = re.compile(
     r"[(\[] ?(?:[mµμn]?s|sec|seconds|bytes?|[kmgt]i?b|[kmgt]?hz|gb/s|tb/s) ?[)\]]|flop|"
     r"(?:/|per) ?bytes?"
 )
+# A time, but not "at the same time" or "at a time".
+_TIME = (
+    "".join(
+        rf"(?<!{before} )"
+        for before in ("at a", "same", "one", "gleichen", "même", "mismo", "mesmo", "stesso")
+    )
+    + r"(?:(?<![a-z])times?|(?:lauf|rechen|ausführungs|(?<![a-z]))zeit|temps|tiempo|tempo)(?![a-z])"
+)
 _OTHER = re.compile(
-    r"time|second|latency|duration|runtime|intensit|byte|bandwidth|traffic|memory|throughput|"
+    rf"{_TIME}|second|latency|duration|runtime|intensit|byte|bandwidth|traffic|memory|throughput|"
     r"frequency|peak|matrix|matrices|weights?(?![a-z])|width|hidden|dimension|"
-    r"(?<![a-z])[df](?![a-z])|zeit|temps|durée|tiempo|tempo|duración|时间|時間|시간|время|强度|強度|"
-    r"интенсивн"
+    r"(?<![^\W\d_])(?<!')[df](?![^\W\d_]|')|durée|duración|时间|時間|시간|время|强度|強度|интенсивн"
 )
 _NOTHING = re.compile(r"[\W\d_]*|(?:the )?[xyzti][ -]?(?:axis|label|values?)?|labels?|values?|axis")
 

@@ -1,12 +1,15 @@
 """The second step: what a reader takes from the figure. The facts may be anything."""
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .axis_words import names_batch, power_of, vertical
+from .axis_words import names_batch, rate_scales
+from .number_words import scales
 from .owners import MOST, is_seen, owners
 from .plain_text import plain_text
 from .tick_words import shown_scale
@@ -31,13 +34,17 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
     if problem:
         return {}, problem
     batches = np.asarray(case["batches"], dtype=float)
-    values: Values = {}
+    shown: dict[str, Floats] = {}
     for size in case["sizes"]:
-        found, problem = _read(named[size], seen, batches)
+        shown[str(size)], problem = _read(named[size], seen, batches)
         if problem:
             return {}, problem
-        values[str(size)] = found
     labels = [_labels(curve, seen) for curve in named.values()]
+    top = max(float(heights.max()) for heights in shown.values())
+    values = {
+        str(size): (shown[str(size)] * _unit(ylabel, axes.get("y", {}), top, case)).tolist()
+        for size, (_, ylabel, axes) in zip(named, labels, strict=True)
+    }
     return values, next((problem for x, y, axis in labels if (problem := _said(x, y, axis))), "")
 
 
@@ -50,32 +57,46 @@ def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
 # --- what a curve says -------------------------------------------------------------------------
 
 
-def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[list[float], str]:
-    """The curve's FLOP/s at the batches that are compared, and "" or a problem."""
+def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
+    """What the axis shows of a curve at the batches that are compared, and "" or a problem."""
     xlabel, ylabel, axes = _labels(curve, seen)
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
     batch_of = _batch_of(xlabel, x, batches)
     x = batch_of(x)
     if not x.size or x[0] > batches.min() or x[-1] < batches.max():
-        return [], "figure-range"
+        return np.empty(0), "figure-range"
     heights = np.interp(batches, x, y)
     limits = axes.get("x", {}), axes.get("y", {})
     if not (_inside(batches, limits[0], batch_of) and _inside(heights, limits[1])):
-        return [], "figure-outside"
-    return _rates(heights[looked_at(batches)], ylabel, axes.get("y", {})).tolist(), ""
+        return np.empty(0), "figure-outside"
+    return _as_shown(heights[looked_at(batches)], ylabel, axes.get("y", {})), ""
 
 
-def _rates(heights: Floats, label: str, axis: Facts) -> Floats:
-    """FLOP/s, as the ticks and the label say them together."""
-    unit, _ = vertical(label)
-    shown, prefix, has_unit = shown_scale(axis)
-    if has_unit or prefix == unit:
-        unit = 1.0  # said at the ticks already
+def _as_shown(heights: Floats, label: str, axis: Facts) -> Floats:
+    """The numbers that the ticks say, no logarithms."""
     base = _base(label)
     if base and heights.max() < LOGARITHMS:
         heights = base**heights
-    return heights * shown * unit
+    shown, _, _ = shown_scale(axis)
+    return heights * shown
+
+
+def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float:
+    """What to multiply these numbers by for FLOP/s, as the label says.
+
+    Where the label leaves that open, the highest value decides: it is near the chip's peak.
+    """
+    _, prefix, has_unit = shown_scale(axis)
+    if has_unit:
+        return 1.0
+    units, _ = rate_scales(label)
+    if prefix != 1 and prefix in units:
+        return 1.0  # said at the ticks already
+    peak = float(case.get("peak", 0.0))
+    if len(units) == 1 or not (0 < top < math.inf and 0 < peak < math.inf):
+        return units[0]
+    return min(units, key=lambda unit: abs(math.log(top * unit / peak)))
 
 
 def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floats]:
@@ -83,7 +104,7 @@ def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floa
 
     The first that covers the batches; as they are, if none does.
     """
-    factor, base = power_of(plain_text(label)), _base(label)
+    factor, base = scales(plain_text(label))[0], _base(label)
     ways: list[Callable[[Floats], Floats]] = [lambda x: x, lambda x: np.round(x * factor, 6)]
     if base and x.size and x.max() < LOGARITHMS:
         ways.append(lambda x: np.round(base**x, 6))
@@ -96,6 +117,8 @@ def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floa
 def _base(label: str) -> float:
     """The base of the logarithm that a label says its values are, 0 if it says nothing of it."""
     plain = plain_text(label).lower().replace("_", "").replace("₂", "2").replace("₁₀", "10")
+    if re.search(r"(?<![^\W\d_])lg(?![^\W\d_])", plain):
+        return 10.0
     return next((base for base in (10.0, 2.0) if f"log{base:g}" in plain), 0.0)
 
 
@@ -144,5 +167,5 @@ def _said(xlabel: str, ylabel: str, axes: Facts) -> str:
         return ""
     if not plain_text(ylabel):
         return "figure-ylabel"
-    _, problem = vertical(ylabel)
+    _, problem = rate_scales(ylabel)
     return problem

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .axis_words import PREFIXES, vertical
+from .axis_words import vertical
+from .number_words import PREFIXES
 from .plain_text import plain_text
+from .scripts import romanized
 
 _NUMBER = re.compile(
     r"([+-]?\d[\d,._' ]*(?:e[+-]?\d{1,3})?)? ?(?:[×x·*] ?)?(?:(\d{1,2})\^([+-]?\d{1,3}))?(.*)",
@@ -50,9 +52,10 @@ def _quantity(text: object) -> tuple[float, float, bool] | None:
     rest = parts[4].strip()
     factor, problem = vertical(rest)
     if rest and problem:
-        if rest.lower() not in PREFIXES:
+        prefix = romanized(rest).lower()
+        if prefix not in PREFIXES:
             return None
-        factor = PREFIXES[rest.lower()]
+        factor = PREFIXES[prefix]
     return value * factor, factor, bool(rest) and not problem
 
 

@@ -1,0 +1,64 @@
+"""Words of other scripts in Latin letters, as far as units need them."""
+
+import re
+import unicodedata
+
+_LETTER = re.compile(r"(?:CAPITAL |SMALL )?LETTER (\w+)")
+# Cyrillic letters whose names begin with another letter, as EF does for Ф.
+_SPOKEN = {
+    **{"EF": "f", "EL": "l", "EM": "m", "EN": "n", "ER": "r", "ES": "s", "IE": "e", "IO": "e"},
+    **{"BYELORUSSIAN": "i", "SHORT": "i", "SOFT": "'", "HARD": "'"},
+}
+# Scripts without case: a word for each.
+_WORDS = {
+    **{
+        "キロ": "kilo",
+        "メガ": "mega",
+        "ギガ": "giga",
+        "テラ": "tera",
+        "ペタ": "peta",
+        "エクサ": "exa",
+    },
+    **{
+        "킬로": "kilo",
+        "메가": "mega",
+        "기가": "giga",
+        "테라": "tera",
+        "페타": "peta",
+        "엑사": "exa",
+    },
+    **{"ميغا": "mega", "غيغا": "giga", "جيجا": "giga", "تيرا": "tera", "بيتا": "peta"},
+    **{"מגה": "mega", "גיגה": "giga", "טרה": "tera", "פטה": "peta"},
+    **{"मेगा": "mega", "गीगा": "giga", "टेरा": "tera", "पेटा": "peta"},
+    **{"เมกะ": "mega", "จิกะ": "giga", "เทระ": "tera", "เพตะ": "peta"},
+    **{"フロップス": "flops", "フロップ": "flop", "플롭스": "flops", "플롭": "flop"},
+    **{"فلوبس": "flops", "فلوب": "flop", "פלופס": "flops", "פלופ": "flop"},
+    **{"फ्लॉप्स": "flops", "फ्लॉप": "flop", "ฟลอปส์": "flops", "ฟลอป": "flop"},
+}
+_WORD = re.compile("|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True))))
+_EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
+
+
+def romanized(text: str) -> str:
+    """The text with the words above in Latin letters, and with a Latin letter for each letter of
+    an alphabet that has capitals: that which its Unicode name begins with.
+    """
+    return "".join(map(_latin, _WORD.sub(lambda word: _WORDS[word.group()], text)))
+
+
+def _latin(character: str) -> str:
+    if character.isascii() or not has_case(character):
+        return character
+    name = _LETTER.search(unicodedata.name(character, ""))
+    if name is None or unicodedata.name(character).startswith("LATIN"):
+        return character
+    latin = _SPOKEN.get(name[1], name[1][0].lower())
+    return latin.upper() if character.isupper() else latin
+
+
+def has_case(character: str) -> bool:
+    return character.lower() != character.upper()
+
+
+def is_east_asian(character: str) -> bool:
+    return unicodedata.name(character, "").startswith(_EAST_ASIAN)
