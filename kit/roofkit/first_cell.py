@@ -5,7 +5,8 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
     """Import `modules`; where that fails, install the course's packages and try again.
 
     versions: of each package, the one that the notebook was made with. Their files are taken from
-    the notebook's folder, else from the course's site at the address `site`, "" if unknown.
+    the notebook's folder or from the unpacked exercises.zip around it, else from the course's site
+    at the address `site`, "" if unknown.
     ImportError, shown without a traceback, if neither works: it says what to do.
     """
     import importlib
@@ -32,11 +33,17 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
         return [int(digits) for digits in re.findall(r"\d+", version)]
 
     files = {name: f"{name}-{version}-py3-none-any.whl" for name, version in versions.items()}
-    beside = {name: Path(file).resolve() for name, file in files.items()}
+    # A kernel may run in the folder that an editor was opened on; VS Code names the notebook.
+    notebook = globals().get("__vsc_ipynb_file__")
+    near = [Path.cwd(), *([Path(notebook).parent] if isinstance(notebook, str) else [])]
+    below = ("", "wheels", "../wheels", "exercises/wheels")
+    places = [(folder / name).resolve() for folder in near for name in below]
     addresses: dict[str, str] = {}
-    if all(path.exists() for path in beside.values()):
-        addresses = {name: path.as_uri() for name, path in beside.items()}
-    elif site:
+    for place in places:
+        if all((place / file).is_file() for file in files.values()):
+            addresses = {name: (place / file).as_uri() for name, file in files.items()}
+            break
+    if site and not addresses:
         addresses = {name: f"{site.rstrip('/')}/wheels/{file}" for name, file in files.items()}
 
     why = problem()

@@ -194,3 +194,39 @@ def test_folders_are_looked_at_anew_once_pip_has_run(folder: Path, monkeypatch) 
     pip(monkeypatch, lambda: steps.append("pip") or put(folder))
     set_up_notebook("https://example.org", NEEDED, *MODULES)
     assert steps == ["anew", "pip", "anew"]
+
+
+@pytest.mark.parametrize("wheels", ["wheels", "../wheels", "exercises/wheels"])
+def test_files_of_the_unpacked_archive_go_before_the_site(
+    folder: Path, monkeypatch, wheels: str
+) -> None:
+    words = pip(monkeypatch, lambda: put(folder))
+    (folder / wheels).mkdir(parents=True)
+    for file in FILES:
+        (folder / wheels / file).touch()
+    set_up_notebook("https://example.org", NEEDED, *MODULES)
+    place = (folder / wheels).resolve()
+    assert words[-2:] == [
+        f"{name} @ {(place / file).as_uri()}" for name, file in zip(NEEDED, FILES, strict=True)
+    ]
+
+
+def test_in_vs_code_the_notebooks_own_folder_counts_wherever_it_is_run(
+    folder: Path, monkeypatch
+) -> None:
+    words = pip(monkeypatch, lambda: put(folder))
+    unpacked = folder / "somewhere" / "else"
+    (unpacked / "wheels").mkdir(parents=True)
+    for file in FILES:
+        (unpacked / "wheels" / file).touch()
+    notebook = str(unpacked / "task" / "task.ipynb")
+    monkeypatch.setitem(set_up_notebook.__globals__, "__vsc_ipynb_file__", notebook)
+    set_up_notebook("", NEEDED, *MODULES)
+    assert words[-1] == f"alonekit @ {(unpacked / 'wheels' / FILES[1]).as_uri()}"
+
+
+def test_one_file_here_and_one_there_are_not_enough(folder: Path) -> None:
+    (folder / "wheels").mkdir()
+    (folder / FILES[0]).touch()
+    (folder / "wheels" / FILES[1]).touch()
+    assert "Download" in said()
