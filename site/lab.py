@@ -74,11 +74,25 @@ def main(options: list[str]) -> None:
     # Before anything that writes where these say.
     own = WORK / ".jupyter"
     os.environ.update(rooms(own, os.environ, Path.home()))
-    make_quiet(own / "config")
-    report = prepare(ROOT, WORK, handouts.released(ROOT))
+    try:
+        make_quiet(own / "config")
+        report = prepare(ROOT, WORK, handouts.released(ROOT))
+    except OSError as error:
+        sys.exit(cannot_write(error, WORK))
     print(f"my-work: {report.line()}\n{FRESH}", flush=True)
     jupyterlab = command(WORK, *options)
     os.execv(jupyterlab[0], jupyterlab)
+
+
+def cannot_write(error: OSError, work: Path) -> str:
+    """One line about a file or folder that can't be written; the copies' folder by its own name."""
+    place = Path(error.filename or work)
+    if place.is_relative_to(work):
+        place = work
+    return (
+        f"{place} can't be written: {error.strerror or error}. Make it writable, or move the "
+        "course to where you can write, and run `make lab` again."
+    )
 
 
 if __name__ == "__main__":

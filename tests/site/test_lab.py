@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -386,3 +390,96 @@ def test_each_exercise_is_copied_without_its_solution(release: Path, tmp_path: P
         f"Exercise {number}:" for number in range(1, 8)
     ]
     assert all(page["title"] for part in content["parts"] for page in part["pages"])
+
+
+# --- a folder that can't be written --------------------------------------------------------------
+
+
+@pytest.fixture
+def started(course: Course, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """`make lab` for the small course; the command that would start JupyterLab."""
+    config = course.book / lab.NBGRADER
+    config.parent.mkdir(parents=True)
+    config.touch()
+    commands: list[list[str]] = []
+    monkeypatch.setattr(lab, "ROOT", course.book)
+    monkeypatch.setattr(lab, "WORK", course.work)
+    monkeypatch.setattr(lab.handouts, "released", lambda _: course.release)
+    monkeypatch.setattr(lab.os, "execv", lambda _, words: commands.append(words))
+    monkeypatch.setattr(lab.os, "environ", dict(os.environ))
+    return commands
+
+
+def test_make_lab_starts_jupyterlab_on_the_copies(
+    course: Course, started: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab.main([])
+    assert f"--ServerApp.root_dir={course.work}" in started[0]
+    assert capsys.readouterr().out.startswith("my-work: 5 as they were")
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC])
+@pytest.mark.parametrize("place", [".jupyter", "chapters", "task", "course.json", lab_copies.GIVEN])
+def test_what_cannot_be_written_is_said_in_one_line(
+    course: Course,
+    started: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    place: str,
+) -> None:
+    real = Path.open
+
+    def refused(self: Path, mode: str = "r", *rest: Any, **named: Any) -> Any:
+        if "w" in mode and self.is_relative_to(course.work) and place in str(self):
+            raise OSError(number, os.strerror(number), str(self))
+        return real(self, mode, *rest, **named)
+
+    course.write("first", "# The first, better")
+    course.put_exercise("Task, better")
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(SystemExit) as stopped:
+        lab.main([])
+    said = str(stopped.value.code)
+    assert started == []
+    assert "\n" not in said
+    assert os.strerror(number) in said
+    assert str(course.work) in said
+
+
+def test_a_file_in_place_of_the_folder_is_said_in_one_line(
+    course: Course, started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(lab, "WORK", tmp_path / "file")
+    with pytest.raises(SystemExit, match="can't be written"):
+        lab.main([])
+
+
+def test_an_error_elsewhere_is_not_blamed_on_the_copies(
+    course: Course, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Path) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device", "/elsewhere/_build")
+
+    monkeypatch.setattr(lab.handouts, "released", full)
+    with pytest.raises(SystemExit) as stopped:
+        lab.main([])
+    assert str(stopped.value.code).startswith("/elsewhere/_build can't be written")
+
+
+def test_a_folder_that_is_mounted_read_only_is_one_line_and_no_traceback(tmp_path: Path) -> None:
+    """A real one, which is read-only for root too."""
+    work = tmp_path / "my-work"
+    work.mkdir()
+    script = f"import lab, pathlib; lab.WORK = pathlib.Path({str(work)!r}); lab.main([])"
+    mounts = ("--dev-bind", "/", "/", "--ro-bind", str(work), str(work))
+    done = subprocess.run(
+        ["bwrap", *mounts, sys.executable, "-c", script],
+        cwd=ROOT / "site",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"{work} can't be written: Read-only file system")
