@@ -62,6 +62,7 @@ def command(folder: Path, *options: str) -> list[str]:
     return [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
+        "--ServerApp.jpserver_extensions=roofkit.validate.server=True",
         f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
         f"--LabApp.extra_labextensions_path={ROOT / 'site/notebooks/labextensions'}",
         # Looking for language servers starts npm, which writes into HOME.

@@ -92,11 +92,15 @@ def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
     foreign.metadata.kernelspec = half.metadata.kernelspec
     foreign.cells[0].metadata.nbgrader = dict(cell(half, first).metadata.nbgrader)
     del foreign.cells[0].metadata.nbgrader["checksum"]
+    broken = room.released(NAME)
+    stub = cell(broken, f"{first}-solution")
+    stub.source = stub.source.replace("raise NotImplementedError", "return 2 *")
     for name, notebook in {
         "finished": room.solved(NAME),
         "untouched": room.released(NAME),
         "half-done": half,
         "foreign": foreign,
+        "broken": broken,
     }.items():
         nbformat.write(notebook, work / f"{name}.ipynb")
     return work
@@ -308,14 +312,22 @@ def test_an_unfinished_notebook_gets_the_words_of_its_checks(
 ) -> None:
     said = validated(page, name)
     parts = list(points(NAME))
-    missing = len(parts) - done
-    assert said.splitlines()[0] == f"{done} of {len(parts)} parts right."
-    lines = [line for line in said.splitlines() if re.match(r"[a-z-]+: (not )?right", line)]
-    assert [line.split(":")[0] for line in lines] == parts
-    assert said.count("The function is still to be written.") == missing
-    assert (
-        " ".join(said.split()).count("with these values and with others, not shown here") == missing
-    )
+    first, second, *lines = filter(None, said.splitlines())
+    assert first == f"{done} of {len(parts)} parts right."
+    assert second == MESSAGES["unwritten"].format(parts=", ".join(parts[done:]))
+    assert lines == [MESSAGES["right"].format(part=part) for part in parts[:done]]
+    dialog = page.locator(".jp-Dialog-content").bounding_box()
+    assert dialog is not None
+    assert dialog["height"] < DESK["height"] / 2
+
+
+def test_the_dialog_shows_an_error_of_the_syntax_as_one(page: Page) -> None:
+    said = validated(page, "broken")
+    first = next(iter(points(NAME)))
+    assert MESSAGES["stopped"].format(part=first) in " ".join(said.split())
+    assert "return 2 *" in said
+    assert "SyntaxError: invalid syntax" in said
+    assert "NameError" not in said
 
 
 @pytest.mark.long

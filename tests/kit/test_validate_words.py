@@ -7,9 +7,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from classroom import Classroom, cell, points
+from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from roofkit.validate import HonestValidator, summary
+from grading.release import exercises
+from roofkit.check.messages import PROBLEMS
+from roofkit.validate import MESSAGES, HonestValidator, summary
 
 
 def part(name: str, right: bool, source: str = "") -> nbformat.NotebookNode:
@@ -61,3 +65,125 @@ def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(tmp_path: Path
     wrong = said(tmp_path, part("one", False, "assert False"))
     assert "VALIDATION FAILED ON 1 CELL(S)" in wrong
     assert "The following cell failed:\n\n    assert False" in wrong
+
+
+# --- parts that nobody has written, and cells that could not be run ------------------------------
+
+SCREEN_LINES = 24  # of a terminal
+NAME = "int8-matmul"
+
+
+@pytest.fixture
+def room(release: Path, tmp_path: Path) -> Classroom:
+    return Classroom(tmp_path / "course", release)
+
+
+def validated(tmp_path: Path, notebook: nbformat.NotebookNode) -> str:
+    """What validating says of a notebook once all its cells have run."""
+    NotebookClient(notebook, timeout=600, allow_errors=True).execute()
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(notebook, path)
+    validator = HonestValidator(preprocessors=[])
+    validator.stream = io.StringIO()
+    validator.validate_and_print(str(path))
+    return validator.stream.getvalue()
+
+
+def test_the_line_of_an_unwritten_part_is_that_of_the_check() -> None:
+    assert MESSAGES["unwritten_line"] == PROBLEMS["unwritten"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == NAME else pytest.mark.long)
+        for name in exercises.names()
+    ],
+)
+def test_of_a_fresh_exercise_it_names_the_parts_in_one_screen(
+    tmp_path: Path, room: Classroom, name: str
+) -> None:
+    words = validated(tmp_path, room.released(name))
+    parts = list(points(name))
+    assert (
+        words.split()
+        == (f"0 of {len(parts)} parts right. Still to be written: {', '.join(parts)}.").split()
+    )
+    assert len(words.splitlines()) < SCREEN_LINES / 3
+
+
+def test_parts_that_are_written_are_told_as_before_beside_unwritten_ones(
+    tmp_path: Path, room: Classroom
+) -> None:
+    notebook = room.released(NAME)
+    first, second, *rest = points(NAME)
+    solved = room.solved(NAME)
+    cell(notebook, f"{first}-solution").source = cell(solved, f"{first}-solution").source
+    stub = cell(notebook, f"{second}-solution")
+    stub.source = stub.source.replace("raise NotImplementedError", "return 1")
+    words = validated(tmp_path, notebook)
+    blocks = words.split("\n\n")
+    assert blocks[0].startswith("1 of ")
+    assert blocks[1].split() == f"Still to be written: {', '.join(rest)}.".split()
+    assert [block.strip().partition(":")[0] for block in blocks[2:4]] == [first, second]
+
+
+SPOILED = [
+    ("return 2 *", "SyntaxError: invalid syntax", "return 2 *\n              ^"),
+    ("return (2", "SyntaxError: incomplete input", "return (2"),
+    ("return 'two", "SyntaxError: unterminated string literal", "return 'two"),
+    ("    return 2", "IndentationError: unexpected indent", "return 2"),
+    ("\treturn 2", "Error: ", "return 2"),
+]
+
+
+@pytest.mark.parametrize(("line", "error", "shown"), SPOILED)
+def test_an_error_of_the_syntax_is_shown_with_its_line_and_not_as_a_missing_name(
+    tmp_path: Path, room: Classroom, line: str, error: str, shown: str
+) -> None:
+    notebook = room.released(NAME)
+    first = next(iter(points(NAME)))
+    stub = cell(notebook, f"{first}-solution")
+    stub.source = stub.source.replace("    raise NotImplementedError", f"    {line}")
+    words = validated(tmp_path, notebook)
+    assert MESSAGES["stopped"].format(part=first) in " ".join(words.split())
+    assert error in words
+    assert shown.splitlines()[0] in words
+    assert "^" in words
+    assert "NameError" not in words
+    assert "\x1b" not in words
+
+
+def test_a_module_that_is_missing_above_a_function_is_named(
+    tmp_path: Path, room: Classroom
+) -> None:
+    notebook = room.released(NAME)
+    first = next(iter(points(NAME)))
+    stub = cell(notebook, f"{first}-solution")
+    stub.source = f"import nowhere_to_be_found\n{stub.source}"
+    words = validated(tmp_path, notebook)
+    assert "ModuleNotFoundError: No module named 'nowhere_to_be_found'" in words
+    assert "NameError" not in words
+
+
+def test_an_error_in_a_helper_stands_before_what_the_check_found(
+    tmp_path: Path, room: Classroom
+) -> None:
+    notebook = room.released(NAME)
+    first = next(iter(points(NAME)))
+    stub = cell(notebook, f"{first}-solution")
+    stub.source = stub.source.replace("raise NotImplementedError", "return helper()")
+    notebook.cells.insert(notebook.cells.index(stub), new_code_cell("def helper(:\n    return 1"))
+    words = validated(tmp_path, notebook)
+    assert words.index("SyntaxError") < words.index("name 'helper' is not defined")
+
+
+def test_a_name_that_no_cell_above_defines_stays_a_missing_name(
+    tmp_path: Path, room: Classroom
+) -> None:
+    notebook = room.released(NAME)
+    first = next(iter(points(NAME)))
+    cell(notebook, f"{first}-solution").source = "1 / 0"
+    words = validated(tmp_path, notebook)
+    assert "NameError: name" in words
+    assert "ZeroDivisionError" not in words

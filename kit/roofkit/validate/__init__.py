@@ -1,15 +1,18 @@
 """What `nbgrader validate` and the Validate button say of a notebook with roofkit's checks.
 
 nbgrader lists the cells that failed, or says "Success!", which is more than the checks know, and
-has no option for either. Here both say how many parts are right, and then each part once, with the
-words in messages.json: nbgrader_config.py brings them to the command, the extension of JupyterLab
-in labextensions/ to the button.
+has no option for either. Here both say how many parts are right and which are still to be written,
+and then each other part once, with the words in messages.json: nbgrader_config.py brings them to
+the command, the extension of JupyterLab in labextensions/ to the button. What the button shows of a
+failed cell comes from the server, to which `server` brings the same validator.
 """
 
 import json
+import re
 from importlib.resources import files
 from textwrap import fill
 
+from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 from nbgrader.apps import validateapp  # type: ignore[import-untyped]
 from nbgrader.utils import is_grade  # type: ignore[import-untyped]
@@ -21,11 +24,17 @@ EXTENSION = files(__name__).joinpath("labextensions", "roofkit-validate")
 MESSAGES: dict[str, str] = json.loads(
     EXTENSION.joinpath("messages.json").read_text(encoding="utf-8")
 )
+SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def summary(right: int, parts: int) -> str:
     """How many parts are right, and if all are, what that means."""
     return MESSAGES["all" if right == parts else "some"].format(right=right, parts=parts)
+
+
+def is_unwritten(said: str) -> bool:
+    """Whether a check said that the function is still as it was released."""
+    return any(line.strip() == MESSAGES["unwritten_line"] for line in said.splitlines())
 
 
 class HonestValidator(Validator):  # type: ignore[misc]
@@ -36,8 +45,31 @@ class HonestValidator(Validator):  # type: ignore[misc]
         parts = [cell for cell in nb.cells if cell.cell_type == "code" and is_grade(cell)]
         # Notebooks of other courses keep nbgrader's words.
         self.ours = any(cell.source.startswith("check(") for cell in parts)
-        self.parts, self.failed = parts, failed
+        self.parts, self.failed, self.cells = parts, failed, nb.cells
         return failed
+
+    def _extract_error(self, cell: NotebookNode) -> str:
+        """What a check ended with; where a name is missing, why no cell above defined it."""
+        error = str(super()._extract_error(cell))
+        missing = re.search(r"NameError: name '(\w+)' is not defined", strip_ansi(error))
+        cause = self._cause(cell, missing[1]) if missing and self.ours else ""
+        if not cause:
+            return error
+        if any(output.get("ename") == "NameError" for output in cell.outputs):
+            error = ""  # the check itself could not begin
+        said = MESSAGES["stopped"].format(part=cell.metadata.nbgrader.grade_id)
+        said = fill(said, self.width - len(self.indent), break_on_hyphens=False)
+        return "\n".join(filter(None, [said, cause, error]))
+
+    def _cause(self, check: NotebookNode, name: str) -> str:
+        """The error of the last cell above a check with this name in it, "" if it has none."""
+        above = self.cells[: self.cells.index(check)]
+        for cell in reversed([one for one in above if one.cell_type == "code"]):
+            if cell not in self.parts and re.search(rf"\b{name}\b", cell.source):
+                errors = (output for output in cell.outputs if output.output_type == "error")
+                if error := next(errors, None):
+                    return _shown(error)
+        return ""
 
     def _print_num_failed(self, num_failed: int) -> None:
         if not self.ours:
@@ -45,8 +77,13 @@ class HonestValidator(Validator):  # type: ignore[misc]
             return
         right = sum(cell not in self.failed for cell in self.parts)
         self.stream.write(fill(summary(right, len(self.parts)), self.width) + "\n")
-        for cell in self.parts:
-            self.stream.write("\n" + self._indent(self._said(cell).rstrip()) + "\n")
+        said = {cell.metadata.nbgrader.grade_id: self._said(cell) for cell in self.parts}
+        if unwritten := [part for part, words in said.items() if is_unwritten(words)]:
+            line = MESSAGES["unwritten"].format(parts=", ".join(unwritten))
+            self.stream.write("\n" + fill(line, self.width, break_on_hyphens=False) + "\n")
+        for part, words in said.items():
+            if part not in unwritten:
+                self.stream.write("\n" + self._indent(words.rstrip()) + "\n")
 
     def _print_error(self, source: str, error: str) -> None:
         # What a part's check said stands in its place among the parts already.
@@ -58,6 +95,12 @@ class HonestValidator(Validator):  # type: ignore[misc]
         if cell in self.failed:
             return f"{self._extract_error(cell)}"
         return "".join(output.text for output in cell.outputs if "text" in output)
+
+
+def _shown(error: NotebookNode) -> str:
+    """An error of the syntax with its line and the mark below it; of another the last line."""
+    lines = strip_ansi("\n".join(error.traceback)).strip("\n").splitlines()
+    return "\n".join(lines if error.ename in SYNTAX else lines[-1:])
 
 
 def install() -> None:

@@ -1,6 +1,7 @@
 // A JupyterLab extension, written as the built form that JupyterLab loads. nbgrader's Validate dialog
 // lists the cells that failed, or says "Success!", and has no option for it. As the dialog opens, this
-// puts in its place how many parts are right, and then each part once.
+// puts in its place how many parts are right, which are still to be written, and then each other part
+// once.
 (() => {
   const NAME = "roofkit-validate";
   const MESSAGES = new URL("messages.json", document.currentScript.src);
@@ -28,6 +29,8 @@
     return found;
   };
 
+  const says = (error, line) => error?.textContent.split("\n").some((one) => one.trim() === line);
+
   const paragraph = (text) => {
     const made = document.createElement("p");
     made.textContent = text;
@@ -45,11 +48,19 @@
     dialog.dataset.by = NAME;
     const right = all.filter(([, source]) => !failed.has(source)).length;
     const message = right === all.length ? messages.all : messages.some;
-    const lines = all.map(([part, source]) => {
-      const error = failed.get(source);
-      return error ? error.parentElement : paragraph(fill(messages.right, { part }));
-    });
-    dialog.replaceChildren(paragraph(fill(message, { right, parts: all.length })), ...lines);
+    const unwritten = all.filter(([, source]) => says(failed.get(source), messages.unwritten_line));
+    const names = unwritten.map(([part]) => part).join(", ");
+    const lines = all
+      .filter((one) => !unwritten.includes(one))
+      .map(([part, source]) => {
+        const error = failed.get(source);
+        return error ? error.parentElement : paragraph(fill(messages.right, { part }));
+      });
+    dialog.replaceChildren(
+      paragraph(fill(message, { right, parts: all.length })),
+      ...(names ? [paragraph(fill(messages.unwritten, { parts: names }))] : []),
+      ...lines,
+    );
   };
 
   const plugin = {
