@@ -29,7 +29,6 @@ def contents(
         Path(page.docname).name: {
             "path": names[page.docname],
             "title": heading(notebooks[page.docname]),
-            "numbered": bool(page.number),
         }
         for page in chapters
     }
@@ -62,20 +61,17 @@ def exercise(
 ) -> dict[str, Any]:
     """One exercise: what is not known of it is "" or None.
 
-    It stands beside the chapter to read first if that has a number. If not, it stays where the book
-    has it, and names the page: nobody looks for an exercise in the back matter.
+    first: the chapter to read first. The exercise stands in its own place of the book: beside that
+    chapter, exercises would come in another order than that of the course.
     """
     facts = notebook.metadata.get("exercise", {})
-    first = chapters.get(facts.get("read_first", ""))
-    beside = first is not None and first["numbered"]
     return {
         "path": path,
         "caption": caption,
         "title": heading(notebook),
         "minutes": facts.get("minutes", ""),
         "difficulty": facts.get("difficulty", ""),
-        "after": first["path"] if first and beside else "",
-        "first": {"path": first["path"], "title": first["title"]} if first and not beside else None,
+        "first": chapters.get(facts.get("read_first", "")),
         "parts": [
             cell.metadata["nbgrader"]["grade_id"]
             for cell in notebook.cells

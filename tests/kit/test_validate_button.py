@@ -154,38 +154,38 @@ def test_the_start_page_shows_the_chapters_in_their_order(first_sheet: Locator) 
     named = [name for name in names(ROOT / "_toc.yml") if not name.startswith("exercises")]
     texts = [(ROOT / f"{name}.md").read_text(encoding="utf-8") for name in named]
     titles = [re.findall(r"^# (.*)", text, re.MULTILINE)[0].replace("`", "") for text in texts]
-    assert first_sheet.locator(".page > div > a").all_inner_texts() == titles
+    assert first_sheet.locator(".page > a").all_inner_texts() == titles
     numbers = first_sheet.locator(".page .number").all_inner_texts()
     assert numbers == ["", "1", "2", "3", "4", "5", *"678", *[""] * (len(named) - 9)]
 
 
-def test_an_exercise_stands_beside_the_chapter_that_prepares_it(
-    page: Page, first_sheet: Locator
+@pytest.mark.parametrize("width", [DESK["width"], 390])
+def test_the_exercises_are_listed_in_the_order_of_the_course(
+    page: Page, first_sheet: Locator, width: int
 ) -> None:
-    row = first_sheet.locator(".page").filter(
-        has=page.locator("a[href$='chapters/4-matmul.ipynb']")
-    )
-    beside = row.locator(".exercise").all_inner_texts()
-    assert [text.partition(":")[0] for text in beside] == [f"Exercise {n}" for n in (1, 2, 3, 4)]
-    assert beside[1] == card(first_sheet, NAME).inner_text()
-    assert "35 minutes, medium" in beside[1]
-    for chapter, number in (("5-chips", 7), ("6-attention", 6)):
-        link = page.locator(f"a[href$='chapters/{chapter}.ipynb']")
-        (text,) = (
-            first_sheet.locator(".page").filter(has=link).locator(".exercise").all_inner_texts()
-        )
-        assert text.startswith(f"Exercise {number}:")
-
-
-def test_an_exercise_that_no_numbered_chapter_prepares_says_what_to_read(
-    page: Page, first_sheet: Locator
-) -> None:
+    page.set_viewport_size({"width": width, "height": DESK["height"]})
     heading = page.get_by_role("heading", name="Exercises")
     section = first_sheet.locator("section").filter(has=heading)
-    alone = section.locator(".exercise", has_text="Read first: ")
-    titles = [text.splitlines()[0] for text in alone.all_inner_texts()]
-    assert titles == ["Exercise 5: H100 from its spec sheet"]
-    alone.get_by_role("link", name="The hardware catalogue").click()
+    titles = [text.splitlines()[0] for text in section.locator(".exercise").all_inner_texts()]
+    ours = [name for name in names(ROOT / "_toc.yml") if name.startswith("exercises")]
+    assert [title.partition(":")[0] for title in titles] == [
+        f"Exercise {number}" for number in range(1, len(ours) + 1)
+    ]
+    # All there are, and as they are seen: from left to right, and then down.
+    assert first_sheet.locator(".exercise").count() == len(titles)
+    boxes = [card.bounding_box() for card in first_sheet.locator(".exercise").all()]
+    places = [(round(box["y"]), round(box["x"])) for box in boxes if box]
+    assert places == sorted(places)
+    page.set_viewport_size(DESK)
+
+
+def test_an_exercise_says_what_it_takes_and_what_to_read_first(
+    page: Page, first_sheet: Locator
+) -> None:
+    assert "35 minutes, medium" in card(first_sheet, NAME).inner_text()
+    exercise = first_sheet.locator(".exercise", has_text="Exercise 5: H100 from its spec sheet")
+    assert "Read first: " in exercise.inner_text()
+    exercise.get_by_role("link", name="The hardware catalogue").click()
     active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
     active.get_by_role("heading", name="The hardware catalogue").wait_for()
 

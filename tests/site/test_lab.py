@@ -310,27 +310,40 @@ def test_the_start_page_knows_the_pages_and_the_exercises(course: Course) -> Non
             "title": "Exercise 1: Task",
             "minutes": 40,
             "difficulty": "hard",
-            "after": "chapters/2-second.ipynb",
-            "first": None,
+            "first": {"path": "chapters/2-second.ipynb", "title": "The second"},
             "parts": ["part"],
         }
     ]
 
 
-def test_an_exercise_stays_in_its_place_if_the_page_to_read_first_has_no_number(
-    course: Course,
-) -> None:
-    course.put_exercise("Task", minutes=40, difficulty="hard", read_first="glossary")
+def test_the_exercises_come_in_the_order_of_the_course(course: Course) -> None:
+    """Whichever chapters they follow: here the first belongs to the last chapter."""
+    for name, chapter in (("a-later", "first"), ("task", "glossary"), ("b-last", "preface")):
+        course.put_exercise(name, read_first=chapter)
+        if name != "task":
+            path = course.release / name / f"{name}.ipynb"
+            path.parent.mkdir()
+            (course.release / "task" / "task.ipynb").rename(path)
+    course.put_exercise("task", read_first="glossary")
+    later = "{file: exercises/task/task}, {file: exercises/a-later/a-later}"
+    toc = TOC.replace("{file: exercises/task/task}", f"{later}, {{file: exercises/b-last/b-last}}")
+    (course.book / "_toc.yml").write_text(toc)
     course.lab()
-    one = json.loads((course.work / "course.json").read_text(encoding="utf-8"))["exercises"][0]
-    assert (one["after"], one["caption"]) == ("", "Tasks")
-    assert one["first"] == {"path": "chapters/glossary.ipynb", "title": "The glossary"}
+    listed = json.loads((course.work / "course.json").read_text(encoding="utf-8"))["exercises"]
+    assert [(one["caption"], one["path"]) for one in listed] == [
+        ("Tasks", f"{name}/{name}.ipynb") for name in ("task", "a-later", "b-last")
+    ]
+    assert [one["first"]["title"] for one in listed] == [
+        "The glossary",
+        "The first",
+        "The preface",
+    ]
 
 
 def test_an_exercise_without_facts_or_release_breaks_nothing(course: Course) -> None:
     content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
     one = content["exercises"][0]
-    assert (one["minutes"], one["difficulty"], one["after"]) == ("", "", "")
+    assert (one["minutes"], one["difficulty"]) == ("", "")
     assert one["first"] is None
     course.put_exercise("Task", read_first="no such chapter")
     course.lab()

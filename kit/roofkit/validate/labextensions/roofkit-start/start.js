@@ -154,33 +154,25 @@
     );
   };
 
-  const row = (app, page, exercises, files) =>
+  const row = (app, page, files) =>
     element(
       "li",
       { class: "page" },
-      element(
-        "div",
-        {},
-        element("span", { class: "number" }, page.number),
-        link(app, page.path, page.title),
-        news(app, page.path, files),
-      ),
-      exercises.length
-        ? element("ul", {}, ...exercises.map((exercise) => card(app, exercise, files)))
-        : "",
+      element("span", { class: "number" }, page.number),
+      link(app, page.path, page.title),
+      news(app, page.path, files),
     );
 
   const draw = (app, course, state) => {
     const { files, exercises } = state;
     const sections = course.parts.map(({ caption, pages }) => {
       const section = element("section", {}, element("h2", {}, caption));
-      // Where it stands beside no chapter, an exercise stays where the book has it.
-      const alone = exercises.filter((one) => !one.after && one.caption === caption);
-      const cards = alone.map((exercise) => card(app, exercise, files));
-      if (cards.length) section.append(element("ul", { class: "alone" }, ...cards));
-      const rows = pages.map((page) => [page, exercises.filter((e) => e.after === page.path)]);
-      if (rows.some(([, beside]) => beside.length)) section.classList.add("beside");
-      const list = rows.map(([page, beside]) => row(app, page, beside, files));
+      // All exercises stand here, in the order of the course, whatever chapter prepares them.
+      const cards = exercises
+        .filter((exercise) => exercise.caption === caption)
+        .map((exercise) => card(app, exercise, files));
+      if (cards.length) section.append(element("ul", { class: "exercises" }, ...cards));
+      const list = pages.map((page) => row(app, page, files));
       if (list.length) section.append(element("ol", { role: "list" }, ...list));
       return section;
     });
