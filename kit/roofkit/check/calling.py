@@ -29,10 +29,11 @@ def caller(function: Callable[..., Any], names: Iterable[str], figure: bool) -> 
     # A parameter named ax gets the axis by name; else the first parameter gets it.
     axis_by_name = figure and AXIS in _named(signature)
 
-    def call(*axis: Any, **named: Any) -> Any:
+    def call(*leading: Any, **named: Any) -> Any:
         if axis_by_name:
-            axis, named = (), {AXIS: axis[0], **named}
-        positional, rest = _split(signature, axis, named)
+            named |= dict(zip((AXIS,), leading, strict=True))
+            leading = ()
+        positional, rest = _split(signature, leading, named)
         return function(*positional, **rest)
 
     axis, asked = (None,) if figure else (), dict.fromkeys(names)

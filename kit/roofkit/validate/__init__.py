@@ -51,7 +51,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
     def _extract_error(self, cell: NotebookNode) -> str:
         """What a check ended with; where a name is missing, why no cell above defined it."""
         error = str(super()._extract_error(cell))
-        missing = re.search(r"NameError: name '(\w+)' is not defined", strip_ansi(error))
+        missing = re.search(r"NameError: name '(\w+)' is not defined", _plain(error))
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""
         if not cause:
             return error
@@ -99,8 +99,13 @@ class HonestValidator(Validator):  # type: ignore[misc]
 
 def _shown(error: NotebookNode) -> str:
     """An error of the syntax with its line and the mark below it; of another the last line."""
-    lines = strip_ansi("\n".join(error.traceback)).strip("\n").splitlines()
+    lines = _plain("\n".join(error.traceback)).strip("\n").splitlines()
     return "\n".join(lines if error.ename in SYNTAX else lines[-1:])
+
+
+def _plain(text: str) -> str:
+    """The text without codes for colors."""
+    return str(strip_ansi(text))  # type: ignore[no-untyped-call]
 
 
 def install() -> None:
