@@ -3,11 +3,14 @@
 import ast
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 SOURCE_CHARACTERS = 100_000  # parsed; a syntax tree takes some hundred bytes for each
 KEPT_CHARACTERS = 2_000  # of a source whose tree is kept for the next who asks
 KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+
+# What a source may catch where a module is missing.
+ABSENCES = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 
 
 @functools.lru_cache(maxsize=100)
@@ -31,6 +34,41 @@ def written(source: str, function: str) -> bool:
             and function in _bound(node)
         )
         for node in body
+    )
+
+
+def imported(source: str) -> frozenset[str]:
+    """Top-level modules that this source imports, in its functions too.
+
+    Not those whose absence the source handles: in a `try` that catches an ImportError.
+    """
+    body = parsed(source)
+    if body is None:
+        found = re.findall(r"^[ \t]*(?:import|from)[ \t]+(\w+)", source, flags=re.MULTILINE)
+        return frozenset(found)
+    return frozenset(_imported(body))
+
+
+def _imported(body: Iterable[ast.AST]) -> Iterator[str]:
+    nodes = list(body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import):
+            yield from (name.name.split(".")[0] for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.module and not node.level:
+                yield node.module.split(".")[0]
+        elif isinstance(node, ast.Try) and any(map(_catches_absence, node.handlers)):
+            nodes += [*node.handlers, *node.orelse, *node.finalbody]
+        else:
+            nodes += ast.iter_child_nodes(node)
+
+
+def _catches_absence(handler: ast.ExceptHandler) -> bool:
+    """Whether it handles that a module is not there."""
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(
+        kind is None or (isinstance(kind, ast.Name) and kind.id in ABSENCES) for kind in kinds
     )
 
 

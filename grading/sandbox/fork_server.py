@@ -27,6 +27,7 @@ from .inside.seccomp import MACHINES
 
 INSIDE = Path(__file__).parent / "inside"
 START = "import sys; sys.path.insert(0, '/run'); from inside import zygote; zygote.main()"
+PACKAGES = (rooflib, roofkit)  # which a notebook imports as they are in this process
 PRELOADED = ("numpy", "numpy.random", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
 PREFIX = "grading-sockets-"
 NEW_SECONDS = 60  # a younger folder may not be locked yet
@@ -252,7 +253,7 @@ def command(boxes: Path, descriptor: int) -> list[str]:
         words += ["--uid", "65534", "--gid", "65534"]
     words += ["--hostname", "sandbox"]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in (rooflib, roofkit)}
+    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in PACKAGES}
     for folder in ("/run/boxes", "/run/inside", *packages, "/run/box"):
         words += parents(folder)
     words += ["--dir", "/run/box"]
