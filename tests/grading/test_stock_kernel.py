@@ -60,6 +60,10 @@ CELLS = {
     "captured": "%%capture caught\nprint('caught')\ndisplay(5)\n6",
     "what was captured": "print(caught.stdout)\ncaught.outputs",
     "timed": "%%time\npass",
+    "program": "!echo by a program; echo é >&2; printf end",
+    "program that fails": "!exit 3\nprint(_exit_code)",
+    "program that is ended": "!kill -9 $$\nprint(_exit_code)",
+    "missing program": "!no-such-program 2> /dev/null\nprint(_exit_code)",
     "shell value": "words = !echo a b\nwords",
     "help": "len?",
     "magic value": "%who_ls",
@@ -84,7 +88,7 @@ CELLS = {
     "post execute": "get_ipython().events.register('post_execute', lambda: print('after'))",
     "after that": "1",
 }
-# A sandbox has loaded matplotlib before there is a shell, and has no terminals.
+# A sandbox has loaded matplotlib before there is a shell.
 PLOTS = {
     "plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
     "two plots": "plt.figure()\nplt.figure()\n5",
@@ -92,7 +96,6 @@ PLOTS = {
     "formats": "%config InlineBackend.figure_formats = ['svg']\nplt.plot([1]).clear()",
     "backend": "%matplotlib inline\nplt.get_backend(), plt.isinteractive()",
     "settings": "plt.rcParams == plt.rcParamsDefault | {'interactive': True}",
-    "program": "!echo by a program",
 }
 CHANCE = (
     (r"0x[0-9a-f]{6,}", "ADDRESS"),

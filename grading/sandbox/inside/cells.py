@@ -26,7 +26,7 @@ from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
-from . import isolate, sooner
+from . import commands, isolate, sooner
 from .output import Lines, Stream
 
 IMPORTED_AT_START = (
@@ -88,6 +88,7 @@ def warm_up() -> None:
     """Import and run once what every notebook needs, so that forked processes have it in memory."""
     for module in IMPORTED_AT_START:
         importlib.import_module(module)
+    commands.set_up()
     before = sys.excepthook
     _app().kernel.shell.run_cell("1 + 1", silent=True, store_history=False)
     sys.excepthook = before  # an error of this process's own is no crash of a notebook
@@ -120,6 +121,7 @@ def run(descriptor: int) -> None:
             keep, stay = namespace["install"](address, kernel.shell.user_ns)
         elif what == "stay":
             done = f'\n[{lines.number}, "done", {{}}]\n'
+            lines.fall_silent()
             stay(word, lines.connection.fileno(), done.encode())
         elif what == "keep":
             said = '"kept": true' if keep(word) else '"kept": false'

@@ -14,6 +14,7 @@ from jupyter_client.session import Session
 
 MESSAGE_BYTES = 4_000_000
 SHOWN = ("stream", "error", "display_data", "update_display_data", "execute_result", "clear_output")
+NO_PROCESS = 0
 FLUSH_CHARACTERS = 500_000
 FLUSH_SECONDS = 0.2
 
@@ -24,6 +25,10 @@ class Lines(Session):
     connection: socket.socket
     number = 0  # of the order that is carried out
     lock = threading.RLock()
+
+    def fall_silent(self) -> None:
+        """Drop all messages from now on, as in a fork: what a function shows is no answer."""
+        self.pid = NO_PROCESS
 
     def send(self, stream: Any, msg_or_type: Any, content: Any = None, *_: Any, **__: Any) -> None:
         """Write a message, if a notebook shows its kind, and this process is no fork of it."""
