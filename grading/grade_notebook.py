@@ -10,6 +10,7 @@ from grading import sandbox
 from grading.execution.notebook import ENDED, run
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
+from grading.judging.lacking import name_missing_modules
 from grading.judging.verdicts import judge_parts, write
 from grading.release import exercises
 from grading.sandbox.box import LIMITS
@@ -60,12 +61,13 @@ def _grade(
     spare: bool,
 ) -> tuple[NotebookNode, bool, bool]:
     """(the graded notebook, whether it was late by the wall clock, whether its process ended)"""
-    keys = {part.key for part in exercises.load(name).parts}
+    functions = {part.key: part.function for part in exercises.load(name).parts}
     left = replace(LIMITS, wall_seconds=max(0.0, end - time.monotonic()))
     with sandbox.open(left, unsafe) as box, Questions(box, end, spare) as questions:
         execution = run(nb, box, questions, limits)
-        questions.collect(keys)
+        questions.collect(set(functions))
         graded = judge_parts(name, questions, seed, limits, execution.trouble)
+    graded = name_missing_modules(nb, functions, graded)
     trouble = STOPPED.get(box.stopped, execution.trouble)
     late = execution.late | questions.late
     waited = "wall" in late or box.stopped == "time"

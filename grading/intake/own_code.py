@@ -46,18 +46,25 @@ def imported(source: str) -> frozenset[str]:
     if body is None:
         found = re.findall(r"^[ \t]*(?:import|from)[ \t]+(\w+)", source, flags=re.MULTILINE)
         return frozenset(found)
-    return frozenset(_imported(body))
+    return frozenset(module for module, _ in imports(body))
 
 
-def _imported(body: Iterable[ast.AST]) -> Iterator[str]:
+def imports(body: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """(top-level module, name that it gives a value to) of the same imports in a syntax tree.
+
+    The name is "*" for all that a module has.
+    """
     nodes = list(body)
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.Import):
-            yield from (name.name.split(".")[0] for name in node.names)
+            for name in node.names:
+                module = name.name.split(".")[0]
+                yield module, name.asname or module
         elif isinstance(node, ast.ImportFrom):
             if node.module and not node.level:
-                yield node.module.split(".")[0]
+                for name in node.names:
+                    yield node.module.split(".")[0], name.asname or name.name
         elif isinstance(node, ast.Try) and any(map(_catches_absence, node.handlers)):
             nodes += [*node.handlers, *node.orelse, *node.finalbody]
         else:

@@ -1,10 +1,17 @@
 """Modules that a notebook imports and that are not there where it is graded."""
 
-import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+import re
 
+import pytest
+from classroom import cell, functions, points
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from submissions import Submission, hand_in
+
+from grading.grade_notebook import grade
 from grading.intake.missing_modules import missing_modules
 from grading.intake.own_code import imported
+from grading.judging.verdicts import HIDDEN_ALONE, cases
+from grading.release import exercises
 
 
 @pytest.mark.parametrize(
@@ -37,3 +44,118 @@ def test_only_modules_that_the_sandbox_lacks_are_missing():
     cells = [new_markdown_cell("import nothing"), *map(new_code_cell, sources)]
     found = missing_modules(new_notebook(cells=cells))
     assert found == ["conftest", "exercises", "grading", "no_such", "zipp_no"]
+
+
+# --- while a notebook is graded -------------------------------------------------------------------
+
+NAME = "int8-weights"
+FULL = points(NAME)
+LAST = list(FULL)[-1]
+ABSENT = "no_such_module"
+USING = f"from {ABSENT} import one\ndef use():\n    return one.two + 1\n"
+
+
+def graded(*changes, name=NAME):
+    """Part → its points, cause and sentences, with functions of the reference's changed.
+
+    Each change is a text, and what stands in its place in every solution cell.
+    """
+    source = exercises.source(name)
+    notebook = hand_in(Submission(name, "reference", "", {}), source, source, functions(name))
+    for one in notebook.cells:
+        if one.metadata.get("nbgrader", {}).get("solution") and one.cell_type == "code":
+            for old, new in changes:
+                one.source = re.sub(old, new, one.source, count=1, flags=re.MULTILINE)
+    done = grade(notebook, name, "tests")
+    return {part["key"]: part for part in done.metadata.rooflib["parts"]}, done
+
+
+def first_importing(notebook):
+    return next(one for one in notebook.cells if one.source.startswith(f"import {ABSENT}"))
+
+
+def lost(parts):
+    return {key: part["cause"] for key, part in parts.items() if part["points"] < part["of"]}
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"import {ABSENT}",
+        f"import numpy as np, {ABSENT}.part as absent",
+        f"from {ABSENT} import one, two as three",
+        f"from {ABSENT} import *",
+        f"import {ABSENT} as absent\nabsent.set_theme(style='dark')\nabsent.settings.x = 1",
+        f"import {ABSENT} as absent\ntable = absent.Table()\ntable.columns = 'a'",
+        f"from {ABSENT} import nn\nclass Net(nn.Module):\n    pass",
+        f"if True:\n    import {ABSENT}",
+        f"try:\n    import {ABSENT}\nexcept ImportError:\n    {ABSENT} = None",
+        f"import {ABSENT}\nvalue = 1\nvalue = {ABSENT}.one(value)\nvalue += 1",
+        f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
+    ],
+)
+@pytest.mark.parametrize("name", [NAME, "roofline-plot"])
+def test_an_import_that_nothing_needs_costs_nothing(head, name):
+    parts, _ = graded((r"\A", f"{head}\n"), name=name)
+    assert lost(parts) == {}
+
+
+def test_the_cell_shows_the_error_as_ever_and_what_comes_after_it():
+    _, notebook = graded((r"\A", f"import {ABSENT}\n"), (r"\Z", "\nprint('after')"))
+    error, printed = first_importing(notebook).outputs
+    assert (error.ename, printed.text) == ("ModuleNotFoundError", "after\n")
+    assert f"----> 1 import {ABSENT}" in re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
+
+
+def test_an_annotation_is_no_use():
+    head = f"import {ABSENT} as absent\n"
+    parts, _ = graded((r"\A", head), (r"\):$", ") -> absent.Table[int] | None:"))
+    assert lost(parts) == {}
+
+
+def test_nothing_runs_after_another_error():
+    _, notebook = graded((r"\A", f"import {ABSENT}\n1 / 0\n"))
+    shown = first_importing(notebook).outputs
+    assert [one.ename for one in shown] == ["ModuleNotFoundError", "ZeroDivisionError"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"^    return ", f"    import {ABSENT}\n    return "),
+        (r"^    return (.*)", rf"    from {ABSENT} import one\n    return one(\1)"),
+        (r"^def ", f"import {ABSENT} as absent\n@absent.jit\ndef "),
+        (r"\A([\s\S]*?)^    return ", rf"import {ABSENT} as a\n\1    a.b()\n    return "),
+        (r"\A([\s\S]*?)^    return ", rf"from {ABSENT} import *\n\1    one()\n    return "),
+        (r"\A([\s\S]*?)^    return ", rf"{USING}\1    use()\n    return "),
+    ],
+)
+def test_a_module_that_a_function_needs_is_named(old, new):
+    parts, notebook = graded((old, new))
+    assert set(lost(parts).values()) == {f"not installed: {ABSENT}"}
+    assert set(lost(parts)) == set(FULL)
+    said = f"{ABSENT} is not installed where notebooks are graded."
+    for part in parts.values():
+        assert part["sentences"][-1] == said
+        assert said in cell(notebook, part["key"]).outputs[0].text
+
+
+def test_a_failure_that_has_another_reason_is_not_put_on_a_module():
+    parts, _ = graded((r"\A", f"import {ABSENT}\n"), (r"^    return ", "    return 1 / 0 * "))
+    assert set(lost(parts).values()) == {"raised"}
+    assert not any("installed" in line for part in parts.values() for line in part["sentences"])
+
+
+def test_what_fails_for_hidden_values_alone_does_not_say_how():
+    case = cases(NAME, LAST, "tests")[0].inputs
+    shown = [repr(sorted(one.items())) for one in case]
+    name = functions(NAME)[LAST]
+    more = (
+        f"right = {name}\n\ndef {name}(**case):\n"
+        f"    if repr(sorted(case.items())) not in {shown!r}:\n        import {ABSENT}\n"
+        "    return right(**case)\n"
+    )
+    parts, _ = graded((rf"(def {name}\([\s\S]*)\Z", rf"\1\n{more}"))
+    last = parts[LAST]
+    assert (last["points"], last["cause"]) == (0, f"not installed: {ABSENT}")
+    assert list(last["sentences"]) == [HIDDEN_ALONE]

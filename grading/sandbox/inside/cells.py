@@ -26,7 +26,7 @@ from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
-from . import commands, isolate, sooner
+from . import commands, isolate, missing, sooner
 from .output import Lines, Stream
 
 IMPORTED_AT_START = (
@@ -157,6 +157,7 @@ def _app() -> KernelApp:
     app.log.setLevel(logging.WARNING)  # or each cell makes records that nobody prints
     app.initialize()
     sooner.set_up()
+    missing.set_up(app.kernel.shell)
     tempfile.gettempdir()  # which writes a file to find out
     return app
 
