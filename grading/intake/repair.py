@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from grading.intake.own_code import added, functions, written
+from grading.intake.order import settle
+from grading.intake.own_code import added, functions
 from grading.release import exercises
 
 SourceCells = Mapping[str, NotebookNode]  # grade id → the cell of the source notebook
@@ -44,7 +45,7 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
                 place = _index(nb, cell) + (not exercises.is_check(cell))
                 nb.cells.insert(place, _new_cell(nb, kept, f"added-to-{grade_id}"))
     remarks += _add_missing(nb, source_cells, name)
-    remarks += _meet(nb, name)
+    remarks += settle(nb, _asked(name), list(source_cells))
     nb["metadata"] = copy.deepcopy(source.metadata)  # what editors say of themselves is no answer
     return remarks, tampering
 
@@ -143,43 +144,6 @@ def _restore_text(cell: NotebookNode, original: NotebookNode) -> tuple[list[str]
         told.append(f"the points of the cell {marks.grade_id} were changed")
     cell.source = original.source
     return told, kept
-
-
-def _meet(nb: NotebookNode, name: str) -> list[str]:
-    """Have each check come after the function that it checks, wherever that was written.
-
-    A check moves down to a function that is written below it alone. A cell that is still as it was
-    released moves up before one that is written above it, or it would undo that.
-    """
-    remarks = []
-    for key, function in _asked(name).items():
-        check = next(cell for cell in nb.cells if _grade_id(cell) == key)
-        answers = [
-            cell
-            for cell in nb.cells
-            if cell.cell_type == "code"
-            and not exercises.is_check(cell)
-            and written(cell.source, function)
-        ]
-        places = [_index(nb, cell) for cell in answers]
-        at = _index(nb, check)
-        if places and min(places) > at:
-            nb.cells.insert(max(places), nb.cells.pop(at))
-            remarks.append(f"{function} was written below its check")
-            continue
-        last = max((place for place in places if place < at), default=at)
-        undone = next(
-            (
-                cell
-                for cell in nb.cells[last + 1 : at]
-                if cell.cell_type == "code" and function in functions(cell.source)
-            ),
-            None,
-        )
-        if undone is not None:
-            nb.cells.insert(last, nb.cells.pop(_index(nb, undone)))
-            remarks.append(f"{function} was written above its question")
-    return remarks
 
 
 def _new_cell(nb: NotebookNode, source: str, name: str) -> NotebookNode:

@@ -1,0 +1,169 @@
+"""Which names a cell gives a value to and which it needs: read from the syntax tree, never run."""
+
+import ast
+import builtins
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from grading.intake.own_code import KEPT_CHARACTERS, functions, is_stub, parsed
+
+# A kernel has these without an import.
+GIVEN = {*dir(builtins), "display", "get_ipython", "In", "Out", "exit", "quit", "_", "__", "___"}
+SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Names = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement at the top level of a cell: names that it needs and calls, and that it binds.
+
+    What a function needs when it is called does not count here.
+    """
+
+    needs: Names
+    calls: Names
+    binds: Names
+
+
+@dataclass(frozen=True)
+class CellNames:
+    """The names of one cell.
+
+    later: function or class → names that it needs when it is called. stubs: functions that are
+    still as they were released.
+    """
+
+    steps: tuple[Step, ...] = ()
+    later: Mapping[str, Names] = field(default_factory=dict)
+    stubs: Names = frozenset()
+
+    @functools.cached_property
+    def binds(self) -> Names:
+        """All names that the cell gives a value to, other than by a stub."""
+        return frozenset().union(*(step.binds for step in self.steps)) - self.stubs
+
+    @functools.cached_property
+    def needs(self) -> Names:
+        """All names that the cell needs from above as it runs."""
+        found: set[str] = set()
+        bound: set[str] = set()
+        for step in self.steps:
+            found |= (step.needs | step.calls) - bound
+            bound |= step.binds
+        return frozenset(found)
+
+
+def names_of(source: str) -> CellNames:
+    """The names of this cell; of one that can't be parsed, its functions alone."""
+    return (_kept if len(source) <= KEPT_CHARACTERS else _names_of)(source)
+
+
+def _names_of(source: str) -> CellNames:
+    body = parsed(source)
+    if body is None:
+        return CellNames((Step(frozenset(), frozenset(), frozenset(functions(source))),))
+    try:
+        later: dict[str, Names] = {}
+        for node in body:
+            for name, needed in _later(node):
+                later[name] = later.get(name, frozenset()) | needed
+        stubs = {node.name for node in body if isinstance(node, ast.FunctionDef) and is_stub(node)}
+        return CellNames(tuple(map(_step, body)), later, frozenset(stubs))
+    except RecursionError:  # nested too deep
+        return CellNames()
+
+
+# A class hands in the same cells again and again.
+_kept = functools.lru_cache(maxsize=200)(_names_of)
+
+
+def closure(names: Iterable[str], later: Mapping[str, Names]) -> set[str]:
+    """These names, and all that are needed when what they stand for is called."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += later.get(name, ())
+    return found
+
+
+def _step(node: ast.stmt) -> Step:
+    needs: set[str] = set()
+    calls: set[str] = set()
+    binds: set[str] = set()
+    for one in _at_once(node):
+        if isinstance(one, ast.Name):
+            (needs if isinstance(one.ctx, ast.Load) else binds).add(one.id)
+            if isinstance(one.ctx, ast.Store):
+                needs |= {one.id} if isinstance(node, ast.AugAssign) else set()
+        elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name):
+            calls.add(one.func.id)
+        else:
+            binds |= set(_bound_by(one))
+    if not isinstance(node, ast.AugAssign | ast.Assign | ast.AnnAssign):
+        needs -= binds  # of a loop, a block or an import: bound before they are needed
+    return Step(frozenset(needs - GIVEN), frozenset(calls - GIVEN), frozenset(binds))
+
+
+def _at_once(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement that are evaluated when it runs: no bodies of functions."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if isinstance(one, SCOPES):
+            waiting += _outside(one)
+        else:
+            waiting += ast.iter_child_nodes(one)
+
+
+def _outside(node: SCOPES) -> list[ast.AST]:
+    """What of a function is evaluated where it is defined."""
+    parts: list[ast.AST | None] = [*node.args.defaults, *node.args.kw_defaults]
+    if not isinstance(node, ast.Lambda):
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        every += filter(None, (node.args.vararg, node.args.kwarg))
+        parts += [*node.decorator_list, node.returns, *(one.annotation for one in every)]
+    return [one for one in parts if one is not None]
+
+
+def _bound_by(node: ast.AST) -> Iterator[str]:
+    """Names to which this node itself gives a value, other than as an `ast.Name`."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((name.asname or name.name).split(".")[0] for name in node.names)
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+
+
+def _later(node: ast.stmt) -> Iterator[tuple[str, Names]]:
+    """(function or class, what it needs when it is called) of one that a statement defines."""
+    for one in _at_once(node):
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield one.name, _free(one)
+    if isinstance(node, ast.Assign):
+        lambdas = [one for one in ast.walk(node.value) if isinstance(one, ast.Lambda)]
+        for target in node.targets:
+            if isinstance(target, ast.Name) and lambdas:
+                yield target.id, frozenset().union(*map(_free, lambdas))
+
+
+def _free(node: ast.AST) -> Names:
+    """Names that a definition needs from outside, as far as no name of its own is the same."""
+    loaded: set[str] = set()
+    own: set[str] = set()
+    outer: set[str] = set()
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            (loaded if isinstance(one.ctx, ast.Load) else own).add(one.id)
+        elif isinstance(one, ast.arg):
+            own.add(one.arg)
+        elif isinstance(one, ast.Global):
+            outer |= set(one.names)
+        elif one is not node:
+            own |= set(_bound_by(one))
+    return frozenset(loaded - (own - outer) - GIVEN)

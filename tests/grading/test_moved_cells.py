@@ -1,0 +1,241 @@
+"""Moved cells cost nothing: a notebook in which each function is complete gets its points."""
+
+import copy
+import itertools
+import random
+
+import pytest
+from classroom import cell, code, functions
+from classroom.plain import grade
+from submissions import Submission, hand_in
+
+from grading.intake import order
+from grading.intake.dependencies import names_of
+from grading.intake.repair import repair
+from grading.release import exercises
+
+NAMES = exercises.names()
+RANDOM = 20  # permutations of each exercise
+
+
+def solved(name):
+    source = exercises.source(name)
+    return hand_in(Submission(name, "reference", "", {}), source, source, functions(name))
+
+
+def with_imports(name):
+    """Each answer's cell begins with imports and a constant, and ends with a call of a helper."""
+    notebook = solved(name)
+    for number, one in enumerate(solutions(notebook)):
+        head = f"import math\nfrom itertools import chain\nLIMIT_{number} = math.floor({number}.5)"
+        tail = f"def helper_{number}():\n    return LIMIT_{number}\nprint(helper_{number}())"
+        one.source = f"{head}\n\n{one.source}\n\n{tail}"
+    return notebook
+
+
+def with_shared_imports(name):
+    """The first answer's cell has what all answers use: a module, a constant and a helper."""
+    notebook = solved(name)
+    cells = solutions(notebook)
+    for one in cells:
+        one.source = one.source.replace("return ", "return same(math.floor(ONE)) and ")
+    first = "import math\nONE = math.floor(1.5)\ndef same(x):\n    return math.floor(x)"
+    cells[0].source = f"{first}\n{cells[0].source}"
+    return notebook
+
+
+def with_needs(name):
+    """Each answer's cell needs a constant of the one before it as it runs."""
+    notebook = solved(name)
+    for number, one in enumerate(solutions(notebook)):
+        before = f"ONE_{number - 1}" if number else "1"
+        one.source = f"ONE_{number} = {before} + 0\n{one.source}"
+        one.source = one.source.replace("return ", f"return ONE_{number} and ")
+    return notebook
+
+
+def with_test_calls(name):
+    """Above each function its cell shows what the function before it gives for its first case."""
+    notebook = solved(name)
+    called = list(functions(name).values())
+    for number, one in enumerate(solutions(notebook)):
+        if number:
+            one.source = f"print({called[number - 1]}.__name__)\n{one.source}"
+    return notebook
+
+
+STYLES = (solved, with_imports, with_shared_imports, with_needs, with_test_calls)
+
+
+def solutions(notebook):
+    return [one for one in notebook.cells if one.metadata.get("nbgrader", {}).get("solution")]
+
+
+def checks(notebook):
+    return [one for one in notebook.cells if exercises.is_check(one)]
+
+
+def put(notebook, cells, others):
+    """Put these cells, in this order, at the places that the others have now."""
+    places = [place_of(notebook, one) for one in others]
+    for place, one in zip(places, cells, strict=True):
+        notebook.cells[place] = one
+
+
+def place_of(notebook, one):
+    return next(place for place, other in enumerate(notebook.cells) if other is one)
+
+
+def lost(notebook, name):
+    repair(notebook, name)
+    return {key: part.cause for key, part in grade(notebook, name).items() if not part.points}
+
+
+def moved(notebook):
+    """(what was moved, a notebook in which it was)"""
+    for kind, found in (("answers", solutions), ("checks", checks)):
+        for one, other in itertools.combinations(range(len(found(notebook))), 2):
+            changed = copy.deepcopy(notebook)
+            pair = [found(changed)[place] for place in (one, other)]
+            put(changed, pair[::-1], pair)
+            yield f"{kind} {one} and {other} swapped", changed
+    for place in range(len(checks(notebook))):
+        for where in (0, len(notebook.cells) - 1):
+            changed = copy.deepcopy(notebook)
+            one = checks(changed)[place]
+            del changed.cells[place_of(changed, one)]
+            changed.cells.insert(where, one)
+            yield f"check {place} at {where}", changed
+    for found in (solutions, checks):
+        changed = copy.deepcopy(notebook)
+        put(changed, found(changed)[::-1], found(changed))
+        yield f"{found.__name__} in reverse", changed
+    changed = copy.deepcopy(notebook)
+    changed.cells.append(changed.cells.pop(place_of(changed, cell(changed, "given"))))
+    yield "what is given at the end", changed
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", NAMES)
+def test_what_stands_in_order_is_left_in_order(name, style):
+    notebook = style(name)
+    before = copy.deepcopy(notebook)
+    assert repair(notebook, name) == ([], [])
+    assert notebook.cells == before.cells
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_swapped_cells_cost_nothing(name):
+    figure = name == "roofline-plot"  # which takes longest to draw
+    for what, notebook in moved(solved(name)):
+        if not figure or "check" not in what:
+            assert lost(notebook, name) == {}, what
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", NAMES)
+def test_swapped_cells_of_any_style_cost_nothing(name, style):
+    for what, notebook in moved(style(name)):
+        assert lost(notebook, name) == {}, what
+
+
+@pytest.mark.parametrize("style", STYLES[1:])
+def test_answers_in_reverse_cost_nothing(style):
+    name = NAMES[0]
+    for what, notebook in moved(style(name)):
+        if "reverse" in what:
+            assert lost(notebook, name) == {}, what
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("name", NAMES)
+def test_cells_in_any_order_cost_nothing(name, style):
+    for seed in range(RANDOM):
+        notebook = style(name)
+        random.Random(seed).shuffle(notebook.cells)
+        assert lost(notebook, name) == {}, seed
+
+
+# --- what an order may not change -----------------------------------------------------------------
+
+NAME = "int8-matmul"
+
+
+def test_of_two_definitions_the_last_above_the_check_counts():
+    notebook = solved(NAME)
+    draft = code("def operations(B, D, F):\n    return 1")
+    notebook.cells.insert(place_of(notebook, cell(notebook, "operations-solution")), draft)
+    late = code("def operations(B, D, F):\n    return 2")
+    notebook.cells.insert(place_of(notebook, cell(notebook, "operations")) + 1, late)
+    before = copy.deepcopy(notebook.cells)
+    repair(notebook, NAME)
+    assert [one.source for one in notebook.cells] == [one.source for one in before]
+
+
+def test_helpers_of_the_same_name_stay_with_their_functions():
+    notebook = solved(NAME)
+    for number, part in enumerate(("operations", "bytes-moved")):
+        answer = cell(notebook, f"{part}-solution")
+        function = functions(NAME)[part]
+        answer.source += (
+            f"\n\n\nright_{number} = {function}\n\n\ndef helper():\n    return {number}\n\n\n"
+            f"def {function}(B, D, F):\n    assert helper() == {number}\n"
+            f"    return right_{number}(B, D, F)"
+        )
+    alone = {"bytes-moved", "operations"}
+    assert not alone & lost(copy.deepcopy(notebook), NAME).keys()
+    pair = [cell(notebook, f"{part}-solution") for part in ("operations", "bytes-moved")]
+    put(notebook, pair[::-1], pair)
+    assert not alone & lost(notebook, NAME).keys()
+
+
+def test_a_cell_does_not_move_past_one_that_gives_its_names_other_values():
+    notebook = solved(NAME)
+    at = place_of(notebook, cell(notebook, "bytes-moved-solution"))
+    draft = code("start = later\n\n\ndef bytes_moved(B, D, F):\n    return 1")
+    notebook.cells.insert(at, draft)
+    notebook.cells.append(code("later = 1"))
+    assert repair(notebook, NAME) == ([], [])
+    assert lost(notebook, NAME) == {}
+
+
+def test_constants_that_are_made_of_one_another_find_each_other():
+    notebook = solved(NAME)
+    last = solutions(notebook)[-1]
+    last.source = last.source.replace("return ", "return C and ")
+    for source in ("A = 1", "B = A + 1", "C = B + 1"):
+        notebook.cells.insert(0, code(source))
+    assert lost(notebook, NAME) == {}
+
+
+def test_many_cells_are_left_as_they_are(monkeypatch):
+    monkeypatch.setattr(order, "MAX_CELLS", 3)
+    notebook = with_needs(NAME)
+    put(notebook, solutions(notebook)[::-1], solutions(notebook))
+    told, _ = repair(notebook, NAME)
+    assert not any("needs" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("source", "needs", "binds"),
+    [
+        ("x = y", {"y"}, {"x"}),
+        ("x += 1", {"x"}, {"x"}),
+        ("for x in y:\n    print(x)", {"y"}, {"x"}),
+        ("import a.b as c, d.e", set(), {"c", "d"}),
+        ("def f(x=y) -> z:\n    return w", {"y", "z"}, {"f"}),
+        ("@g\nclass A(B):\n    c = d", {"g", "B", "d"}, {"A", "c"}),
+        ("with open(p) as q:\n    q.read()", {"p"}, {"q"}),
+        ("f = lambda x: y", set(), {"f"}),
+        ("(a, *b), c.d = e", {"c", "e"}, {"a", "b"}),
+        ("try:\n    a\nexcept E as b:\n    pass", {"a", "E"}, {"b"}),
+        ("%%time\nx = y", {"y"}, {"x"}),
+        ("print(len(display))", set(), set()),
+    ],
+)
+def test_the_names_of_a_cell_are_told_from_its_code(source, needs, binds):
+    names = names_of(source)
+    assert set().union(*(step.needs for step in names.steps)) == needs
+    assert names.binds == binds
