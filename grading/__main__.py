@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from grading.allowed_modules import CannotAllow, allow, modules_folder
 from grading.parallel import pool
+from grading.sandbox import modules
 from grading.sandbox.box import accepted
 
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
@@ -21,6 +23,8 @@ INTERRUPTED = 130  # what a shell says of a command that was ended by Ctrl-C
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     try:
+        if options.command == "grade":
+            _allow(options)
         if options.command == "grade" and not options.cluster:
             # It starts up while this process imports.
             options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
@@ -39,6 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         print(f"\n{STOPPED}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
+
+
+def _allow(options: argparse.Namespace) -> None:
+    """Have the course's own modules ready before anything starts that shows them to notebooks."""
+    if options.allow:
+        try:
+            print(*allow(options.course.resolve(), options.allow), sep="\n", flush=True)
+        except CannotAllow as error:
+            raise SystemExit(str(error)) from None
+    modules.use(modules_folder(options.course.resolve()))
 
 
 def release(options: argparse.Namespace) -> None:
@@ -136,6 +150,12 @@ def parser() -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--again", metavar="STUDENT[/EXERCISE]", action="append", help="also if nothing has changed"
+    )
+    command.add_argument(
+        "--allow",
+        metavar="PACKAGE",
+        action="append",
+        help="install it for this class, for good: notebooks can import it then",
     )
     command.set_defaults(run=grade)
     _add_week(commands)

@@ -21,6 +21,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from grading import sandbox
+from grading.allowed_modules import modules_folder
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.intake import submissions
 from grading.intake.submissions import Submission
@@ -30,6 +31,8 @@ from grading.records import results
 from grading.records.gradebook_writer import GradebookWriter, time_of
 from grading.records.seed import FOLDER, course_seed
 from grading.release import exercises
+from grading.sandbox import modules
+from grading.sandbox.modules import is_installed
 from grading.settings import CONFIG, database, settings
 from grading.work import Job, Outcome, Unable, work
 
@@ -133,6 +136,7 @@ class Course:
             self._versions = None
 
     def _graded(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
+        modules.use(modules_folder(self.folder))
         state = self.state()
         found = submissions.submissions(self.folder)
         todo = [one for one in found if not self._done(one, state)]
@@ -140,6 +144,7 @@ class Course:
             "seed": course_seed(self.folder),
             "limits": limits,
             "unsafe": unsafe,
+            "modules": str(folder) if (folder := modules_folder(self.folder)).is_dir() else "",
         }
         with (
             warnings.catch_warnings(),
@@ -173,6 +178,8 @@ class Course:
                     "code": outcome.code,
                     "given": given.get((student, name), []),
                 }
+                if outcome.missing:
+                    result["missing"] = outcome.missing
                 self.results.put(student, name, result)
                 progress.set_description(f"{student} {name}")
                 progress.update()
@@ -267,6 +274,7 @@ class Course:
             and self.graded(*place).exists()
             and self.feedback(*place).exists()
             and result["digest"] == self._digest(submission.exercise, *submission.read())
+            and not any(map(is_installed, result.get("missing", ())))  # now, unlike before
         )
 
     @property

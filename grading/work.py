@@ -8,6 +8,7 @@ import functools
 import json
 import time
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -21,12 +22,14 @@ from grading import sandbox
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake import reading
+from grading.intake.missing_modules import missing_modules
 from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write
 from grading.release import exercises
 from grading.reports import feedback
 from grading.reports.alike import code
 from grading.reports.feedback_page import page
+from grading.sandbox import modules
 
 NO_RESPONSE = "No response."  # what nbgrader says
 NOT_GRADED = "This could not be graded."
@@ -57,6 +60,7 @@ class Job:
     reason: str = ""
     limits: TimeLimits = TIME_LIMITS
     unsafe: bool = False
+    modules: str = ""
     manual: dict[str, tuple[float | None, float]] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
 
@@ -71,7 +75,8 @@ class Outcome:
     seconds: how long it took. again: whether the next run should do this again, since the grading
     itself failed. late: whether something took too long, for which others on the machine may be to
     blame: those who have the cores make it wait, and those who share its caches make it slow.
-    code: what the learner wrote, as `alike.code` has it.
+    code: what the learner wrote, as `alike.code` has it. missing: modules that it imports and that
+    are not there.
     """
 
     notebook: str
@@ -85,6 +90,7 @@ class Outcome:
     again: bool = False
     late: bool = False
     code: str = ""
+    missing: list[str] = field(default_factory=list)
 
 
 def work(job: Job) -> Outcome:
@@ -95,6 +101,9 @@ def work(job: Job) -> Outcome:
             f"A worker has another version of the exercise {job.exercise}, or of the grading, than "
             "the grader. Bring them to the same state and run it again."
         )
+    if job.modules and not Path(job.modules).is_dir():
+        raise Unable(f"A worker does not find the modules that the course allows: {job.modules}.")
+    modules.use(job.modules)
     try:
         return _worked(job, start)
     except Unable:
@@ -128,9 +137,9 @@ def _worked(job: Job, start: float) -> Outcome:
             raise
         except Exception:  # it may be anything that JSON can say
             nb, reason = None, "the file is not a notebook"
-    written = ""
+    written, missing = "", []
     if nb is not None:
-        written = code(nb)
+        written, missing = code(nb), missing_modules(nb)
         nb = _run(nb, job)
     if nb is None:
         nb = stand_in(job.released, job.exercise, reason)
@@ -150,6 +159,7 @@ def _worked(job: Job, start: float) -> Outcome:
         seconds=time.monotonic() - start,
         late=found["late"],
         code=written,
+        missing=missing,
     )
 
 

@@ -8,10 +8,12 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 from traitlets import Float
 
+from grading.allowed_modules import modules_folder
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake.repair import repair
 from grading.records.seed import course_seed
+from grading.sandbox import modules
 
 Resources = dict[str, Any]
 
@@ -43,4 +45,5 @@ class Values(NbGraderPreprocessor):  # type: ignore[misc]
             notebook=self.notebook_seconds,
         )
         seed = course_seed(Path.cwd())  # nbgrader converts in the course folder
+        modules.use(modules_folder(Path.cwd()))
         return grade(nb, resources["nbgrader"]["assignment"], seed, limits), resources

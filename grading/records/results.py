@@ -14,7 +14,7 @@ class Result(TypedDict, total=False):
 
     digest: of all that the grading depends on, "" if it must be repeated. given: what the page says
     that the instructor gave by hand. reason: why it was not graded, or not completely, "" if it
-    was. parts, code: those of `Outcome`.
+    was. parts, code, missing: those of `Outcome`.
     """
 
     digest: str
@@ -26,6 +26,7 @@ class Result(TypedDict, total=False):
     unsafe: bool
     code: str
     given: list[list[Any]]
+    missing: list[str]
 
 
 class Results:

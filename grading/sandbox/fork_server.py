@@ -55,6 +55,7 @@ KILLED = (
     "short of memory; close other programs, or give fewer --workers, and run this again"
 )
 UNSAFE = "GRADING_UNSAFE"
+MODULES = "GRADING_MODULES"  # a folder of modules that sandboxes show besides the environment's
 ACCEPT = (
     "To grade all the same, with every submission free to read and change what you can, "
     f"accept the risk by name: --unsafe, or {UNSAFE}=1 with plain nbgrader."
@@ -80,6 +81,7 @@ class ForkServer:
         self.pid = os.getpid()
         self.lock = threading.Lock()
         self.numbers = itertools.count(1)
+        self.modules = course_modules()
         clear_up()
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock_file = lock(self.folder)
@@ -107,6 +109,8 @@ class ForkServer:
 
     def is_usable(self) -> bool:
         """Whether this process may ask it for sandboxes, and it still runs."""
+        if self.modules != course_modules():
+            return False
         if os.getpid() == self.pid:
             return self.thread.is_alive()
         poll = select.poll()
@@ -268,6 +272,8 @@ def command(boxes: Path, descriptor: int) -> list[str]:
     # The sandbox imports the same packages as this process, however they were installed here.
     for target, folder in packages.items():
         words += ["--ro-bind", folder, target]
+    if modules := course_modules():
+        words += ["--ro-bind", modules, "/run/modules"]
     words += font_cache()
     words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/", "--clearenv"]
     path = f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin"
@@ -292,6 +298,11 @@ def readable() -> tuple[str, ...]:
         if not Path(prefix).is_relative_to("/usr"):
             paths += [f"{prefix}/{name}" for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
     return tuple(path for path in paths if Path(path).exists() and not Path(path).is_symlink())
+
+
+def course_modules() -> str:
+    """The folder of a course's own modules, "" if there is none."""
+    return os.environ.get(MODULES, "")
 
 
 def font_cache() -> list[str]:

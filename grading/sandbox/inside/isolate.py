@@ -22,6 +22,7 @@ CAPABILITIES_3 = 0x20080522
 COLLAPSE, LARGE_PAGE = 25, 2 << 20  # of madvise(2), from Linux 6.1 on
 
 BOXES = "/run/boxes"  # the host's folder of sockets, with a subfolder for each sandbox
+MODULES = Path("/run/modules")  # the course's own, if it has any
 BOX = "/run/box"  # where a sandbox sees its own subfolder
 HOME = "/home/learner"
 SCRATCH = ("/tmp", HOME, "/dev/shm")

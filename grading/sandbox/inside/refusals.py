@@ -116,7 +116,15 @@ def place(path: bytes) -> str:
 def watch(readable: Sequence[str]) -> None:
     """Report to init each path that this process opens and that is neither its own nor readable."""
     seen: set[str] = set()
-    ours = ("/home/learner", "/tmp", "/dev", "/run/course", "/run/inside", *readable)
+    ours = (
+        "/home/learner",
+        "/tmp",
+        "/dev",
+        "/run/course",
+        "/run/inside",
+        "/run/modules",
+        *readable,
+    )
     ours += ("/proc/self", f"/proc/{os.getpid()}", "/proc/cpuinfo", "/proc/meminfo")
     folders = tuple(f"{path}/" for path in ours)
     # Bound here, so that a notebook's replacements for them are not run at every open.

@@ -219,6 +219,8 @@ def main() -> None:
     grader.set_inheritable(False)
     isolate.no_limits_of_the_grader()
     sys.path[0] = "/run/course"  # instead of /run, from which this package came
+    if isolate.MODULES.is_dir():
+        sys.path.append(str(isolate.MODULES))  # last, so that nothing hides the environment's
     for module in sys.argv[2:]:
         importlib.import_module(module)
     cells.warm_up()

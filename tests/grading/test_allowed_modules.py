@@ -1,0 +1,160 @@
+"""Packages that an instructor allows for a class, from wheels in a folder instead of an index."""
+
+import csv
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from classroom import Classroom, done, points
+from repository import ROOT
+
+from grading import allowed_modules
+from grading.allowed_modules import CannotAllow, allow, modules_folder
+from grading.sandbox import modules
+from grading.sandbox.modules import is_installed
+
+NAME = "int8-weights"
+MODULE = "made_up_tables"
+SAID = f"{MODULE} is not installed where notebooks are graded."
+
+
+@pytest.fixture
+def wheels(tmp_path, monkeypatch):
+    """pip finds two wheels in a folder and asks no index; nothing is allowed yet."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    wheel(folder, "made-up-tables", MODULE, "def same(value):\n    return value\n")
+    wheel(folder, "numpy-2", "numpy", "raise RuntimeError\n")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    yield folder
+    modules.use("")
+
+
+def wheel(folder, package, module, source):
+    name, version = package.replace("-", "_"), "1.0"
+    about = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as file:
+        file.writestr(f"{module}/__init__.py", source)
+        file.writestr(
+            f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
+        )
+        file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        file.writestr(f"{about}/RECORD", "")
+
+
+def needing(room):
+    notebook = room.solved(NAME)
+    for one in notebook.cells:
+        if one.metadata.get("nbgrader", {}).get("solution"):
+            one.source = re.sub(r"return (.*)", r"return made_up_tables.same(\1)", one.source)
+            one.source = f"import {MODULE}\n{one.source}"
+    return notebook
+
+
+def grade(room, *words):
+    return subprocess.run(
+        [sys.executable, "-m", "grading", "grade", room.folder, "--workers", "1", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def table(room):
+    with (room.folder / "parts.csv").open(encoding="utf-8") as file:
+        return {
+            row["part"]: (float(row["points"]), row["cause"])
+            for row in csv.DictReader(file)
+            if row["assignment"] == NAME and row["student"] == "ada"
+        }
+
+
+def test_a_missing_module_is_named_and_once_it_is_allowed_the_work_is_graded_again(
+    tmp_path, release, wheels
+):
+    room = Classroom(tmp_path / "course", release)
+    room.hand_in("ada", NAME, needing(room))
+    room.hand_in("bob", NAME, room.solved(NAME))
+    done(grade(room))
+    assert table(room) == dict.fromkeys(points(NAME), (0, f"not installed: {MODULE}"))
+    page = room.course.feedback("ada", NAME).read_text(encoding="utf-8")
+    assert page.count(SAID) == len(points(NAME))
+    allowed = grade(room, "--allow", "made-up-tables")
+    done(allowed)
+    assert allowed.stdout.splitlines()[:2] == [
+        "allowed in notebooks: made-up-tables",
+        "1 graded; the others have not changed since they were graded",
+    ]
+    assert table(room) == {key: (most, "") for key, most in points(NAME).items()}
+    assert SAID not in room.course.feedback("ada", NAME).read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+def test_what_is_allowed_is_there_without_a_sandbox_and_for_nbgrader(tmp_path, release, wheels):
+    room = Classroom(tmp_path / "course", release)
+    room.hand_in("ada", NAME, needing(room))
+    allow(room.folder, ["made-up-tables"])
+    for words in ([], ["--unsafe", "--again", "ada"]):
+        done(grade(room, *words))
+        assert table(room) == {key: (most, "") for key, most in points(NAME).items()}
+    assert "\n0 graded" in f"\n{grade(room).stdout}", "it stays allowed, and nothing has changed"
+    done(room.nbgrader("autograde", NAME, "--student", "ada", "--force"))
+    done(room.nbgrader("generate_feedback", NAME, "--student", "ada", "--force"))
+    assert SAID not in room.course.feedback("ada", NAME).read_text(encoding="utf-8")
+
+
+def test_what_the_environment_has_is_taken_from_there(tmp_path, wheels):
+    allow(tmp_path, ["numpy-2", "made-up-tables"])
+    folder = modules_folder(tmp_path)
+    assert (folder / "numpy").is_dir()
+    modules.use(folder)
+    assert is_installed(MODULE)
+    modules.use("")
+    assert not is_installed(MODULE)
+
+
+def test_what_was_allowed_stays_allowed(tmp_path, wheels, monkeypatch):
+    assert allow(tmp_path, ["numpy-2"]) == ["allowed in notebooks: numpy-2"]
+    both = ["allowed in notebooks: numpy-2, made-up-tables"]
+    assert allow(tmp_path, ["made-up-tables"]) == both
+    folder = modules_folder(tmp_path)
+    assert (folder / MODULE).is_dir()
+    assert (folder / "numpy").is_dir()
+    assert sorted(one.name for one in folder.parent.iterdir()) == ["allowed.txt", "lock", "modules"]
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    assert allow(tmp_path, ["numpy-2"]) == both, "nothing is left to install"
+
+
+def test_what_cannot_be_installed_leaves_all_as_it_was(tmp_path, wheels):
+    allow(tmp_path, ["made-up-tables"])
+    with pytest.raises(CannotAllow, match=r"no-such-package could not be installed: .*no-such"):
+        allow(tmp_path, ["no-such-package"])
+    assert (modules_folder(tmp_path) / MODULE).is_dir()
+    assert allow(tmp_path, ["made-up-tables"]) == ["allowed in notebooks: made-up-tables"]
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["--index-url=x", "./folder", "/tmp/x.whl", "a b", "x @ file:///x", "", "x\ny", "a;b"],
+)
+def test_nothing_but_a_package_is_handed_to_pip(tmp_path, package, monkeypatch):
+    monkeypatch.setattr(allowed_modules, "_install", lambda *_: pytest.fail("it was installed"))
+    with pytest.raises(CannotAllow, match="not the name of a package"):
+        allow(tmp_path, [package])
+
+
+@pytest.mark.parametrize("package", ["pandas", "pandas==2.2.*", "x[one,two]>=1, <2", "a.b-c~=1.0"])
+def test_a_package_may_say_which_versions_do(tmp_path, package, monkeypatch):
+    monkeypatch.setattr(allowed_modules, "_install", lambda wanted, _: Path(wanted[0]))
+    assert allow(tmp_path, [package]) == [f"allowed in notebooks: {package}"]
+
+
+def test_a_course_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(CannotAllow, match="is missing"):
+        allow(tmp_path / "typo", ["pandas"])
+    assert list(tmp_path.iterdir()) == []
