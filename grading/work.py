@@ -5,7 +5,6 @@ the same exercises.
 """
 
 import functools
-import json
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -215,8 +214,7 @@ def _notebook(text: str) -> NotebookNode:
 def read(content: bytes) -> tuple[NotebookNode | None, str]:
     """(notebook, why this is none) of a file's bytes."""
     try:
-        # With or without a byte order mark, and in the 16 bits that some editors write.
-        nb = reading.notebook(content.decode(json.detect_encoding(content)))
+        nb = reading.of_bytes(content)
     except UnicodeDecodeError:
         return None, "the file is not text"
     except MemoryError:

@@ -88,17 +88,17 @@ def added(source: str, original: str) -> tuple[str, bool]:
     body, before = parsed(source), parsed(original)
     if body is None or before is None:
         return "", source.split() == original.split()
-    known = {_text(node) for node in before}
+    known = {dump(node) for node in before}
     taken = {name for node in before for name in _bound(node)}
-    whole = known <= {_text(node) for node in body}
+    whole = known <= {dump(node) for node in body}
     kinds = (ast.stmt,) if whole else KEPT
     own = [
         node
         for node in body
-        if isinstance(node, kinds) and _text(node) not in known and not taken & _bound(node)
+        if isinstance(node, kinds) and dump(node) not in known and not taken & _bound(node)
     ]
     lines = _plain(source).split("\n")
-    holds = whole and not any(taken & _bound(n) for n in body if _text(n) not in known)
+    holds = whole and not any(taken & _bound(n) for n in body if dump(n) not in known)
     spans = dict.fromkeys((_first_line(node), node.end_lineno or node.lineno) for node in own)
     return "\n".join("\n".join(lines[start - 1 : end]) for start, end in spans), holds
 
@@ -121,7 +121,7 @@ def _parsed(source: str) -> Sequence[ast.stmt] | None:
 _kept = functools.lru_cache(maxsize=200)(_parsed)
 
 
-def _text(node: ast.stmt) -> str:
+def dump(node: ast.stmt) -> str:
     """The same for statements that are the same; its own for one that is nested too deep."""
     try:
         return ast.dump(node)
@@ -144,6 +144,21 @@ def is_stub(node: ast.FunctionDef) -> bool:
     name = last.exc.func if isinstance(last.exc, ast.Call) else last.exc
     returns = any(isinstance(one, ast.Return) for one in ast.walk(node))
     return isinstance(name, ast.Name) and name.id == "NotImplementedError" and not returns
+
+
+def is_unwritten(node: ast.FunctionDef) -> bool:
+    """Whether it does nothing but raise NotImplementedError: no work has gone into it."""
+    statements = [
+        one
+        for one in node.body
+        if not (isinstance(one, ast.Pass) or (isinstance(one, ast.Expr) and _is_constant(one)))
+    ]
+    return not statements or (len(statements) == 1 and is_stub(node))
+
+
+def _is_constant(node: ast.Expr) -> bool:
+    """A docstring, or three dots."""
+    return isinstance(node.value, ast.Constant)
 
 
 def _bound(node: ast.stmt) -> set[str]:

@@ -20,6 +20,12 @@ ID = r"[\w-]{1,64}"
 NEWEST = 5  # minor version, from which on cells have ids
 
 
+def of_bytes(content: bytes) -> NotebookNode:
+    """The notebook in these bytes, without outputs. Any error if it is none."""
+    # With or without a byte order mark, and in the 16 bits that some editors write.
+    return notebook(content.decode(json.detect_encoding(content)))
+
+
 def notebook(text: str) -> NotebookNode:
     """The notebook in this text, without outputs. Any error if it is none."""
     content = json.loads(text)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -10,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grading.intake import careful
+from grading.intake.copies import NAMES_SHOWN, NOTEBOOK_BYTES, choose
 from grading.intake.names import shown, unfit
 from grading.release import exercises
 
-NOTEBOOK_BYTES = 20_000_000
 STAMP_BYTES = 1_000
-NAMES_SHOWN = 10
 ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")
 EXCHANGED = ("timestamp.txt", "submission_secret.txt")  # which `nbgrader submit` puts beside it
 LITTER = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
@@ -31,6 +29,7 @@ class Submission:
 
     notebook: None if nothing there can be graded; then `reason` says why. remarks: what was put
     right without costing points. tampering: what rarely happens by accident.
+    question: what the instructor has to decide, though the notebook is graded meanwhile.
     """
 
     student: str
@@ -40,6 +39,7 @@ class Submission:
     reason: str = ""
     remarks: tuple[str, ...] = ()
     tampering: tuple[str, ...] = ()
+    question: str = ""
 
     def read(self) -> tuple[bytes, bytes, str]:
         """(content of the notebook, of timestamp.txt, why the notebook has none)."""
@@ -170,22 +170,18 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
     except OSError as error:
         return Submission(student, exercise, folder, None, careful.why(error, "the folder"))
     files = [one for one, mode in there if not stat.S_ISDIR(mode)]
-    notebooks: list[tuple[str, ...]] = [(one,) for one, mode in there if _is_notebook(one, mode)]
     remarks = []
-    if not notebooks:
-        notebooks = _deeper(base, (student, name))
-    try:
-        chosen, reason = _chosen(base, (student, name), notebooks, exercise)
-    except OSError as error:
-        chosen, reason = None, careful.why(error, "the folder")
+    notebooks = _notebooks(base, (student, name))
+    chosen, reason, question = choose(base, (student, name), notebooks, exercise)
     if chosen is None:
         return Submission(student, exercise, folder, None, reason)
     if name != exercise:
         remarks.append(f"the folder was named {shown(name)}")
     if chosen != (f"{exercise}.ipynb",):
         remarks.append(f"the notebook was named {shown('/'.join(chosen))}")
-    aside = [one for one in files if (one,) != chosen and one not in EXCHANGED]
-    aside = [one for one in aside if one not in LITTER]
+    aside = [one for one in files if one not in EXCHANGED and one not in LITTER]
+    aside += ["/".join(path) for path in notebooks if len(path) > 1]
+    aside = [one for one in aside if one != "/".join(chosen)]
     if aside:
         names = ", ".join(map(shown, aside[:NAMES_SHOWN]))
         more = f" and {len(aside) - NAMES_SHOWN} more" if len(aside) > NAMES_SHOWN else ""
@@ -196,35 +192,19 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
         if one.removesuffix(".py") in MODULES
     ]
     return Submission(
-        student, exercise, folder, folder.joinpath(*chosen), "", tuple(remarks), tuple(tampering)
+        student,
+        exercise,
+        folder,
+        folder.joinpath(*chosen),
+        "",
+        tuple(remarks),
+        tuple(tampering),
+        question,
     )
 
 
-def _chosen(
-    base: Path, place: tuple[str, ...], notebooks: list[tuple[str, ...]], exercise: str
-) -> tuple[tuple[str, ...] | None, str]:
-    """The one that must be meant, and why there is none: copies of one notebook are one."""
-    exact = [path for path in notebooks if path[-1] == f"{exercise}.ipynb"]
-    named = [path for path in notebooks if _stem(path[-1]) == exercise.casefold()]
-    alike = [path for path in notebooks if _stem(path[-1]).startswith(exercise.casefold())]
-    for group in (exact, named, alike, notebooks):
-        if len(group) == 1 or (group and _same(base, place, group)):
-            return group[0], ""
-    if not notebooks:
-        return None, "there is no notebook in the folder"
-    names = ", ".join(shown("/".join(path)) for path in notebooks[:NAMES_SHOWN])
-    return None, f"several notebooks, and none has the exercise's name: {names}"
-
-
-def _same(base: Path, place: tuple[str, ...], group: list[tuple[str, ...]]) -> bool:
-    first, *others = (
-        careful.content(base, (*place, *path), NOTEBOOK_BYTES)[0] for path in group[:NAMES_SHOWN]
-    )
-    return len(group) <= NAMES_SHOWN and bool(first) and all(one == first for one in others)
-
-
-def _deeper(base: Path, place: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Notebooks in folders of this folder, as paths from it: archives unpack into one more."""
+def _notebooks(base: Path, place: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Notebooks in this folder and in those below it, where archives unpack; paths from it."""
     found: list[tuple[str, ...]] = []
     waiting: list[tuple[str, ...]] = [()]
     looked = 0
@@ -246,7 +226,3 @@ def _is_notebook(name: str, mode: int) -> bool:
 def _looks_like_a_notebook(name: str) -> bool:
     """Also with what browsers and mail programs put behind its name; not what macOS hides."""
     return name.lower().endswith(ENDINGS) and not name.startswith(".")
-
-
-def _stem(name: str) -> str:
-    return re.sub(r"\.ipynb(?:\.txt|\.json)?$", "", name.casefold())

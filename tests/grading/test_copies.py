@@ -1,0 +1,300 @@
+"""Several notebooks in one folder: the worked one is graded, or the instructor is asked.
+
+Each table entry lists the files of one folder, by the notebook that each of them holds.
+"""
+
+import copy
+
+import nbformat
+import pytest
+from classroom import Classroom, cell, code, functions
+from classroom.accidents import FULL, stripped
+
+from grading.execution.time_limits import TimeLimits
+from grading.intake import copies
+from grading.intake.submissions import submissions
+from grading.parallel import pool
+from grading.reports import rows
+
+NAME = "int8-matmul"
+EXACT, FIRST, SECOND = f"{NAME}.ipynb", f"{NAME} (1).ipynb", f"{NAME} (2).ipynb"
+COPIES = (
+    *(FIRST, SECOND, f"{NAME}-Copy1.ipynb", f"{NAME} - Kopie.ipynb", f"Copy of {NAME}.ipynb"),
+    *("Untitled.ipynb", f"{NAME}.ipynb.txt", f"{NAME.upper()}.IPYNB", f"2-{EXACT}"),
+    *(f"{NAME}/{EXACT}", f"hand-in/{NAME}/{EXACT}", f"solved/{FIRST}"),
+)
+
+
+def answered(nb, part="bounds", text="    return 1, 2"):
+    """The notebook with another answer to this part."""
+    nb = copy.deepcopy(nb)
+    one = cell(nb, f"{part}-solution")
+    one.source = one.source.split('"""')[0] + '"""Answer."""\n' + text
+    return nb
+
+
+def executed(nb):
+    nb = copy.deepcopy(nb)
+    for number, one in enumerate(nb.cells):
+        if one.cell_type == "code":
+            one.execution_count = number
+            one.outputs = [nbformat.v4.new_output("stream", text="not right yet")]
+            one.metadata["collapsed"] = True
+    return nb
+
+
+def with_cell(nb, source):
+    nb = copy.deepcopy(nb)
+    nb.cells.append(code(source))
+    return nb
+
+
+def commented(nb):
+    nb = copy.deepcopy(nb)
+    for one in nb.cells:
+        if one.metadata.get("nbgrader", {}).get("solution"):
+            one.source = "# mine\n" + one.source.replace(" / ", "/")
+    return nb
+
+
+def with_note(nb):
+    """The open question answered, which has no points."""
+    nb = copy.deepcopy(nb)
+    next(one for one in nb.cells if "Write your answer" in one.source).source = "It doubles."
+    return nb
+
+
+def half(nb, released):
+    """The first parts answered, the others as released."""
+    nb = copy.deepcopy(nb)
+    for part in ("times", "bounds"):
+        cell(nb, f"{part}-solution").source = cell(released, f"{part}-solution").source
+    return nb
+
+
+def unmarked(nb):
+    return stripped(copy.deepcopy(nb))
+
+
+@pytest.fixture(scope="module")
+def made(release, tmp_path_factory):
+    """Each notebook that may lie in a folder, by its name in the tables."""
+    room = Classroom(tmp_path_factory.mktemp("made"), release)
+    released, right = room.released(NAME), room.solved(NAME)
+    elsewhere = copy.deepcopy(released)
+    elsewhere.cells.insert(
+        0, code("\n\n".join(cell(right, f"{part}-solution").source for part in functions(NAME)))
+    )
+    notebooks = {
+        "released": released,
+        "executed": executed(released),
+        "stripped": unmarked(released),
+        "noted": with_note(released),
+        "right": right,
+        "commented": commented(executed(right)),
+        "right, stripped": unmarked(right),
+        "right, with a try": with_cell(right, "bounds(1, 2, 3, 4, 5)"),
+        "right, with a note": with_note(right),
+        "half": half(right, released),
+        "other half": answered(released, "times"),
+        "wrong": answered(right),
+        "worse": answered(right, text="    return 3, 4"),
+        "elsewhere": elsewhere,
+        "other exercise": room.solved("int8-weights"),
+        "draft": nbformat.v4.new_notebook(cells=[code("def bounds(*all):\n    return 7")]),
+    }
+    texts = {name: nbformat.writes(nb) for name, nb in notebooks.items()}
+    old = nbformat.writes(nbformat.convert(copy.deepcopy(right), 3), version=3)
+    return texts | {"damaged": texts["right"][:3000], "empty": "", "right, format 3": old}
+
+
+def folder(course, files, made, student="ada"):
+    base = course / "submitted" / student / NAME
+    for name, kind in files.items():
+        path = base / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[kind], encoding="utf-8")
+    return base
+
+
+# --- which one counts -----------------------------------------------------------------------------
+
+# files → the one that is graded
+GRADED = {
+    **{f"worked copy {name}": ({EXACT: "released", name: "right"}, name) for name in COPIES},
+    "worked first": ({EXACT: "right", FIRST: "released"}, EXACT),
+    "worked below": ({EXACT: "right", "old/x.ipynb": "released"}, EXACT),
+    "released but executed": ({EXACT: "executed", FIRST: "right"}, FIRST),
+    "released without metadata": ({EXACT: "stripped", FIRST: "right"}, FIRST),
+    "worked without metadata": ({EXACT: "released", FIRST: "right, stripped"}, FIRST),
+    "worked in an older format": ({EXACT: "released", FIRST: "right, format 3"}, FIRST),
+    "answers in a cell of one's own": ({EXACT: "released", FIRST: "elsewhere"}, FIRST),
+    "equal": ({EXACT: "right", FIRST: "right"}, EXACT),
+    "equal without the exact name": ({FIRST: "right", SECOND: "right"}, FIRST),
+    "equal but for comments": ({EXACT: "right", FIRST: "commented"}, EXACT),
+    "equal but for metadata": ({EXACT: "right", FIRST: "right, stripped"}, EXACT),
+    "equal but for a try": ({EXACT: "right", FIRST: "right, with a try"}, EXACT),
+    "equal but for the open question": ({EXACT: "right", FIRST: "right, with a note"}, FIRST),
+    "half, then all": ({EXACT: "half", FIRST: "right"}, FIRST),
+    "all, then half": ({EXACT: "right", FIRST: "half"}, EXACT),
+    "three of growing work": ({EXACT: "released", FIRST: "half", SECOND: "right"}, SECOND),
+    "one of many": ({EXACT: "released", **{f"{n}.ipynb": "released" for n in range(9)}}, EXACT),
+    "damaged with the exact name": ({EXACT: "damaged", FIRST: "right"}, FIRST),
+    "empty with the exact name": ({EXACT: "empty", FIRST: "right"}, FIRST),
+    "damaged copy": ({EXACT: "right", FIRST: "damaged"}, EXACT),
+    "other exercise": ({EXACT: "right", "int8-weights.ipynb": "other exercise"}, EXACT),
+    "other exercise beside a copy": ({FIRST: "right", "a.ipynb": "other exercise"}, FIRST),
+    "other exercise beside no work": ({EXACT: "released", "a.ipynb": "other exercise"}, EXACT),
+    "draft": ({EXACT: "right", "draft.ipynb": "draft"}, EXACT),
+    "draft with the exact name": ({EXACT: "draft", FIRST: "right"}, FIRST),
+    "all in the draft": ({EXACT: "released", "draft.ipynb": "draft"}, "draft.ipynb"),
+    "nothing but the open question": ({EXACT: "released", FIRST: "noted"}, FIRST),
+    "nothing at all": ({EXACT: "released", FIRST: "executed", SECOND: "released"}, EXACT),
+}
+# files → the one that is graded meanwhile; the instructor is asked
+ASKED = {
+    "two answers": ({EXACT: "wrong", FIRST: "right"}, EXACT),
+    "three answers": ({EXACT: "wrong", FIRST: "right", SECOND: "worse"}, EXACT),
+    "an answer below": ({EXACT: "wrong", f"new/{EXACT}": "right"}, EXACT),
+    "two answers without metadata": ({EXACT: "wrong", FIRST: "right, stripped"}, EXACT),
+    "two halves": ({EXACT: "half", FIRST: "other half"}, EXACT),
+    "other names": ({FIRST: "wrong", "mine.ipynb": "right"}, FIRST),
+}
+# files → what the reason names
+REFUSED = {
+    "two copies": ({FIRST: "wrong", SECOND: "right"}, {FIRST, SECOND}),
+    "two copies with other names": (
+        {"a.ipynb": "wrong", "b.ipynb": "right"},
+        {"a.ipynb", "b.ipynb"},
+    ),
+    "no answer, and one that is damaged": ({EXACT: "released", FIRST: "damaged"}, {FIRST, EXACT}),
+    "damaged, and no answer": ({EXACT: "damaged", FIRST: "executed"}, {FIRST, EXACT}),
+    "empty, and no answer": ({EXACT: "empty", FIRST: "released"}, {FIRST, EXACT}),
+}
+
+
+def only(course):
+    (found,) = submissions(course)
+    return found
+
+
+@pytest.mark.parametrize("case", GRADED)
+def test_the_notebook_with_the_work_counts(tmp_path, made, case):
+    files, counts = GRADED[case]
+    base = folder(tmp_path, files, made)
+    found = only(tmp_path)
+    assert (found.notebook, found.reason, found.question) == (base / counts, "", "")
+    assert found.read()[0].decode() == made[files[counts]]
+    remarks = "\n".join(found.remarks)
+    assert all(name in remarks for name in files if name not in (EXACT, counts)), "left aside"
+    assert counts == EXACT or f"the notebook was named {counts}" in found.remarks
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_different_answers_are_asked_about(tmp_path, made, case):
+    files, counts = ASKED[case]
+    base = folder(tmp_path, files, made)
+    found = only(tmp_path)
+    assert (found.notebook, found.reason) == (base / counts, "")
+    assert all(name in found.question for name in files)
+    assert found.question.endswith(f"{counts} counts until you remove it")
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_where_no_name_tells_none_is_graded(tmp_path, made, case):
+    files, named = REFUSED[case]
+    folder(tmp_path, files, made)
+    found = only(tmp_path)
+    assert (found.notebook, found.question) == (None, "")
+    assert all(name in found.reason for name in named)
+
+
+def test_the_order_of_the_names_does_not_matter(tmp_path, made):
+    """Each pair of notebooks under both names: the same one counts, or both are asked about."""
+    kinds = [kind for kind in made if kind not in ("other exercise", "draft")]
+    answers = {"right", "commented", "right, stripped", "right, with a try", "elsewhere"}
+    answers |= {"other half", "right, with a note", "half", "wrong", "worse", "right, format 3"}
+    for number, (one, other) in enumerate((one, other) for one in kinds for other in kinds):
+        course = tmp_path / str(number)
+        base = folder(course, {EXACT: one, FIRST: other}, made)
+        found = only(course)
+        if one in answers or other in answers:
+            assert found.question or files_of(found, base, one, other) in answers, (one, other)
+
+
+def files_of(found, base, one, other):
+    return {base / EXACT: one, base / FIRST: other}[found.notebook]
+
+
+def test_what_is_too_large_to_compare_is_said(tmp_path, made, monkeypatch):
+    folder(tmp_path, {EXACT: "released", FIRST: "right"}, made)
+    monkeypatch.setattr(copies, "apart", lambda *_, **__: (_ for _ in ()).throw(copies.Overrun))
+    found = only(tmp_path)
+    assert found.notebook is None
+    assert FIRST in found.reason
+    assert EXACT in found.reason
+
+
+def test_more_notebooks_than_are_compared_are_not_taken_for_empty(tmp_path, made, monkeypatch):
+    monkeypatch.setattr(copies, "MAX_COMPARED", 2)
+    files = {EXACT: "released", FIRST: "released", "z.ipynb": "right"}
+    folder(tmp_path, files, made)
+    assert only(tmp_path).notebook is None
+    folder(tmp_path, {FIRST: "right"}, made)
+    assert only(tmp_path).notebook.name == FIRST
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"cells": [' + '{"a":' * 5_000, "\0" * 10_000])
+def test_a_hostile_copy_costs_nothing(tmp_path, made, text):
+    base = folder(tmp_path, {EXACT: "right"}, made)
+    (base / FIRST).write_text(text)
+    assert only(tmp_path).notebook == base / EXACT
+
+
+# --- in a class -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def room(release, made, tmp_path_factory):
+    room = Classroom(tmp_path_factory.mktemp("copies"), release)
+    cases = {
+        "worked": {EXACT: "released", FIRST: "right"},
+        "asked": {EXACT: "wrong", FIRST: "right"},
+        "refused": {FIRST: "wrong", SECOND: "right"},
+        "below": {EXACT: "executed", f"new/{EXACT}": "right"},
+    }
+    for student, files in cases.items():
+        folder(room.folder, files, made, student)
+    grade(room)
+    return room
+
+
+def grade(room):
+    return room.course.grade(pool.Local(2), limits=TimeLimits(notebook=300))
+
+
+def note(room, student):
+    state = room.course.state()
+    return dict(rows.ungraded(room.course, state)).get(f"{student}/{NAME}")
+
+
+def points(room, student):
+    return sum(part["points"] for part in room.course.state()[student][NAME]["parts"])
+
+
+@pytest.mark.parametrize("student", ["worked", "below"])
+def test_the_worked_copy_has_its_points(room, student):
+    assert (points(room, student), note(room, student)) == (FULL, None)
+
+
+def test_a_question_is_listed_and_gone_when_it_is_decided(room):
+    assert points(room, "asked") == FULL - 3
+    assert FIRST in note(room, "asked")
+    assert (points(room, "refused"), SECOND in note(room, "refused")) == (0, True)
+    base = room.folder / "submitted"
+    (base / "asked" / NAME / EXACT).unlink()
+    (base / "refused" / NAME / FIRST).unlink()
+    assert grade(room) == 2
+    assert (points(room, "asked"), note(room, "asked")) == (FULL, None)
+    assert (points(room, "refused"), note(room, "refused")) == (FULL, None)
+    assert grade(room) == 0
