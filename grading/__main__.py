@@ -109,12 +109,23 @@ def before_and_after(options: argparse.Namespace) -> None:
     print(*lines, sep="\n")
 
 
+def check(options: argparse.Namespace) -> None:
+    from grading.platforms import check
+
+    lines, summary = check.check(options.course)
+    print(*lines, summary, sep="\n")
+    if lines:
+        raise SystemExit(1)
+
+
 def nbgrader(options: argparse.Namespace) -> None:
     """An nbgrader command in the course folder, whatever is on the path."""
     from grading.course import Course
 
     course = Course(options.course)
     course.prepare()
+    if (course.folder / "gradebook.db").is_file():
+        course.gradebook().close()  # which completes what an interrupted command has left
     binaries = Path(sys.executable).parent
     paths = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
     done = subprocess.run(
@@ -159,6 +170,9 @@ def parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(run=grade)
     _add_week(commands)
+    command = commands.add_parser("check", help="what to put right before grading; changes nothing")
+    command.add_argument("course", type=Path)
+    command.set_defaults(run=check)
     command = commands.add_parser("nbgrader", help="an nbgrader command in COURSE", add_help=False)
     command.add_argument("course", type=Path)
     command.add_argument("words", nargs=argparse.REMAINDER)

@@ -4,8 +4,7 @@ import contextlib
 import errno
 import logging
 import os
-import sys
-import tempfile
+import re
 import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
@@ -14,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
+from nbgrader.api import InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
 from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
@@ -27,7 +26,7 @@ from grading.intake import submissions
 from grading.intake.submissions import Submission
 from grading.parallel import pool
 from grading.parallel.workers import CannotWork
-from grading.records import results
+from grading.records import gradebook, results
 from grading.records.gradebook_writer import GradebookWriter, time_of
 from grading.records.seed import FOLDER, course_seed
 from grading.release import exercises
@@ -51,6 +50,8 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
+RAISED = r"\s*(?:\w+\.)*[A-Z]\w+: (.+)"  # the last line of a traceback
+COURSE_ID = "roofline"  # in nbgrader's tables
 GAVE_UP = "the process that graded it ended each time"
 TOO_MUCH = "reading it takes more computing than there is for one"
 LATE = "something took too long, and others took the time to try it again; the next run does"
@@ -85,15 +86,20 @@ class Course:
         """
         self.prepare()
         done = results.read(self._released) or {}
+        names = names or exercises.names()
+        with self.gradebook() as book:
+            gradebook.admit_releases(book, names)
         with self._nbgrader() as api:
-            for name in names or exercises.names():
+            for name in names:
                 result = api.generate_assignment(name, force=True, create=True)
                 if not result["success"]:
                     raise Unable(
-                        f"{name} could not be released: {_last_line(result)}. Put that right and "
+                        f"{name} could not be released: {_reason(result)}. Put that right and "
                         "run this again."
                     )
                 results.write(self._released, done := done | {name: exercises.digest(name)})
+        with self.gradebook() as book:
+            gradebook.complete_submissions(book)
 
     def grade(
         self,
@@ -253,7 +259,7 @@ class Course:
         return self.results.all()
 
     def gradebook(self) -> Any:
-        return Gradebook(database(self.folder), "roofline")
+        return gradebook.opened(database(self.folder), COURSE_ID)
 
     def graded(self, student: str, name: str) -> Path:
         return self.folder / "autograded" / student / name / f"{name}.ipynb"
@@ -285,8 +291,8 @@ class Course:
         self.prepare()
         before = results.read(self._released) or {}
         released = self.folder / "release"
-        with self._nbgrader(), self.gradebook() as gradebook:  # which this may create
-            known = {one.name for one in gradebook.assignments if one.notebooks}
+        with self.gradebook() as book:  # which this may create
+            known = {one.name for one in book.assignments if one.notebooks}
         changed = [
             name
             for name in exercises.names()
@@ -296,24 +302,23 @@ class Course:
         ]
         if changed:
             self.release(changed)
+        with self.gradebook() as book:
+            gradebook.complete_submissions(book)
 
     @contextmanager
     def _nbgrader(self) -> Iterator[Any]:
         """nbgrader's API with the course's settings, in the course folder."""
         log = logging.getLogger("traitlets")
         before, log.propagate = log.propagate, False
-        here, paths = Path.cwd(), os.environ["PATH"]
+        here = Path.cwd()
         os.chdir(self.folder)
-        # nbgrader calls a tool of its own environment (alembic) by its bare name.
-        os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), paths])
         try:
             config = settings(self.folder)
-            with warnings.catch_warnings():
+            with gradebook.tools_on_path(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)
                 yield NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
         finally:
             os.chdir(here)
-            os.environ["PATH"] = paths
             log.propagate = before
 
 
@@ -385,8 +390,10 @@ def errors_in_one_line() -> Iterator[None]:
         log.disabled = before
 
 
-def _last_line(result: dict[str, Any]) -> str:
-    """The last error in nbgrader's log, without its prefix."""
-    lines = [line for line in result.get("log", "").splitlines() if "Error" in line]
-    text: str = lines[-1] if lines else "nbgrader could not convert it"
-    return text.split("] ")[-1].split("Error) ")[-1].strip().rstrip(".")
+def _reason(result: dict[str, Any]) -> str:
+    """nbgrader's own reason for a failure, from its log or from the error that ended it."""
+    lines = f"{result.get('error', '')}\n{result.get('log', '')}".splitlines()
+    raised = [found[1] for line in lines if (found := re.match(RAISED, line))]
+    logged = [found[1] for line in lines if (found := re.match(r"\[.*ERROR\] (.+)", line))]
+    reason = (raised or logged or ["nbgrader gave no reason"])[-1]
+    return reason.split("Error) ")[-1].strip().rstrip(".")  # which a database puts in brackets

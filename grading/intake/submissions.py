@@ -29,7 +29,8 @@ class Submission:
 
     notebook: None if nothing there can be graded; then `reason` says why. remarks: what was put
     right without costing points. tampering: what rarely happens by accident.
-    question: what the instructor has to decide, though the notebook is graded meanwhile.
+    question: what the instructor has to decide, though the notebook is graded meanwhile. note: that
+    copies with less work do not count.
     """
 
     student: str
@@ -40,6 +41,7 @@ class Submission:
     remarks: tuple[str, ...] = ()
     tampering: tuple[str, ...] = ()
     question: str = ""
+    note: str = ""
 
     def read(self) -> tuple[bytes, bytes, str]:
         """(content of the notebook, of timestamp.txt, why the notebook has none)."""
@@ -66,6 +68,11 @@ def submissions(course: Path) -> list[Submission]:
         for student in _students(base)
         for exercise, folder in sorted(_exercises(base, student).items())
     ]
+
+
+def handed_in(course: Path) -> list[str]:
+    """The students who have a folder in submitted/."""
+    return _students(course / "submitted")
 
 
 def strangers(course: Path) -> list[str]:
@@ -172,7 +179,7 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
     files = [one for one, mode in there if not stat.S_ISDIR(mode)]
     remarks = []
     notebooks = _notebooks(base, (student, name))
-    chosen, reason, question = choose(base, (student, name), notebooks, exercise)
+    chosen, reason, question, note = choose(base, (student, name), notebooks, exercise)
     if chosen is None:
         return Submission(student, exercise, folder, None, reason)
     if name != exercise:
@@ -200,6 +207,7 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
         tuple(remarks),
         tuple(tampering),
         question,
+        note,
     )
 
 

@@ -14,10 +14,10 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading.course import Course
-from grading.intake.names import shown
-from grading.platforms import downloads, grades, hand_ins, targets
-from grading.platforms.downloads import Unreadable
-from grading.platforms.roster import Table, text_of
+from grading.intake.names import shown, unfit
+from grading.platforms import downloads, grades, members
+from grading.platforms.downloads import HandIn, Unreadable
+from grading.platforms.roster import Table
 from grading.records import results
 from grading.release import exercises
 from grading.reports import rows
@@ -33,6 +33,7 @@ def roster(course: Course, file: Path) -> list[str]:
     Their folders are named by the first of `roster.IDS` that the table has.
     """
     people, refused = _table(file).people()
+    members.add(course.folder, [one.id for one in people])
     with course.gradebook() as gradebook:
         for one in people:
             gradebook.update_or_create_student(
@@ -56,22 +57,67 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
     except ValueError:
         raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
     moment = moment.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps it
-    with course.gradebook() as gradebook, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
-        if not student:
-            gradebook.update_or_create_assignment(exercise, duedate=moment)
-            return [f"{exercise} is due at {moment} UTC"]
+        if student:
+            return _extend(course, exercise, moment, student)
+        return _set_due(course, exercise, moment)
+
+
+def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
+    """Set the date for all. Extensions stay the dates that they are."""
+    with course.gradebook() as gradebook:
+        assignment = gradebook.update_or_create_assignment(exercise)
+        lines = []
+        for submission in assignment.submissions:
+            if submission.extension is None or assignment.duedate is None:
+                continue
+            own = assignment.duedate + submission.extension
+            submission.extension = own - moment if own > moment else None
+            about = "stays" if own > moment else "is no extension any more"
+            lines.append(f"{shown(submission.student_id)}: {own} UTC {about}")
+        assignment.duedate = moment
+        gradebook.db.commit()
+    return [*sorted(lines), f"{exercise} is due at {moment} UTC"]
+
+
+def _extend(course: Course, exercise: str, moment: datetime, student: str) -> list[str]:
+    with course.gradebook() as gradebook:
+        about = members.members(course.folder, gradebook.db)
+        if student not in about.all:
+            raise Unable(_unknown(student, about))
         try:
             assignment = gradebook.find_assignment(exercise)
         except MissingEntry:
-            raise Unable(f"{exercise} has not been released yet") from None
-        if assignment.duedate is None:
+            assignment = None
+        if assignment is None or assignment.duedate is None:
             raise Unable(f"{exercise} has no due date that could be extended; set one first")
-        more = moment - assignment.duedate
+        if moment < assignment.duedate:
+            raise Unable(
+                f"{moment} UTC is before {assignment.duedate} UTC, when {exercise} is due for all"
+            )
+        released = bool(assignment.notebooks)
+    lines = []
+    if not released:  # nbgrader releases nothing for which somebody has an extension
+        course.release([exercise])
+        lines.append(f"{exercise} was released first, into {course.folder / 'release'}")
+    with course.gradebook() as gradebook:
+        more = moment - gradebook.find_assignment(exercise).duedate
         gradebook.update_or_create_student(student)
         gradebook.update_or_create_submission(exercise, student)
         gradebook.grant_extension(exercise, student, minutes=more / timedelta(minutes=1))
-    return [f"{exercise} is due for {shown(student)} at {moment} UTC"]
+    return [*lines, f"{exercise} is due for {shown(student)} at {moment} UTC"]
+
+
+def _unknown(student: str, about: members.Members) -> str:
+    if not about.all:
+        return (
+            "nobody is in the class yet; enter its people first: .venv/bin/python -m grading roster"
+        )
+    nearest = about.nearest(student)
+    return f"{shown(student)!r} is not in the class" + (
+        f"; the nearest name is {nearest}" if nearest else f" of {len(about.all)}"
+    )
 
 
 def collect(course: Course, exercise: str, archive: Path, again: bool = False) -> list[str]:

@@ -15,7 +15,6 @@ from nbgrader.api import (  # type: ignore[import-untyped]
     BaseCell,
     Comment,
     Grade,
-    Gradebook,
     SubmittedAssignment,
     SubmittedNotebook,
     new_uuid,
@@ -25,6 +24,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
 from traitlets.config import Config
 
+from grading.records import gradebook
 from grading.records.results import replace
 
 STAMP = r"\d[\w :.,+/-]{5,60}"  # a time that begins with a date, and perhaps names a zone
@@ -63,7 +63,8 @@ class GradebookWriter:
     def __init__(self, folder: Path, config: Config) -> None:
         self.folder = folder
         self.config = config
-        self.gradebook = Gradebook(config.CourseDirectory.db_url, config.CourseDirectory.course_id)
+        about = config.CourseDirectory
+        self.gradebook = gradebook.opened(about.db_url, about.course_id)
         # The cells of an exercise don't change during a run, so they are not read again after
         # each commit.
         self.gradebook.db().expire_on_commit = False

@@ -1,0 +1,118 @@
+"""Opens a course's gradebook, and completes one that an interrupted command has left behind."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from nbgrader.api import (  # type: ignore[import-untyped]
+    Assignment,
+    Base,
+    Comment,
+    Grade,
+    Gradebook,
+    MissingEntry,
+    SubmittedAssignment,
+    SubmittedNotebook,
+    get_alembic_version,
+)
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.orm import Session
+
+VERSION = "alembic_version"  # the table without which `nbgrader db upgrade` starts from nothing
+
+
+@contextlib.contextmanager
+def tools_on_path() -> Iterator[None]:
+    """Let nbgrader find the programs of its own environment, which it calls by their bare names."""
+    before = os.environ.get("PATH")
+    own = str(Path(sys.executable).parent)
+    os.environ["PATH"] = own if before is None else os.pathsep.join([own, before])
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = before
+
+
+def opened(address: str, course: str) -> Any:
+    """The gradebook at this address, made if there is none."""
+    with tools_on_path():
+        book = Gradebook(address, course)
+        try:
+            _write_version(book)
+        except BaseException:
+            book.close()
+            raise
+    return book
+
+
+def _write_version(book: Any) -> None:
+    """Write the version of the tables if whoever made them was stopped before that.
+
+    Tables of another version keep what they have, for `nbgrader db upgrade`.
+    """
+    found = inspect(book.engine)
+    has_table = found.has_table(VERSION)
+    if has_table and book.db.execute(text(f"SELECT version_num FROM {VERSION}")).first():
+        return
+    for name, table in Base.metadata.tables.items():
+        if {column.name for column in table.columns} - {
+            column["name"] for column in found.get_columns(name)
+        }:
+            return
+    if not has_table:
+        book.db.execute(text(f"CREATE TABLE {VERSION} (version_num VARCHAR(32) NOT NULL)"))
+    insert = text(f"INSERT INTO {VERSION} (version_num) VALUES (:version)")
+    book.db.execute(insert, {"version": get_alembic_version()})
+    book.db.commit()
+
+
+def admit_releases(book: Any, exercises: Iterable[str]) -> None:
+    """Let nbgrader release exercises for which somebody has an extension already.
+
+    It refuses to add a notebook to an assignment with submissions, and an extension makes one.
+    """
+    for exercise in exercises:
+        with contextlib.suppress(MissingEntry):
+            assignment = book.find_assignment(exercise)
+            if assignment.submissions and not assignment.notebooks:
+                book.add_notebook(exercise, exercise)
+
+
+def complete_submissions(book: Any) -> None:
+    """Add the notebook to submissions that were entered before their exercise was released."""
+    query = book.db.query(SubmittedAssignment).filter(~SubmittedAssignment.notebooks.any())
+    query = query.filter(SubmittedAssignment.assignment.has(Assignment.notebooks.any()))
+    for submission in query.all():
+        for notebook in submission.assignment.notebooks:
+            submitted = SubmittedNotebook(notebook_id=notebook.id, assignment_id=submission.id)
+            submitted.grades = [Grade(cell_id=cell.id) for cell in notebook.grade_cells]
+            submitted.comments = [Comment(cell_id=cell.id) for cell in notebook.solution_cells]
+            book.db.add(submitted)
+    book.db.commit()
+
+
+@contextlib.contextmanager
+def read_only(address: str) -> Iterator[Session | None]:
+    """A session that can't change the gradebook; None if there is no gradebook yet."""
+    place = address.removeprefix("sqlite:///")
+    if place != address:
+        if not Path(place).is_file():
+            yield None
+            return
+        address = f"sqlite:///file:{quote(place)}?mode=ro&uri=true"
+    engine = create_engine(address)
+    try:
+        if inspect(engine).has_table(SubmittedAssignment.__tablename__):
+            with Session(engine) as session:
+                yield session
+        else:
+            yield None
+    finally:
+        engine.dispose()

@@ -1,0 +1,282 @@
+"""The commands of an instructor's week, in a new course folder: in the page's order and in others.
+
+No order blocks a course or loses what was entered; a refused command says why in one line, and is
+accepted when what it needs is there.
+"""
+
+import functools
+import itertools
+import os
+import random
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+import zipfile
+
+import nbgrader.api
+import pytest
+from classroom import Classroom
+from classroom.accidents import FULL
+from repository import ROOT
+
+from grading.__main__ import main
+from grading.course import Course
+from grading.records import gradebook
+from grading.release import exercises
+from grading.reports import rows
+from grading.settings import database
+
+NAME = "int8-matmul"
+DUE, LATER = "2026-11-30 23:59+00:00", "2026-12-02 23:59+00:00"
+PEOPLE = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,int8-matmul (1)\n"
+    '    Points Possible,,,,,20\n"Lovelace, Ada",7,,ada,1,\n"Ross, Bob",8,,bob,1,\n'
+)
+SHORT_PATH = "/usr/bin:/bin"
+LONG = pytest.mark.long
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """A path without the environment's programs, as where nothing is activated."""
+    monkeypatch.setenv("PATH", SHORT_PATH)
+
+
+@pytest.fixture
+def one_exercise(monkeypatch):
+    monkeypatch.setattr(exercises, "names", lambda: [NAME])
+
+
+@functools.cache
+def newest():
+    return nbgrader.api.get_alembic_version()
+
+
+@pytest.fixture
+def asked_once(monkeypatch):
+    """The version of nbgrader's tables, for which it starts a program each time."""
+    with gradebook.tools_on_path():
+        version = newest()
+    for module in (nbgrader.api, gradebook):
+        monkeypatch.setattr(module, "get_alembic_version", lambda: version)
+
+
+def downloaded(folder, release):
+    """What a platform sends: a table, and a zip with a right hand-in of Ada's."""
+    folder.joinpath("people.csv").write_text(PEOPLE)
+    room = Classroom(folder / "made", release)
+    notebook = room.hand_in("ada", NAME, room.solved(NAME))
+    with zipfile.ZipFile(folder / "submissions.zip", "w") as made:
+        made.write(notebook, f"lovelaceada_7_1_{NAME}.ipynb")
+
+
+def version(course):
+    """What `nbgrader db upgrade` reads first."""
+    with sqlite3.connect(course / "gradebook.db") as book:
+        return [row[0] for row in book.execute("SELECT version_num FROM alembic_version")]
+
+
+def commands(folder):
+    """Words of the commands in the page's table, with their files in this folder."""
+    page = (ROOT / "chapters/instructors.md").read_text()
+    table = page.split("## An instructor's week")[1].split("\nEach step")[0]
+    found = []
+    for cell in re.findall(r"^\|.*\| ([^|]+) \|$", table, re.MULTILINE)[2:]:
+        quoted = re.match(r"`([^`]+)`", cell)
+        if quoted:
+            found.append(words_of(quoted[1]))
+        elif "--student" in cell:
+            found.append(["due", "my-class", NAME, LATER, "--student", "ada"])
+    places = {
+        word: str(folder / word)
+        for word in ("my-class", "people.csv", "submissions.zip", "feedback.zip", "to-import.csv")
+    } | {"theirs.csv": str(folder / "people.csv")}
+    return [[places.get(word, word) for word in words] for words in found]
+
+
+def words_of(command):
+    """What follows `python -m grading`, also behind make."""
+    first, *words = shlex.split(command)
+    if first == "make":
+        options = dict(word.split("=", 1) for word in words[1:])
+        return [words[0], options["COURSE"], *shlex.split(options.get("GRADE_ARGS", ""))]
+    assert words[:2] == ["-m", "grading"]
+    return words[2:]
+
+
+def test_the_page_s_table_works_in_its_order_with_nothing_activated(tmp_path, release):
+    downloaded(tmp_path, release)
+    found = [words for words in commands(tmp_path) if words[0].isalpha()]
+    named = " ".join(words[0] for words in found)
+    assert named == "roster due release due collect check grade grade return export"
+    for words in found:
+        done = subprocess.run(
+            [sys.executable, "-m", "grading", *words],
+            cwd=ROOT,
+            env={"PATH": SHORT_PATH, "HOME": os.environ["HOME"]},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        assert "Traceback" not in done.stderr
+    course = tmp_path / "my-class"
+    assert len(version(course)) == 1
+    assert f"ada,{NAME},{FULL},{FULL}," in (course / "grades.csv").read_text()
+    assert zipfile.ZipFile(tmp_path / "feedback.zip").namelist() == [f"lovelaceada_7_1_{NAME}.html"]
+    assert f"{FULL}" in (tmp_path / "to-import.csv").read_text().splitlines()[2]
+
+
+STEPS = {
+    "roster": ["roster", "my-class", "people.csv"],
+    "due": ["due", "my-class", NAME, DUE],
+    "extension": ["due", "my-class", NAME, LATER, "--student", "ada"],
+    "release": ["release", "my-class"],
+    "exchange": ["exchange", "my-class", "exchange"],
+    "collect": ["collect", "my-class", NAME, "submissions.zip"],
+    "check": ["check", "my-class"],
+    "grade": ["grade", "my-class"],
+    "again": ["grade", "my-class", "--again", "ada"],
+    "return": ["return", "my-class", NAME, "submissions.zip", "feedback.zip"],
+    "export": ["export", "my-class", "people.csv", "to-import.csv"],
+}
+
+
+def run(step):
+    """The line with which a step was refused, "" if it was not."""
+    try:
+        main(STEPS[step])
+    except SystemExit as refused:
+        return str(refused.code)
+    return ""
+
+
+def run_all(order):
+    """Each step in this order, and those again, in the page's order, that were refused."""
+    refused = {step: line for step in order if (line := run(step))}
+    assert all("\n" not in line and "Put that right" not in line for line in refused.values())
+    for step in STEPS:
+        if step in refused:
+            assert run(step) == "", (order, step)
+    return refused
+
+
+def check_entered(folder):
+    course = Course(folder)
+    with course.gradebook() as book:
+        assert {one.id for one in book.students} >= {"ada", "bob"}
+        assert str(book.find_assignment(NAME).duedate) == DUE.replace("+00:00", ":00")
+        submission = book.find_submission(NAME, "ada")
+        assert str(submission.duedate) == LATER.replace("+00:00", ":00")
+        (notebook,) = submission.notebooks
+        assert len(notebook.grades) == len(exercises.load(NAME).parts)
+    assert (folder / "release" / NAME / f"{NAME}.ipynb").is_file()
+    assert len(version(folder)) == 1
+
+
+BEFORE = ("roster", "due", "extension", "release")
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(BEFORE)))
+def test_before_the_hand_ins_every_order_comes_to_the_same(
+    tmp_path, monkeypatch, bare, asked_once, one_exercise, order
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    refused = run_all(order)
+    # An extension needs a class and a due date; nothing else needs anything.
+    needs = {"roster", "due"} - set(order[: order.index("extension")])
+    assert set(refused) == ({"extension"} if needs else set())
+    check_entered(tmp_path / "my-class")
+
+
+SEEDS = [pytest.param(seed, marks=LONG if seed else ()) for seed in range(12)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_order_of_the_whole_week_comes_to_the_same(
+    tmp_path, monkeypatch, bare, one_exercise, release, seed
+):
+    monkeypatch.chdir(tmp_path)
+    downloaded(tmp_path, release)
+    order = random.Random(seed).sample([*STEPS], len(STEPS))
+    run_all(order)
+    folder = tmp_path / "my-class"
+    for step in ("collect", "grade", "return", "export"):
+        run(step)
+    check_entered(folder)
+    course = Course(folder)
+    got = {row[0]: row[2] for row in rows.grades(course, course.state())}
+    # Whoever was collected before the roster named the folder is there under both names.
+    assert got["ada"] == f"{FULL}", (order, got)
+    assert set(got) - {"ada", "bob"} <= {"adalovelace 7", "lovelaceada 7"}
+
+
+# --- gradebooks that were left behind -------------------------------------------------------------
+
+
+def tables_without_version(folder):
+    """As left behind where nbgrader did not find alembic."""
+    Course(folder).prepare()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nbgrader.api.get_alembic_version", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            gradebook.Gradebook(database(folder), "roofline")
+
+
+def stopped():
+    raise KeyboardInterrupt
+
+
+def test_a_gradebook_that_was_made_halfway_is_completed(tmp_path, bare):
+    tables_without_version(tmp_path)
+    with pytest.raises(sqlite3.OperationalError):
+        version(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["nbgrader", str(tmp_path), "db", "upgrade"])
+    assert ended.value.code == 0
+    (head,) = version(tmp_path)
+    with gradebook.tools_on_path():
+        assert head == gradebook.get_alembic_version()
+
+
+def test_tables_of_an_older_version_are_left_to_nbgrader(tmp_path, bare):
+    tables_without_version(tmp_path)
+    with sqlite3.connect(tmp_path / "gradebook.db") as book:
+        book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
+    book = gradebook.opened(database(tmp_path), "roofline")
+    book.close()
+    with pytest.raises(sqlite3.OperationalError):
+        version(tmp_path)
+
+
+def test_an_extension_of_an_earlier_version_lets_the_exercise_be_released(
+    tmp_path, bare, one_exercise
+):
+    """It was entered before the release, and nbgrader refused all others from then on."""
+    course = Course(tmp_path)
+    course.prepare()
+    with course.gradebook() as book:
+        book.update_or_create_assignment(NAME, duedate=DUE)
+        book.update_or_create_student("ada")
+        book.update_or_create_student("bob")
+        book.update_or_create_submission(NAME, "ada")
+        book.grant_extension(NAME, "ada", days=2)
+    course.release()
+    check_entered(tmp_path)
+
+
+def test_nbgrader_s_own_reason_is_shown(tmp_path, bare, one_exercise, monkeypatch):
+    monkeypatch.setattr(gradebook, "admit_releases", lambda *_: None)
+    course = Course(tmp_path)
+    course.prepare()
+    with course.gradebook() as book:
+        book.update_or_create_assignment(NAME)
+        book.update_or_create_student("ada")
+        book.update_or_create_submission(NAME, "ada")
+    with pytest.raises(SystemExit) as refused:
+        main(["release", str(tmp_path)])
+    assert "because there are submissions associated with it" in str(refused.value)
+    assert "\n" not in str(refused.value)
