@@ -18,6 +18,7 @@ from site_server import Server, serving
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
+    "test_week_orders.py",
     "test_odd_hand_ins.py",
     "test_types.py",
     "test_grading_nbgrader.py",
