@@ -97,7 +97,8 @@ def _archives(base: Path, students: Sequence[str]) -> Iterator[str]:
     for place in [(), *((student,) for student in students)]:
         for path in _files(base, place, deep=bool(place)):
             if path[-1].lower().endswith(ARCHIVES):
-                yield f"submitted/{'/'.join(map(shown, path))}: not opened; unpack it there"
+                todo = "unpack it there" if place else "take it in with collect"
+                yield f"submitted/{'/'.join(map(shown, path))}: not opened; {todo}"
 
 
 def _files(base: Path, place: tuple[str, ...], deep: bool) -> Iterator[tuple[str, ...]]:

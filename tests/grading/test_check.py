@@ -1,0 +1,274 @@
+"""What can be put right before grading is found, one line each, and nothing is changed."""
+
+import os
+import shlex
+import shutil
+import sys
+import warnings
+
+import nbformat
+import pytest
+from classroom import Classroom, with_first
+
+from grading.__main__ import main
+from grading.course import Course
+from grading.platforms import check, members, week
+from grading.records import gradebook
+from grading.settings import database
+from grading.work import Unable
+
+NAME = "int8-matmul"
+PEOPLE = "id,first_name,last_name,lms_user_id\nada,Ada,Lovelace,7\nbob,Bob,Ross,8\nzoë,Zoë,,9\n"
+DUE, LATER = "2026-11-30 23:59+00:00", "2026-12-02 23:59+00:00"
+
+
+@pytest.fixture(scope="module")
+def well(release, tmp_path_factory):
+    """A course in which nothing is wrong, to be copied."""
+    room = Classroom(tmp_path_factory.mktemp("well") / "course", release)
+    people = room.folder.parent / "people.csv"
+    people.write_text(PEOPLE)
+    week.roster(room.course, people)
+    week.due(room.course, NAME, DUE)
+    week.due(room.course, NAME, LATER, "bob")
+    for student in ("ada", "bob"):
+        room.hand_in(student, NAME, room.solved(NAME))
+    return room.folder
+
+
+@pytest.fixture
+def room(well, tmp_path):
+    return Classroom(tmp_path / "course", well)
+
+
+def lines(room):
+    return check.check(room.folder)[0]
+
+
+def stranger(room):
+    room.hand_in("adda", NAME, room.solved(NAME))
+
+
+def unknown_number(room):
+    room.hand_in("Zoë 9", NAME, room.solved(NAME))
+
+
+def phantom(room):
+    with room.course.gradebook() as book:
+        book.update_or_create_student("Ada")
+
+
+def extension_for_nobody(room):
+    with warnings.catch_warnings(), room.course.gradebook() as book:
+        warnings.simplefilter("ignore")  # about nbgrader's own queries
+        book.update_or_create_student("Bobb")
+        book.update_or_create_submission(NAME, "Bobb")
+        book.grant_extension(NAME, "Bobb", days=2)
+
+
+def zip_in_a_folder(room):
+    (room.folder_of("ada", NAME) / "mine.ZIP").write_bytes(b"PK")
+
+
+def zip_of_a_student(room):
+    (room.folder_of("ada", NAME).parent / "all.7z").write_bytes(b"7z")
+
+
+def zip_of_the_class(room):
+    (room.folder / "submitted" / "download.zip").write_bytes(b"PK")
+
+
+def copy_of_the_released(room):
+    nbformat.write(room.released(NAME), room.folder_of("ada", NAME) / f"{NAME} (1).ipynb")
+
+
+def two_answers(room):
+    wrong = room.solved(NAME)
+    for cell in wrong.cells:
+        cell.source = cell.source.replace("return", "return 0 and")
+    nbformat.write(wrong, room.folder_of("bob", NAME) / f"{NAME} (1).ipynb")
+
+
+def missing_module(room):
+    room.hand_in("ada", NAME, with_first(room.solved(NAME), "import torch_that_nobody_has as t"))
+
+
+def no_notebook(room):
+    (room.folder_of("ada", NAME) / f"{NAME}.ipynb").unlink()
+
+
+def web_page(room):
+    (room.folder_of("ada", NAME) / f"{NAME}.ipynb").write_text("<html>")
+
+
+def wrong_place(room):
+    (room.folder / "submitted" / "ada" / f"{NAME}.ipynb").write_text("{}")
+
+
+# what is wrong → what the one line names
+FAULTS = {
+    stranger: ["submitted/adda", "not in the roster", "ada (Ada Lovelace)", "rename"],
+    unknown_number: ["submitted/Zoë 9", "not in the roster", "zoë (Zoë)"],
+    phantom: ["gradebook: Ada ", "not in the class", "db student remove Ada --force"],
+    extension_for_nobody: ["Bobb", f"extension for {NAME}", "bob (Bob Ross)", "due"],
+    zip_in_a_folder: [f"submitted/ada/{NAME}/mine.ZIP", "unpack"],
+    zip_of_a_student: ["submitted/ada/all.7z", "unpack"],
+    zip_of_the_class: ["submitted/download.zip", "collect"],
+    copy_of_the_released: [f"ada/{NAME}:", f"{NAME}.ipynb counts", f"{NAME} (1).ipynb", "remove"],
+    two_answers: [f"bob/{NAME}:", "different answers", f"{NAME} (1).ipynb", "remove"],
+    missing_module: [f"ada/{NAME}:", "torch_that_nobody_has", "install"],
+    no_notebook: [f"ada/{NAME}:", "there is no notebook"],
+    web_page: [f"ada/{NAME}:", "not a notebook"],
+    wrong_place: [f"ada/{NAME}.ipynb", "must lie in a folder"],
+}
+
+
+def test_where_all_is_well_one_line_says_so(room, capsys):
+    main(["check", str(room.folder)])
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line == "2 hand-ins of 2 students, 3 in the roster: nothing to put right"
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
+def test_each_fault_is_one_line_and_a_status(room, fault, capsys):
+    fault(room)
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(room.folder)])
+    assert ended.value.code == 1
+    line, summary = capsys.readouterr().out.splitlines()
+    assert all(word in line for word in FAULTS[fault]), line
+    assert summary.endswith(": 1 to put right")
+
+
+def test_all_faults_are_found_at_once_and_nothing_is_changed(room):
+    for fault in FAULTS:
+        if fault not in (no_notebook, web_page, missing_module):
+            fault(room)
+    before = content(room.folder)
+    assert len(lines(room)) == len(FAULTS) - 3
+    assert content(room.folder) == before
+
+
+def content(folder):
+    return {
+        path: (path.read_bytes(), path.stat().st_mtime_ns)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_new_folder_stays_empty_and_a_missing_one_is_said(tmp_path):
+    found, summary = check.check(tmp_path)
+    assert (found, list(tmp_path.iterdir())) == ([], [])
+    assert summary == "0 hand-ins of 0 students, no roster: nothing to put right"
+    with pytest.raises(Unable, match="is not there"):
+        check.check(tmp_path / "none")
+
+
+def test_without_a_roster_whoever_hands_in_is_in_the_class(release, tmp_path):
+    room = Classroom(tmp_path / "course", release)
+    room.hand_in("anybody", NAME, room.solved(NAME))
+    assert lines(room) == []
+    phantom(room)
+    (line,) = lines(room)
+    assert "gradebook: Ada " in line
+
+
+def test_the_command_in_the_line_removes_a_phantom(room, monkeypatch):
+    extension_for_nobody(room)
+    (line,) = lines(room)
+    command = shlex.split(line.partition("remove with ")[2])
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert command[:3] == [".venv/bin/python", "-m", "grading"]
+    assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, *command[1:]]) == 0
+    assert lines(room) == []
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"cells": [' * 50_000])
+def test_a_hostile_notebook_hides_no_other_fault(room, text):
+    (room.folder_of("ada", NAME) / f"{NAME}.ipynb").write_text(text)
+    missing_module_of_bob = with_first(room.solved(NAME), "import torch_that_nobody_has")
+    room.hand_in("bob", NAME, missing_module_of_bob)
+    assert [line.split("/")[1] for line in lines(room)] == ["ada", "bob"]
+
+
+def test_a_gradebook_that_is_only_read_cannot_be_changed(room):
+    with gradebook.read_only(database(room.folder)) as session:
+        student = session.query(members.Student).first()
+        student.first_name = "Eve"
+        with pytest.raises(Exception, match="readonly"):
+            session.commit()
+
+
+# --- who is in the class --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("Ada", "ada (Ada Lovelace)"),
+        ("ada ", "ada (Ada Lovelace)"),
+        ("adda", "ada (Ada Lovelace)"),
+        ("Ada Lovelace", "ada (Ada Lovelace)"),
+        ("Lovelace", "ada (Ada Lovelace)"),
+        ("bop", "bob (Bob Ross)"),
+        ("zoe", "zoë (Zoë)"),
+        ("xxxxxxxx", ""),
+    ],
+)
+def test_an_extension_is_for_members_alone(room, name, nearest):
+    with pytest.raises(Unable) as refused:
+        week.due(room.course, NAME, LATER, name)
+    assert f"{name!r} is not in the class" in str(refused.value)
+    assert str(refused.value).endswith(f"the nearest name is {nearest}" if nearest else "of 3")
+    with room.course.gradebook() as book:
+        assert {one.id for one in book.students} == {"ada", "bob", "zoë"}
+    assert lines(room) == []
+
+
+def test_whoever_has_handed_in_may_have_an_extension(room):
+    room.hand_in("guest", NAME, room.solved(NAME))
+    week.due(room.course, NAME, LATER, "guest")
+    assert due_of(room, "guest") == LATER
+
+
+def test_nobody_has_an_extension_in_an_empty_class(release, tmp_path):
+    course = Course(shutil.copytree(release, tmp_path / "course"))
+    week.due(course, NAME, DUE)
+    with pytest.raises(Unable, match="nobody is in the class yet"):
+        week.due(course, NAME, LATER, "ada")
+
+
+def test_a_second_roster_adds_and_who_was_removed_is_out(room, tmp_path):
+    more = tmp_path / "more.csv"
+    more.write_text("id\neve\n")
+    week.roster(room.course, more)
+    with room.course.gradebook() as book:
+        book.remove_student("bob")
+        about = members.members(room.folder, book.db)
+    assert set(about.roster) == {"ada", "eve", "zoë"}
+    room.hand_in("eve", NAME, room.solved(NAME))
+    assert [line for line in lines(room) if "eve" in line] == []
+    assert "submitted/bob: not in the roster" in "\n".join(lines(room))
+
+
+def due_of(room, student):
+    with room.course.gradebook() as book:
+        return f"{book.find_submission(NAME, student).duedate}"[:16] + "+00:00"
+
+
+def test_an_extension_stays_the_date_that_it_is(room):
+    assert due_of(room, "bob") == LATER
+    assert week.due(room.course, NAME, "2026-11-20 12:00+00:00") == [
+        "bob: 2026-12-02 23:59:00 UTC stays",
+        f"{NAME} is due at 2026-11-20 12:00:00 UTC",
+    ]
+    assert due_of(room, "bob") == LATER
+    first, _ = week.due(room.course, NAME, "2026-12-24 12:00+00:00")
+    assert first == "bob: 2026-12-02 23:59:00 UTC is no extension any more"
+    assert due_of(room, "bob") == "2026-12-24 12:00+00:00"
+    with pytest.raises(Unable, match="is before 2026-12-24 12:00:00 UTC"):
+        week.due(room.course, NAME, LATER, "bob")
+    week.due(room.course, NAME, "2026-12-24 12:00+00:00", "bob")  # the date of all takes it back
+    with room.course.gradebook() as book:
+        assert book.find_submission(NAME, "bob").extension is None
