@@ -17,7 +17,7 @@ import zipfile
 
 import nbgrader.api
 import pytest
-from classroom import Classroom
+from classroom import Classroom, done
 from classroom.accidents import FULL
 from repository import ROOT
 
@@ -112,7 +112,7 @@ def test_the_page_s_table_works_in_its_order_with_nothing_activated(tmp_path, re
     named = " ".join(words[0] for words in found)
     assert named == "roster due release due collect check grade grade return export"
     for words in found:
-        done = subprocess.run(
+        ended = subprocess.run(
             [sys.executable, "-m", "grading", *words],
             cwd=ROOT,
             env={"PATH": SHORT_PATH, "HOME": os.environ["HOME"]},
@@ -120,8 +120,8 @@ def test_the_page_s_table_works_in_its_order_with_nothing_activated(tmp_path, re
             text=True,
             check=False,
         )
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
+        assert ended.returncode == 0, (words, ended.stdout, ended.stderr)
+        assert "Traceback" not in ended.stderr
     course = tmp_path / "my-class"
     assert len(version(course)) == 1
     assert f"ada,{NAME},{FULL},{FULL}," in (course / "grades.csv").read_text()
@@ -265,6 +265,18 @@ def test_an_extension_of_an_earlier_version_lets_the_exercise_be_released(
         book.update_or_create_submission(NAME, "ada")
         book.grant_extension(NAME, "ada", days=2)
     course.release()
+    check_entered(tmp_path)
+
+
+def test_plain_nbgrader_releases_after_an_extension_too(tmp_path, one_exercise):
+    room = Classroom(tmp_path)
+    room.course.prepare()
+    room.folder_of("ada", NAME)
+    for options in ([DUE], [LATER, "--student", "ada"]):
+        main(["due", str(tmp_path), NAME, *options])
+    done(room.nbgrader("generate_assignment", NAME, "--force"))
+    with room.course.gradebook() as book:
+        book.update_or_create_student("bob")
     check_entered(tmp_path)
 
 
