@@ -91,6 +91,8 @@ def before_and_after(options: argparse.Namespace) -> None:
     from grading.platforms import week
 
     course = Course(options.course)
+    if not course.folder.exists():  # or its name was mistyped
+        print(f"{course.folder} is a new course folder")
     course.prepare()
     match options.command:
         case "roster":

@@ -31,7 +31,7 @@ def check(folder: Path) -> tuple[list[str], str]:
     """
     folder = folder.resolve()
     if not folder.is_dir():
-        raise Unable(f"{folder} is not there: the course folder comes first, as in my-class")
+        raise Unable(f"{folder} is not a folder; name the course folder, such as my-class")
     with gradebook.read_only(database(folder)) as session:
         about = members(folder, session)
         extensions = _extensions(session)

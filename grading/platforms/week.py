@@ -238,7 +238,9 @@ def again(course: Course, places: Iterable[str]) -> None:
         student, _, exercise = place.partition("/")
         own = state.get(student, {})
         if not own or (exercise and exercise not in own):
-            raise Unable(f"{shown(place)} has not been graded yet")
+            nearest = members.Members({}, frozenset(), frozenset(state)).nearest(student)
+            said = f"; the nearest name is {nearest}" if nearest and not own else ""
+            raise Unable(f"{shown(place)} has not been graded yet{said}")
         for name in [exercise] if exercise else own:
             course.results.put(student, name, own[name] | {"digest": ""})
 

@@ -161,7 +161,7 @@ def test_a_new_folder_stays_empty_and_a_missing_one_is_said(tmp_path):
     found, summary = check.check(tmp_path)
     assert (found, list(tmp_path.iterdir())) == ([], [])
     assert summary == "0 hand-ins of 0 students, no roster: nothing to put right"
-    with pytest.raises(Unable, match="is not there"):
+    with pytest.raises(Unable, match="is not a folder"):
         check.check(tmp_path / "none")
 
 

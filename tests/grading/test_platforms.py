@@ -369,3 +369,5 @@ def test_one_student_is_graded_again_when_asked_for(room):
     for place in ("eve", "ada/many-chips"):
         with pytest.raises(Unable, match="has not been graded yet"):
             week.again(room.course, [place])
+    with pytest.raises(Unable, match="Ada has not been graded yet; the nearest name is ada"):
+        week.again(room.course, ["Ada"])

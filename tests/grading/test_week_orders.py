@@ -280,6 +280,12 @@ def test_plain_nbgrader_releases_after_an_extension_too(tmp_path, one_exercise):
     check_entered(tmp_path)
 
 
+def test_a_course_folder_with_a_mistyped_name_is_said_to_be_new(tmp_path, capsys):
+    for expected in (f"{tmp_path / 'my-clas'} is a new course folder", f"{NAME} is due at"):
+        main(["due", str(tmp_path / "my-clas"), NAME, DUE])
+        assert capsys.readouterr().out.splitlines()[0].startswith(expected)
+
+
 def test_nbgrader_s_own_reason_is_shown(tmp_path, bare, one_exercise, monkeypatch):
     monkeypatch.setattr(gradebook, "admit_releases", lambda *_: None)
     course = Course(tmp_path)
