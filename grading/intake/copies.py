@@ -99,11 +99,11 @@ def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str
         return _without_answers(works, ordered, exercise)
     complete = [one for one in worked if all(works[one].contains(works[path]) for path in worked)]
     if complete:
-        chosen = _preferred(complete, works, exercise) or complete[0]
+        best = _preferred(complete, works, exercise) or complete[0]
         less = [one for one, work in works.items() if work.is_copy or work.problem]
         less = [one for one in less if one not in complete]
-        note = f"{_names([chosen])} counts, and holds all the work in {_names(less)}"
-        return Choice(chosen, note=note if less else "")
+        note = f"{_names([best])} counts, and holds all the work in {_names(less)}"
+        return Choice(best, note=note if less else "")
     said = f"several notebooks with different answers: {_names(worked)}"
     chosen = _preferred(worked, works, exercise)
     if chosen is None:
