@@ -9,6 +9,7 @@ from typing import Any
 
 from nbgrader.api import SubmittedAssignment  # type: ignore[import-untyped]
 
+from grading.allowed_modules import modules_folder
 from grading.intake import careful, reading
 from grading.intake.missing_modules import missing_modules
 from grading.intake.names import shown
@@ -16,6 +17,7 @@ from grading.intake.submissions import Submission, strangers, submissions
 from grading.limits import Overrun, apart
 from grading.platforms.members import Members, members
 from grading.records import gradebook
+from grading.sandbox import modules
 from grading.settings import database
 from grading.work import Unable
 
@@ -41,7 +43,7 @@ def check(folder: Path) -> tuple[list[str], str]:
         *_phantoms(folder, about, extensions),
         *(f"submitted/{line}" for line in strangers(folder)),
         *_archives(folder / "submitted", sorted(about.handed_in)),
-        *_notebooks(found),
+        *_notebooks(folder, found),
     ]
     summary = f"{len(found)} hand-ins of {len(about.handed_in)} students"
     summary += f", {len(about.roster)} in the roster" if about.roster else ", no roster"
@@ -119,13 +121,13 @@ def _files(base: Path, place: tuple[str, ...], deep: bool) -> Iterator[tuple[str
                 waiting.append((*here, name))
 
 
-def _notebooks(found: Sequence[Submission]) -> Iterator[str]:
+def _notebooks(folder: Path, found: Sequence[Submission]) -> Iterator[str]:
     by_student: dict[str, list[Submission]] = {}
     for one in found:
         by_student.setdefault(one.student, []).append(one)
     for own in by_student.values():
         try:
-            problems = apart(functools.partial(_problems, own))
+            problems = apart(functools.partial(_problems, folder, own))
         except (Overrun, RuntimeError):
             problems = [[TOO_MUCH] for _ in own]
         for one, said in zip(own, problems, strict=True):
@@ -133,8 +135,9 @@ def _notebooks(found: Sequence[Submission]) -> Iterator[str]:
                 yield f"submitted/{shown(one.student)}/{one.folder.name}: {line}"
 
 
-def _problems(own: Sequence[Submission]) -> list[list[str]]:
+def _problems(folder: Path, own: Sequence[Submission]) -> list[list[str]]:
     """What is wrong with each of these hand-ins."""
+    modules.use(modules_folder(folder))
     return [[line for line in _problems_of(one) if line] for one in own]
 
 
@@ -152,6 +155,6 @@ def _problems_of(one: Submission) -> Iterator[str]:
     except Exception:  # whatever is wrong with it, it is no notebook
         yield "the file is not a notebook; ask for it again"
         return
-    if modules := missing_modules(nb):
-        names = ", ".join(map(shown, modules))
-        yield f"imports what is not installed: {names}; install it, or tell the learner"
+    if missing := missing_modules(nb):
+        names = " ".join(map(shown, missing))
+        yield f"imports what is not installed: {names}; install it if you like: grade --allow PACKAGE"

@@ -11,6 +11,7 @@ import pytest
 from classroom import Classroom, with_first
 
 from grading.__main__ import main
+from grading.allowed_modules import modules_folder
 from grading.course import Course
 from grading.platforms import check, members, week
 from grading.records import gradebook
@@ -155,6 +156,15 @@ def content(folder):
         for path in folder.rglob("*")
         if path.is_file()
     }
+
+
+def test_a_module_that_the_course_allows_is_installed(room):
+    missing_module(room)
+    assert len(lines(room)) == 1
+    folder = modules_folder(room.folder)
+    folder.mkdir()
+    (folder / "torch_that_nobody_has.py").touch()
+    assert lines(room) == []
 
 
 def test_a_new_folder_stays_empty_and_a_missing_one_is_said(tmp_path):
