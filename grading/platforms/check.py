@@ -157,4 +157,4 @@ def _problems_of(one: Submission) -> Iterator[str]:
         return
     if missing := missing_modules(nb):
         names = " ".join(map(shown, missing))
-        yield f"imports what is not installed: {names}; install it if you like: grade --allow PACKAGE"
+        yield f"imports what is not installed: {names}; grade --allow PACKAGE installs it"
