@@ -36,14 +36,18 @@ FOLDER = "python"  # below _static
 PACKAGES = "course.zip"
 SCRIPTS = (
     "answers.js",
+    "check_queue.js",
+    "closing.js",
     "editor.js",
     "engine.js",
     "kept_answers.js",
     "kept_start.js",
     "notebook_words.js",
     "outputs.js",
+    "own_cells.js",
     "panel.js",
     "released.js",
+    "watch.js",
     "workbench.js",
     "worker.js",
 )
@@ -53,7 +57,14 @@ OVERVIEW = "chapters/learners"  # where all exercises' progress is listed
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)/(?P=name)")
 LIVE = '<figure class="live"'
 # What the browser's Python imports beside the course's packages.
-PYTHON_FILES = ("page_runner", "markdown_html", "stand_ins", "whole_numbers")
+PYTHON_FILES = (
+    "call_times",
+    "cell_names",
+    "markdown_html",
+    "page_runner",
+    "stand_ins",
+    "whole_numbers",
+)
 RUNNER = {
     "page_python": [HERE / f"{name}.py" for name in PYTHON_FILES],
     "book_extension": [BOOK_EXTENSION / f"{name}.py" for name in ("themed_svg", "table_widths")],

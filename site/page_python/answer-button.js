@@ -28,8 +28,8 @@
   }
   button.addEventListener("click", open);
   try {
-    const start = `roofline-answer:${name}:`;
-    if (location.protocol !== "file:" && Object.keys(localStorage).some((key) => key.startsWith(start))) open();
+    const isOurs = (key) => key.startsWith(`roofline-answer:${name}:`) || key === `roofline-own-cells:${name}`;
+    if (location.protocol !== "file:" && Object.keys(localStorage).some(isOurs)) open();
   } catch {
     // No storage: nothing was begun.
   }

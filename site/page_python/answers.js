@@ -1,22 +1,40 @@
 // An exercise on its page: each part with its question, a field for the answer, and its check. What
 // is asked, and what a check compares with, comes out of the released notebook and nowhere else.
 
+import { CheckQueue } from "./check_queue.js";
+import { closing } from "./closing.js";
 import { editor, highlighted } from "./editor.js";
-import { Engine } from "./engine.js";
+import { Engine, TooLate } from "./engine.js";
 import { Answers } from "./kept_answers.js";
 import { asHtml } from "./notebook_words.js";
 import { element as shownAs } from "./outputs.js";
+import { OwnCells } from "./own_cells.js";
 import { ended, made, panel } from "./panel.js";
-import { answersIn, completed, gradeId, isCheck, partsOf, text } from "./released.js";
+import { answersIn, completed, gradeId, isCheck, openingOf, partOf, partsOf, text } from "./released.js";
 
 const NOT_KEPT =
   "This browser keeps nothing for this site: download the notebook before you leave the page.";
+const TO_BEGIN =
+  "In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.";
+const OWN = "Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.";
+const CELL_SECONDS = 120; // what grading gives a cell, by the clock
+const STOPPED = `This cell did not come to an end, and was stopped: a cell gets ${CELL_SECONDS} s, in grading too.`;
 
-function button(words, onClick) {
+function button(words, onClick, label = "") {
   const element = made("button", { type: "button", textContent: words });
+  if (label) element.setAttribute("aria-label", label);
   element.addEventListener("click", onClick);
   return element;
 }
+
+function show(place, outputs) {
+  place.replaceChildren(...outputs.map(shownAs));
+  place.hidden = !outputs.length;
+}
+
+const code = (pre, ...more) =>
+  made("div", { className: "cell_input" }, made("div", { className: "highlight" }, pre), ...more);
+const idOf = (cell) => gradeId(cell) ?? cell.id;
 
 // `place` is the section that the parts are put into; `notebook` the address of the released one.
 export async function open({ place, notebook, name }) {
@@ -25,28 +43,52 @@ export async function open({ place, notebook, name }) {
   const released = await answer.json();
   const answers = new Answers(name);
   const engine = new Engine();
+  const queue = new CheckQueue();
   const bar = panel(place, engine);
   const parts = partsOf(released);
-  const keys = parts.map(({ key }) => key);
   const home = made("div", { className: "answers" });
+  const below = made("div", { className: "answers-end" });
   const words = made("p", { className: "answers-done" });
   words.setAttribute("role", "status");
+  const slots = { start: made("div"), end: made("div") };
+  const own = new OwnCells(slotOf, (id) => queue.add(id, own.boxOf(id), () => runOwn(id)));
+
+  // Where the own cells are shown that follow this cell of the notebook.
+  function slotOf(after) {
+    const part = parts[partOf(released, after)];
+    if (part && part !== parts.at(-1)) return { slot: part.slot, name: part.name };
+    if (part && after !== part.check) return { slot: part.slot, name: part.name };
+    return partOf(released, after) < 0
+      ? { slot: slots.start, name: "what is given" }
+      : { slot: slots.end, name: "all parts" };
+  }
+
+  // What each cell that the reader may change holds now, by its id.
+  const sources = () =>
+    new Map([...parts.map((part) => [part.solution, part.editor.code]), ...own.sources]);
 
   function progress() {
-    answers.count(keys);
-    const done = keys.filter((key) => answers.isDone(key)).length;
-    words.textContent = `${done} of ${keys.length} parts done. ${
-      answers.keeps ? "Your answers stay in this browser and are sent nowhere." : NOT_KEPT
-    }`;
-    for (const part of parts) part.heading.classList.toggle("part-done", answers.isDone(part.key));
-    for (const part of parts) part.mark.textContent = answers.isDone(part.key) ? " – done" : "";
+    const now = sources();
+    const states = parts.map(({ key }) => answers.state(key, now));
+    const done = states.filter((state) => state === "done").length;
+    const again = states.filter((state) => state === "again").length;
+    answers.count(done, parts.length);
+    words.textContent = `${done} of ${parts.length} parts done. ${
+      again ? `${again} to check again, since what the answer needs has changed. ` : ""
+    }${answers.keeps ? "Your answers stay in this browser and are sent nowhere." : NOT_KEPT}`;
+    for (const [number, part] of parts.entries()) {
+      part.heading.classList.toggle("part-done", states[number] === "done");
+      part.heading.classList.toggle("part-again", states[number] === "again");
+      part.mark.textContent = { done: " – done", again: " – check again", "": "" }[states[number]];
+    }
   }
 
   // ---- into a file, and out of one
 
+  const written = () => new Map(parts.map((part) => [part.solution, part.editor.code]));
+
   function download() {
-    const written = new Map(parts.map((part) => [part.solution, part.editor.code]));
-    const file = completed(released, written, answers.ownCells);
+    const file = completed(released, written(), own.list);
     const blob = new Blob([`${JSON.stringify(file, null, 1)}\n`], { type: "application/x-ipynb+json" });
     const link = made("a", { href: URL.createObjectURL(blob), download: `${name}.ipynb` });
     link.click();
@@ -68,10 +110,12 @@ export async function open({ place, notebook, name }) {
       if (source === undefined) continue;
       part.editor.code = source;
     }
-    answers.ownCells = found.own;
-    const own = found.own.filter(({ cell }) => cell.cell_type === "code").length;
-    const kept = own
-      ? ` Its ${own} ${own === 1 ? "cell" : "cells"} of your own run with the others and go into the download.`
+    own.take(found.own);
+    answers.ownCells = own.list;
+    progress();
+    const count = found.own.filter(({ cell }) => cell.cell_type === "code").length;
+    const kept = count
+      ? ` Its ${count} ${count === 1 ? "cell" : "cells"} of your own run with the others and go into the download.`
       : "";
     return bar.say(`${file.name} was opened: ${found.written.size} of ${parts.length} parts.${kept}`);
   }
@@ -83,112 +127,211 @@ export async function open({ place, notebook, name }) {
     if (file) take(file);
   });
 
+  // ---- what Python is asked
+
+  // The notebook from the top down to this cell, without other cells' checks.
+  function stepsTo(id) {
+    const cells = completed(released, written(), own.list).cells.filter(
+      (cell) => cell.cell_type === "code" && gradeId(cell) !== "opening",
+    );
+    const last = cells.findIndex((cell) => idOf(cell) === id);
+    return cells
+      .slice(0, last + 1)
+      .filter((cell, number) => !isCheck(cell) || number === last)
+      .map((cell) => ({
+        id: idOf(cell),
+        code: text(cell),
+        alt: "A figure of your own",
+        seconds: CELL_SECONDS,
+        goOn: true,
+      }));
+  }
+
+  // What each step gave. If a call takes too long, Python has been ended: the order runs again, and
+  // its check counts that call as too late, as a check does where it can stop the call itself.
+  async function given(order) {
+    const found = [];
+    try {
+      await engine.start();
+      bar.fetched(null);
+      bar.busy("Stop");
+      bar.say(queue.waiting ? `Checking … ${queue.waiting} more to come.` : "Checking …");
+      await engine.run(0, order, (data) => {
+        if (data.begins === undefined) found[data.step] = data;
+      });
+    } catch (error) {
+      if (!(error instanceof TooLate)) throw error;
+      const { step, call } = error;
+      if (call) return given(order.map((one, at) => (at === step ? { ...one, late: call } : one)));
+      found[step] = { failed: true, outputs: [{ kind: "error", text: STOPPED }] };
+    }
+    return found;
+  }
+
+  // Runs an order, and shows what comes of it; `told` returns the last words.
+  async function work(order, told) {
+    bar.busy("Cancel");
+    try {
+      const found = await given(order);
+      for (const [step, { id }] of order.entries()) {
+        if (!found[step]?.outputs) continue;
+        own.show(id, found[step].outputs);
+        const part = parts.find(({ solution }) => solution === id);
+        if (part && found[step].failed) show(part.shown, found[step].outputs);
+      }
+      bar.rest(told(found));
+    } catch (error) {
+      bar.fetched(null);
+      const dropped = queue.clear();
+      const more = dropped === 1 ? " One more was waiting, and was not run." : ` ${dropped} more were waiting, and were not run.`;
+      bar.rest(ended(error) + (dropped ? more : ""));
+    } finally {
+      bar.busy();
+    }
+  }
+
+  function check(part) {
+    queue.add(part.key, part.box, () => {
+      const order = stepsTo(part.key).map((step) => ({ ...step, goOn: step.goOn && ![part.solution, part.key].includes(step.id) }));
+      const last = order.length - 1;
+      const now = sources();
+      const source = now.get(part.solution);
+      order.push({ needed: order.map((step) => step.code) });
+      return work(order, (found) => {
+        const outputs = [part.solution, part.key].flatMap(
+          (id) => found[order.findIndex((step) => step.id === id)]?.outputs ?? [],
+        );
+        show(part.shown, outputs);
+        show(part.told, []);
+        const passed = found[last]?.failed === false;
+        const needed = (found[last + 1]?.needed ?? [])
+          .map((at) => order[at].id)
+          .filter((id) => now.has(id) && id !== part.solution);
+        answers.set(part.key, {
+          source: part.editor.code,
+          passed: passed ? source : null,
+          with: Object.fromEntries(needed.map((id) => [id, now.get(id)])),
+        });
+        part.hint.hidden = !outputs.some(({ text }) => text.includes(part.hintCode));
+        progress();
+        return passed ? "The check passed." : "The check found something: see below the answer.";
+      });
+    });
+  }
+
+  const runOwn = (id) =>
+    work(stepsTo(id), (found) => (found.at(-1).failed ? "The cell ended with an error." : "Done."));
+
+  // With none of the reader's code, since that may never end.
+  function hint(part) {
+    queue.add(part.hintCode, part.box, () => {
+      const given = released.cells.filter(
+        (cell) => cell.cell_type === "code" && partOf(released, cell.id) < 0 && gradeId(cell) !== "opening",
+      );
+      const order = [...given.map(text), part.hintCode].map((source) => ({ code: source }));
+      return work(order, (found) => {
+        show(part.told, found.at(-1).outputs);
+        return "The hint stands below the answer.";
+      });
+    });
+  }
+
   // ---- a part
 
   function wrote(part) {
     const source = part.editor.code;
-    if (source === part.stub && !answers.get(part.key)) return;
-    answers.set(part.key, { ...answers.get(part.key), source });
+    if (source !== part.stub || answers.get(part.key)) {
+      answers.set(part.key, { ...answers.get(part.key), source });
+    }
     progress();
   }
 
   function lay(part) {
     part.stub = text(part.cell);
     const { heading, html } = asHtml(part.words[0] ?? "");
+    part.name = heading;
     part.mark = made("span");
-    part.heading = made("h3", { textContent: heading }, part.mark);
+    part.heading = made("h3", { textContent: heading });
     part.heading.id = `answer-${part.key}`;
     part.heading.append(part.mark);
     const question = made("div");
     question.innerHTML = html + part.words.slice(1).map((more) => asHtml(more).html).join("");
     const pre = made("pre");
-    const input = made("div", { className: "cell_input" }, made("div", { className: "highlight" }, pre));
     part.shown = made("div", { className: "cell_output", hidden: true });
-    part.button = button("Check", () => check(part));
-    part.button.setAttribute("aria-label", `Check ${heading}`);
-    input.append(made("div", { className: "run-bar" }, part.button));
-    part.box = made("div", { className: "cell" }, input, part.shown);
+    part.told = made("div", { className: "cell_output", hidden: true });
+    part.hintCode = `check.hint("${part.key}")`;
+    part.hint = button("Stronger hint", () => hint(part), `Stronger hint for ${heading}`);
+    part.hint.hidden = true;
+    part.slot = made("div");
+    const run = made(
+      "div",
+      { className: "run-bar" },
+      button("Check", () => check(part), `Check ${heading}`),
+      button("Add a cell", () => own.add(part.check).focus(), `Add a cell of your own below ${heading}`),
+      part.hint,
+    );
+    part.box = made("div", { className: "cell" }, code(pre, run), part.shown, part.told);
     const source = answers.get(part.key)?.source ?? part.stub;
     const onRun = (moveOn) => {
       check(part);
       if (moveOn) parts[parts.indexOf(part) + 1]?.editor.focus();
     };
     part.editor = editor(pre, source, `Your answer to ${heading}`, onRun, () => wrote(part));
-    home.append(made("section", {}, part.heading, question, part.box));
-  }
-
-  // The notebook from the top down to the part, without the other parts' checks, then its check.
-  function steps(part) {
-    const written = new Map(parts.map((other) => [other.solution, other.editor.code]));
-    const cells = completed(released, written, answers.ownCells).cells.filter(
-      (cell) => cell.cell_type === "code" && gradeId(cell) !== "opening",
-    );
-    const last = cells.findIndex((cell) => gradeId(cell) === part.key);
-    return cells
-      .slice(0, last + 1)
-      .filter((cell, number) => !isCheck(cell) || number === last)
-      .map((cell) => ({
-        id: gradeId(cell),
-        code: text(cell),
-        alt: "A figure of your own",
-        goOn: gradeId(cell) !== part.solution,
-      }));
-  }
-
-  async function check(part) {
-    const order = steps(part);
-    const source = part.editor.code;
-    const given = [];
-    part.box.setAttribute("aria-busy", "true");
-    part.box.classList.add("running");
-    bar.busy("Cancel");
-    try {
-      await engine.start();
-      bar.fetched(null);
-      bar.busy("Stop");
-      bar.say("Checking …");
-      let passed = false;
-      const whole = await engine.run(0, order, ({ step, outputs, failed }) => {
-        if (!outputs || ![part.solution, part.key].includes(order[step].id)) return;
-        given.push(...outputs);
-        passed = order[step].id === part.key && !failed;
-      });
-      if (!whole) return;
-      part.shown.replaceChildren(...given.map(shownAs));
-      part.shown.hidden = !given.length;
-      answers.set(part.key, { source: part.editor.code, passed: passed ? source : null });
-      progress();
-      bar.rest(passed ? "The check passed." : "The check found something: see below the answer.");
-    } catch (error) {
-      bar.fetched(null);
-      bar.rest(ended(error));
-    } finally {
-      part.box.removeAttribute("aria-busy");
-      part.box.classList.remove("running");
-      if (!engine.isRunning) bar.busy();
-    }
+    home.append(made("section", {}, part.heading, question, part.box), part.slot);
   }
 
   // ---- the page
 
-  const given = made("pre");
-  const start = released.cells.find((cell) => gradeId(cell) === "given");
-  given.innerHTML = highlighted(text(start));
-  const openButton = button("Open a notebook …", () => picker.click());
+  const start = made("pre");
+  start.innerHTML = highlighted(text(released.cells.find((cell) => gradeId(cell) === "given")));
+  const [, ...rules] = openingOf(released).flatMap((cell) => text(cell).split(/\n\s*\n/));
+  const opening = made("div");
+  opening.innerHTML = asHtml([TO_BEGIN, ...rules].join("\n\n")).html;
   home.append(
     words,
-    made("p", { className: "answers-files" }, button(`Download ${name}.ipynb`, download), openButton, picker),
+    made(
+      "p",
+      { className: "answers-files" },
+      button(`Download ${name}.ipynb`, download),
+      button("Open a notebook …", () => picker.click()),
+      button("Check all", () => parts.forEach(check)),
+      picker,
+    ),
+    opening,
     made("p", { textContent: "Given for all parts:" }),
-    made("div", { className: "cell" }, made("div", { className: "cell_input" }, made("div", { className: "highlight" }, given))),
+    made("div", { className: "cell" }, code(start)),
+    slots.start,
   );
   picker.setAttribute("aria-label", "A notebook to open");
-  bar.place.before(home);
+  bar.place.before(home, below);
   parts.forEach(lay);
+  const lastCheck = parts.at(-1).check;
+  below.append(
+    made(
+      "section",
+      {},
+      made("h3", { textContent: "A cell of your own" }),
+      made("p", { textContent: OWN }),
+      slots.end,
+      made("p", { className: "answers-files" }, button("Add a cell", () => own.add(lastCheck).focus(), "Add a cell of your own below all parts")),
+    ),
+    closing(released, own, name),
+  );
+  own.addEventListener("taken", () => slots.end.children.length || own.add(lastCheck));
+  own.take(answers.ownCells);
+  own.addEventListener("change", () => {
+    answers.ownCells = own.list;
+    progress();
+  });
   progress();
   answers.addEventListener("elsewhere", ({ detail }) => {
     const part = parts.find(({ key }) => key === detail);
     const source = part && answers.get(part.key)?.source;
     if (source !== undefined && source !== null && source !== part.editor.code) part.editor.code = source;
+    progress();
+  });
+  answers.addEventListener("own-elsewhere", () => {
+    if (JSON.stringify(answers.ownCells) !== JSON.stringify(own.list)) own.take(answers.ownCells);
     progress();
   });
   window.addEventListener("beforeunload", (event) => {

@@ -14,13 +14,15 @@ export class Answers extends EventTarget {
     super();
     this.#name = name;
     window.addEventListener("storage", ({ key }) => {
+      if (key === OWN + name) this.dispatchEvent(new Event("own-elsewhere"));
       const start = `${START}${name}:`;
       const part = key?.startsWith(start) ? key.slice(start.length) : null;
       if (part !== null) this.dispatchEvent(new CustomEvent("elsewhere", { detail: part }));
     });
   }
 
-  // {source, passed}: the text, and the text that passed its check; null if nothing was written.
+  // {source, passed, with}: the text; the text that passed its check; and the other cells that this
+  // one needed then, by their ids. null if nothing was written.
   get(part) {
     return this.#read(`${START}${this.#name}:${part}`);
   }
@@ -38,13 +40,17 @@ export class Answers extends EventTarget {
     this.#write(OWN + this.#name, cells.length ? cells : null);
   }
 
-  isDone(part) {
+  // "done"; "again" where another cell that the answer needs has changed since; else "".
+  // `sources` maps the ids of cells to what they are now.
+  state(part, sources) {
     const answer = this.get(part);
-    return Boolean(answer) && answer.source === answer.passed;
+    if (!answer || answer.source !== answer.passed) return "";
+    const needed = Object.entries(answer.with ?? {});
+    return needed.every(([id, source]) => sources.get(id) === source) ? "done" : "again";
   }
 
-  count(parts) {
-    this.#write(COUNT + this.#name, { done: parts.filter((part) => this.isDone(part)).length, parts: parts.length });
+  count(done, parts) {
+    this.#write(COUNT + this.#name, { done, parts });
   }
 
   #read(key) {

@@ -21,6 +21,8 @@ from typing import Any
 
 from book_extension.themed_svg import themed_svg
 
+from .call_times import TIMES, Tell
+from .cell_names import needed
 from .markdown_html import as_html
 from .stand_ins import install
 
@@ -65,12 +67,14 @@ class Page:
         rc = matplotlib.rcParams if matplotlib else {}
         self.rc.append({name: dict.__getitem__(rc, name) for name in dict.keys(rc)})
 
-    def run(self, source: str, alt: str = "", ours: bool = False) -> str:
+    def run(self, source: str, alt: str = "", ours: bool = False, late: int = 0) -> str:
         """Run a cell as the next step: JSON of its outputs, and whether it failed.
 
         alt: what its figures show, for those who do not see them. ours: no reader sees its code;
         then it asserts nothing, since what holds for the page as built need not hold for another.
+        late: the number of the checked call that counts as too late, since the page stopped it.
         """
+        TIMES.begin(late)
         step = len(self.before)
         self.next_step()
         self.runs += 1
@@ -108,6 +112,20 @@ class Page:
         except Exception:
             return None
         return None
+
+    def needed(self, sources: Sequence[str]) -> str:
+        """JSON of the places of the cells that the last of them needs."""
+        return json.dumps(needed(sources))
+
+    def tries(self) -> str:
+        """JSON of what the checks have counted so far; null before there was a check."""
+        check = sys.modules.get("roofkit.check")
+        return json.dumps(check.tries() if check else None)
+
+    def take_tries(self, tries: str) -> None:
+        """Go on from the `tries` of an earlier Python of the same page."""
+        if data := json.loads(tries):
+            import_module("roofkit.check").take_tries(data)
 
     def display(self, value: Any) -> None:
         """Show a value as a notebook would."""
@@ -264,8 +282,13 @@ def loaded() -> None:
         import_module(name)
 
 
-def started() -> Page:
-    """The page that this Python is for: its names are those of `__main__`."""
+def started(tell: Tell | None = None) -> Page:
+    """The page that this Python is for: its names are those of `__main__`.
+
+    tell: called when a check calls a function, and when that has ended; see call_times.py.
+    """
+    if tell:
+        TIMES.tell = tell
     random.seed()  # a start that was kept has the chances of the first
     page = Page()
     sys.modules["__main__"] = page.module

@@ -17,11 +17,30 @@ export function partsOf({ cells }) {
     if (one.cell_type === "markdown") words.push(text(one));
     else if (isSolution(one)) cell = one;
     else if (isCheck(one)) {
-      parts.push({ key: gradeId(one), solution: gradeId(cell), cell, words });
+      parts.push({ key: gradeId(one), check: one.id, solution: gradeId(cell), cell, words });
       words = [];
     } else words = [];
   }
   return parts;
+}
+
+// The texts between the title and the first code: how to work on the notebook.
+export function openingOf({ cells }) {
+  const first = cells.findIndex((cell) => cell.cell_type === "code");
+  return cells.slice(0, first).filter((cell) => !text(cell).startsWith("# "));
+}
+
+// The texts below the last part.
+export const closingOf = ({ cells }) =>
+  cells.slice(cells.findLastIndex(isCheck) + 1).filter((cell) => cell.cell_type === "markdown");
+
+// The number of the part in which a cell stands: -1 above the first one's question, and as many as
+// there are parts below the last one's check.
+export function partOf({ cells }, id) {
+  const place = cells.findIndex((cell) => cell.id === id);
+  const isOurs = (cell) => cell.cell_type === "code" && !isSolution(cell) && !isCheck(cell);
+  if (place <= cells.findLastIndex(isOurs)) return -1;
+  return cells.slice(0, place).filter(isCheck).length;
 }
 
 // The released notebook with these answers, and with the reader's own cells where they stood; an
@@ -29,7 +48,8 @@ export function partsOf({ cells }) {
 export function completed(released, written, own) {
   const cells = [];
   const add = (after) => {
-    cells.push(...own.filter((one) => one.after === after).map(({ cell }) => cell));
+    const mine = own.filter((one) => one.after === after);
+    cells.push(...mine.map(({ cell }) => ({ ...cell, source: lines(text(cell)) })));
   };
   add(null);
   for (const cell of released.cells) {

@@ -8,6 +8,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
+from .call_times import put_in
 from .whole_numbers import widen
 
 
@@ -64,6 +65,7 @@ def leave_texts_unwritten(artists: ModuleType) -> None:
 CHANGES: dict[str, Callable[[ModuleType], None]] = {
     "matplotlib.artist": leave_texts_unwritten,
     "numpy": widen,
+    "roofkit.check.call_limit": put_in,
 }
 
 

@@ -1,6 +1,8 @@
 // The page's Python, in a thread of its own: only its end stops a loop that never ends.
 // Told {start} once, then {order} as often as wanted; a newer order ends an older one between steps.
-// A step that fails ends its order, unless it has `goOn`.
+// A step that fails ends its order, unless it has `goOn`. A step is a cell's code, or expressions
+// whose values are asked (`values`), or cells of which it is asked which ones the last of them needs
+// (`needed`). `tries` is what the checks count; it outlives this thread.
 
 const HERE = new URL("./", self.location.href).href; // a folder named after what is in it
 const KEPT = "roofline-python";
@@ -64,13 +66,17 @@ sys.path[:0] = ["${COURSE}", "${COURSE}/kit"]
 from page_python.page_runner import loaded
 loaded()`;
 const BEGIN = `
+import js
 from page_python.page_runner import started
-started()`;
+started(js.tellCall)`;
 const fetched = async (address) => (await fetch(address)).arrayBuffer();
 const tellKept = () => postMessage({ kept: true });
 let keepLater = () => {};
 
-async function start() {
+// Python calls this when a check calls a function, and with 0 when that has ended.
+self.tellCall = (call, seconds) => postMessage({ order: latest, call, seconds });
+
+async function start(tries) {
   const files = await (await fetchAnew(`${HERE}files.json`)).json();
   pyodide = new URL(files.pyodide, HERE).href;
   const options = {
@@ -81,6 +87,7 @@ async function start() {
   shelf ??= keptFiles();
   const python = (await startAsKept(files, options)) ?? (await startAnew(files, options));
   page = python.runPython(BEGIN);
+  if (tries) page.take_tries(tries);
 }
 
 async function startAsKept(files, options) {
@@ -132,16 +139,20 @@ const breath = () =>
 async function follow({ order, from, steps }) {
   latest = order;
   page.go_back_to(from);
-  for (const [place, { code, alt, ours, values, goOn }] of steps.entries()) {
-    postMessage({ order, begins: from + place });
+  for (const [place, { code, alt, ours, late, values, needed, goOn }] of steps.entries()) {
     const step = from + place;
-    const answer = JSON.parse(values ? page.values(values) : page.run(code, alt, Boolean(ours)));
-    postMessage(values ? { order, step, values: answer } : { order, step, ...answer });
-    if (answer.failed && !goOn) break;
+    postMessage({ order, begins: step });
+    if (values) postMessage({ order, step, values: JSON.parse(page.values(values)) });
+    else if (needed) postMessage({ order, step, needed: JSON.parse(page.needed(needed)) });
+    else {
+      const answer = JSON.parse(page.run(code, alt, Boolean(ours), late ?? 0));
+      postMessage({ order, step, ...answer });
+      if (answer.failed && !goOn) break;
+    }
     await breath();
     if (latest !== order) return;
   }
-  postMessage({ order, done: true });
+  postMessage({ order, done: true, tries: page.tries() });
   keepLater(); // a reader waits for nothing now
   keepLater = () => {};
 }
@@ -149,7 +160,7 @@ async function follow({ order, from, steps }) {
 onmessage = async ({ data }) => {
   try {
     if (data.start) {
-      await start();
+      await start(data.tries);
       postMessage({ ready: true });
     } else await follow(data);
   } catch (error) {

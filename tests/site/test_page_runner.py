@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from page_python import chosen
+from page_python import call_times, chosen
+from page_python.cell_names import needed
 from page_python.markdown_html import as_html
 from page_python.page_runner import MOST_TEXT, Page
 from repository import ROOT
+
+from roofkit.check import call_limit
+from roofkit.check.answers import ask_all
 
 
 def run(page: Page, source: str) -> list[tuple[str, str]]:
@@ -289,3 +293,89 @@ def test_python_is_given_no_solution_and_no_hidden_case(site: Path) -> None:
         "rooflib",
     }
     assert not [name for name in names if "grading" in name]
+
+
+# ---- calls that take long, and which cells an answer needs
+
+
+class Clock:
+    """Seconds that pass as a test wants; the loop that is timed takes `loop` of them."""
+
+    def __init__(self, loop: float) -> None:
+        self.now, self.loop = 0.0, loop
+
+    def __call__(self) -> float:
+        self.now += self.loop  # only the measured loop asks twice in a row
+        return self.now
+
+
+def doubt_about(took: float, slowdown: float, busy: float = 1) -> str:
+    """What is said of a call that took so long on a device so much slower than a grading machine.
+
+    busy: how many times as slow it was at the first measurement.
+    """
+    clock = Clock(call_times.LOOP_SECONDS * slowdown * busy)
+    times = call_times.CallTimes(clock)
+    with times(5.0, 30.0, lambda: None):
+        clock.now += took - clock.loop
+        clock.loop /= busy
+    return times.doubt()
+
+
+def test_a_call_near_the_limit_of_grading_is_doubted() -> None:
+    assert doubt_about(2, 1) == ""
+    assert doubt_about(4, 1).startswith("A call took 4 s here. In grading a call gets 5 s ")
+    # A phone takes longer for the same.
+    assert doubt_about(4, 10) == ""
+    assert doubt_about(29, 10).startswith("A call took 29 s")
+    # What kept the device busy at first makes nothing faster.
+    assert doubt_about(4, 1, busy=10).startswith("A call took 4 s")
+
+
+def test_a_device_faster_than_a_grading_machine_gives_no_more_time() -> None:
+    assert doubt_about(4, 0.1).startswith("A call took 4 s")
+
+
+def test_the_page_is_told_of_each_call_and_of_its_limit() -> None:
+    times, told = call_times.CallTimes(Clock(call_times.LOOP_SECONDS * 4)), []
+    times.tell = lambda *what: told.append(what)
+    for _ in range(2):
+        with times(5.0, 30.0, lambda: None):
+            pass
+    times.begin()
+    with times(10.0, 30.0, lambda: None):
+        pass
+    assert [(call, round(seconds, 6)) for call, seconds in told] == [
+        *[(1, 20), (0, 0)],
+        *[(2, 20), (0, 0)],
+        *[(1, 30), (0, 0)],
+    ]
+
+
+def test_the_call_that_was_stopped_counts_as_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = call_times.CallTimes()
+    monkeypatch.setattr(call_limit, "host", times)
+    times.begin(late=2)
+    cases = [{"x": 1}, {"x": 2}, {"x": 3}]
+    answers = list(ask_all(lambda x: x, cases, "number", call_limit.limited))
+    assert [answer.problem for answer in answers[:3]] == ["", "too-late", "too-late"]
+    times.begin()
+    answers = list(ask_all(lambda x: x, cases, "number", call_limit.limited))
+    assert [answer.problem for answer in answers] == ["", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("cells", "places"),
+    [
+        (["a = 1", "b = 1", "def f(): return g()", "def g(): return a", "f()"], [0, 2, 3]),
+        (["a = 1", "def f(a): return a", "def g():\n    a = 2\n    return f(a)", "g()"], [1, 2]),
+        (["import math", "def f():\n    def g(): return math.pi\n    return g()", "f()"], [0, 1]),
+        (["a = {}", "a['x'] = 1", "print(a)", "def f(): return a", "f()"], [0, 1, 3]),
+        (["def f():\n    global n\n    n = 1", "f()", "n"], [0]),
+        (["from math import *", "a = 1", "sqrt(2)"], [0]),
+        (["a = (", "b = 1", "a + b"], [1]),
+        (["f = 1", "check('f', f)"], [0]),
+    ],
+)
+def test_a_cell_needs_those_that_bind_what_it_reads(cells: list[str], places: list[int]) -> None:
+    assert needed(cells) == places

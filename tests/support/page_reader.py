@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -154,15 +154,20 @@ sys.stdout.write(json.dumps(said))
 
 
 def said_elsewhere(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    cells = [
+    """What each cell of a notebook says, by its grade id, run from top to bottom."""
+    return said(
         (one.metadata.get("nbgrader", {}).get("grade_id", ""), one.source)
         for one in notebook.cells
         if one.cell_type == "code"
-    ]
+    )
+
+
+def said(cells: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What each of these cells says, by its name, run in one kernel in this order."""
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"}
     done = subprocess.run(
         [sys.executable, "-c", SAID],
-        input=json.dumps(cells),
+        input=json.dumps(list(cells)),
         capture_output=True,
         text=True,
         env=environment,

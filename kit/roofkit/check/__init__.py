@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .answers import ask_all
-from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, limited
+from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, doubt, limited
 from .compare import MisconceptionValues, Verdict, judge
 from .earlier_parts import called
 from .packing import cases_of, unpack
@@ -62,8 +62,9 @@ class Check:
         except KeyboardInterrupt:
             raise CheckInterrupted(f"{part}: the check was interrupted.") from None
         _remember(part, verdict)
-        report = "\n".join(_report(part, known, function, verdict))
-        if not verdict.passed:
+        slow = doubt()
+        report = "\n".join(_report(part, known, function, verdict, slow))
+        if slow or not verdict.passed:
             raise CheckFailed(report)
         print(report)
 
@@ -102,6 +103,17 @@ def scope(known: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def tries() -> dict[str, Any]:
+    """What decides on hints, as plain data: for a Python that is ended and started again."""
+    return {"failed": dict(_failed), "wrong": sorted(_wrong)}
+
+
+def take_tries(data: Mapping[str, Any]) -> None:
+    """Go on from the `tries` of an earlier Python."""
+    _failed.update(data["failed"])
+    _wrong.update(data["wrong"])
+
+
 def _data(part: str) -> Mapping[str, Any]:
     if part not in _published:
         raise CheckFailed(
@@ -131,9 +143,13 @@ def _remember(part: str, verdict: Verdict) -> None:
             _failed[part] = _failed.get(part, 0) + 1
 
 
-def _report(part: str, known: Mapping[str, Any], function: Any, verdict: Verdict) -> Iterator[str]:
-    """The lines of what is printed."""
+def _report(
+    part: str, known: Mapping[str, Any], function: Any, verdict: Verdict, slow: str
+) -> Iterator[str]:
+    """The lines of what is printed; `slow`: why a call may be too late in grading."""
     yield _wrapped(headline(part, verdict))
+    if verdict.passed and slow:
+        yield _wrapped(slow)
     if not verdict.passed and verdict.cause != "calls-unwritten":
         yield from map(_wrapped, _earlier(part, known, function))
     yield from map(_wrapped, verdict.sentences)

@@ -3,7 +3,8 @@
 A call gets as much as in grading: what is stopped there must not pass here. Where the system has
 timers and this is the main thread (Linux, macOS), their signals stop the call, even while it sleeps
 or waits. Elsewhere (Windows, another thread) a thread looks at the clocks, and Python raises the
-exception in the calling thread at its next step: no signal would reach a call there.
+exception in the calling thread at its next step: no signal would reach a call there. In a browser
+there is neither; there the page stops Python itself (`Host`).
 """
 
 import signal
@@ -11,8 +12,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
+from typing import Protocol
 
 from .answers import TooLate
 
@@ -22,6 +24,26 @@ AGAIN_SECONDS = 0.2  # until the next try, if the call catches what is to stop i
 LOOK_SECONDS = 0.05
 
 
+class Host(Protocol):
+    """Stops calls in a Python that has neither timers nor threads, as in a browser."""
+
+    def __call__(
+        self, cpu: float, wall: float, note: Callable[[], None]
+    ) -> AbstractContextManager[None]:
+        """Guard one call. Calls `note`, and raises, where the call is known to be too late."""
+
+    def doubt(self) -> str:
+        """Why a call that ended may be too late in grading; "" if none may. Forgets the calls."""
+
+
+host: Host | None = None  # set by whoever runs such a Python
+
+
+def doubt() -> str:
+    """A sentence if a call of this check may be too late in grading, though it ended here."""
+    return host.doubt() if host else ""
+
+
 @contextmanager
 def limited(cpu: float = CALL_SECONDS, wall: float = CALL_WALL_SECONDS) -> Iterator[None]:
     """TooLate if what is done in here takes longer: computing, or on the clock.
@@ -29,7 +51,8 @@ def limited(cpu: float = CALL_SECONDS, wall: float = CALL_WALL_SECONDS) -> Itera
     TooLate also if the call caught the exception that was to stop it and went on to an end.
     """
     in_main = threading.current_thread() is threading.main_thread()
-    stopping = _by_signals if in_main and hasattr(signal, "setitimer") else _by_thread
+    system = _by_signals if in_main and hasattr(signal, "setitimer") else _by_thread
+    stopping = host or system
     fired: list[bool] = []
     try:
         with stopping(cpu, wall, lambda: fired.append(True)):
@@ -84,7 +107,7 @@ def _by_thread(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[No
     watcher = threading.Thread(target=watch, daemon=True)
     try:
         watcher.start()
-    except RuntimeError:  # a Python without threads, as in a browser: there the tab is closed
+    except RuntimeError:  # a Python without threads, and no host that stops calls
         yield
         return
     try:

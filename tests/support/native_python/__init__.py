@@ -8,6 +8,7 @@ packed course, the thread that can be ended.
 import functools
 import io
 import json
+import os
 import select
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyodide_server import RUNTIME
@@ -25,25 +26,33 @@ from site_server import Handler, Server, serving
 HERE = Path(__file__).parent
 
 
-@dataclass(frozen=True)
+@dataclass
 class Process:
     """One Python, as each start of a page's thread gets a new one, in a folder of its own."""
 
     home: Path
-    running: subprocess.Popen[str]
+    running: subprocess.Popen[bytes]
+    lines: list[bytes] = field(default_factory=list)
+    rest: bytes = b""
 
-    def ask(self, question: dict[str, object], asker: io.BufferedIOBase) -> str:
-        """Its answer in JSON; the process ends with whoever asks."""
+    def ask(self, question: object, asker: io.BufferedIOBase) -> bytes:
+        """Its next line of JSON, after this question if there is one; it ends with the asker."""
         send, answers = self.running.stdin, self.running.stdout
         assert send is not None
         assert answers is not None
-        send.write(json.dumps(question) + "\n")
-        send.flush()
-        ready, _, _ = select.select([answers, asker], [], [])
-        if answers not in ready:
-            self.running.kill()
-            raise ConnectionAbortedError
-        return answers.readline()
+        if question is not None:
+            send.write(json.dumps(question).encode() + b"\n")
+            send.flush()
+        while not self.lines:
+            ready, _, _ = select.select([answers, asker], [], [])
+            if answers not in ready:
+                self.running.kill()
+                raise ConnectionAbortedError
+            heard = os.read(answers.fileno(), 1 << 16)
+            if not heard:
+                raise ConnectionAbortedError
+            *self.lines, self.rest = (self.rest + heard).split(b"\n")
+        return self.lines.pop(0)
 
 
 class Processes:
@@ -62,7 +71,7 @@ class Processes:
                 [sys.executable, "-I", str(HERE / "process.py"), str(home)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
+                bufsize=0,
                 env={"MPLBACKEND": "agg", "HOME": str(home)},
             )
             self.all.append(Process(home, running))
@@ -103,7 +112,7 @@ class NativeHandler(Handler):
         except ConnectionAbortedError:
             self.close_connection = True
             return None
-        return self.answer(200, answer.encode())
+        return self.answer(200, answer)
 
     def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
         self.send_response(status)

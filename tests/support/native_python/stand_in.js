@@ -12,7 +12,12 @@ function ask(path, body) {
 }
 
 function answered(number, question) {
-  const { result, error } = JSON.parse(ask(`ask/${number}`, JSON.stringify(question)));
+  let answer = JSON.parse(ask(`ask/${number}`, JSON.stringify(question)));
+  while (answer.told) {
+    self.tellCall(...answer.told);
+    answer = JSON.parse(ask(`ask/${number}`, "null"));
+  }
+  const { result, error } = answer;
   if (error) throw new Error(error);
   return result;
 }

@@ -1,0 +1,434 @@
+"""An exercise on its page tells a learner what its notebook tells, and does as much for them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from classroom import cell, functions
+from native_python import serving_native
+from page_reader import (
+    EDITOR,
+    SLOW,
+    a_run,
+    answer_here,
+    bar,
+    checked,
+    downloaded,
+    field,
+    press,
+    said,
+    section,
+    write,
+    written,
+)
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from pyodide_server import serving_pyodide
+from site_browser import DESK, PHONE, SIDEWAYS, STICKING_OUT, axe, put_theme, put_width
+from site_server import Server
+
+from grading.release import exercises
+
+EXERCISE = "int8-matmul"
+PARTS = list(functions(EXERCISE))
+OWN = ".own-cell"
+# A call gets less here than a learner's: how long is no matter to what is said.
+SOON = "import functools, roofkit.check as c; c.limited = functools.partial(c.limited, 0.3, 60)"
+ENDLESS = "def bytes_moved(B, D, F):\n    while True:\n        pass"
+# What the page's Python tells, as it comes: a test can wait for a call that never ends.
+LISTEN = """
+window.heard = [];
+window.Worker = class extends Worker {
+  constructor(...all) {
+    super(...all);
+    this.addEventListener("message", ({ data }) => heard.push(data));
+  }
+};"""
+
+
+@pytest.fixture(scope="module", params=["native", pytest.param("pyodide", marks=pytest.mark.long)])
+def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[Server]:
+    served = serving_native if request.param == "native" else serving_pyodide
+    with served(site, below) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def released(site: Path) -> dict[str, nbformat.NotebookNode]:
+    folder = site.parent / "course" / "release"
+    return {
+        name: nbformat.read(folder / name / f"{name}.ipynb", as_version=4)
+        for name in exercises.names()
+    }
+
+
+@pytest.fixture(scope="module")
+def right() -> dict[str, str]:
+    """The reference solution of each part."""
+    return {
+        part: str(cell(exercises.source(EXERCISE), f"{part}-solution").source) for part in PARTS
+    }
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=DESK, color_scheme="light", accept_downloads=True)
+    context.set_default_timeout(SLOW)
+    context.add_init_script(LISTEN)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: Server) -> Page:
+    """A page on which nothing was written yet; Python starts with the first check."""
+    page = context.new_page()
+    page.clock.install()  # for those who let a page wait
+    answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    return page
+
+
+def mark(page: Page, part: str) -> str:
+    return page.locator(f"#answer-{part} span").inner_text()
+
+
+def done(page: Page) -> str:
+    return page.locator(".answers-done").inner_text()
+
+
+def shown(page: Page, part: str) -> str:
+    boxes = section(page, part).locator(".cell_output > :not(.given-stderr) pre")
+    return "\n".join(boxes.all_text_contents())
+
+
+def checked_until_stopped(page: Page, part: str) -> str:
+    """What the check says of a function whose first call never ends, after a minute."""
+    page.evaluate("() => { heard.length = 0; }")
+    with a_run(page):
+        section(page, part).get_by_role("button", name="Check").click()
+        page.wait_for_function("() => heard.some(({ call }) => call === 1)")
+        page.clock.run_for(60_000)
+    return shown(page, part)
+
+
+# ---- questions and sections
+
+
+def plain(markdown: str) -> str:
+    """The words of a text, without the marks of Markdown."""
+    return " ".join(re.sub(r"^```\w*$|^(?:#+|[-*]) |[`*]", "", markdown, flags=re.M).split())
+
+
+def no_marks(text: str) -> str:
+    return " ".join(text.replace("’", "'").split())
+
+
+@pytest.mark.parametrize("name", exercises.names())
+def test_the_page_asks_all_that_the_notebook_asks(
+    context: BrowserContext,
+    server: Server,
+    released: dict[str, nbformat.NotebookNode],
+    name: str,
+) -> None:
+    page = context.new_page()
+    answer_here(page, f"{server.origin}/exercises/{name}/{name}.html")
+    texts = [one.source for one in released[name].cells if one.cell_type == "markdown"]
+    headings = [title for text in texts for title in re.findall(r"^## (.+)$", text, re.M)]
+    titles = page.locator(":is(.answers, .answers-end) h3").all_inner_texts()
+    assert [no_marks(title) for title in titles if title != "A cell of your own"] == [
+        plain(title) for title in headings
+    ]
+    assert headings[-2].startswith("To think about")
+    everything = no_marks(" ".join(page.locator(".answers, .answers-end").all_inner_texts()))
+    asked = [text for text in texts if text.startswith("## ") and text != texts[-1]]
+    asked += [text for text in texts[2:] if not text.startswith(("## ", "*"))]
+    # Of the others the page says in its own words how to begin, and how to end.
+    asked += ["\n\n".join(text.split("\n\n")[1:]) for text in (texts[1],)]
+    asked += texts[-1].split("\n\n")[2:]
+    missing = [
+        paragraph
+        for text in asked
+        for paragraph in map(plain, re.split(r"\n\n|\n(?=- )", text))
+        if paragraph not in everything
+    ]
+    assert missing == []
+
+
+def test_an_answer_in_words_is_kept_and_handed_in(
+    page: Page, released: dict[str, nbformat.NotebookNode], tmp_path: Path
+) -> None:
+    text = page.get_by_role("textbox", name="Your answer to To think about (not graded)")
+    text.fill("Half the *bytes*.\n\nNothing else.")
+    page.reload()
+    page.locator(".answers h3").first.wait_for()
+    assert text.input_value() == "Half the *bytes*.\n\nNothing else."
+    found = nbformat.read(downloaded(page, tmp_path), as_version=4)
+    assert [
+        (old.source, new.source)
+        for old, new in zip(released[EXERCISE].cells, found.cells, strict=True)
+        if old.source != new.source
+    ] == [("*Write your answer here.*", "Half the *bytes*.\n\nNothing else.")]
+
+
+# ---- checks
+
+
+def test_all_checks_that_were_pressed_are_made(page: Page, right: dict[str, str]) -> None:
+    """Also those that were pressed while Python was fetched; one that waits is made once."""
+    for part in PARTS[:3]:
+        write(field(page, part), right[part])
+    runs = "() => Number(document.querySelector('.python-panel').dataset.runs ?? 0)"
+    page.evaluate(
+        """(names) => {
+          for (const name of [...names, names[1]]) {
+            document.querySelector(`section:has(> #answer-${name}) .run-bar button`).click();
+          }
+        }""",
+        PARTS[:3],
+    )
+    page.wait_for_function(f"() => ({runs})() === 3 && !document.querySelector('.running')")
+    for part in PARTS[:3]:
+        assert shown(page, part).startswith(f"{part}: right for")
+        assert mark(page, part) == " – done"
+    with a_run(page):
+        page.get_by_role("button", name="Check all").click()
+    page.wait_for_function(f"(count) => ({runs})() === count", arg=3 + len(PARTS))
+    assert "The function is still to be written." in shown(page, PARTS[-1])
+
+
+def test_what_waits_is_dropped_with_what_is_stopped_and_that_is_said(page: Page) -> None:
+    write(field(page, "bytes-moved"), ENDLESS)
+    section(page, "bytes-moved").get_by_role("button", name="Check").click()
+    section(page, "operations").get_by_role("button", name="Check").click()
+    page.wait_for_function("() => heard.some(({ call }) => call === 1)")
+    with a_run(page):
+        page.get_by_role("button", name="Stop", exact=True).click()
+    assert bar(page).startswith("Stopped. ")
+    assert bar(page).endswith("One more was waiting, and was not run.")
+    assert page.locator(".running").count() == 0
+
+
+def test_done_holds_only_while_all_that_the_answer_calls_is_as_it_was(
+    page: Page, right: dict[str, str]
+) -> None:
+    uses = "def intensity(B, D, F):\n    return ops(B, D, F) / sum(bytes_moved(B, D, F))"
+    page.get_by_role("button", name="Add a cell of your own below Part 2").click()
+    helper = page.locator(f"{OWN} {EDITOR}").first
+    write(helper, "def ops(*sizes):\n    return operations(*sizes)")
+    for part in ("bytes-moved", "operations"):
+        write(field(page, part), right[part])
+        checked(page, part)
+    write(field(page, "intensity"), uses)
+    assert checked(page, "intensity").startswith("intensity: right for")
+    assert done(page).startswith("3 of 7 parts done. Your")
+    for editor, broken in [
+        (field(page, "bytes-moved"), "def bytes_moved(B, D, F):\n    return 1, 1"),
+        (field(page, "operations"), "def operations(B, D, F):\n    return 1"),
+        (helper, "def ops(*sizes):\n    return 1"),
+    ]:
+        was = written(editor)
+        write(editor, broken)
+        assert mark(page, "intensity") == " – check again"
+        assert " 1 to check again, " in done(page)
+        write(editor, was)
+        assert mark(page, "intensity") == " – done"
+    # What it doesn't call may change.
+    write(field(page, "times"), "def times(*sizes): ...")
+    assert mark(page, "intensity") == " – done"
+    write(field(page, "bytes-moved"), "def bytes_moved(B, D, F):\n    return 1, 1")
+    page.reload()
+    page.locator(".answers h3").first.wait_for()
+    assert mark(page, "intensity") == " – check again"
+    assert not checked(page, "intensity").startswith("intensity: right for")
+    assert mark(page, "intensity") == ""
+
+
+def test_an_endless_loop_is_stopped_and_told_as_in_a_notebook(
+    page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
+) -> None:
+    """Also that it was tried twice, although Python was ended each time."""
+    write(field(page, "operations"), right["operations"])
+    assert checked(page, "operations").startswith("operations: right for")
+    write(field(page, "bytes-moved"), ENDLESS)
+    found = [checked_until_stopped(page, "bytes-moved") for _ in range(2)]
+    assert bar(page) == "The check found something: see below the answer."
+    assert mark(page, "bytes-moved") == ""
+    assert written(field(page, "bytes-moved")) == ENDLESS
+    check = 'check("bytes-moved", bytes_moved)'
+    tried = {"first": check, "second": check}
+    expected = said([*given(released), ("", SOON), ("", ENDLESS), *tried.items()])
+    assert found == [expected["first"].rstrip(), expected["second"].rstrip()]
+    assert "It was stopped: a call gets 5 s of computing and 30 s in all" in found[0]
+    assert 'run: check.hint("bytes-moved")' in found[1]
+    # The other part is still done, and Python goes on.
+    assert mark(page, "operations") == " – done"
+    assert checked(page, "operations").startswith("operations: right for")
+
+
+def test_a_cell_that_never_ends_is_stopped_too(page: Page) -> None:
+    write(field(page, "bytes-moved"), "while True:\n    pass")
+    page.evaluate("() => { heard.length = 0; }")
+    with a_run(page):
+        section(page, "bytes-moved").get_by_role("button", name="Check").click()
+        page.wait_for_function("() => heard.some(({ begins }) => begins === 2)")
+        page.clock.run_for(121_000)
+    assert shown(page, "bytes-moved").startswith("This cell did not come to an end")
+
+
+def test_a_slow_right_answer_is_not_done(page: Page, right: dict[str, str]) -> None:
+    """Grading, which counts seconds of computing, might stop it."""
+    slow = (
+        "import sys\ntimes = sys.modules['page_python.call_times'].TIMES\n"
+        "def operations(B, D, F):\n"
+        "    times.clock = lambda real=times.clock: real() + 1000\n"
+        "    return 2 * B * D * F"
+    )
+    write(field(page, "operations"), slow)
+    said_first = checked(page, "operations")
+    assert said_first.startswith("operations: right for")
+    assert "A call took 1000 s here. In grading a call gets 5 s" in said_first
+    assert mark(page, "operations") == ""
+    assert done(page).startswith("0 of 7")
+    write(field(page, "operations"), right["operations"])
+    assert "A call took" not in checked(page, "operations")
+    assert mark(page, "operations") == " – done"
+
+
+# ---- cells of one's own, and hints
+
+
+def own(page: Page) -> Locator:
+    """The cell of one's own that is there from the start."""
+    return page.locator(f".answers-end {OWN}").first
+
+
+def test_there_is_a_cell_of_ones_own(page: Page, right: dict[str, str], tmp_path: Path) -> None:
+    write(field(page, "operations"), right["operations"])
+    code = own(page).locator(EDITOR)
+    before = downloaded(page, tmp_path).read_bytes()
+    write(code, "print(operations(2, 3, 4))\npeak")
+    assert press(page) == "Done."
+    assert own(page).locator(".given-stdout").inner_text().strip() == "48"
+    assert own(page).locator(".given-plain").inner_text().startswith("394")
+    page.reload()
+    page.locator(".answers h3").first.wait_for()
+    assert written(own(page).locator(EDITOR)) == "print(operations(2, 3, 4))\npeak"
+    found = nbformat.read(downloaded(page, tmp_path), as_version=4)
+    nbformat.validate(found)
+    (mine,) = (one for one in found.cells if one.source.startswith("print(operations"))
+    assert mine.metadata == {}
+    assert 'check("bounds", bounds)' in found.cells[found.cells.index(mine) - 1].source
+    # An empty one is in no notebook.
+    write(own(page).locator(EDITOR), "")
+    assert downloaded(page, tmp_path).read_bytes() == before
+
+
+def test_a_cell_of_ones_own_may_stand_below_any_part(page: Page, right: dict[str, str]) -> None:
+    page.get_by_role("button", name="Add a cell of your own below Part 1").click()
+    page.keyboard.insert_text("WIDTH = 1\nunknown")
+    with a_run(page):
+        page.get_by_role("button", name="Run your own cell below Part 1").click()
+    assert bar(page) == "The cell ended with an error."
+    assert "NameError" in page.locator(f"{OWN} .given-error").inner_text()
+    # Below it, its names are there, and a check runs it too.
+    write(field(page, "operations"), f"two = 2 * WIDTH\n{right['operations']}")
+    assert checked(page, "operations").startswith("operations: right for")
+
+
+def test_two_windows_hold_the_same_own_cells(page: Page) -> None:
+    other = page.context.new_page()
+    write(own(page).locator(EDITOR), "a = 1")
+    other.goto(page.url)
+    own(other).wait_for()
+    assert written(own(other).locator(EDITOR)) == "a = 1"
+    write(own(other).locator(EDITOR), "a = 2")
+    expect(own(page).locator(".cell_input pre")).to_have_text("a = 2")
+    write(own(page).locator(EDITOR), "a = 3")
+    expect(own(other).locator(".cell_input pre")).to_have_text("a = 3")
+
+
+def given(released: dict[str, nbformat.NotebookNode]) -> list[tuple[str, str]]:
+    return [("", str(cell(released[EXERCISE], key).source)) for key in ("given", "cases")]
+
+
+def test_the_same_steps_lead_to_the_same_words(
+    page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
+) -> None:
+    """Of a learner who makes mistakes, asks for hints, and puts right what was wrong."""
+    wrong = "def bytes_moved(B, D, F):\n    return B * D + D * F, 0"
+    uses = "def intensity(B, D, F):\n    return 2 * B * D * F / sum(bytes_moved(B, D, F))"
+    steps = [
+        ("bytes-moved", None),
+        ("bytes-moved", wrong),
+        ("intensity", uses),
+        ("bytes-moved", wrong.replace(", 0", ", 1")),
+        ("bytes-moved", "hint"),
+        ("bytes-moved", "def bytes_moved(B, D):\n    return 1"),
+        ("bytes-moved", "def bytes_moved(B, D, F):\n    return [1, 2][3]"),
+        ("bytes-moved", "bytes_moved = 7"),
+        ("intensity", uses),
+        ("intensity", "hint"),
+        ("bytes-moved", right["bytes-moved"]),
+        ("intensity", uses),
+        ("intensity", "def intensity(B, D, F):\n    print(B)\n    return operations(B, D, F)"),
+        ("intensity", uses),
+    ]
+    there, here = given(released), []
+    for one in released[EXERCISE].cells:
+        if one.metadata.get("nbgrader", {}).get("solution"):
+            there.append(("", one.source))
+    for number, (part, source) in enumerate(steps):
+        line = str(cell(released[EXERCISE], part).source)
+        if source == "hint":
+            line = f'check.hint("{part}")'
+            with a_run(page):
+                page.get_by_role("button", name="Stronger hint").and_(
+                    section(page, part).locator("button:visible")
+                ).click()
+            here.append(section(page, part).locator(".cell_output").last.inner_text())
+        else:
+            if source:
+                there.append(("", source))
+                write(field(page, part), source)
+            here.append(checked(page, part))
+        there.append((f"{number}", line))
+    expected = said(there)
+    assert [text.split() for text in here] == [
+        expected[f"{number}"].split() for number in range(len(steps))
+    ]
+
+
+# ---- looks
+
+
+@pytest.mark.parametrize(
+    ("width", "theme"),
+    [
+        pytest.param("desk", "light", marks=pytest.mark.long),
+        pytest.param("desk", "dark", marks=pytest.mark.long),
+        pytest.param("phone", "light", marks=pytest.mark.long),
+        ("phone", "dark"),
+    ],
+)
+def test_hints_own_cells_and_marks_keep_nobody_out(
+    page: Page, right: dict[str, str], width: str, theme: str
+) -> None:
+    for part in ("bytes-moved", "operations"):
+        write(field(page, part), right[part])
+    uses = "def intensity(B, D, F):\n    return operations(B, D, F) / sum(bytes_moved(B, D, F))"
+    write(field(page, "intensity"), uses)
+    checked(page, "intensity")
+    write(field(page, "operations"), "def operations(B, D, F):\n    return 1")
+    checked(page, "operations")
+    checked(page, "operations")
+    with a_run(page):
+        section(page, "operations").get_by_role("button", name="Stronger hint").click()
+    write(own(page).locator(EDITOR), "operations(1, 2, 3) + intensity(1, 2, 3) * bytes_moved")
+    press(page)
+    assert mark(page, "intensity") == " – check again"
+    put_width(page, DESK if width == "desk" else PHONE)
+    put_theme(page, theme)
+    assert axe(page) == []
+    assert page.evaluate(SIDEWAYS) <= 0
+    assert page.evaluate(STICKING_OUT) == []
