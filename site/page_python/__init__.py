@@ -40,6 +40,7 @@ SCRIPTS = (
     "closing.js",
     "editor.js",
     "engine.js",
+    "exercise_python.js",
     "kept_answers.js",
     "kept_start.js",
     "notebook_words.js",

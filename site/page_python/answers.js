@@ -4,21 +4,20 @@
 import { CheckQueue } from "./check_queue.js";
 import { closing } from "./closing.js";
 import { editor, highlighted } from "./editor.js";
-import { Engine, TooLate } from "./engine.js";
+import { Engine } from "./engine.js";
+import { ExercisePython } from "./exercise_python.js";
 import { Answers } from "./kept_answers.js";
 import { asHtml } from "./notebook_words.js";
 import { element as shownAs } from "./outputs.js";
 import { OwnCells } from "./own_cells.js";
-import { ended, made, panel } from "./panel.js";
-import { answersIn, completed, gradeId, isCheck, openingOf, partOf, partsOf, text } from "./released.js";
+import { made, panel } from "./panel.js";
+import { answersIn, completed, gradeId, openingOf, partOf, partsOf, text } from "./released.js";
 
 const NOT_KEPT =
   "This browser keeps nothing for this site: download the notebook before you leave the page.";
 const TO_BEGIN =
   "In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.";
 const OWN = "Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.";
-const CELL_SECONDS = 120; // what grading gives a cell, by the clock
-const STOPPED = `This cell did not come to an end, and was stopped: a cell gets ${CELL_SECONDS} s, in grading too.`;
 
 function button(words, onClick, label = "") {
   const element = made("button", { type: "button", textContent: words });
@@ -34,7 +33,6 @@ function show(place, outputs) {
 
 const code = (pre, ...more) =>
   made("div", { className: "cell_input" }, made("div", { className: "highlight" }, pre), ...more);
-const idOf = (cell) => gradeId(cell) ?? cell.id;
 
 // `place` is the section that the parts are put into; `notebook` the address of the released one.
 export async function open({ place, notebook, name }) {
@@ -55,10 +53,10 @@ export async function open({ place, notebook, name }) {
 
   // Where the own cells are shown that follow this cell of the notebook.
   function slotOf(after) {
-    const part = parts[partOf(released, after)];
-    if (part && part !== parts.at(-1)) return { slot: part.slot, name: part.name };
-    if (part && after !== part.check) return { slot: part.slot, name: part.name };
-    return partOf(released, after) < 0
+    const number = partOf(released, after);
+    const part = parts[number];
+    if (part && after !== parts.at(-1).check) return { slot: part.slot, name: part.name };
+    return number < 0
       ? { slot: slots.start, name: "what is given" }
       : { slot: slots.end, name: "all parts" };
   }
@@ -129,75 +127,27 @@ export async function open({ place, notebook, name }) {
 
   // ---- what Python is asked
 
-  // The notebook from the top down to this cell, without other cells' checks.
-  function stepsTo(id) {
-    const cells = completed(released, written(), own.list).cells.filter(
-      (cell) => cell.cell_type === "code" && gradeId(cell) !== "opening",
-    );
-    const last = cells.findIndex((cell) => idOf(cell) === id);
-    return cells
-      .slice(0, last + 1)
-      .filter((cell, number) => !isCheck(cell) || number === last)
-      .map((cell) => ({
-        id: idOf(cell),
-        code: text(cell),
-        alt: "A figure of your own",
-        seconds: CELL_SECONDS,
-        goOn: true,
-      }));
-  }
+  const python = new ExercisePython(engine, queue, bar, () => completed(released, written(), own.list));
 
-  // What each step gave. If a call takes too long, Python has been ended: the order runs again, and
-  // its check counts that call as too late, as a check does where it can stop the call itself.
-  async function given(order) {
-    const found = [];
-    try {
-      await engine.start();
-      bar.fetched(null);
-      bar.busy("Stop");
-      bar.say(queue.waiting ? `Checking … ${queue.waiting} more to come.` : "Checking …");
-      await engine.run(0, order, (data) => {
-        if (data.begins === undefined) found[data.step] = data;
-      });
-    } catch (error) {
-      if (!(error instanceof TooLate)) throw error;
-      const { step, call } = error;
-      if (call) return given(order.map((one, at) => (at === step ? { ...one, late: call } : one)));
-      found[step] = { failed: true, outputs: [{ kind: "error", text: STOPPED }] };
-    }
-    return found;
-  }
-
-  // Runs an order, and shows what comes of it; `told` returns the last words.
-  async function work(order, told) {
-    bar.busy("Cancel");
-    try {
-      const found = await given(order);
-      for (const [step, { id }] of order.entries()) {
-        if (!found[step]?.outputs) continue;
-        own.show(id, found[step].outputs);
-        const part = parts.find(({ solution }) => solution === id);
-        if (part && found[step].failed) show(part.shown, found[step].outputs);
-      }
-      bar.rest(told(found));
-    } catch (error) {
-      bar.fetched(null);
-      const dropped = queue.clear();
-      const more = dropped === 1 ? " One more was waiting, and was not run." : ` ${dropped} more were waiting, and were not run.`;
-      bar.rest(ended(error) + (dropped ? more : ""));
-    } finally {
-      bar.busy();
+  // Each cell of the reader's shows what it gave; an answer whose check was not asked only an error.
+  function showCells(order, found) {
+    for (const [step, { id }] of order.entries()) {
+      if (!found[step]?.outputs) continue;
+      own.show(id, found[step].outputs);
+      const part = parts.find(({ solution }) => solution === id);
+      if (part && found[step].failed) show(part.shown, found[step].outputs);
     }
   }
 
   function check(part) {
     queue.add(part.key, part.box, () => {
-      const order = stepsTo(part.key).map((step) => ({ ...step, goOn: step.goOn && ![part.solution, part.key].includes(step.id) }));
+      const order = python.stepsTo(part.key, [part.solution, part.key]);
       const last = order.length - 1;
       const now = sources();
       const source = now.get(part.solution);
       order.push({ needed: order.map((step) => step.code) });
-      return work(order, (found) => {
+      return python.run(order, (found) => {
+        showCells(order, found);
         const outputs = [part.solution, part.key].flatMap(
           (id) => found[order.findIndex((step) => step.id === id)]?.outputs ?? [],
         );
@@ -219,8 +169,13 @@ export async function open({ place, notebook, name }) {
     });
   }
 
-  const runOwn = (id) =>
-    work(stepsTo(id), (found) => (found.at(-1).failed ? "The cell ended with an error." : "Done."));
+  function runOwn(id) {
+    const order = python.stepsTo(id);
+    return python.run(order, (found) => {
+      showCells(order, found);
+      return found[order.length - 1]?.failed ? "The cell ended with an error." : "Done.";
+    });
+  }
 
   // With none of the reader's code, since that may never end.
   function hint(part) {
@@ -229,7 +184,7 @@ export async function open({ place, notebook, name }) {
         (cell) => cell.cell_type === "code" && partOf(released, cell.id) < 0 && gradeId(cell) !== "opening",
       );
       const order = [...given.map(text), part.hintCode].map((source) => ({ code: source }));
-      return work(order, (found) => {
+      return python.run(order, (found) => {
         show(part.told, found.at(-1).outputs);
         return "The hint stands below the answer.";
       });
