@@ -13,6 +13,7 @@ from grading.schema.ranges import Range
 
 Case = Mapping[str, Any]  # the keyword arguments of one call: numbers, texts, lists, dictionaries
 Kind = Literal["number", "numbers", "names", "figure"]
+BOUNDARY_EVERY = 3  # one draw in so many lies on a boundary, if the part has any
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,32 @@ class Part:
     tolerance: float = 1e-5  # relative; wide enough for float32
     # What a case may be, beside the forms of its ranges: name → whether these arguments are so.
     branches: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
+    # Where the ranges alone would hardly ever hit a branch, such as an exact quotient or a tie: the
+    # name of the branch → a function that moves a drawn case into it.
+    boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
     hint: str = ""  # a stronger one, for a learner who asks for it
+
+    def __post_init__(self) -> None:
+        if unknown := self.boundaries.keys() - self.branches.keys():
+            raise ValueError(f"{self.key}: no branch for the boundaries {', '.join(unknown)}")
 
     def draws(self, rng: random.Random) -> Iterator[Case]:
         """Endless hidden cases: the same ones for the same state of `rng`.
 
-        The range "peak, peak_unit" draws pairs, whose values are these two arguments.
+        The range "peak, peak_unit" draws pairs, whose values are these two arguments. Every few
+        draws, one is moved onto a boundary; each boundary takes its turn.
         """
+        onto = itertools.cycle(self.boundaries.values())
+        for number, case in enumerate(self._inside(rng), start=1):
+            if self.boundaries and number % BOUNDARY_EVERY == 0:
+                moved = next(onto)(case, rng)
+                if self.allowed(**moved):
+                    yield moved
+            else:
+                yield case
+
+    def _inside(self, rng: random.Random) -> Iterator[Case]:
         columns = {name: span.draws(rng) for name, span in self.ranges.items()}
         while True:
             case: dict[str, Any] = {}

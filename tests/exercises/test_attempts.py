@@ -4,14 +4,12 @@ from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any
 
-import nbformat
 import pytest
+import solutions
 from attempts import Attempt, attempts
-from repository import ROOT
 
 import roofkit.check
 from grading.release import exercises
-from grading.release.cases import Cases, hidden, published
 from grading.release.embedding import released
 from grading.schema.parts import Part
 from roofkit.check import CheckFailed, cases, check
@@ -29,48 +27,27 @@ ALL = [
 SLOW = {"too-late"}  # asked in one class alone
 
 
-@cache
 def part_of(attempt: Attempt) -> Part:
-    (part,) = (part for part in exercises.load(attempt.exercise).parts if part.key == attempt.part)
-    return part
+    return solutions.part_of(attempt.exercise, attempt.part)
 
 
 @cache
 def released_part(name: str, key: str) -> str:
     """The cell of the released notebook with this part's cases."""
-    (part,) = (part for part in exercises.load(name).parts if part.key == key)
-    return pack({key: released(name, part)})
-
-
-@cache
-def asked(name: str, key: str, seed: int) -> Cases:
-    """What grading asks a class."""
-    (part,) = (part for part in exercises.load(name).parts if part.key == key)
-    return published(name, part) + hidden(name, part, f"class {seed}")
-
-
-@cache
-def solved(name: str) -> tuple[str, ...]:
-    """The cells of the notebook with the reference solution, its checks left out."""
-    book = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
-    return tuple(
-        cell.source
-        for cell in book.cells
-        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
-    )
+    return pack({key: released(name, solutions.part_of(name, key))})
 
 
 def function(attempt: Attempt) -> Any:
     """The function of the part, in a notebook whose other functions are the reference's."""
     names: dict[str, Any] = {}
-    for source in (*solved(attempt.exercise), attempt.source):
+    for source in (*solutions.solved(attempt.exercise), attempt.source):
         exec(source, names)
     return names[part_of(attempt).function]
 
 
 def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
     """What grading makes of it in one class."""
-    part, found = part_of(attempt), asked(attempt.exercise, attempt.part, seed)
+    part, found = part_of(attempt), solutions.asked(attempt.exercise, attempt.part, seed)
     *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
     return judge(
         answers, found.expected, found.misconceptions, part.tolerance, found.inputs, again=again

@@ -79,10 +79,13 @@ PREFIX = "Slips that do this: a prefix such as milli, kilo"
         (lambda y: 1 / y, "The ratio is upside down."),
         (lambda y: 16 / y, "A ratio is upside down, and there is a constant factor"),
         (lambda y: -y, "A negative number is returned where none can be."),
-        (lambda y: 0, "The function gives 0 everywhere. Are the arguments used?"),
+        (lambda y: 0, "The function gives 0 in all of these cases. Are the arguments used?"),
         (lambda y: y + 2e10, "are all off by one and the same amount."),
         (lambda y: y / 1e9 + 0.1, "all off by nearly the same factor: a prefix such as milli"),
-        (lambda y: 5, "It is one and the same number everywhere. Are the arguments used?"),
+        (
+            lambda y: 5,
+            "It is one and the same number in all of these cases. Are the arguments used?",
+        ),
         (lambda y: y * (1 + 3e8 / y), "The numbers come close, but not within the tolerance."),
         (lambda y: math.inf, "An infinite value is returned where there is a finite one."),
         (lambda y: int(y) % 2**32, "A whole number overflowed"),
@@ -144,8 +147,8 @@ def test_infinite_and_finite_the_wrong_way_round_is_said_so():
 
 
 def test_whole_numbers_may_be_rounded_or_limits():
-    doubt = "Or do limits stand for the exact values?"
-    assert slip([(2, 1.995), (1, 1.17)], [1.0]).endswith(doubt)
+    doubt = "or limits stand for the exact values"
+    assert doubt in slip([(2, 1.995), (1, 1.17)], [1.0])
     assert doubt not in slip([(125, 125.4), (310, 310.2)], [])
 
 
@@ -303,7 +306,7 @@ def test_a_misconception_that_fits_names_by_chance_is_not_named():
     said = words(lambda chips, w: ["Ash", "Birch"] if w == 1 else ["Cedar"], data)
     assert "A slip" not in said
     said = words(lambda chips, w: ["Birch"] if w == 1 else ["Cedar"], data)
-    assert "The names are those that this slip leads to. A slip. Read: here." in said
+    assert "These names come out in this way, among others: A slip. Read: here." in said
 
 
 @pytest.mark.parametrize(
@@ -312,7 +315,7 @@ def test_a_misconception_that_fits_names_by_chance_is_not_named():
 def test_a_misconception_that_explains_only_the_wrong_case_must_be_telling(value, named):
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [1.5, 1.5, value]}
     said = words(lambda B, D: value if B == 11 else right(B, D), DATA | {"misconceptions": [slip]})
-    assert ("Where it is not right: A slip." in said) is named
+    assert ("Where it is not right, this would give the same values: A slip." in said) is named
 
 
 def test_in_grading_no_case_and_no_value_is_shown():

@@ -74,8 +74,8 @@ def judge(
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognise(seen, right, misconceptions, tolerance)
     if known:
-        says = (hedge(found, everywhere) + known.says, f"Read: {known.read}.")
-        return Verdict(sum(right), total, known.key, says)
+        says = (hedge(found, everywhere) + said_of(known), read_of(known))
+        return Verdict(sum(right), total, known[0].key, says)
     first = right.index(False)
     problem, detail = seen[first].problem, seen[first].detail
     if not problem:
@@ -96,26 +96,38 @@ def recognise(
     right: Sequence[bool],
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
-) -> tuple[MisconceptionValues | None, bool]:
-    """The misconception with the same values, and whether it has them in every case.
+) -> tuple[list[MisconceptionValues], bool]:
+    """Return all misconceptions with the same values, and whether they have them in every case.
 
-    Else it has them in every wrong case, which says little if it agrees by chance: so names don't
-    count then, nor do values that are easily hit upon.
+    Else they have them in every wrong case, which says little if they agree by chance: so names
+    don't count then, nor do values that are easily hit upon.
     """
-    loose = None
+    everywhere, loose = [], []
     for known in misconceptions:
         hits = [
             not answer.problem and value is not None and same(answer.value, value, tolerance)
             for answer, value in zip(answers, known.values, strict=True)
         ]
-        if all(hits):
-            return known, True
         pairs = zip(hits, right, answers, strict=True)
-        if not loose and all(
-            fine or (hit and telling(answer.value)) for hit, fine, answer in pairs
-        ):
-            loose = known
-    return loose, False
+        if all(hits):
+            everywhere.append(known)
+        elif all(fine or (hit and telling(answer.value)) for hit, fine, answer in pairs):
+            loose.append(known)
+    return everywhere or loose, bool(everywhere)
+
+
+def said_of(known: Sequence[MisconceptionValues]) -> str:
+    """What explains the values; either-or where several misconceptions give the same ones."""
+    if len(known) == 1:
+        return known[0].says
+    return "More than one slip gives these values. Either: " + " Or: ".join(
+        one.says for one in known
+    )
+
+
+def read_of(known: Sequence[MisconceptionValues]) -> str:
+    """Where to read about it."""
+    return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
 
 
 def telling(value: Plain) -> bool:
@@ -132,9 +144,9 @@ def telling(value: Plain) -> bool:
 def hedge(found: Findings, everywhere: bool) -> str:
     """What the sentence of a misconception must begin with, to claim no more than is so."""
     if found.names:
-        return "The names are those that this slip leads to. "
+        return "These names come out in this way, among others: "
     if not everywhere:
-        return "Where it is not right: "
+        return "Where it is not right, this would give the same values: "
     if rounded(found.pairs):
         return "The numbers are rounded too far, or this has happened: "
     return ""

@@ -112,22 +112,22 @@ class Findings:
     def _numbers(self) -> Iterator[Pair]:
         for answer, expected in zip(self.seen, self.expected, strict=True):
             if not answer.problem:
-                yield from _beside(answer.value, expected)
+                yield from beside(answer.value, expected)
 
     def _same(self, value: Plain, right: Plain) -> bool:
         return same(value, right, self.tolerance)
 
 
-def _beside(value: Plain, expected: Plain) -> Iterator[Pair]:
+def beside(value: Plain, expected: Plain) -> Iterator[Pair]:
     """The numbers of two values of one shape, side by side; none if the shapes differ."""
     if isinstance(expected, dict):
         if isinstance(value, dict) and value.keys() == expected.keys():
             for key in expected:
-                yield from _beside(value[key], expected[key])
+                yield from beside(value[key], expected[key])
     elif isinstance(expected, list):
         if isinstance(value, list) and len(value) == len(expected):
             for entry, right in zip(value, expected, strict=True):
-                yield from _beside(entry, right)
+                yield from beside(entry, right)
     elif isinstance(expected, int | float) and isinstance(value, int | float):
         yield value, expected
 

@@ -48,11 +48,7 @@ def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
     pairs: each wrong number with the right one. fine: the numbers that came out right.
     """
-    looks: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
-        *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
-        *(_factor, _inverse, _shift, _about_factor, _near),
-    )
-    return next(filter(None, (look(pairs, fine) for look in looks)), "") if pairs else ""
+    return next(filter(None, (look(pairs, fine) for look in LOOKS)), "") if pairs else ""
 
 
 def rounded(pairs: Sequence[Pair]) -> bool:
@@ -83,8 +79,8 @@ def _zeros(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
         return ""
     if len(pairs) > 1 and not fine:
         return (
-            "The function gives 0 everywhere. Are the arguments used? Or is something divided with "
-            "`//`, or rounded?"
+            "The function gives 0 in all of these cases. Are the arguments used? Or is something "
+            "divided with `//`, or rounded?"
         )
     return (
         "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
@@ -142,18 +138,18 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if len(values) < 2 or any(value != values[0] for value in values):
         return ""
     doubt = " Or is it rounded?" if rounded(pairs) else ""
-    return f"It is one and the same number everywhere. Are the arguments used?{doubt}"
+    return f"It is one and the same number in all of these cases. Are the arguments used?{doubt}"
 
 
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
-    limits = all(_small(value) for value, _ in pairs)
-    doubt = " Or do limits stand for the exact values?" if limits else ""
-    return (
-        "The numbers look rounded, further than the tolerance allows: return them as they are."
-        + doubt
-    )
+    if all(_small(value) for value, _ in pairs):  # which a maximum or a limit gives too
+        return (
+            "The numbers look rounded, further than the tolerance allows; or limits stand for the "
+            "exact values; or one of two terms decides where the other should."
+        )
+    return "The numbers look rounded, further than the tolerance allows: return them as they are."
 
 
 def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
@@ -264,3 +260,10 @@ def _shares(values: Sequence[float]) -> tuple[float, float] | None:
     if not values or not all(value > 0 and math.isfinite(value) for value in values):
         return None
     return min(values), max(values)
+
+
+# The first that has something to say is taken.
+LOOKS: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
+    *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
+    *(_factor, _inverse, _shift, _about_factor, _near),
+)

@@ -1,0 +1,251 @@
+"""The single slips of every reference solution, and what becomes of each.
+
+A slip is judged as a learner's answer would be: by the check in the notebook, and by grading in
+many classes. Slips come from two sources: the reference solutions themselves, and the functions in
+`spelled_out/`, which compute the same from named quantities. There, a comment after a quantity
+names the misconceptions that are true of somebody who gets this quantity wrong.
+"""
+
+import ast
+import itertools
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from solutions import asked, in_check, in_class, part_of, solved
+
+from grading.release import exercises
+from grading.release.cases import Cases, with_values
+from grading.schema.parts import Part
+from grading.schema.ranges import Choice, Real, Whole
+from roofkit.check.answers import Answer, ask_all
+from roofkit.check.call_limit import limited
+from roofkit.check.compare import Verdict, judge, same
+from roofkit.check.findings import beside
+
+from .trees import change, variants
+
+SPELLED_OUT = Path(__file__).parent / "spelled_out"
+CLASSES = 20
+EXACT = 1e-12
+SECONDS, WALL_SECONDS = 1.0, 20.0  # for one call, if a slip makes a loop endless
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One changed function, and the part whose answers it changes.
+
+    function: the changed one, the part's own or one that it calls.
+    causes: misconceptions that are true of this slip, None if nobody has said.
+    """
+
+    exercise: str
+    part: str
+    function: str
+    change: str
+    code: CodeType
+    causes: frozenset[str] | None
+    rounding: bool  # whether all that it does is to round something
+    reordering: bool  # or to swap arguments of a call
+    endless: bool  # whether a loop could run on
+
+    @property
+    def own(self) -> bool:
+        """Whether the part's own function is the changed one."""
+        return part_of(self.exercise, self.part).function == self.function
+
+    def __str__(self) -> str:
+        return f"{self.exercise}/{self.part}: {self.change}"
+
+
+@cache
+def slips(exercise: str) -> tuple[Slip, ...]:
+    """Return the slips of an exercise, each part's in turn; the same change only once."""
+    found: dict[tuple[str, str, str], Slip] = {}
+    for part in exercises.load(exercise).parts:
+        for tree, tags in _written(exercise, part):
+            for slip in _of_function(exercise, part, tree, tags):
+                found.setdefault((slip.part, slip.function, slip.change), slip)
+    return tuple(found.values())
+
+
+def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
+    """Return what the function of the part answers with the slip in it; last, if asked again."""
+    names = dict(_given(slip.exercise))
+    for code in _functions(slip.exercise).values():
+        exec(code, names)
+    exec(slip.code, names)
+    part = part_of(slip.exercise, slip.part)
+    limit: Any = partial(limited, SECONDS, WALL_SECONDS) if slip.endless else nullcontext
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return list(ask_all(names[part.function], inputs, part.kind, limit))
+
+
+def verdict(slip: Slip, cases: Cases, private: bool = True) -> Verdict:
+    """Return what the check says of the slip on these cases."""
+    *found, again = answers(slip, cases.inputs)
+    part = part_of(slip.exercise, slip.part)
+    return judge(
+        found, cases.expected, cases.misconceptions, part.tolerance, cases.inputs, private, again
+    )
+
+
+def own_check(slip: Slip) -> Verdict:
+    """Return what the learner's own check says of the slip."""
+    return verdict(slip, in_check(slip.exercise, slip.part))
+
+
+def classes_passed(slip: Slip, classes: int = CLASSES) -> list[int]:
+    """Return the classes in which grading calls the slip right."""
+    return [
+        seed
+        for seed in range(classes)
+        if verdict(slip, asked(slip.exercise, slip.part, seed), private=False).passed
+    ]
+
+
+def fresh(exercise: str, part: str, classes: int) -> Cases:
+    """Return inputs that the check has not seen: the hidden cases of some classes."""
+    cases = in_class(exercise, part, 0)
+    for seed in range(1, classes):
+        cases += in_class(exercise, part, seed)
+    return cases
+
+
+@cache
+def asked_in_all(exercise: str, part: str) -> Cases:
+    """Return what all the classes are asked, and the corners of the ranges."""
+    return in_check(exercise, part) + fresh(exercise, part, CLASSES) + corners(exercise, part)
+
+
+@cache
+def corners(exercise: str, part: str) -> Cases:
+    """Return the cases with each argument at an end of its range, or at one of its options."""
+    ranges = part_of(exercise, part).ranges
+    ends = [
+        span.options if isinstance(span, Choice) else (span.low, span.high)
+        for span in ranges.values()
+        if isinstance(span, Choice | Real | Whole)
+    ]
+    if len(ends) < len(ranges):
+        return with_values(exercise, part_of(exercise, part), ())
+    cases = (dict(zip(ranges, row, strict=True)) for row in itertools.product(*ends))
+    allowed = part_of(exercise, part).allowed
+    return with_values(exercise, part_of(exercise, part), [c for c in cases if allowed(**c)])
+
+
+def deviation(slip: Slip, cases: Cases) -> float:
+    """Return how far the slip is off at most, relative to what is right; inf if unknown."""
+    worst = 0.0
+    *found, again = answers(slip, cases.inputs) if cases.inputs else [Answer()]
+    if again.problem:
+        return math.inf
+    for answer, right in zip(found, cases.expected, strict=True):
+        if answer.problem:
+            return math.inf
+        pairs = [pair for pair in beside(answer.value, right) if pair[0] != pair[1]]
+        if any(not math.isfinite(value) or not wanted for value, wanted in pairs):
+            return math.inf
+        if not pairs and not same(answer.value, right, EXACT):  # other names
+            return math.inf
+        worst = max([worst, *(abs(value / wanted - 1) for value, wanted in pairs)])
+    return worst
+
+
+@cache
+def _given(exercise: str) -> dict[str, Any]:
+    """Return what the notebook defines."""
+    names: dict[str, Any] = {}
+    for source in solved(exercise):
+        exec(source, names)
+    return names
+
+
+@cache
+def _trees(exercise: str) -> dict[str, ast.FunctionDef]:
+    """Return the functions of the reference solution."""
+    return {
+        node.name: node
+        for source in solved(exercise)
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@cache
+def _functions(exercise: str) -> dict[str, CodeType | None]:
+    return {name: _compiled(tree) for name, tree in _trees(exercise).items()}
+
+
+def _written(exercise: str, part: Part) -> Iterator[tuple[ast.FunctionDef, dict[int, set[str]]]]:
+    """Yield the functions behind a part: its own, spelled out, and all that its own calls."""
+    trees = _trees(exercise)
+    waiting, seen = [part.function], set[str]()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        yield trees[name], {}
+        called = {node.id for node in ast.walk(trees[name]) if isinstance(node, ast.Name)}
+        waiting += [other for other in trees if other in called]
+        if name == part.function:
+            yield from _spelled_out(exercise).get(name, ())
+
+
+@cache
+def _spelled_out(exercise: str) -> dict[str, list[tuple[ast.FunctionDef, dict[int, set[str]]]]]:
+    """Return the functions written with named quantities, and the comments of their lines."""
+    path = SPELLED_OUT / f"{exercise.replace('-', '_')}.py"
+    if not path.exists():
+        return {}
+    source = path.read_text(encoding="utf-8")
+    tags = {
+        number: set(re.split(r"[,\s]+", comment.strip()))
+        for number, line in enumerate(source.splitlines(), start=1)
+        for _, mark, comment in [line.partition("  # ")]
+        if mark
+    }
+    found: dict[str, list[tuple[ast.FunctionDef, dict[int, set[str]]]]] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append((node, tags))
+    return found
+
+
+def _of_function(
+    exercise: str, part: Part, tree: ast.FunctionDef, tags: dict[int, set[str]]
+) -> Iterator[Slip]:
+    endless = any(isinstance(node, ast.While) for node in ast.walk(tree))
+    for variant in variants(tree):
+        causes = tags.get(variant.line)
+        said = change(tree, variant.tree)
+        code = _compiled(variant.tree)
+        if not said or code is None:  # the same in another spelling, or no Python
+            continue
+        yield Slip(
+            exercise,
+            part.key,
+            tree.name,
+            said,
+            code,
+            None if causes is None else frozenset(causes),
+            variant.rounding,
+            variant.reordering,
+            endless,
+        )
+
+
+def _compiled(tree: ast.FunctionDef) -> CodeType | None:
+    with warnings.catch_warnings(), suppress(SyntaxError):
+        warnings.simplefilter("ignore")  # a slip may call a number
+        return compile(ast.Module([tree], []), "<slip>", "exec")
+    return None

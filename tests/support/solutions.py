@@ -1,0 +1,46 @@
+"""The reference solutions of the exercises, and the cases that they are compared on."""
+
+from functools import cache
+
+import nbformat
+from repository import ROOT
+
+from grading.release import exercises
+from grading.release.cases import Cases, hidden, published
+from grading.schema.parts import Part
+
+
+@cache
+def part_of(name: str, key: str) -> Part:
+    """Return the part `key` of the exercise `name`."""
+    (part,) = (part for part in exercises.load(name).parts if part.key == key)
+    return part
+
+
+@cache
+def in_check(name: str, key: str) -> Cases:
+    """Return the published cases of a part, with what is expected."""
+    return published(name, part_of(name, key))
+
+
+@cache
+def in_class(name: str, key: str, seed: int) -> Cases:
+    """Return the hidden cases of a part in one class."""
+    return hidden(name, part_of(name, key), f"class {seed}")
+
+
+@cache
+def asked(name: str, key: str, seed: int) -> Cases:
+    """Return what grading asks one class: the published cases, then its hidden ones."""
+    return in_check(name, key) + in_class(name, key, seed)
+
+
+@cache
+def solved(name: str) -> tuple[str, ...]:
+    """Return the code cells of the notebook with the reference solution, without the checks."""
+    book = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
+    return tuple(
+        cell.source
+        for cell in book.cells
+        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+    )
