@@ -1,5 +1,6 @@
 """Exercise 5: what is asked of a data sheet's figures; known misconceptions."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -60,6 +61,29 @@ INVENTED = [
         ("Elm", 300, "TFLOP/s", True, 819, "GB/s"),
     )
 ]
+
+
+def close_to(tokens: int) -> list[dict[str, Any]]:
+    """Return sheets in all units, of chips whose critical batch is a little above or below."""
+    memory = 9e11
+    return [
+        {
+            "name": f"{name}{number}",
+            "peak": float(f"{ratio * tokens * memory * (1 + sparse) / peak_factor:.6g}"),
+            "peak_unit": peak_unit,
+            "sparse": sparse,
+            "bandwidth": memory / memory_factor,
+            "bandwidth_unit": bandwidth_unit,
+        }
+        for name, ratio in (("Rowan ", 0.96), ("Sorrel ", 1.04))
+        for number, (
+            sparse,
+            (peak_unit, peak_factor),
+            (bandwidth_unit, memory_factor),
+        ) in enumerate(
+            itertools.product((True, False), PEAK_UNITS.items(), BANDWIDTH_UNITS.items()), start=1
+        )
+    ]
 
 
 def scale(unit: str, prefixes: dict[str, float] = PREFIX) -> float:
@@ -275,6 +299,8 @@ EXERCISE = Exercise(
                 H100 | {"bandwidth": 9600, "bandwidth_unit": "Gbit/s"},
                 V5E | {"peak": 0.8, "peak_unit": "PFLOP/s"},
                 B200 | {"bandwidth": 2.4e12, "bandwidth_unit": "B/s"},
+                H100 | {"bandwidth": 3350, "bandwidth_unit": "GB/s"},
+                V5E | {"bandwidth": 0.9, "bandwidth_unit": "TB/s"},
             ),
             ranges={
                 "peak, peak_unit": PEAKS,
@@ -330,6 +356,7 @@ EXERCISE = Exercise(
                 {"sheets": SHEETS, "sequences": 160, "length": 2},
                 {"sheets": SHEETS, "sequences": 1, "length": 4096},
                 {"sheets": SHEETS, "sequences": 8, "length": 16},
+                {"sheets": close_to(256), "sequences": 4, "length": 64},
                 {"sheets": INVENTED, "sequences": 2, "length": 2048},
                 {"sheets": INVENTED, "sequences": 16, "length": 16},
             ),

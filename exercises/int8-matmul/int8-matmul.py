@@ -15,6 +15,9 @@ SIZES = (
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 64, "D": 8192, "F": 8192},
 )
+# The ends of the ranges: a single element too much shows, and no side can stand for another.
+SMALLEST = {"B": 2, "D": 512, "F": 512}
+
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
     {"peak": 1.1e15, "bandwidth": 1.5e12},
@@ -22,7 +25,10 @@ CHIPS = (
     {"peak": PEAK, "bandwidth": 2e12},
 )
 # On the third chip the second size is bound by compute, the others by traffic.
-BOTH = tuple(SIZES[size] | CHIPS[chip] for size, chip in enumerate((0, 2, 1, 3)))
+BOTH = (
+    *(SIZES[size] | CHIPS[chip] for size, chip in enumerate((0, 2, 1, 3))),
+    SMALLEST | CHIPS[0],
+)
 
 SIZE_RANGES: dict[str, Range] = {
     "B": Whole(2, 1024),
@@ -104,7 +110,7 @@ EXERCISE = Exercise(
                 "one product costs together with its addition. Then ask how many output elements "
                 "there are."
             ),
-            cases=SIZES,
+            cases=(*SIZES, SMALLEST),
             ranges=SIZE_RANGES,
             branches=LARGE,
             misconceptions=(

@@ -16,6 +16,8 @@ SIZES = (
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 64, "D": 8192, "F": 8192},
 )
+# The ends of the ranges: a single element too much shows.
+SMALLEST = {"B": 32, "D": 512, "F": 512}
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
     {"peak": 9e14, "bandwidth": 1.6e12},
@@ -82,6 +84,14 @@ def slower_by(B: float, D: float, F: float, peak: float, bandwidth: float) -> tu
     return bf16, int8
 
 
+LATEST = 30_000  # tokens; later than that, a ridge point with two digits is too coarse
+
+
+def clear(**case: float) -> bool:
+    """Whether the sizes are clearly on one side of those for which no batch is enough."""
+    return abs(critical(**case, infinite=False)) < LATEST
+
+
 ENOUGH: dict[str, Callable[..., bool]] = {
     "none is enough": lambda **case: critical(**case) == math.inf,
     "a small one is enough": lambda **case: critical(**case) < 1_000,
@@ -101,12 +111,13 @@ EXERCISE = Exercise(
                 "for one element, product of the two. Only one of the rows has a different type. "
                 "The sum of the last column is what the operations are divided by."
             ),
-            cases=SIZES,
+            cases=(*SIZES, SMALLEST),
             ranges=SIZE_RANGES,
             branches=LARGE,
             misconceptions=(
                 wrong("bf16-weights", lambda **case: intensity(**case, w=2)),
                 wrong("all-in-int8", lambda **case: intensity(**case, x=1, out=1)),
+                wrong("widths-swapped", lambda **case: intensity(**case, x=1, w=2, out=1)),
                 wrong("input-in-int8", lambda **case: intensity(**case, x=1)),
                 wrong("output-in-int8", lambda **case: intensity(**case, out=1)),
                 wrong("output-not-counted", lambda **case: intensity(**case, out=0)),
@@ -150,6 +161,7 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 2048, **CHIPS[2]},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 512, **GIVEN},  # no batch is enough
+                {"D": 128, "F": 128, **CHIPS[3]},  # far from it, where no limit is near
                 {"D": 480, "F": 500, **GIVEN},  # many thousands are
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
@@ -160,12 +172,14 @@ EXERCISE = Exercise(
                 **CHIP_RANGES,
             },
             branches=ENOUGH,
+            allowed=clear,
             tolerance=0.01,
             misconceptions=(
                 wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),
                 wrong("no-infinity", lambda **case: critical(**case, infinite=False)),
                 wrong("bf16-weights", lambda **case: critical(**case, w=2)),
                 wrong("all-in-int8", lambda **case: critical(**case, x=1, out=1)),
+                wrong("widths-swapped", lambda **case: critical(**case, x=1, w=2, out=1)),
                 wrong("output-not-counted", lambda **case: critical(**case, out=0)),
                 wrong("operations-or-peak", lambda **case: critical(**case, flops=1)),
             ),
@@ -185,6 +199,10 @@ EXERCISE = Exercise(
                 {"B": 2000, "D": 4096, "F": 8192, **GIVEN},
                 {"B": 170, "D": 1024, "F": 512, **CHIPS[1]},
                 {"B": 170, "D": 4096, "F": 4096, **CHIPS[2]},
+                {"B": 64, "D": 512, "F": 16384, "peak": 3.2e14, "bandwidth": 4e12},
+                {"B": 200, "D": 8192, "F": 2048, **GIVEN},  # between the two, with unequal sides
+                {"B": 200, "D": 2048, "F": 8192, **GIVEN},
+                {"B": 2048, "D": 8192, "F": 8192, "peak": 2e14, "bandwidth": 4e12},
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
             branches={

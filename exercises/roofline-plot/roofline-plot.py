@@ -59,6 +59,14 @@ def critical(
     return ridge * w / room if room > 0 or not infinite else math.inf
 
 
+LATEST = 30_000  # tokens; later than that, a ridge point with two digits is too coarse
+
+
+def clear(**case: float) -> bool:
+    """Whether the sizes are clearly on one side of those that never reach the ceiling."""
+    return abs(critical(**case, infinite=False)) < LATEST
+
+
 def attainable(
     B: float,
     D: float,
@@ -145,6 +153,8 @@ EXERCISE = Exercise(
                 {"B": 160, "D": 1024, "F": 1024, **GIVEN},
                 {**SIZES[2], **CHIPS[2]},
                 {"B": 64, "D": 1024, "F": 4096, **CHIPS[1]},
+                {"B": 32, "D": 512, "F": 512, "peak": 9e14, "bandwidth": 5e11},
+                {"B": 2048, "D": 512, "F": 512, "peak": 9e14, "bandwidth": 5e11},
                 {"B": 1500, "D": 4096, "F": 3072, **GIVEN},  # where twice the peak would bind too
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
@@ -159,6 +169,7 @@ EXERCISE = Exercise(
                 wrong("limit-for-exact", small_batch),
                 wrong("bf16-weights", lambda **case: attainable(**case, w=2)),
                 wrong("all-in-int8", lambda **case: attainable(**case, x=1, out=1)),
+                wrong("widths-swapped", lambda **case: attainable(**case, x=1, w=2, out=1)),
                 wrong("output-not-counted", lambda **case: attainable(**case, out=0)),
                 wrong("multiply-add-once", lambda **case: attainable(**case, flops=1)),
                 wrong("int8-arithmetic", int8_arithmetic),
@@ -182,6 +193,9 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 1024, **GIVEN},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 256, **GIVEN},  # never
+                {"D": 128, "F": 128, **CHIPS[3]},  # nor here, where no limit is near
+                {"D": 128, "F": 8192, **GIVEN},  # nor here
+                {"D": 480, "F": 480, **GIVEN},  # nor here, if only just
                 {"D": 480, "F": 500, **GIVEN},  # with many thousands of tokens
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
@@ -196,6 +210,7 @@ EXERCISE = Exercise(
                 "early": lambda **case: critical(**case) < 1_000,
                 "very late": lambda **case: 16_000 < critical(**case) < math.inf,
             },
+            allowed=clear,
             tolerance=0.01,
             misconceptions=(
                 wrong("limit-for-exact", lambda D, F, peak, bandwidth: peak / bandwidth / 2),
@@ -219,6 +234,10 @@ EXERCISE = Exercise(
                 {"small": 1024, "large": 4096, **GIVEN},
                 {"small": 768, "large": 8192, **CHIPS[2]},
                 {"small": 1024, "large": 8192, **GIVEN},
+                # Late for the small one, where a ridge point that was rounded up or down shows.
+                {"small": 640, "large": 4096, "peak": 1.9992e14, "bandwidth": 8e11},
+                {"small": 640, "large": 4096, "peak": 1.9928e14, "bandwidth": 8e11},
+                {"small": 640, "large": 8192, "peak": 1.99056e14, "bandwidth": 8e11},
             ),
             # Ridge points below 256, so that the small matrix gets there too.
             ranges={

@@ -1,6 +1,8 @@
 """Exercise 4: what is asked of int8[B, D] · int8[B, D, F] → int8[B, F]; known misconceptions."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import rooflib as rl
 from grading.schema.misconceptions import wrong
@@ -14,6 +16,9 @@ SIZES = (
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 16, "D": 8192, "F": 8192},
 )
+# The ends of the ranges, where a single element too much shows, and more rows than columns.
+SMALLEST = {"B": 3, "D": 256, "F": 256}
+TALL = {"B": 1000, "D": 256, "F": 384}
 SIZE_RANGES: dict[str, Range] = {
     "B": Whole(3, 1024),
     "D": Whole(256, 16384, multiple_of=128),
@@ -34,6 +39,12 @@ INVENTED = {
     "Elm": (3.04e12, 8e11),
     "Fir": (2.1e12, 5e11),
     "Hazel": (4e13, 4e11),
+}
+# Exactly at each of the limits, and so close below that no sizes that somebody plugs in will do.
+BORDERLINE = {
+    f"{name} {bytes_per_element}": (factor * 2 / bytes_per_element * bandwidth, bandwidth)
+    for name, factor, bandwidth in (("Rowan", 1, 4e11), ("Sorrel", 0.9999, 6e11))
+    for bytes_per_element in (0.5, 1, 2, 4)
 }
 FEW = {"Willow": (2.6e11, 5e11), "Acorn": (3.84e11, 8e11)}
 
@@ -64,6 +75,25 @@ def share(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> fl
     return len(below(chips, 2 / bytes_per_element)) / len(chips)
 
 
+def ratios(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> list[float]:
+    """The ridge points of the chips, divided by the limit of the intensity."""
+    return [peak / bandwidth * bytes_per_element / 2 for peak, bandwidth in chips.values()]
+
+
+def one_at(ratio: float) -> Callable[[Mapping[str, Any], random.Random], dict[str, Any]]:
+    """Give one of the chips a ridge point that is this part of the limit."""
+
+    def moved_onto(case: Mapping[str, Any], rng: random.Random) -> dict[str, Any]:
+        name = rng.choice(sorted(case["chips"]))
+        _, bandwidth = case["chips"][name]
+        peak = ratio * 2 / case["bytes_per_element"] * bandwidth
+        return {**case, "chips": {**case["chips"], name: (peak, bandwidth)}}
+
+    return moved_onto
+
+
+JUST_BELOW = 0.9999
+
 EXERCISE = Exercise(
     name="weight-per-example",
     title="a weight matrix per batch element",
@@ -77,7 +107,7 @@ EXERCISE = Exercise(
                 "with its own matrix. Then ask how often that happens. Does it differ from a "
                 "multiplication in which all rows share one matrix?"
             ),
-            cases=SIZES,
+            cases=(*SIZES, SMALLEST, TALL),
             ranges=SIZE_RANGES,
             branches=LARGE,
             misconceptions=(
@@ -97,7 +127,7 @@ EXERCISE = Exercise(
                 "elements each has. One of them has three sides here. Every element is moved once, "
                 "and int8 says how many bytes it takes."
             ),
-            cases=SIZES,
+            cases=(*SIZES, SMALLEST, TALL),
             ranges=SIZE_RANGES,
             branches=LARGE,
             misconceptions=(
@@ -171,6 +201,8 @@ EXERCISE = Exercise(
                 {"chips": INVENTED, "bytes_per_element": 0.5},
                 {"chips": INVENTED, "bytes_per_element": 2},
                 {"chips": FEW, "bytes_per_element": 4},
+                {"chips": BORDERLINE, "bytes_per_element": 1},
+                {"chips": BORDERLINE, "bytes_per_element": 4},
                 {"chips": FEW, "bytes_per_element": 0.5},
             ),
             ranges={
@@ -181,6 +213,14 @@ EXERCISE = Exercise(
                 "no chip": lambda **case: share(**case) == 0,
                 "some chips": lambda **case: 0 < share(**case) < 1,
                 "all chips": lambda **case: share(**case) == 1,
+                "one exactly at the limit": lambda **case: 1 in ratios(**case),
+                "one just below the limit": lambda **case: any(
+                    0 < 1 - ratio < 2e-4 for ratio in ratios(**case)
+                ),
+            },
+            boundaries={
+                "one exactly at the limit": one_at(1),
+                "one just below the limit": one_at(JUST_BELOW),
             },
             kind="names",
             misconceptions=(

@@ -83,6 +83,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "All three operands are counted as int8; only the weights are.",
         f"{MATMUL}, “Quantization, a preview”",
     ),
+    "widths-swapped": (
+        "The widths are swapped: input and output are counted as int8, and the weights as bf16.",
+        f"{MATMUL}, “Quantization, a preview”",
+    ),
     "input-in-int8": (
         "The input is counted as int8; only the weights are.",
         f"{MATMUL}, “Quantization, a preview”",
@@ -122,12 +126,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{MATMUL}, “The intensity, exactly and for small B”",
     ),
     "ridge-itself": (
-        "This is the chip's critical intensity. How the intensity depends on the batch is missing: "
-        "look at the number of bytes that a weight takes.",
+        "This is the chip's critical intensity itself. A factor lies between it and the batch: look "
+        "at the operations that a row costs for each weight, at the bytes of a weight, and at the "
+        "peak.",
         f"{MATMUL}, “The critical batch”",
     ),
     "gained-twice": (
-        "The gain from int8 weights is counted twice: the arithmetic stays in bf16.",
+        "A factor of two too many: either the gain from int8 weights is counted twice, or a "
+        "multiply-add as more than two operations, or the peak is not the one handed in.",
         f"{MATMUL}, “The critical batch”",
     ),
     "shared-weights": (

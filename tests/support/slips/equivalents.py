@@ -17,7 +17,7 @@ from solutions import part_of
 from . import EXACT, Slip, asked_in_all, deviation
 
 TABLE = ROOT / "tests/exercises/equivalent_slips.toml"
-WELL_WITHIN = 0.5  # of the tolerance
+WELL_WITHIN = 0.6  # of the tolerance
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,10 @@ def explained(slip: Slip) -> bool:
     off = deviation(slip, asked_in_all(slip.exercise, slip.part))
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True
-    if 0 < off <= WELL_WITHIN * part_of(slip.exercise, slip.part).tolerance:
+    tolerance = part_of(slip.exercise, slip.part).tolerance
+    if 0 < off <= WELL_WITHIN * tolerance:
         return True
-    return any(slip in entry for entry in table())
+    return off <= tolerance and any(slip in entry for entry in table())
 
 
 def _literal(pattern: str) -> str:

@@ -43,7 +43,8 @@ SAYS_WHAT_IT_IS = {
 }
 # What only describes the published cases, or asks: nothing that could be false.
 DESCRIPTIONS = (
-    *(looks._infinite, looks._zeros, looks._signs, looks._constant, looks._repeated, looks._near),
+    *(looks._infinite, looks._zeros, looks._signs, looks._constant, looks._repeated),
+    *(looks._shift, looks._near),
 )
 # Words after which a sentence says what else would give these values, not what has happened.
 CONDITIONAL = ("this would give the same values:", "come out in this way, among others:")
@@ -53,7 +54,8 @@ def falsehood(slip: Slip, verdict: Verdict) -> str:
     """Return what the verdict's sentences say that is not so, "" if all is true."""
     said = " ".join(verdict.sentences)
     part = part_of(slip.exercise, slip.part)
-    told = [known.key for known in part.misconceptions if known.says in said]
+    keys = [known.key for known in part.misconceptions if known.says in said]
+    told = keys if verdict.cause in keys else []
     cases = _fresh(slip.exercise, slip.part)
     seen = answers(slip, cases.inputs)[:-1]
     if told and any(words in said for words in CONDITIONAL):
