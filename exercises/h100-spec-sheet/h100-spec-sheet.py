@@ -254,7 +254,7 @@ EXERCISE = Exercise(
                 {"printed": 900, "unit": "GB/s", "both_ways": True},
                 {"printed": 400, "unit": "Gbit/s", "both_ways": False},
                 {"printed": 8e12, "unit": "B/s", "both_ways": False},
-                {"printed": 900, "unit": "Gbit/s", "both_ways": True},
+                {"printed": 640, "unit": "Gbit/s", "both_ways": True},
             ),
             ranges={
                 "printed, unit": Printed(5e10, 8e12, BANDWIDTH_UNITS),

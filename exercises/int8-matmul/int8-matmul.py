@@ -27,7 +27,7 @@ CHIPS = (
 # On the third chip the second size is bound by compute, the others by traffic.
 BOTH = (
     *(SIZES[size] | CHIPS[chip] for size, chip in enumerate((0, 2, 1, 3))),
-    SMALLEST | CHIPS[0],
+    SMALLEST | {"peak": 4e10, "bandwidth": 8e9},  # slow, so that its times have digits enough
 )
 
 SIZE_RANGES: dict[str, Range] = {
@@ -88,7 +88,7 @@ EXERCISE = Exercise(
                 "sides. Then write how many bytes one int8 element takes. Which of the arrays are "
                 "read, and which is written? Each belongs into one of the two numbers of the pair."
             ),
-            cases=SIZES,
+            cases=(*SIZES, SMALLEST),
             ranges=SIZE_RANGES,
             kind="numbers",
             misconceptions=(

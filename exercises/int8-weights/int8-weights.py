@@ -199,6 +199,7 @@ EXERCISE = Exercise(
                 {"B": 2000, "D": 4096, "F": 8192, **GIVEN},
                 {"B": 170, "D": 1024, "F": 512, **CHIPS[1]},
                 {"B": 170, "D": 4096, "F": 4096, **CHIPS[2]},
+                {"B": 90, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, but not by far
                 {"B": 64, "D": 512, "F": 16384, "peak": 3.2e14, "bandwidth": 4e12},
                 {"B": 200, "D": 8192, "F": 2048, **GIVEN},  # between the two, with unequal sides
                 {"B": 200, "D": 2048, "F": 8192, **GIVEN},

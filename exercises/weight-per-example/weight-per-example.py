@@ -179,7 +179,7 @@ EXERCISE = Exercise(
             ranges={"B": Whole(2, 1024), "bytes_per_element": WIDTHS},
             misconceptions=(
                 wrong("shared-weights", lambda B, bytes_per_element: 2 * B / bytes_per_element),
-                wrong("multiply-add-once", lambda B, bytes_per_element: 1 / bytes_per_element),
+                wrong("half-the-intensity", lambda B, bytes_per_element: 1 / bytes_per_element),
                 wrong("width-left-out", lambda B, bytes_per_element: 2),
                 wrong("width-upside-down", lambda B, bytes_per_element: 2 * bytes_per_element),
                 wrong("bits-for-bytes", lambda B, bytes_per_element: 2 / (8 * bytes_per_element)),

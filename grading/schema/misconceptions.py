@@ -45,6 +45,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "two bytes.",
         f"{MATMUL}, “Count the FLOPs and the bytes”",
     ),
+    "half-the-intensity": (
+        "Half of the limit: either a multiply-add is counted as one operation, or the bytes twice.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
+    ),
     "operations-or-peak": (
         "This comes out if a multiply-add is taken as one operation, or the peak as twice as high. "
         "A multiply-add is two, and the arithmetic is in bf16.",
@@ -126,9 +130,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{MATMUL}, “The intensity, exactly and for small B”",
     ),
     "ridge-itself": (
-        "This is the chip's critical intensity itself. A factor lies between it and the batch: look "
-        "at the operations that a row costs for each weight, at the bytes of a weight, and at the "
-        "peak.",
+        "This is the chip's critical intensity itself. A factor lies between it and the batch: "
+        "look at the operations that a row costs for each weight, at the bytes of a weight, and at "
+        "the peak.",
         f"{MATMUL}, “The critical batch”",
     ),
     "gained-twice": (
@@ -289,7 +293,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{CATALOGUE}, “Links: one way, per link and in total”",
     ),
     "int8-weights": (
-        "This is the critical batch with weights of one byte; here everything is bf16.",
+        "This is the critical batch with weights of one byte, or with a multiply-add counted as "
+        "more than two operations; here everything is bf16.",
         f"{MATMUL}, “The critical batch”",
     ),
     "sequences-for-tokens": (

@@ -225,6 +225,7 @@ SAYS = {
     "batch-twice": "every row's matrix",
     "contraction-left-out": "counted as one multiply-add",
     "a-factor-of-two": "A factor of two is missing",
+    "half-the-intensity": "Half of the limit",
     "operations-or-peak": "or the peak as twice as high",
     "output-not-counted": "output is not counted",
     "activations-not-counted": "Only the weights are counted",

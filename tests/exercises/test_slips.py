@@ -8,7 +8,7 @@ from functools import cache
 
 import matplotlib
 import pytest
-from slips import CLASSES, Slip, classes_passed, own_check, slips
+from slips import CLASSES, Slip, classes_passed, own_check, slips, unchanged
 from slips.equivalents import explained, table
 from slips.truth import falsehood
 from solutions import part_of
@@ -85,3 +85,11 @@ def test_the_slips_are_many_and_of_every_part() -> None:
             own = [slip for slip in slips(name) if slip.part == part.key and slip.own]
             assert len(own) >= 10, part.key
             assert len({slip.change for slip in own}) == len(own)
+
+
+@each_exercise
+def test_a_spelled_out_function_computes_what_is_asked(name: str) -> None:
+    for part in exercises.load(name).parts:
+        for slip in unchanged(name, part):
+            assert own_check(slip).passed, slip.function
+            assert classes_passed(slip) == list(range(CLASSES)), slip.function

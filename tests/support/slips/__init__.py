@@ -9,9 +9,10 @@ names the misconceptions that are true of somebody who gets this quantity wrong.
 import ast
 import itertools
 import math
+import random
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -35,6 +36,7 @@ from .trees import change, variants
 SPELLED_OUT = Path(__file__).parent / "spelled_out"
 CLASSES = 20
 EXACT = 1e-12
+MAX_CORNERS = 64
 SECONDS, WALL_SECONDS = 1.0, 20.0  # for one call, if a slip makes a loop endless
 
 
@@ -74,6 +76,13 @@ def slips(exercise: str) -> tuple[Slip, ...]:
             for slip in _of_function(exercise, part, tree, tags):
                 found.setdefault((slip.part, slip.function, slip.change), slip)
     return tuple(found.values())
+
+
+def unchanged(exercise: str, part: Part) -> Iterator[Slip]:
+    """Yield the spelled-out functions of a part, with no slip in them."""
+    for tree, _ in _spelled_out(exercise).get(part.function, ()):
+        if code := _compiled(tree):
+            yield Slip(exercise, part.key, tree.name, "", code, None, False, False, False)
 
 
 def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
@@ -128,7 +137,10 @@ def asked_in_all(exercise: str, part: str) -> Cases:
 
 @cache
 def corners(exercise: str, part: str) -> Cases:
-    """Return the cases with each argument at an end of its range, or at one of its options."""
+    """Return cases with each argument at an end of its range, or at one of its options.
+
+    A sample of them if there are many; none if a range has no ends.
+    """
     ranges = part_of(exercise, part).ranges
     ends = [
         span.options if isinstance(span, Choice) else (span.low, span.high)
@@ -137,7 +149,9 @@ def corners(exercise: str, part: str) -> Cases:
     ]
     if len(ends) < len(ranges):
         return with_values(exercise, part_of(exercise, part), ())
-    cases = (dict(zip(ranges, row, strict=True)) for row in itertools.product(*ends))
+    rows = list(itertools.product(*ends))
+    rows = random.Random(0).sample(rows, min(len(rows), MAX_CORNERS))
+    cases = [_arguments(ranges, row) for row in rows]
     allowed = part_of(exercise, part).allowed
     return with_values(exercise, part_of(exercise, part), [c for c in cases if allowed(**c)])
 
@@ -158,6 +172,15 @@ def deviation(slip: Slip, cases: Cases) -> float:
             return math.inf
         worst = max([worst, *(abs(value / wanted - 1) for value, wanted in pairs)])
     return worst
+
+
+def _arguments(names: Iterable[str], row: Iterable[Any]) -> dict[str, Any]:
+    """Return the arguments of a case; a range "a, b" has pairs."""
+    case: dict[str, Any] = {}
+    for name, value in zip(names, row, strict=True):
+        several = name.split(", ")
+        case |= dict(zip(several, value, strict=True)) if len(several) > 1 else {name: value}
+    return case
 
 
 @cache
@@ -208,14 +231,23 @@ def _spelled_out(exercise: str) -> dict[str, list[tuple[ast.FunctionDef, dict[in
     if not path.exists():
         return {}
     source = path.read_text(encoding="utf-8")
-    tags = {
-        number: set(re.split(r"[,\s]+", comment.strip()))
+    comments = {
+        number: set(filter(None, re.split(r"[,\s]+", comment)))
         for number, line in enumerate(source.splitlines(), start=1)
-        for _, mark, comment in [line.partition("  # ")]
+        for _, mark, comment in [line.partition("  #")]
         if mark
     }
+    tree = ast.parse(source)
+    tags = {
+        number: comments[last]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.Return)
+        for last in [node.end_lineno or 0]
+        if last in comments
+        for number in range(node.lineno, last + 1)
+    }
     found: dict[str, list[tuple[ast.FunctionDef, dict[int, set[str]]]]] = {}
-    for node in ast.parse(source).body:
+    for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             found.setdefault(node.name, []).append((node, tags))
     return found

@@ -2,8 +2,8 @@
 
 An entry of tests/exercises/equivalent_slips.toml names parts by their exercise and key, and changes
 by a pattern as of file names. No entry is needed for a rounding that finds nothing to round, for
-arguments that are treated alike, and for a change that stays well within the tolerance, also at the
-ends of the ranges.
+arguments that are treated alike, for one of two equal quantities of a spelled-out function, and for
+a change that stays well within the tolerance, also at the ends of the ranges.
 """
 
 import functools
@@ -50,6 +50,8 @@ def explained(slip: Slip) -> bool:
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True
     tolerance = part_of(slip.exercise, slip.part).tolerance
+    if off == 0 and slip.causes is not None:
+        return True  # of two named quantities with one value, or of one that is 1
     if 0 < off <= WELL_WITHIN * tolerance:
         return True
     return off <= tolerance and any(slip in entry for entry in table())

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 COMMUTATIVE = (ast.Add, ast.Mult)
-FACTORS = (2, 4, 8, 10, 1000, 1024)  # by which a constant is too large or too small
+FACTORS = (2,)  # by which a constant is too large or too small
+PREFIXES = (2, 8, 10, 1000, 1.024)  # the same for one that converts units
+UNITS = 1000  # constants from here on convert units
 ROUNDING_NAMES = ("int", "math.ceil", "math.floor", "round")
 EXTREMES = ("max", "min", "sum")
 ROUNDINGS = ("math.ceil({})", "math.floor({})", "round({})", "int({})")
@@ -182,10 +184,11 @@ def _of_constant(node: ast.Constant, texts: list[str]) -> Iterator[ast.expr]:
         yield from (ast.Constant(text) for text in texts if value in texts and text != value)
     elif isinstance(value, int | float):
         others = [value + 1, value - 1, 0, 1, -value]
-        others += [value * factor for factor in FACTORS]
+        factors = PREFIXES if value >= UNITS else FACTORS
+        others += [value * factor for factor in factors]
         others += [
             value // factor if isinstance(value, int) and value % factor == 0 else value / factor
-            for factor in FACTORS
+            for factor in factors
         ]
         yield from (ast.Constant(other) for other in dict.fromkeys(others) if other != value)
 

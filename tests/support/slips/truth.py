@@ -39,6 +39,8 @@ SAYS_WHAT_IT_IS = {
         "long-context-for-exact",
         "group-alone",
     ),
+    *("no-ceiling", "always-halved", "one-prefix-for-all", "prefix-ignored", "one-side-twice"),
+    *("sparse-for-dense", "doubled", "both-ways-doubled", "weights-not-counted"),
     *("group-upside-down", "not-whole", "below-zero", "as-many-times", "positions-for-sequences"),
 }
 # What only describes the published cases, or asks: nothing that could be false.

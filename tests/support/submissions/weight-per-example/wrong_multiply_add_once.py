@@ -3,7 +3,7 @@
 EXPECT = {
     "operations": "multiply-add-once",
     "intensity": "a-factor-of-two",
-    "intensity-limit": "multiply-add-once",
+    "intensity-limit": "half-the-intensity",
     "compute-bound-chips": "multiply-add-once",
 }
 
