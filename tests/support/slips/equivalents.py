@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from repository import ROOT
 from solutions import part_of
 
-from . import EXACT, Slip, asked_in_all, deviation
+from . import EXACT, Slip, deviation, everything
 
 TABLE = ROOT / "tests/exercises/equivalent_slips.toml"
 WELL_WITHIN = 0.6  # of the tolerance
@@ -46,7 +46,7 @@ def table() -> tuple[Equivalents, ...]:
 
 def explained(slip: Slip) -> bool:
     """Return whether a slip that the check calls right changes nothing that is asked for."""
-    off = deviation(slip, asked_in_all(slip.exercise, slip.part))
+    off = deviation(slip, everything(slip.exercise, slip.part))
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True
     tolerance = part_of(slip.exercise, slip.part).tolerance

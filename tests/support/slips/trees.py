@@ -6,9 +6,10 @@ one rounding too many. `variants` yields each of them once, as the changed funct
 
 import ast
 import copy
-import difflib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -44,24 +45,27 @@ def variants(function: ast.FunctionDef) -> Iterator[Variant]:
     """Yield each changed copy of `function`."""
     texts = sorted({node.value for node in ast.walk(function) if _is_text(node, function)})
     names = _values(function)
-    for place, node in enumerate(ast.walk(function)):
+    for node, path in _with_path(function, frozenset()):
         for new in (*_replacements(node, names, texts), *_without_parentheses(node)):
-            changed = copy.deepcopy(function)
-            target = list(ast.walk(changed))[place]
-            changed = _Swap(target, copy.deepcopy(new)).visit(changed)
+            changed = _replaced(function, path, node, new)
             if changed.body:
                 line = getattr(node, "lineno", 0)
-                ast.fix_missing_locations(changed)
                 yield Variant(changed, line, _is_rounding(new), _is_reordering(node, new))
 
 
-def change(before: ast.AST, after: ast.AST) -> str:
+def change(before: ast.FunctionDef, after: ast.FunctionDef) -> str:
     """Return the lines that differ, as `before → after`; "" if none does."""
-    old, new = (ast.unparse(tree).splitlines() for tree in (before, after))
-    lines = [line for line in difflib.ndiff(old, new) if line[0] in "-+"]
-    removed, added = (
-        " ⏎ ".join(" ".join(line[2:].split()) for line in lines if line[0] == sign) for sign in "-+"
+    pairs = itertools.zip_longest(before.body, after.body)
+    apart = [pair for pair in pairs if pair[0] is not pair[1]]
+    old, new = (
+        [line for tree in trees if tree for line in ast.unparse(tree).splitlines()]
+        for trees in zip(*apart, strict=True)
     )
+    while old and new and old[0] == new[0]:
+        del old[0], new[0]
+    while old and new and old[-1] == new[-1]:
+        del old[-1], new[-1]
+    removed, added = (" ⏎ ".join(map(str.strip, lines)) for lines in (old, new))
     return f"{removed} → {added}" if removed or added else ""
 
 
@@ -87,12 +91,33 @@ def _is_reordering(node: ast.AST, new: Replacement) -> bool:
     return ast.unparse(node.func) == ast.unparse(new.func) and before == after
 
 
-class _Swap(ast.NodeTransformer):
-    def __init__(self, target: ast.AST, new: Replacement) -> None:
-        self.target, self.new = target, new
+def _replaced(node: Any, path: frozenset[int], target: ast.AST, new: Replacement) -> Any:
+    """Return a copy with another node in the place of `target`; what does not lead there is shared.
 
-    def visit(self, node: ast.AST) -> Replacement:
-        return self.new if node is self.target else self.generic_visit(node)
+    path: the identities of all nodes that lead to the target.
+    """
+    if node is target:
+        return new
+    if id(node) not in path:
+        return node
+    changed = copy.copy(node)
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            entries = []
+            for entry in value:
+                other = _replaced(entry, path, target, new)
+                entries += other if isinstance(other, list) else [other]
+            setattr(changed, name, entries)
+        elif isinstance(value, ast.AST):
+            setattr(changed, name, _replaced(value, path, target, new))
+    return changed
+
+
+def _with_path(node: ast.AST, above: frozenset[int]) -> Iterator[tuple[ast.AST, frozenset[int]]]:
+    """Yield each node, with the identities of those above it."""
+    yield node, above
+    for child in ast.iter_child_nodes(node):
+        yield from _with_path(child, above | {id(node)})
 
 
 def _values(function: ast.FunctionDef) -> list[str]:
@@ -194,6 +219,8 @@ def _of_constant(node: ast.Constant, texts: list[str]) -> Iterator[ast.expr]:
 
 
 def _of_call(node: ast.Call) -> Iterator[ast.expr]:
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return
     called = ast.unparse(node.func)
     if called in EXTREMES and len(node.args) > 1:
         yield from (_wrapped(f"{other}({{}})", *node.args) for other in EXTREMES[:2])
