@@ -30,6 +30,7 @@ from roofkit.check.answers import Answer, ask_all
 from roofkit.check.call_limit import limited
 from roofkit.check.compare import Verdict, judge, same
 from roofkit.check.findings import beside
+from roofkit.check.plot_reading import reading
 
 from .trees import change, variants
 
@@ -94,7 +95,14 @@ def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
     limit: Any = partial(limited, SECONDS, WALL_SECONDS) if slip.endless else nullcontext
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return list(ask_all(names[part.function], inputs, part.kind, limit))
+        found = list(ask_all(names[part.function], inputs, part.kind, limit))
+    if part.kind != "figure":
+        return found
+    seen = [
+        answer if answer.problem else Answer(*reading(answer.value, case))
+        for answer, case in zip(found, inputs, strict=False)
+    ]
+    return [*seen, found[-1]]
 
 
 def verdict(slip: Slip, cases: Cases, private: bool = True) -> Verdict:
