@@ -51,6 +51,9 @@ PROBLEMS = {
     "figure-legend-empty": (
         "The legend is empty: call `ax.legend()` after the curves are drawn, each with its `label`."
     ),
+    "figure-swapped": (
+        "The axes are swapped: the batches are drawn as heights. Hand them to `ax.plot` first."
+    ),
     "figure-range": "A curve does not go through all the batches.",
     "figure-outside": (
         "The limits of an axis cut a curve off: all of it must be inside, at every batch."

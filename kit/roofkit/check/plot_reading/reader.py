@@ -62,6 +62,8 @@ def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
     xlabel, ylabel, axes = _labels(curve, seen)
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
+    if _swapped(x, y, batches):
+        return [], "figure-swapped"
     batch_of = _batch_of(xlabel, x, batches)
     x = batch_of(x)
     if not x.size or x[0] > batches.min() or x[-1] < batches.max():
@@ -73,8 +75,20 @@ def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
     return _as_shown(heights[looked_at(batches)], ylabel, axes.get("y", {})), ""
 
 
-def _as_shown(heights: Floats, label: str, axis: Facts) -> Floats:
-    """The numbers that the ticks say, no logarithms."""
+def _swapped(x: Floats, y: Floats, batches: Floats) -> bool:
+    """Whether the curve has the batches as its heights, and something else beneath them."""
+    if x.size != batches.size:
+        return False
+    across, up, wanted = np.sort(x), np.sort(y), np.sort(batches)
+    return bool(np.allclose(up, wanted) and not np.allclose(across, wanted))
+
+
+def _rates(heights: Floats, label: str, axis: Facts) -> Floats:
+    """FLOP/s, as the ticks and the label say them together."""
+    unit, _ = vertical(label)
+    shown, prefix, has_unit = shown_scale(axis)
+    if has_unit or prefix == unit:
+        unit = 1.0  # said at the ticks already
     base = _base(label)
     if base and heights.max() < LOGARITHMS:
         heights = base**heights
