@@ -578,6 +578,7 @@ SENTENCES = {
     "figure-curve": "Not every size",
     "figure-legend": "no telling which curve is which",
     "figure-legend-empty": "The legend is empty",
+    "figure-swapped": "The axes are swapped",
     "figure-range": "not go through all the batches",
     "figure-outside": "limits of an axis cut a curve off",
     "figure-xlabel": "horizontal axis has no label",
