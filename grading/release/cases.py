@@ -89,7 +89,11 @@ def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
         expected=tuple(_readable(exercises.expected(name, part, case), case) for case in cases),
         misconceptions=tuple(
             MisconceptionValues(
-                known.key, known.says, known.read, [_value(known, part, case) for case in cases]
+                known.key,
+                known.says,
+                known.read,
+                [_value(known, part, case) for case in cases],
+                known.excluded_by,
             )
             for known in part.misconceptions
         ),

@@ -75,6 +75,7 @@ def released(name: str, part: Part) -> dict[str, Any]:
                 "says": known.says,
                 "read": known.read,
                 "values": short(known.values),
+                "excluded_by": known.excluded_by,
             }
             for known in cases.misconceptions
         ],

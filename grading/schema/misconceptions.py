@@ -513,7 +513,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
 }
 
 
-def wrong(key: str, answer: Callable[..., object]) -> Misconception:
-    """The misconception of this name, with what it gives in the part at hand."""
+def wrong(key: str, answer: Callable[..., object], excluded_by: str = "") -> Misconception:
+    """Return the misconception of this name, with what it gives in the part at hand."""
     says, read = MESSAGES[key]
-    return Misconception(key=key, says=says, read=read, answer=answer)
+    return Misconception(key, says, read, answer, excluded_by)

@@ -24,6 +24,8 @@ class Misconception:
     says: str  # to the learner: names the misconception, never the answer
     read: str  # where to read: chapter and heading
     answer: Callable[..., object]  # what it gives for the keyword arguments of a case
+    # Key of an earlier part: a function that calls the right one of that part has another fault.
+    excluded_by: str = ""
 
 
 @dataclass(frozen=True)

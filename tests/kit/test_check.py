@@ -608,6 +608,37 @@ def test_the_misconception_with_all_the_values_is_named_before_one_with_the_wron
     assert "Some." in words(area, DATA | {"misconceptions": [loose, other]})
 
 
+TWINS = [
+    {"key": "one", "says": "One.", "read": "here", "values": [6, 1003], "excluded_by": "first"},
+    {"key": "two", "says": "Two.", "read": "there", "values": [6, 1003]},
+    {"key": "three", "says": "Three.", "read": "here", "values": [1, 2]},
+]
+
+
+def test_of_misconceptions_with_the_same_values_all_are_named():
+    said = words(lambda B, D: B + D, DATA | {"misconceptions": TWINS})
+    assert "Either: One. Or: Two. Read: here; or there." in said
+    assert "Three." not in said
+
+
+def test_a_right_earlier_function_excludes_a_cause_in_what_calls_it():
+    names = {}
+    exec("def floor(B, D): return B * D\ndef whole(B, D): return floor(B, D) and B + D", names)
+    exec("def alone(B, D): return B + D", names)
+    data = DATA | {"misconceptions": TWINS}
+
+    def said(function="whole"):
+        return words(names[function], data)
+
+    assert "Either: One. Or: Two." in said()
+    check("first", names["floor"], DATA | {"function": "floor"})
+    assert "Either" not in said()
+    assert "Two. Read: there." in said()
+    assert "Either: One. Or: Two." in said("alone")
+    exec("def floor(B, D): return B + D", names)  # and not checked again
+    assert "Either: One. Or: Two." in said()
+
+
 def test_what_the_function_was_given_is_for_the_learner_alone():
     def area(B, D):
         raise ValueError(f"B is {B}")

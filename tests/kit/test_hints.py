@@ -419,7 +419,7 @@ def endless(B, D):
     ],
 )
 def test_the_functions_that_a_function_calls_are_read_from_its_code(function, found):
-    assert called(function, {"sides"}) == found
+    assert list(called(function, {"sides"})) == found
 
 
 def test_a_part_that_calls_a_broken_one_says_so_until_that_is_right():

@@ -23,6 +23,7 @@ WIDTH = 80  # `nbgrader validate` cuts longer lines off
 _published: dict[str, Any] = {}  # part → its cases, of the notebook that this process runs
 _failed: dict[str, int] = {}  # part → how often its check has failed here
 _wrong: set[str] = set()  # parts whose last check failed
+_right: dict[str, object] = {}  # part → the function that passed its last check
 
 
 class CheckFailed(Exception):
@@ -61,10 +62,9 @@ class Check:
             verdict = _judged(known, function)
         except KeyboardInterrupt:
             raise CheckInterrupted(f"{part}: the check was interrupted.") from None
-        _remember(part, verdict)
-        slow = doubt()
-        report = "\n".join(_report(part, known, function, verdict, slow))
-        if slow or not verdict.passed:
+        _remember(part, function, verdict)
+        report = "\n".join(_report(part, known, function, verdict))
+        if not verdict.passed:
             raise CheckFailed(report)
         print(report)
 
@@ -130,14 +130,32 @@ def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
     inputs = cases_of(known["cases"])
     *answers, again = ask_all(function, inputs, known["kind"], limited)
     misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
+    if any(one.excluded_by for one in misconceptions):
+        settled = _settled(function)
+        misconceptions = [one for one in misconceptions if one.excluded_by not in settled]
     return judge(
         answers, known["expected"], misconceptions, known["tolerance"], inputs, True, again
     )
 
 
-def _remember(part: str, verdict: Verdict) -> None:
+def _settled(function: object) -> set[str]:
+    """Return the parts whose functions are known to be right, and are called by this one."""
+    parts = {_published[key]["function"]: key for key in _right if key in _published}
+    if not callable(function):
+        return set()
+    return {
+        parts[name]
+        for name, found in called(function, parts).items()
+        if found is _right[parts[name]]
+    }
+
+
+def _remember(part: str, function: object, verdict: Verdict) -> None:
     _wrong.discard(part)
-    if not verdict.passed:
+    _right.pop(part, None)
+    if verdict.passed:
+        _right[part] = function
+    else:
         _wrong.add(part)
         if verdict.cause != "unwritten":
             _failed[part] = _failed.get(part, 0) + 1

@@ -21,12 +21,17 @@ NO_MORE = Answer()  # asking again found nothing
 
 @dataclass(frozen=True)
 class MisconceptionValues:
-    """A misconception as values: what it gives for each case, None where it gives nothing."""
+    """A misconception as values: what it gives for each case, None where it gives nothing.
+
+    excluded_by: the earlier part, if any, whose right function excludes this cause in a function
+    that calls it.
+    """
 
     key: str
     says: str
     read: str
     values: Sequence[Plain]
+    excluded_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,8 +79,7 @@ def judge(
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognise(seen, right, misconceptions, tolerance)
     if known:
-        says = (hedge(found, everywhere) + said_of(known), read_of(known))
-        return Verdict(sum(right), total, known[0].key, says)
+        return Verdict(sum(right), total, known[0].key, told(known, hedge(found, everywhere)))
     first = right.index(False)
     problem, detail = seen[first].problem, seen[first].detail
     if not problem:
@@ -97,10 +101,10 @@ def recognise(
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
-    """Return all misconceptions with the same values, and whether they have them in every case.
+    """Return the misconceptions with the same values, and whether in every case or in wrong ones.
 
-    Else they have them in every wrong case, which says little if they agree by chance: so names
-    don't count then, nor do values that are easily hit upon.
+    Agreeing in the wrong cases alone says little if it happens by chance: names don't count then,
+    nor do values that are easily hit upon.
     """
     everywhere, loose = [], []
     for known in misconceptions:
@@ -108,26 +112,20 @@ def recognise(
             not answer.problem and value is not None and same(answer.value, value, tolerance)
             for answer, value in zip(answers, known.values, strict=True)
         ]
-        pairs = zip(hits, right, answers, strict=True)
         if all(hits):
             everywhere.append(known)
-        elif all(fine or (hit and telling(answer.value)) for hit, fine, answer in pairs):
+        pairs = zip(hits, right, answers, strict=True)
+        if all(fine or (hit and telling(answer.value)) for hit, fine, answer in pairs):
             loose.append(known)
-    return everywhere or loose, bool(everywhere)
+    return (everywhere, True) if everywhere else (loose, False)
 
 
-def said_of(known: Sequence[MisconceptionValues]) -> str:
-    """What explains the values; either-or where several misconceptions give the same ones."""
-    if len(known) == 1:
-        return known[0].says
-    return "More than one slip gives these values. Either: " + " Or: ".join(
-        one.says for one in known
-    )
-
-
-def read_of(known: Sequence[MisconceptionValues]) -> str:
-    """Where to read about it."""
-    return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
+def told(known: Sequence[MisconceptionValues], hedge: str) -> tuple[str, ...]:
+    """Return what is said of misconceptions with the same values: any of them may be the cause."""
+    says = " Or: ".join(dict.fromkeys(one.says for one in known))
+    read = "; or ".join(dict.fromkeys(one.read for one in known))
+    either = "Either: " if len(known) > 1 else ""
+    return f"{hedge}{either}{says}", f"Read: {read}."
 
 
 def telling(value: Plain) -> bool:

@@ -8,12 +8,14 @@ from types import CodeType, FunctionType
 MOST = 200  # functions that are looked into
 
 
-def called(function: Callable[..., object], names: Collection[str]) -> list[str]:
-    """Those of `names` that the function reads, itself or through helpers of the notebook.
+def called(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
+    """Return those of `names` that the function reads, itself or through the notebook's helpers.
+
+    Each with what the name stands for there.
 
     Names of the notebook alone: an attribute or a local variable of the same name is another thing.
     """
-    found: list[str] = []
+    found: dict[str, object] = {}
     waiting: list[object] = [inspect.unwrap(function)]
     seen: set[FunctionType] = set()
     while waiting and len(seen) < MOST:
@@ -24,10 +26,10 @@ def called(function: Callable[..., object], names: Collection[str]) -> list[str]
         for name in _globals(current.__code__):
             helper = current.__globals__.get(name)
             if name in names:
-                found.append(name)
+                found[name] = helper
             elif getattr(helper, "__globals__", None) is current.__globals__:
                 waiting.append(helper)
-    return list(dict.fromkeys(found))
+    return found
 
 
 def _globals(code: CodeType) -> Iterator[str]:
