@@ -124,9 +124,9 @@ def critical_depth(
     """The D above which a matmul sharded over N chips is bound by compute and not by the link.
 
     With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF
-    bytes (all-reduce), so D > (N - 1) · out · C ÷ W; splitting B or F sends half of that
-    (all-gather), so the threshold is half as high. B and F cancel. C is the dense peak, W the
-    link's bandwidth to one peer, `out` the bytes per element sent.
+    bytes (all-reduce), so the link keeps up from D = (N - 1) · out · C ÷ W on; splitting B or F
+    sends half of that (all-gather), so the threshold is half as high. B and F cancel. C is the
+    dense peak, W the link's bandwidth to one peer, `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", carried from 2 chips to N.
 
     `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's. An unknown
@@ -141,12 +141,27 @@ def critical_depth(
     return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
 
 
-@overload
-def first_whole_above(value: float) -> float: ...
-@overload
-def first_whole_above(value: Size) -> Number: ...
+def first_whole_from(value: Size) -> Number:
+    """The first whole number that is `value` or above it; infinity stays infinity.
+
+    From a threshold on, as that of `critical_depth`, a link takes as long as the arithmetic or
+    less. Where it must take less, use `first_whole_above`.
+
+    `value` is a number or an array, zero or above.
+
+    >>> first_whole_from(297.3), first_whole_from(298)
+    (298, 298)
+    """
+    value = non_negative("value", value, largest=math.inf)
+    if isinstance(value, np.ndarray):
+        return np.ceil(value)
+    return math.inf if math.isinf(value) else math.ceil(value)
+
+
 def first_whole_above(value: Size) -> Number:
     """The first whole number strictly above `value`; infinity stays infinity.
+
+    Where `value` itself will do, if it is whole, use `first_whole_from`.
 
     `value` is a number or an array, zero or above.
 

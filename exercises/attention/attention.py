@@ -1,16 +1,19 @@
 """Exercise 6: what is asked of attention, its cache and a step of decode; known misconceptions."""
 
 import math
+import random
 from collections.abc import Callable
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part
+from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Whole
 
 # Heads of queries, and of keys: shared by a group, by all, or by none.
-HEADS = Choice((32, 8), (24, 24), (48, 6), (40, 1), (16, 2))
+GROUPS = ((32, 8), (24, 24), (48, 6), (40, 1), (16, 2))
+HEADS = Choice(*GROUPS)
 WIDTHS: dict[str, Range] = {"q_bytes": Choice(1, 2, 4), "kv_bytes": Choice(0.5, 1, 2)}
 H_RANGE = Whole(32, 256, multiple_of=16)
+PEAKS, WEIGHTS = Real(5e13, 1e15), Real(2e9, 1.5e11)
 
 # One value of each argument occurs twice: an answer cannot lean on that argument alone.
 SIZES = (
@@ -28,12 +31,15 @@ STORED = (
 PEAK, BANDWIDTH = 4.2e14, 1.6e12  # as the exercise states them
 GIVEN = {"peak": PEAK, "bandwidth": BANDWIDTH}
 SMALL_RIDGE = {"peak": 8e13, "bandwidth": 2e12}
+LOW_RIDGE = {"peak": 2e14, "bandwidth": 2e12}
 
+MOST = 40_000  # sequences, so that one after the other can be counted
 MODELS = (
     {"layers": 36, "K": 6, "H": 96, "kv_bytes": 2},
     {"layers": 80, "K": 8, "H": 128, "kv_bytes": 1},
     {"layers": 28, "K": 1, "H": 256, "kv_bytes": 0.5},
 )
+EXACT = {"layers": 25, "K": 5, "H": 64, "kv_bytes": 2}  # 500 MB for 15,625 positions
 
 # Where a whole number of 32 bits is too small.
 LARGE: dict[str, Callable[..., bool]] = {
@@ -81,6 +87,16 @@ def decode(
     return flops * B * S * N * H / (queries + cache)
 
 
+def prefill(**case: float) -> float:
+    """The intensity if every position of the cache has a query."""
+    B, S, N, H = (case[name] for name in "BSNH")
+    return 4 * B * S * S * N * H / moved(**case, T=S)
+
+
+def widths_swapped(case: dict[str, float]) -> dict[str, float]:
+    return case | {"q_bytes": case["kv_bytes"], "kv_bytes": case["q_bytes"]}
+
+
 def start(
     N: float,
     K: float,
@@ -93,11 +109,27 @@ def start(
     ends: float = 2,
     kept: float = 2,
     infinite: bool = True,
+    score: float | None = None,
 ) -> float:
+    """The length, with `score` bytes for each score, else `width`."""
     ridge = peak / bandwidth
-    room = flops * H - ridge * (0 if fused else 4 * width)
+    room = flops * H - ridge * (0 if fused else 4 * (width if score is None else score))
     length = ridge * width * H * (ends + kept * K / N)
     return length / room if room > 0 or not infinite else math.inf
+
+
+def at_the_edge(case: Case, rng: random.Random) -> Case:
+    """Return a case in which FLOPs and the bytes of the scores alone are in the chip's ratio.
+
+    The ratio is a power of two, so floats compute it, and the difference of zero, in any order.
+    """
+    peaks = {H: case["bandwidth"] * H / case["width"] for H in (64, 128, 256, 512)}
+    H = rng.choice([H for H, peak in peaks.items() if PEAKS.low <= peak <= PEAKS.high])
+    return {**case, "H": H, "peak": peaks[H], "fused": False}
+
+
+def is_at_the_edge(**case: float) -> bool:
+    return not case["fused"] and case["width"] * case["peak"] == case["H"] * case["bandwidth"]
 
 
 def free(
@@ -121,7 +153,35 @@ def fit(**case: float) -> int:
 def fits_above(**case: float) -> bool:
     """Whether the answer is far from the next whole number, and a difference of one tells."""
     rooms = free(**case)
-    return rooms < 4000 and 0.01 < rooms % 1 < 0.99
+    return rooms <= MOST and (is_exact_fit(**case) or 0.01 < rooms % 1 < 0.99)
+
+
+# One question, written in several ways: floats round differently in each.
+WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
+    lambda capacity, weights, each: (capacity - weights) / each,
+    lambda capacity, weights, each: capacity / each - weights / each,
+    lambda capacity, weights, each: (capacity - weights) * (1 / each),
+    lambda capacity, weights, each: (capacity / 1e9 - weights / 1e9) / (each / 1e9),
+    lambda capacity, weights, each: (capacity - weights) / 1e9 / (each / 1e9),
+    lambda capacity, weights, each: (capacity - weights) / 1e6 / (each / 1e6),
+)
+
+
+def exact_fit(case: Case, rng: random.Random) -> Case:
+    """Return a case in which the last sequence fills the memory, however that is computed."""
+    S, layers, K, H, kv_bytes = (case[name] for name in ("S", "layers", "K", "H", "kv_bytes"))
+    capacity, each = math.floor(case["capacity"]), S * 2 * layers * K * H * kv_bytes
+    for count in range(min(MOST, math.floor(capacity / each)), 0, -1):
+        weights = capacity - count * each
+        if weights >= WEIGHTS.low and all(
+            written(capacity, weights, each) == count for written in WRITINGS
+        ):
+            return {**case, "capacity": float(capacity), "weights": float(weights)}
+    return case
+
+
+def is_exact_fit(**case: float) -> bool:
+    return free(**case) % 1 == 0 and free(**case) > 0
 
 
 def step(
@@ -226,6 +286,7 @@ EXERCISE = Exercise(
                     "one-width-for-all",
                     lambda **case: moved(**case | {"kv_bytes": case["q_bytes"]}),
                 ),
+                wrong("widths-swapped", lambda **case: moved(**widths_swapped(case))),
                 wrong("bits-for-bytes", lambda **case: 8 * moved(**case)),
             ),
         ),
@@ -249,15 +310,29 @@ EXERCISE = Exercise(
                 **WIDTHS,
             },
             misconceptions=(
-                wrong("half-the-operations", lambda **case: decode(**case, flops=2)),
-                wrong("output-not-counted", lambda **case: decode(**case, ends=1)),
-                wrong("values-not-counted", lambda **case: decode(**case, kept=1)),
+                wrong(
+                    "half-the-operations",
+                    lambda **case: decode(**case, flops=2),
+                    excluded_by="operations",
+                ),
+                wrong(
+                    "output-not-counted",
+                    lambda **case: decode(**case, ends=1),
+                    excluded_by="bytes-moved",
+                ),
+                wrong(
+                    "values-not-counted",
+                    lambda **case: decode(**case, kept=1),
+                    excluded_by="bytes-moved",
+                ),
                 wrong("heads-not-shared", lambda **case: decode(**case | {"K": case["N"]})),
                 wrong("one-cache-for-all", lambda **case: decode(**case, caches=1)),
                 wrong(
                     "one-width-for-all",
                     lambda **case: decode(**case | {"kv_bytes": case["q_bytes"]}),
                 ),
+                wrong("widths-swapped", lambda **case: decode(**widths_swapped(case))),
+                wrong("prefill-for-decode", prefill),
                 wrong("long-context-for-exact", lambda **case: decode(**case, ends=0)),
                 wrong("upside-down", lambda **case: 1 / decode(**case)),
             ),
@@ -276,8 +351,13 @@ EXERCISE = Exercise(
                 {"N": 40, "K": 40, "kv_bytes": 2},
                 {"N": 64, "K": 4, "kv_bytes": 0.5},
                 {"N": 24, "K": 1, "kv_bytes": 2},
+                {"N": 24, "K": 8, "kv_bytes": 4},  # not a whole number
             ),
-            ranges={"N, K": HEADS, "kv_bytes": Choice(0.5, 1, 2, 4)},
+            ranges={
+                "N, K": Choice(*GROUPS, (24, 8), (40, 8)),
+                "kv_bytes": Choice(0.5, 1, 2, 4),
+            },
+            branches={"not a whole number": lambda N, K, kv_bytes: 2 * N / (K * kv_bytes) % 1 > 0},
             misconceptions=(
                 wrong("half-the-operations", lambda N, K, kv_bytes: N / (K * kv_bytes)),
                 wrong("values-not-counted", lambda N, K, kv_bytes: 4 * N / (K * kv_bytes)),
@@ -301,29 +381,39 @@ EXERCISE = Exercise(
             ),
             cases=(
                 {"N": 24, "K": 8, "H": 96, "width": 2, **GIVEN, "fused": True},
-                {"N": 40, "K": 1, "H": 128, "width": 1, **SMALL_RIDGE, "fused": False},
+                {"N": 40, "K": 1, "H": 128, "width": 1, **LOW_RIDGE, "fused": False},
                 {"N": 24, "K": 24, "H": 128, "width": 2, **GIVEN, "fused": False},  # at none
                 {"N": 48, "K": 6, "H": 240, "width": 1, "peak": 4.2e14, "bandwidth": 2e12}
                 | {"fused": False},
                 {"N": 40, "K": 40, "H": 96, "width": 1, **GIVEN, "fused": True},
+                {"N": 48, "K": 6, "H": 256, "width": 2, "peak": 2.04e14, "bandwidth": 1.6e12}
+                | {"fused": False},  # only a very long one
+                {"N": 24, "K": 8, "H": 128, "width": 1, "peak": 2.56e14, "bandwidth": 2e12}
+                | {"fused": False},  # just none
             ),
             # Lengths stay above a hundred, so that rounding one is within the tolerance.
             ranges={
                 "N, K": HEADS,
                 "H": Whole(64, 512, multiple_of=32),
                 "width": Choice(1, 2),
-                "peak": Real(5e13, 1e15),
+                "peak": PEAKS,
                 "bandwidth": Real(5e11, 4e12),
                 "fused": Choice(True, False),
             },
-            allowed=lambda **case: start(**case) > 110,
+            allowed=lambda **case: 110 < start(**case) < 100_000 or start(**case) == math.inf,
             branches={
+                "more than ten thousand": lambda **case: 10_000 < start(**case) < math.inf,
+                "scores of two bytes, and at some": lambda **case: (
+                    not case["fused"] and case["width"] == 2 and start(**case) < math.inf
+                ),
+                "just none": is_at_the_edge,
                 "fused": lambda fused, **others: fused,
                 "at none": lambda **case: start(**case) == math.inf,
                 "scores written, and at some": lambda **case: (
                     not case["fused"] and start(**case) < math.inf
                 ),
             },
+            boundaries={"just none": at_the_edge},
             tolerance=0.01,
             misconceptions=(
                 wrong("half-the-operations", lambda **case: start(**case, flops=2)),
@@ -331,6 +421,7 @@ EXERCISE = Exercise(
                 wrong("values-not-counted", lambda **case: start(**case, kept=1)),
                 wrong("heads-not-shared", lambda **case: start(**case | {"K": case["N"]})),
                 wrong("scores-not-moved", lambda **case: start(**case | {"fused": True})),
+                wrong("scores-in-one-byte", lambda **case: start(**case, score=1)),
                 wrong("scores-always-moved", lambda **case: start(**case | {"fused": False})),
                 wrong("no-infinity", lambda **case: start(**case, infinite=False)),
                 wrong("ridge-for-length", lambda peak, bandwidth, **others: peak / bandwidth),
@@ -352,10 +443,12 @@ EXERCISE = Exercise(
                 {"capacity": 80e9, "weights": 79.9e9, "S": 9000, **MODELS[0]},  # not one
                 {"capacity": 32e9, "weights": 41e9, "S": 300, **MODELS[2]},  # not the weights
                 {"capacity": 32e9, "weights": 9e9, "S": 2500, **MODELS[2]},
+                {"capacity": 80e9, "weights": 41e9, "S": 300, **MODELS[2]},  # very many
+                {"capacity": 80e9, "weights": 40e9, "S": 15625, **EXACT},  # to the last byte
             ),
             ranges={
                 "capacity": Real(1.6e10, 2e11),
-                "weights": Real(2e9, 1.5e11),
+                "weights": WEIGHTS,
                 "S": Whole(256, 65536),
                 "layers": Whole(12, 120),
                 "K": Whole(1, 16),
@@ -367,7 +460,10 @@ EXERCISE = Exercise(
                 "the weights don't fit": lambda **case: free(**case) < 0,
                 "not one": lambda **case: 0 < free(**case) < 1,
                 "some": lambda **case: free(**case) > 3,
+                "more than ten thousand": lambda **case: free(**case) > 10_000,
+                "an exact fit": is_exact_fit,
             },
+            boundaries={"an exact fit": exact_fit},
             misconceptions=(
                 wrong("weights-take-no-room", lambda **case: fit(**case | {"weights": 0})),
                 wrong("values-not-counted", lambda **case: fit(**case, kept=1)),
@@ -375,7 +471,9 @@ EXERCISE = Exercise(
                 wrong("positions-for-sequences", lambda **case: fit(**case | {"S": 1})),
                 wrong("not-whole", lambda **case: max(0.0, free(**case))),
                 wrong("rounded-up", lambda **case: max(0, math.ceil(free(**case)))),
+                wrong("exact-fit-left-out", lambda **case: max(0, math.ceil(free(**case)) - 1)),
                 wrong("below-zero", lambda **case: math.floor(free(**case))),
+                wrong("below-zero-cut", lambda **case: int(free(**case))),
             ),
         ),
         Part(

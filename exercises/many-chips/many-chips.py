@@ -1,10 +1,11 @@
 """Exercise 7: what is asked of a multiplication that chips on a ring share; misconceptions."""
 
 import math
+import random
 from collections.abc import Callable
 
 from grading.schema.misconceptions import wrong
-from grading.schema.parts import Exercise, Part
+from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Whole
 
 PEAK, BANDWIDTH, LINK = 4.1e14, 1.7e12, 7e10  # as the exercise states them
@@ -24,7 +25,8 @@ SIZE_RANGES: dict[str, Range] = {
     "F": Whole(512, 32768, multiple_of=128),
     "N": Choice(2, 4, 8, 16),
 }
-CHIP_RANGES: dict[str, Range] = {"peak": Real(1e14, 2e15), "link": Real(2e10, 9e11)}
+PEAKS = Real(1e14, 2e15)
+CHIP_RANGES: dict[str, Range] = {"peak": PEAKS, "link": Real(2e10, 9e11)}
 RING: dict[str, Range] = {
     "N": Whole(2, 64),
     "link": Real(2e10, 9e11),
@@ -44,6 +46,11 @@ def one_lap(size: float, N: float) -> float:
     return sent(size, N, laps=1)
 
 
+def not_whole(size: float, N: float) -> bool:
+    """Return whether rounding the bytes, or those of a piece, goes beyond the tolerance."""
+    return 0.1 < sent(size, N) % 1 < 0.9 and sent(size, N) < 4000
+
+
 def times(
     B: float,
     D: float,
@@ -53,8 +60,20 @@ def times(
     link: float,
     flops: float = 2,
     ring: Callable[[float, float], float] = sent,
+    sums: float = 2,
 ) -> tuple[float, float]:
-    return flops * B * D * F / (N * peak), ring(2 * B * F, N) / link
+    """Arithmetic and network in seconds, with `sums` bytes for each partial sum."""
+    return flops * B * D * F / (N * peak), ring(sums * B * F, N) / link
+
+
+def network_times(factor: Callable[[float], float]) -> Callable[..., tuple[float, float]]:
+    """Return the two times as a function, with the network's multiplied by a factor of N."""
+
+    def found(**case: float) -> tuple[float, float]:
+        arithmetic, network = times(**case)
+        return arithmetic, factor(case["N"]) * network
+
+    return found
 
 
 def binds(**case: float) -> str:
@@ -67,6 +86,21 @@ def depth(N: float, peak: float, link: float) -> float:
     return 2 * (N - 1) * peak / link
 
 
+def exact_quotient(case: Case, rng: random.Random) -> Case:
+    """Return a case in which arithmetic and network take equally long at a whole width.
+
+    The ratio of peak and link is a power of two, and so is the number of chips: floats compute
+    such a quotient, and both times, without rounding, in any order.
+    """
+    peaks = [2.0**power * case["link"] for power in range(20)]
+    peak = rng.choice([peak for peak in peaks if PEAKS.low <= peak <= PEAKS.high])
+    return {**case, "N": rng.choice((2, 4, 8)), "peak": peak}
+
+
+def is_whole(**case: float) -> bool:
+    return depth(**case) % 1 == 0
+
+
 def roofs(
     B: float,
     D: float,
@@ -76,10 +110,17 @@ def roofs(
     bandwidth: float,
     link: float,
     ring: Callable[[float, float], float] = sent,
+    sums: float = 2,
+    width: float = 2,
+    written: Callable[[float], float] = lambda N: 1,
 ) -> tuple[float, float, float]:
-    """Arithmetic, HBM and network on N chips, in seconds."""
-    arithmetic, network = times(B, D, F, N, peak, link, ring=ring)
-    return arithmetic, 2 * (B * D / N + D * F / N + B * F) / bandwidth, network
+    """Arithmetic, HBM and network on N chips, in seconds.
+
+    width: bytes of an element in HBM. written: the share of the output that each chip writes.
+    """
+    arithmetic, network = times(B, D, F, N, peak, link, ring=ring, sums=sums)
+    moved = width * (B * D / N + D * F / N + written(N) * B * F)
+    return arithmetic, moved / bandwidth, network
 
 
 def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: float) -> float:
@@ -91,13 +132,23 @@ def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: 
     return found[0] / found[1]
 
 
-def gain_by(ring: Callable[[float, float], float]) -> Callable[..., float]:
-    return lambda **case: max(roofs(**case | {"N": 1})) / max(roofs(**case, ring=ring))
+def gain_by(**counted: object) -> Callable[..., float]:
+    """Return the speed-up as a function, with the roofs counted in another way."""
+
+    def found(**case: float) -> float:
+        return max(roofs(**case | {"N": 1}, **counted)) / max(roofs(**case, **counted))
+
+    return found
 
 
 def longest(**case: float) -> str:
     found = roofs(**case)
     return ("compute", "HBM", "network")[found.index(max(found))]
+
+
+def alone(**case: float) -> str:
+    """Return the roof that takes longest on one chip."""
+    return longest(**case | {"N": 1})
 
 
 def waiting(
@@ -133,19 +184,22 @@ EXERCISE = Exercise(
                 {"size": 73_400_320, "N": 2},
                 {"size": 5_000_000_000, "N": 4},
                 {"size": 900_000, "N": 1},
+                {"size": 1001, "N": 12},  # neither a piece nor all of them is a whole number
             ),
-            ranges={"size": Real(1e5, 1e10), "N": Whole(1, 64)},
+            ranges={"size": Whole(1000, 10**10), "N": Whole(1, 64)},
             branches={
                 "one chip": lambda size, N: N == 1,
                 "two chips": lambda size, N: N == 2,
                 "more": lambda size, N: N > 4,
                 "more than 32 bits": lambda size, N: size >= 2**32,
+                "not a whole number": not_whole,
             },
             misconceptions=(
                 wrong("one-lap", one_lap),
                 wrong("as-for-two", as_for_two),
                 wrong("a-piece-to-itself", lambda size, N: 2 * size),
                 wrong("whole-array-each-step", lambda size, N: 2 * (N - 1) * size),
+                wrong("all-chips-together", lambda size, N: N * sent(size, N)),
                 wrong("whole-array-to-each", lambda size, N: (N - 1) * size),
                 wrong("one-step-a-lap", lambda size, N: 2 * size / N),
             ),
@@ -173,12 +227,20 @@ EXERCISE = Exercise(
                     lambda **case: (case["N"] * times(**case)[0], times(**case)[1]),
                 ),
                 wrong("multiply-add-once", lambda **case: times(**case, flops=1)),
-                wrong("one-lap", lambda **case: times(**case, ring=one_lap)),
-                wrong("as-for-two", lambda **case: times(**case, ring=as_for_two)),
                 wrong(
-                    "sums-in-parts",
-                    lambda **case: (times(**case)[0], times(**case)[1] / case["N"]),
+                    "one-lap",
+                    lambda **case: times(**case, ring=one_lap),
+                    excluded_by="bytes-sent",
                 ),
+                wrong("sums-in-one-byte", lambda **case: times(**case, sums=1)),
+                wrong(
+                    "as-for-two",
+                    lambda **case: times(**case, ring=as_for_two),
+                    excluded_by="bytes-sent",
+                ),
+                wrong("sums-in-parts", network_times(lambda N: 1 / N)),
+                wrong("links-together", network_times(lambda N: 1 / N)),
+                wrong("all-chips-together", network_times(lambda N: N)),
                 wrong(
                     "everything-sent",
                     lambda B, D, F, N, peak, link: (
@@ -206,13 +268,22 @@ EXERCISE = Exercise(
                 {"N": 2, **GIVEN},
                 {"N": 4, "peak": 9e14, "link": 2.1e11},
                 {"N": 8, "peak": 1.97e14, "link": 9e10},
+                {"N": 4, "peak": 4.096e14, "link": 1e11},  # a whole quotient
             ),
             ranges={"N": Choice(2, 3, 4, 6, 8), **CHIP_RANGES},
             # A difference of one tells, and the next whole number is not hit upon by chance.
-            allowed=lambda **case: 300 < depth(**case) < 40_000 and 0.05 < depth(**case) % 1 < 0.95,
-            branches={"more than ten thousand": lambda **case: depth(**case) > 10_000},
+            allowed=lambda **case: (
+                300 < depth(**case) < 40_000
+                and (is_whole(**case) or 0.05 < depth(**case) % 1 < 0.95)
+            ),
+            branches={
+                "more than ten thousand": lambda **case: depth(**case) > 10_000,
+                "a whole quotient": is_whole,
+            },
+            boundaries={"a whole quotient": exact_quotient},
             misconceptions=(
                 wrong("rounded-down", lambda **case: math.floor(depth(**case))),
+                wrong("past-the-tie", lambda **case: math.floor(depth(**case)) + 1),
                 wrong("not-whole", depth),
                 wrong("one-lap", lambda **case: math.ceil(depth(**case) / 2)),
                 wrong("as-for-two", lambda N, peak, link: math.ceil(N * peak / link)),
@@ -236,6 +307,7 @@ EXERCISE = Exercise(
                 {"B": 3000, "D": 30720, "F": 9216, "N": 2, **OTHER, "bandwidth": 3e12},
                 {"B": 700, "D": 1024, "F": 12288, "N": 16, **GIVEN, "bandwidth": 3e12},
                 {"B": 100, "D": 12288, "F": 9216, "N": 4, **OTHER, "bandwidth": 8e11},
+                {"B": 100, "D": 5120, "F": 9216, "N": 8, **GIVEN, "bandwidth": BANDWIDTH},
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | {"bandwidth": Real(5e11, 6e12)},
             branches={
@@ -245,14 +317,21 @@ EXERCISE = Exercise(
                 ),
                 "bound by HBM": lambda **case: longest(**case) == "HBM",
                 "bound by compute": lambda **case: longest(**case) == "compute",
+                # The bytes of HBM count on one side of the fraction alone.
+                "HBM on one chip, the network on many": lambda **case: (
+                    (alone(**case), longest(**case)) == ("HBM", "network")
+                ),
             },
             misconceptions=(
                 wrong("as-many-times", lambda **case: case["N"]),
                 wrong("network-left-out", lambda **case: gain(**case, without="network")),
                 wrong("hbm-left-out", lambda **case: gain(**case, without="HBM")),
                 wrong("no-overlap", lambda **case: gain(sum, **case)),
-                wrong("one-lap", gain_by(one_lap)),
-                wrong("as-for-two", gain_by(as_for_two)),
+                wrong("one-lap", gain_by(ring=one_lap), excluded_by="times"),
+                wrong("sums-in-one-byte", gain_by(sums=1), excluded_by="times"),
+                wrong("as-for-two", gain_by(ring=as_for_two), excluded_by="times"),
+                wrong("writes-shared", gain_by(written=lambda N: 1 / N)),
+                wrong("hbm-in-one-byte", gain_by(width=1)),
                 wrong("upside-down", lambda **case: 1 / gain(**case)),
             ),
         ),
@@ -287,6 +366,11 @@ EXERCISE = Exercise(
                 wrong(
                     "whole-array-each-step",
                     lambda size, N, link, delay: 2 * (N - 1) * (delay + size / link),
+                    excluded_by="bytes-sent",
+                ),
+                wrong(
+                    "all-chips-together",
+                    lambda **case: waiting(**case)[0] + case["N"] * waiting(**case)[1],
                 ),
                 wrong("longer-of-the-two", lambda **case: max(waiting(**case))),
                 wrong("milliseconds", lambda **case: 1e3 * sum(waiting(**case))),

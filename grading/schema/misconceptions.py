@@ -362,6 +362,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "writes and reads them.",
         f"{ATTENTION}, “What writing the scores costs”",
     ),
+    "scores-in-one-byte": (
+        "The width of an element is left out of the scores and the probabilities; they are stored "
+        "as wide as all other arrays.",
+        f"{ATTENTION}, “What writing the scores costs”",
+    ),
     "scores-always-moved": (
         "Scores and probabilities are counted as written and read also where the kernel is fused.",
         f"{ATTENTION}, “What writing the scores costs”",
@@ -374,6 +379,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "one-width-for-all": (
         "All elements are counted with the width of the queries; the cache has a width of its own.",
         f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
+    ),
+    "widths-swapped": (
+        "The two widths are taken for one another: that of queries and result, and that of keys "
+        "and values.",
+        f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
+    ),
+    "prefill-for-decode": (
+        "Every position of the cache has a query here, as in prefill; in decode each sequence has "
+        "only one.",
+        f"{ATTENTION}, “Decode: the batch does not help”",
     ),
     "long-context-for-exact": (
         "This is what a long context comes close to; the question asks for the exact value.",
@@ -413,9 +428,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The number is rounded up; for the last one there is not room enough.",
         "the question",
     ),
+    "exact-fit-left-out": (
+        "Where the last sequence fills the memory to its last byte, it is left out; it fits.",
+        "the question",
+    ),
     "below-zero": (
         "Where the weights alone need too much, this is below zero; the question says what to "
         "return then.",
+        "the question",
+    ),
+    "below-zero-cut": (
+        "A negative number is cut off toward zero where the weights alone need too much; the "
+        "question says what to return then.",
         "the question",
     ),
     "cache-not-counted": (
@@ -444,6 +468,29 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Each chip sends the whole array to every other; a ring passes pieces to the neighbor.",
         f"{CHIPS}, “N chips on a ring”",
     ),
+    "all-chips-together": (
+        "The bytes of all chips are added up; the chips send at the same time, each over its own "
+        "link.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "links-together": (
+        "One message is shared among the links of all chips; each chip sends its bytes over its "
+        "own link.",
+        f"{CHIPS}, “N chips on a ring”",
+    ),
+    "sums-in-one-byte": (
+        "An element of the partial sums is taken as one byte; they are sent in bf16.",
+        f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "writes-shared": (
+        "All bytes of HBM are divided among the chips; each chip still writes partial sums of the "
+        "whole output.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
+    "hbm-in-one-byte": (
+        "An element in HBM is taken as one byte; all of them are bf16.",
+        f"{CHIPS}, “Three roofs at once”",
+    ),
     "one-step-a-lap": (
         "One piece is sent in each lap; a lap has several steps, with a piece in each.",
         f"{CHIPS}, “N chips on a ring”",
@@ -463,6 +510,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "rounded-down": (
         "The quotient is rounded down; at that width the network still takes longer.",
         f"{CHIPS}, “The threshold is a width”",
+    ),
+    "past-the-tie": (
+        "Where the quotient is a whole number, this is one more: at that width both times are "
+        "equal, so the network does not take longer.",
+        "the question",
     ),
     "width-for-a-pair": (
         "This is the width for a pair, however many chips are handed in.",

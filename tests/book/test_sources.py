@@ -62,7 +62,7 @@ def test_two_chips():
 def test_the_threshold_of_two_chips_is_8756():
     depth = rl.critical_depth(V5E, "ICI", 2)
     assert depth == pytest.approx(8755.6, abs=0.1)
-    assert rl.first_whole_above(depth) == 8756
+    assert rl.first_whole_from(depth) == 8756
     for D, roof in [(8754, "ICI"), (8756, "compute")]:
         op = rl.sharded_matmul(4096, D, 4096, 2)
         assert rl.bound(op, V5E, link="ICI").binding == roof

@@ -553,7 +553,7 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     "many-chips": {
         "bytes-sent": rl.all_reduce,
         "times": lambda **case: tuple(shared(**case).times[at] for at in ("compute", "ring")),
-        "first-depth": lambda N, peak, link: rl.first_whole_above(
+        "first-depth": lambda N, peak, link: rl.first_whole_from(
             rl.critical_depth(
                 dataclasses.replace(given(peak, 1), links=(rl.Link("ring", link),)), "ring", N
             )

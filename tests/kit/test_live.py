@@ -124,7 +124,7 @@ def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> S
         "lower": b.lower,
         "upper": b.upper,
         "busy": b.fraction_of_peak,
-        "first": rl.first_whole_above(rl.critical_depth(at, link, N, split=split)),
+        "first": rl.first_whole_from(rl.critical_depth(at, link, N, split=split)),
         "held": b.held,
         "memory": b.capacity,
         "fits": b.fits,

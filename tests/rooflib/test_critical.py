@@ -91,8 +91,22 @@ def test_the_default_split_is_the_contraction():
     assert rl.sharded_matmul(8, 8, 8, 4).loaded == rl.sharded_matmul(8, 8, 8, 4, split="D").loaded
 
 
+def test_the_first_whole_width_is_the_first_at_which_the_link_does_not_bind():
+    ridge = {"bf16": 4.096e14}
+    chip = rl.Chip("tied", ridge, 1e30, 16e9, links=(rl.Link("wire", 1e11),))
+    first = rl.first_whole_from(rl.critical_depth(chip, "wire", 4))
+    assert first == 24_576
+    binding = [
+        rl.bound(rl.sharded_matmul(8, D, 8, 4), chip, "wire").binding for D in (24_572, first)
+    ]
+    assert binding == ["wire", "compute"]
+
+
 def test_the_first_whole_numbers_of_an_array():
     values = np.array([[0, 0.5, 1], [297.3, 298, math.inf]])
+    assert rl.first_whole_from(values).tolist() == [[0, 1, 1], [298, 298, math.inf]]
+    assert [rl.first_whole_from(v) for v in (0, 0.5, 1, math.inf)] == [0, 1, 1, math.inf]
+    assert isinstance(rl.first_whole_from(297.3), int)
     assert rl.first_whole_above(values).tolist() == [[1, 1, 2], [298, 299, math.inf]]
     assert [rl.first_whole_above(v) for v in (0, 0.5, 1)] == [1, 1, 2]
     assert isinstance(rl.first_whole_above(297.3), int)

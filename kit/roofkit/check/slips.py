@@ -216,7 +216,8 @@ def _shift(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if len(pairs) < 2 or not all(math.isfinite(number) for pair in pairs for number in pair):
         return ""
     shifts = [value - right for value, right in pairs]
-    digits = max(abs(number) for pair in pairs for number in pair) * SLACK
+    whole = all(number == round(number) for pair in pairs for number in pair)
+    digits = 0 if whole else max(abs(number) for pair in pairs for number in pair) * SLACK
     if max(shifts) - min(shifts) > digits or min(map(abs, shifts)) < 100 * digits:
         return ""
     return "The numbers that are not right are all off by one and the same amount."

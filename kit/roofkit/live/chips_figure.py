@@ -37,7 +37,7 @@ FORMULAS = {
     "binding": "['compute', 'HBM', 'the link'][indexof([t_math, t_comms, t_link], lower)]",
     "busy": "t_math / lower",
     "threshold": "passes * (N - 1) * peak / to_one_peer",
-    "first": "floor(threshold) + 1",
+    "first": "ceil(threshold)",
     "bounds": BETWEEN_BOUNDS,
 }
 LOW, HIGH = 2**9, 2**17
@@ -89,7 +89,7 @@ def chips() -> Chart:
         says=(
             "Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} "
             "and sends for {t_link}: {binding} binds. {bounds} Split along {split} over {over}, "
-            "computing takes longer than the link from D = {first} on; here D is {D}.{fits}"
+            "the link takes no longer than computing from D = {first} on; here D is {D}.{fits}"
         ),
         draw=draw,
     )

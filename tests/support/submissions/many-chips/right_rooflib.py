@@ -19,7 +19,7 @@ def times(B, D, F, N, peak, link):
 
 
 def first_depth(N, peak, link):
-    return rl.first_whole_above(rl.critical_depth(chip(peak, 1e30, link), "ring", N))
+    return rl.first_whole_from(rl.critical_depth(chip(peak, 1e30, link), "ring", N))
 
 
 def speedup(B, D, F, N, peak, bandwidth, link):
