@@ -18,6 +18,7 @@ SIZES = (
     {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER},
     {"B": 3000, "D": 12288, "F": 9216, "N": 2, "peak": PEAK, "link": 4.6e11},
     {"B": 700, "D": 5120, "F": 12288, "N": 16, "peak": 9e14, "link": LINK},
+    {"B": 9, "D": 640, "F": 512, "N": 2, **GIVEN},  # so small that one more or less tells
 )
 SIZE_RANGES: dict[str, Range] = {
     "B": Whole(8, 4096),
@@ -308,6 +309,13 @@ EXERCISE = Exercise(
                 {"B": 700, "D": 1024, "F": 12288, "N": 16, **GIVEN, "bandwidth": 3e12},
                 {"B": 100, "D": 12288, "F": 9216, "N": 4, **OTHER, "bandwidth": 8e11},
                 {"B": 100, "D": 5120, "F": 9216, "N": 8, **GIVEN, "bandwidth": BANDWIDTH},
+                # So small that one more or less tells.
+                {"B": 24, "D": 512, "F": 512, "N": 2, "peak": 1e14, "link": 2e10}
+                | {"bandwidth": 6e12},
+                {"B": 9, "D": 512, "F": 512, "N": 16, **OTHER, "bandwidth": 5e11},
+                # So large that rounding to milliseconds leaves something.
+                {"B": 4096, "D": 12288, "F": 30720, "N": 16, "peak": 4.1e14, "link": 2e10}
+                | {"bandwidth": 3e12},
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | {"bandwidth": Real(5e11, 6e12)},
             branches={
@@ -349,6 +357,7 @@ EXERCISE = Exercise(
                 {"size": 30_000, "N": 12, "link": LINK, "delay": 1.5e-6},
                 {"size": 1_500_000, "N": 4, "link": 4.6e11, "delay": 1.5e-6},
                 {"size": 30_000, "N": 2, "link": 4.6e11, "delay": 3e-6},
+                {"size": 1_500_000, "N": 64, "link": LINK, "delay": 2e-5},
             ),
             ranges={"size": Real(1e5, 1e9), **RING},
             branches={
@@ -390,8 +399,14 @@ EXERCISE = Exercise(
                 {"N": 12, "link": LINK, "delay": 1.5e-6},
                 {"N": 4, "link": 4.6e11, "delay": 1.5e-6},
                 {"N": 2, "link": 4.6e11, "delay": 7e-6},
+                {"N": 2, "link": 2.5e10, "delay": 5.0001e-7},  # not a whole number
             ),
             ranges=RING,
+            branches={
+                "not a whole number": lambda N, link, delay: (
+                    abs(N * link * delay - round(N * link * delay)) > 1.2e-5 * N * link * delay
+                )
+            },
             misconceptions=(
                 wrong("one-message", lambda N, link, delay: link * delay),
                 wrong("one-delay", lambda N, link, delay: N * link * delay / (2 * (N - 1))),
