@@ -305,10 +305,13 @@ EXERCISE = Exercise(
             cases=(
                 {"B": 700, "D": 12288, "F": 3072, "N": 4, **GIVEN, "bandwidth": BANDWIDTH},
                 {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER, "bandwidth": BANDWIDTH},
-                {"B": 3000, "D": 30720, "F": 9216, "N": 2, **OTHER, "bandwidth": 3e12},
+                # Two roofs are nearly equal: neither hides how wide the other's elements are.
+                {"B": 3000, "D": 30720, "F": 9216, "N": 2, "peak": 9e14, "link": LINK}
+                | {"bandwidth": 3e12},
+                {"B": 150, "D": 12288, "F": 9216, "N": 4, "peak": 9e14, "link": 5e10}
+                | {"bandwidth": 8e11},
+                {"B": 200, "D": 5120, "F": 9216, "N": 8, **GIVEN, "bandwidth": BANDWIDTH},
                 {"B": 700, "D": 1024, "F": 12288, "N": 16, **GIVEN, "bandwidth": 3e12},
-                {"B": 100, "D": 12288, "F": 9216, "N": 4, **OTHER, "bandwidth": 8e11},
-                {"B": 100, "D": 5120, "F": 9216, "N": 8, **GIVEN, "bandwidth": BANDWIDTH},
                 # So small that one more or less tells.
                 {"B": 24, "D": 512, "F": 512, "N": 2, "peak": 1e14, "link": 2e10}
                 | {"bandwidth": 6e12},
