@@ -165,6 +165,20 @@ def waiting(
     return (steps if delays is None else delays) * delay, sent(size, N, laps) / link
 
 
+def between_numbers(value: float) -> bool:
+    """Return whether rounding the value goes beyond the tolerance."""
+    return abs(value - round(value)) > 1.2e-5 * value
+
+
+def small_and_uneven(case: Case, rng: random.Random) -> Case:
+    """Return a case with a small product that is no whole number."""
+    while True:
+        link = float(f"{rng.uniform(2e10, 3e10):.5e}")
+        delay = float(f"{rng.uniform(5e-7, 6e-7):.5e}")
+        if between_numbers(2 * link * delay):
+            return {**case, "N": 2, "link": link, "delay": delay}
+
+
 EXERCISE = Exercise(
     name="many-chips",
     title="many chips",
@@ -406,10 +420,9 @@ EXERCISE = Exercise(
             ),
             ranges=RING,
             branches={
-                "not a whole number": lambda N, link, delay: (
-                    abs(N * link * delay - round(N * link * delay)) > 1.2e-5 * N * link * delay
-                )
+                "not a whole number": lambda N, link, delay: between_numbers(N * link * delay)
             },
+            boundaries={"not a whole number": small_and_uneven},
             misconceptions=(
                 wrong("one-message", lambda N, link, delay: link * delay),
                 wrong("one-delay", lambda N, link, delay: N * link * delay / (2 * (N - 1))),

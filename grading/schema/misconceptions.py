@@ -390,6 +390,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "only one.",
         f"{ATTENTION}, “Decode: the batch does not help”",
     ),
+    "one-position-loaded": (
+        "The keys and values of a single position are loaded; the query meets all of them.",
+        f"{ATTENTION}, “Decode: the batch does not help”",
+    ),
     "long-context-for-exact": (
         "This is what a long context comes close to; the question asks for the exact value.",
         f"{ATTENTION}, “Decode: the batch does not help”",
