@@ -380,7 +380,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "All elements are counted with the width of the queries; the cache has a width of its own.",
         f"{ATTENTION}, “Grouped heads, and a cache in one byte”",
     ),
-    "widths-swapped": (
+    "cache-width-swapped": (
         "The two widths are taken for one another: that of queries and result, and that of keys "
         "and values.",
         f"{ATTENTION}, “Grouped heads, and a cache in one byte”",

@@ -109,13 +109,17 @@ def recognise(
     everywhere, loose = [], []
     for known in misconceptions:
         hits = [
-            not answer.problem and value is not None and same(answer.value, value, tolerance)
+            answer.problem == "raised"
+            if value is None
+            else not answer.problem and same(answer.value, value, tolerance)
             for answer, value in zip(answers, known.values, strict=True)
         ]
         if all(hits):
             everywhere.append(known)
-        pairs = zip(hits, right, answers, strict=True)
-        if all(fine or (hit and telling(answer.value)) for hit, fine, answer in pairs):
+        elif all(
+            fine or (hit and not answer.problem and telling(answer.value))
+            for hit, fine, answer in pairs
+        ):
             loose.append(known)
     return (everywhere, True) if everywhere else (loose, False)
 

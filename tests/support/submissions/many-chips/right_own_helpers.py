@@ -17,7 +17,7 @@ def first_depth(**given):
     while high - low > 1:
         middle = (low + high) // 2
         arithmetic, network = times(B=8, D=middle, F=8, **given)  # noqa: F821
-        low, high = (low, middle) if arithmetic > network else (middle, high)
+        low, high = (low, middle) if arithmetic >= network else (middle, high)
     return high
 
 

@@ -2,7 +2,7 @@
 
 EXPECT = {
     "bytes-sent": "whole-array-each-step",
-    "times": None,
+    "times": "whole-array-each-step",
     "speedup": None,
     "all-reduce-time": "whole-array-each-step",
     "equal-size": "one-message",
