@@ -363,8 +363,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{ATTENTION}, “What writing the scores costs”",
     ),
     "scores-in-one-byte": (
-        "The width of an element is left out of the scores and the probabilities; they are stored "
-        "as wide as all other arrays.",
+        "Scores and probabilities are counted without the width of an element; theirs is that of "
+        "all other arrays.",
         f"{ATTENTION}, “What writing the scores costs”",
     ),
     "scores-always-moved": (

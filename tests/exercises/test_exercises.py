@@ -349,7 +349,7 @@ SAYS = {
     "writes-shared": "All bytes of HBM are divided",
     "hbm-in-one-byte": "element in HBM is taken as one byte",
     "past-the-tie": "Where the quotient is a whole number",
-    "scores-in-one-byte": "left out of the scores and the probabilities",
+    "scores-in-one-byte": "counted without the width of an element",
     "cache-width-swapped": "The two widths are taken for one another",
     "prefill-for-decode": "Every position of the cache has a query",
     "one-position-loaded": "keys and values of a single position",
