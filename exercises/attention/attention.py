@@ -396,7 +396,9 @@ EXERCISE = Exercise(
             },
             misconceptions=(
                 wrong("half-the-operations", lambda N, K, kv_bytes: N / (K * kv_bytes)),
+                wrong("cache-counted-twice", lambda N, K, kv_bytes: N / (K * kv_bytes)),
                 wrong("values-not-counted", lambda N, K, kv_bytes: 4 * N / (K * kv_bytes)),
+                wrong("operations-counted-twice", lambda N, K, kv_bytes: 4 * N / (K * kv_bytes)),
                 wrong("heads-not-shared", lambda N, K, kv_bytes: 2 / kv_bytes),
                 wrong("group-alone", lambda N, K, kv_bytes: N / K),
                 wrong("width-left-out", lambda N, K, kv_bytes: 2 * N / K),
@@ -552,6 +554,8 @@ EXERCISE = Exercise(
                 {"B": 1000, "S": 16000, "parameters": 1e9, "width": 0.5, "per_position": 524224}
                 | {"peak": 2e15, "bandwidth": 8e11},
                 {"B": 3, "S": 150, "parameters": 1e9, "width": 1, "per_position": 262144}
+                | SMALL_RIDGE,
+                {"B": 2, "S": 16000, "parameters": 1e9, "width": 1, "per_position": 8192}
                 | SMALL_RIDGE,
             ),
             ranges={

@@ -26,8 +26,8 @@ SIZE_RANGES: dict[str, Range] = {
     "F": Whole(512, 32768, multiple_of=128),
     "N": Choice(2, 4, 8, 16),
 }
-PEAKS = Real(1e14, 2e15)
-CHIP_RANGES: dict[str, Range] = {"peak": PEAKS, "link": Real(2e10, 9e11)}
+PEAKS, LINKS = Real(1e14, 2e15), Real(2e10, 9e11)
+CHIP_RANGES: dict[str, Range] = {"peak": PEAKS, "link": LINKS}
 RING: dict[str, Range] = {
     "N": Whole(2, 64),
     "link": Real(2e10, 9e11),
@@ -87,15 +87,33 @@ def depth(N: float, peak: float, link: float) -> float:
     return 2 * (N - 1) * peak / link
 
 
+# One quotient, written in several ways: floats round differently in each.
+WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
+    lambda N, peak, link: 2 * (N - 1) * peak / link,
+    lambda N, peak, link: 2 * (N - 1) / link * peak,
+    lambda N, peak, link: 2 * (N - 1) / (link / peak),
+    lambda N, peak, link: (1 - 1 / N) * 2 * N * (peak / link),
+    lambda N, peak, link: 2 * (N - 1) / N * 2 / link * peak * N / 2,
+    lambda N, peak, link: 2 * (N - 1) / N * 2 / link / (2 / (N * peak)),
+    lambda N, peak, link: 2 * (N - 1) * 2 / (N * link) * (N * peak) / 2,
+    lambda N, peak, link: 2 * (N - 1) * (peak / 1e9) / (link / 1e9),
+    lambda N, peak, link: 2 * (N - 1) * (1000 * (peak / 1e12)) / (link / 1e9),
+)
+
+
 def exact_quotient(case: Case, rng: random.Random) -> Case:
     """Return a case in which arithmetic and network take equally long at a whole width.
 
-    The ratio of peak and link is a power of two, and so is the number of chips: floats compute
-    such a quotient, and both times, without rounding, in any order.
+    The ratio of peak and link is a power of two, and so is the number of chips, so that floats
+    compute both times without rounding; the quotient is whole in all writings.
     """
-    peaks = [2.0**power * case["link"] for power in range(20)]
-    peak = rng.choice([peak for peak in peaks if PEAKS.low <= peak <= PEAKS.high])
-    return {**case, "N": rng.choice((2, 4, 8)), "peak": peak}
+    N = rng.choice((2, 4, 8))
+    while True:
+        link = float(f"{rng.uniform(LINKS.low, LINKS.high):.2e}")
+        peaks = [2.0**power * link for power in range(20)]
+        peak = rng.choice([peak for peak in peaks if PEAKS.low <= peak <= PEAKS.high])
+        if len({written(N, peak, link) for written in WRITINGS}) == 1:
+            return {**case, "N": N, "peak": peak, "link": link}
 
 
 def is_whole(**case: float) -> bool:
@@ -249,6 +267,7 @@ EXERCISE = Exercise(
                     excluded_by="bytes-sent",
                 ),
                 wrong("sums-in-one-byte", lambda **case: times(**case, sums=1)),
+                wrong("both-ways", network_times(lambda N: 1 / 2)),
                 wrong(
                     "as-for-two",
                     lambda **case: times(**case, ring=as_for_two),
@@ -305,10 +324,13 @@ EXERCISE = Exercise(
                 wrong("past-the-tie", lambda **case: math.floor(depth(**case)) + 1),
                 wrong("not-whole", depth),
                 wrong("one-lap", lambda **case: math.ceil(depth(**case) / 2)),
+                wrong("sums-in-one-byte", lambda **case: math.ceil(depth(**case) / 2)),
+                wrong("both-ways", lambda **case: math.ceil(depth(**case) / 2)),
                 wrong("as-for-two", lambda N, peak, link: math.ceil(N * peak / link)),
                 wrong("width-for-a-pair", lambda N, peak, link: math.ceil(2 * peak / link)),
                 wrong("width-of-a-part", lambda **case: math.ceil(depth(**case) / case["N"])),
                 wrong("multiply-add-once", lambda **case: math.ceil(2 * depth(**case))),
+                wrong("wider-sums", lambda **case: math.ceil(2 * depth(**case))),
             ),
         ),
         Part(
@@ -358,6 +380,7 @@ EXERCISE = Exercise(
                 wrong("no-overlap", lambda **case: gain(sum, **case)),
                 wrong("one-lap", gain_by(ring=one_lap), excluded_by="times"),
                 wrong("sums-in-one-byte", gain_by(sums=1), excluded_by="times"),
+                wrong("both-ways", gain_by(sums=1), excluded_by="times"),
                 wrong("as-for-two", gain_by(ring=as_for_two), excluded_by="times"),
                 wrong("writes-shared", gain_by(written=lambda N: 1 / N)),
                 wrong("hbm-in-one-byte", gain_by(width=1)),
@@ -379,6 +402,7 @@ EXERCISE = Exercise(
                 {"size": 1_500_000, "N": 4, "link": 4.6e11, "delay": 1.5e-6},
                 {"size": 30_000, "N": 2, "link": 4.6e11, "delay": 3e-6},
                 {"size": 1_500_000, "N": 64, "link": LINK, "delay": 2e-5},
+                {"size": 100_000, "N": 64, "link": 2e10, "delay": 5e-7},  # half a byte in a piece
             ),
             ranges={"size": Real(1e5, 1e9), **RING},
             branches={
@@ -431,7 +455,7 @@ EXERCISE = Exercise(
                 wrong("one-message", lambda N, link, delay: link * delay),
                 wrong("one-delay", lambda N, link, delay: N * link * delay / (2 * (N - 1))),
                 wrong("array-sent-once", lambda N, link, delay: 2 * (N - 1) * link * delay),
-                wrong("one-lap", lambda N, link, delay: 2 * N * link * delay),
+                wrong("laps-apart", lambda N, link, delay: 2 * N * link * delay),
             ),
         ),
     ),

@@ -344,6 +344,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Only the keys are counted, or only the values; both are kept and loaded.",
         f"{ATTENTION}, “Count it”",
     ),
+    "operations-counted-twice": (
+        "The operations are counted twice.",
+        f"{ATTENTION}, “Count it”",
+    ),
+    "cache-counted-twice": (
+        "The bytes of keys and values are counted twice.",
+        f"{ATTENTION}, “Count it”",
+    ),
     "cache-alone": (
         "Keys and values alone are counted; the exact count includes the queries and the result.",
         f"{ATTENTION}, “Count it”",
@@ -485,6 +493,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "sums-in-one-byte": (
         "An element of the partial sums is taken as one byte; they are sent in bf16.",
         f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "wider-sums": (
+        "An element of the partial sums is taken as more than two bytes; they are sent in bf16.",
+        f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "laps-apart": (
+        "Delays are counted for more laps than bytes; both go around as often.",
+        f"{CHIPS}, “The third regime: a fixed delay”",
     ),
     "writes-shared": (
         "All bytes of HBM are divided among the chips; each chip still writes partial sums of the "

@@ -346,6 +346,10 @@ SAYS = {
     "all-chips-together": "bytes of all chips are added up",
     "links-together": "shared among the links of all chips",
     "sums-in-one-byte": "partial sums is taken as one byte",
+    "wider-sums": "taken as more than two bytes",
+    "laps-apart": "Delays are counted for more laps",
+    "operations-counted-twice": "operations are counted twice",
+    "cache-counted-twice": "bytes of keys and values are counted twice",
     "writes-shared": "All bytes of HBM are divided",
     "hbm-in-one-byte": "element in HBM is taken as one byte",
     "past-the-tie": "Where the quotient is a whole number",
@@ -442,11 +446,21 @@ def test_an_exercise_knows_five_misconceptions(name: str) -> None:
 # Misconceptions with the same values for any case: a learner is told one "or" the other.
 ALIKE = {
     ("attention/decode-intensity", "prefill-for-decode", "one-position-loaded"),
+    ("attention/decode-limit", "half-the-operations", "cache-counted-twice"),
+    ("attention/decode-limit", "values-not-counted", "operations-counted-twice"),
     ("many-chips/bytes-sent", "whole-array-each-step", "all-chips-together"),
     ("many-chips/times", "whole-array-each-step", "all-chips-together"),
     ("many-chips/times", "one-lap", "sums-in-one-byte"),
+    ("many-chips/times", "one-lap", "both-ways"),
+    ("many-chips/times", "sums-in-one-byte", "both-ways"),
     ("many-chips/times", "sums-in-parts", "links-together"),
+    ("many-chips/first-depth", "one-lap", "sums-in-one-byte"),
+    ("many-chips/first-depth", "one-lap", "both-ways"),
+    ("many-chips/first-depth", "sums-in-one-byte", "both-ways"),
+    ("many-chips/first-depth", "multiply-add-once", "wider-sums"),
     ("many-chips/speedup", "one-lap", "sums-in-one-byte"),
+    ("many-chips/speedup", "one-lap", "both-ways"),
+    ("many-chips/speedup", "sums-in-one-byte", "both-ways"),
     ("many-chips/all-reduce-time", "whole-array-each-step", "all-chips-together"),
 }
 

@@ -1,0 +1,60 @@
+"""Exercise 7 with named quantities; see `slips`."""
+
+import math
+
+
+def bytes_sent(size, N):
+    laps = 2  # one-lap
+    steps = N - 1  # a-piece-to-itself, one-step-a-lap
+    piece = size / N  # whole-array-each-step, whole-array-to-each
+    return laps * steps * piece  # one-lap, one-step-a-lap, a-piece-to-itself, whole-array-each-step, all-chips-together, whole-array-to-each
+
+
+def times(B, D, F, N, peak, link):
+    per_product = 2  # multiply-add-once
+    width = 2  # sums-in-one-byte
+    links = 1  # links-together, both-ways
+    flops = per_product * B * D * F / N  # arithmetic-not-shared, multiply-add-once
+    sums = width * B * F  # sums-in-one-byte, sums-in-parts
+    sent = bytes_sent(sums, N)  # as-for-two, all-chips-together
+    return flops / peak, sent / (links * link)  # swapped, links-together, as-for-two, sums-in-one-byte
+
+
+def first_depth(N, peak, link):
+    per_product = 2  # multiply-add-once
+    width = 2  # sums-in-one-byte
+    laps = 2  # one-lap
+    links = 1  # both-ways
+    share = N  # width-of-a-part
+    sent = laps * (N - 1) / N * width  # one-lap, sums-in-one-byte, width-for-a-pair
+    return math.ceil(sent / (links * link) * peak * share / per_product)  # rounded-down, past-the-tie, multiply-add-once, as-for-two, width-of-a-part, sums-in-one-byte
+
+
+def speedup(B, D, F, N, peak, bandwidth, link):
+    width = 2  # hbm-in-one-byte, hbm-left-out
+    read = B * D + D * F  #
+    written = B * F  #
+    compute, network = times(B, D, F, N, peak, link)  # network-left-out
+    t_compute = 2 * B * D * F / peak  #
+    t_memory = width * (read + written) / bandwidth  #
+    t_shared = width * (read / N + written) / bandwidth  # writes-shared
+    alone = max(t_compute, t_memory)  #
+    together = max(compute, t_shared, network)  # hbm-left-out, network-left-out
+    return alone / together  # upside-down, as-many-times
+
+
+def all_reduce_time(size, N, link, delay):
+    laps = 2  # one-lap, milliseconds
+    steps = N - 1  # a-piece-to-itself
+    piece = size / N  # whole-array-each-step
+    message = delay + piece / link  # delay-left-out, whole-array-each-step
+    return laps * steps * message  # one-lap, a-piece-to-itself, milliseconds
+
+
+def equal_size(N, link, delay):
+    laps_of_delays = 2  # laps-apart
+    laps_of_bytes = 2  # laps-apart
+    steps = N - 1  # one-delay
+    waiting = laps_of_delays * steps * delay  # one-delay, laps-apart
+    passed = laps_of_bytes * (N - 1) / N  # array-sent-once, laps-apart, one-message
+    return waiting * link / passed  # array-sent-once, one-delay
