@@ -181,6 +181,7 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
     lambda capacity, weights, each: (capacity - weights) * (1 / each),
     lambda capacity, weights, each: (capacity / 1e9 - weights / 1e9) / (each / 1e9),
     lambda capacity, weights, each: (capacity - weights) / 1e9 / (each / 1e9),
+    lambda capacity, weights, each: (capacity - weights) / 1e9 // (each / 1e9),
     lambda capacity, weights, each: (capacity - weights) / 1e6 / (each / 1e6),
 )
 
@@ -255,6 +256,7 @@ EXERCISE = Exercise(
             ),
             cases=(
                 *(without(case, "K") for case in SIZES),
+                {"B": 40, "T": 3, "S": 100, "N": 24, "H": 64},
                 {"B": 2, "T": 1, "S": 64, "N": 4, "H": 32},  # so small that one more or less tells
             ),
             ranges={

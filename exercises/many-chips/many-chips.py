@@ -98,6 +98,7 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
     lambda N, peak, link: 2 * (N - 1) * 2 / (N * link) * (N * peak) / 2,
     lambda N, peak, link: 2 * (N - 1) * (peak / 1e9) / (link / 1e9),
     lambda N, peak, link: 2 * (N - 1) * (1000 * (peak / 1e12)) / (link / 1e9),
+    lambda N, peak, link: 2 * (N - 1) * (peak / 1e12) / (link / 1e9) * 1000,
 )
 
 
@@ -305,8 +306,9 @@ EXERCISE = Exercise(
                 {"N": 8, **OTHER},
                 {"N": 2, **GIVEN},
                 {"N": 4, "peak": 9e14, "link": 2.1e11},
-                {"N": 8, "peak": 1.97e14, "link": 9e10},
-                {"N": 4, "peak": 4.096e14, "link": 1e11},  # a whole quotient
+                {"N": 6, "peak": 1.97e14, "link": 9e10},
+                {"N": 4, "peak": 5.12e14, "link": 1.25e11},  # whole quotients
+                {"N": 8, "peak": 1.8432e15, "link": 9e11},
             ),
             ranges={"N": Choice(2, 3, 4, 6, 8), **CHIP_RANGES},
             # A difference of one tells, and the next whole number is not hit upon by chance.
@@ -326,11 +328,12 @@ EXERCISE = Exercise(
                 wrong("one-lap", lambda **case: math.ceil(depth(**case) / 2)),
                 wrong("sums-in-one-byte", lambda **case: math.ceil(depth(**case) / 2)),
                 wrong("both-ways", lambda **case: math.ceil(depth(**case) / 2)),
+                wrong("product-counted-more", lambda **case: math.ceil(depth(**case) / 2)),
                 wrong("as-for-two", lambda N, peak, link: math.ceil(N * peak / link)),
                 wrong("width-for-a-pair", lambda N, peak, link: math.ceil(2 * peak / link)),
                 wrong("width-of-a-part", lambda **case: math.ceil(depth(**case) / case["N"])),
                 wrong("multiply-add-once", lambda **case: math.ceil(2 * depth(**case))),
-                wrong("wider-sums", lambda **case: math.ceil(2 * depth(**case))),
+                wrong("longer-network", lambda **case: math.ceil(2 * depth(**case))),
             ),
         ),
         Part(

@@ -494,9 +494,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "An element of the partial sums is taken as one byte; they are sent in bf16.",
         f"{CHIPS}, “Half the arithmetic, and something to send”",
     ),
-    "wider-sums": (
-        "An element of the partial sums is taken as more than two bytes; they are sent in bf16.",
+    "longer-network": (
+        "The network takes longer here than it takes to send sums in bf16 around twice.",
         f"{CHIPS}, “Half the arithmetic, and something to send”",
+    ),
+    "product-counted-more": (
+        "A product and its addition are counted as more than two operations.",
+        f"{MATMUL}, “Count the FLOPs and the bytes”",
     ),
     "laps-apart": (
         "Delays are counted for more laps than bytes; both go around as often.",
@@ -551,11 +555,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         f"{CHIPS}, “Three roofs at once”",
     ),
     "network-left-out": (
-        "The network is left out: partial sums must be sent before anybody has the output.",
+        "The network never decides here; partial sums must be sent before anybody has the output.",
         f"{CHIPS}, “Three roofs at once”",
     ),
     "hbm-left-out": (
-        "HBM is left out; with few tokens it takes longer than anything else.",
+        "HBM never decides here; with few tokens it takes longer than anything else.",
         f"{CHIPS}, “Three roofs at once”",
     ),
     "delay-left-out": (

@@ -41,6 +41,10 @@ SAYS_WHAT_IT_IS = {
     ),
     *("no-ceiling", "always-halved", "one-prefix-for-all", "prefix-ignored", "one-side-twice"),
     *("sparse-for-dense", "doubled", "both-ways-doubled", "weights-not-counted"),
+    *("exact-fit-left-out", "past-the-tie", "below-zero-cut", "weights-take-no-room"),
+    *("hbm-left-out", "network-left-out", "longer-network"),
+    *("one-layer", "one-head", "one-sequence", "as-for-two"),
+    *("width-for-a-pair", "width-of-a-part"),
     *("group-upside-down", "not-whole", "below-zero", "as-many-times", "positions-for-sequences"),
 }
 # What only describes the published cases, or asks: nothing that could be false.
@@ -88,7 +92,10 @@ def _of_misconceptions(
         if known.key not in told:
             continue
         rows = zip(seen, cases.expected, known.values, strict=True)
-        if all(value is not None and _right(one, value, part.tolerance) for one, _, value in rows):
+        if all(
+            one.problem == "raised" if value is None else _right(one, value, part.tolerance)
+            for one, _, value in rows
+        ):
             hold.append(known.key)
     if not hold:
         rounds = "rounded too far" in said and slip.rounding

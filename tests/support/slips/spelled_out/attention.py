@@ -7,15 +7,16 @@ def operations(B, T, S, N, H):
     per_product = 2  # half-the-operations
     multiplications = 2  # half-the-operations
     pairs = T * S  # every-position-asks, queries-alone-meet
-    heads = B * N  # one-head, one-sequence
-    return per_product * multiplications * heads * pairs * H  # half-the-operations, one-head, one-sequence
+    heads = B * N  #
+    return per_product * multiplications * heads * pairs * H  # half-the-operations
 
 
 def bytes_moved(B, T, S, N, K, H, q_bytes, kv_bytes):
     ends = 2  # output-not-counted, cache-alone
     kept = 2  # values-not-counted
     queries = ends * q_bytes * B * T * N * H  # output-not-counted
-    cache = kept * kv_bytes * B * S * K * H  # values-not-counted, one-cache-for-all, heads-not-shared, one-width-for-all
+    key = B * S * K * H  # one-cache-for-all, heads-not-shared
+    cache = kept * kv_bytes * key  # values-not-counted, one-width-for-all
     return queries + cache  # cache-alone
 
 
@@ -26,17 +27,19 @@ def decode_intensity(B, S, N, K, H, q_bytes, kv_bytes):
     kept = 2  # values-not-counted
     flops = per_product * multiplications * B * S * N * H  # half-the-operations
     queries = ends * q_bytes * B * N * H  # output-not-counted
-    cache = kept * kv_bytes * B * S * K * H  # values-not-counted, one-cache-for-all, heads-not-shared, one-width-for-all, one-position-loaded
-    return flops / (queries + cache)  # upside-down, long-context-for-exact
+    key = B * S * K * H  # one-cache-for-all, heads-not-shared, one-position-loaded
+    cache = kept * kv_bytes * key  # values-not-counted, one-width-for-all
+    return flops / (queries + cache)  #
 
 
 def decode_limit(N, K, kv_bytes):
     per_product = 2  # half-the-operations, operations-counted-twice
     multiplications = 2  # half-the-operations, operations-counted-twice
     kept = 2  # values-not-counted, cache-counted-twice
-    group = N / K  # heads-not-shared, group-upside-down
+    group = N / K  # heads-not-shared
+    flops = per_product * multiplications * group  # half-the-operations, heads-not-shared
     moved = kept * kv_bytes  # values-not-counted, width-left-out
-    return per_product * multiplications * group / moved  # half-the-operations, width-upside-down, width-left-out, values-not-counted, heads-not-shared
+    return flops / moved  # width-left-out, values-not-counted
 
 
 def compute_bound_from(N, K, H, width, peak, bandwidth, fused):
@@ -47,26 +50,28 @@ def compute_bound_from(N, K, H, width, peak, bandwidth, fused):
     passes = 4  # scores-not-moved
     ridge = peak / bandwidth  #
     flops = per_product * multiplications * H  # half-the-operations
-    linear = width * H * (ends + kept * K / N)  # heads-not-shared, output-not-counted, values-not-counted
-    score = 0 if fused else passes * width  # scores-not-moved, scores-always-moved, scores-in-one-byte
-    room = flops - ridge * score  #
-    return ridge * linear / room if room > 0 else math.inf  # no-infinity, ridge-for-length
+    shared = kept * K / N  # heads-not-shared, values-not-counted
+    linear = width * H * (ends + shared)  # output-not-counted, heads-not-shared
+    scores = passes * width  # scores-not-moved, scores-in-one-byte
+    square = 0 if fused else scores  # scores-not-moved, scores-always-moved, scores-in-one-byte
+    room = flops - ridge * square  # scores-not-moved, scores-always-moved
+    return ridge * linear / room if room > 0 else math.inf  # ridge-for-length
 
 
 def sequences_that_fit(capacity, weights, S, layers, K, H, kv_bytes):
     kept = 2  # values-not-counted
     per_layer = kept * K * H * kv_bytes  # values-not-counted
-    per_position = layers * per_layer  # one-layer
-    each = S * per_position  # positions-for-sequences, one-layer
-    free = capacity - weights  # weights-take-no-room
-    return max(0, math.floor(free / each))  # weights-take-no-room, not-whole, rounded-up, below-zero, below-zero-cut, exact-fit-left-out
+    per_position = layers * per_layer  #
+    each = S * per_position  #
+    free = capacity - weights  #
+    return max(0, math.floor(free / each))  # rounded-up
 
 
 def step_bounds(B, S, parameters, width, per_position, peak, bandwidth):
     per_product = 2  # multiply-add-once
     flops = per_product * B * parameters  # batch-left-out, multiply-add-once
-    weights = width * parameters  # weights-not-counted, weights-for-each-row
+    weights = width * parameters  # weights-for-each-row
     cache = B * S * per_position  # one-cache-for-all, cache-not-counted
     t_math = flops / peak  #
-    t_comms = (weights + cache) / bandwidth  # cache-not-counted, weights-not-counted
-    return max(t_math, t_comms), t_math + t_comms  # swapped, the-two-times, shorter-of-the-two, one-time-twice
+    t_comms = (weights + cache) / bandwidth  # cache-not-counted
+    return max(t_math, t_comms), t_math + t_comms  # one-time-twice

@@ -7,7 +7,8 @@ def bytes_sent(size, N):
     laps = 2  # one-lap
     steps = N - 1  # a-piece-to-itself, one-step-a-lap
     piece = size / N  # whole-array-each-step, whole-array-to-each
-    return laps * steps * piece  # one-lap, one-step-a-lap, a-piece-to-itself, whole-array-each-step, all-chips-together, whole-array-to-each
+    lap = steps * piece  # whole-array-each-step, one-step-a-lap, a-piece-to-itself
+    return laps * lap  # one-lap, one-step-a-lap, a-piece-to-itself, whole-array-to-each
 
 
 def times(B, D, F, N, peak, link):
@@ -16,18 +17,20 @@ def times(B, D, F, N, peak, link):
     links = 1  # links-together, both-ways
     flops = per_product * B * D * F / N  # arithmetic-not-shared, multiply-add-once
     sums = width * B * F  # sums-in-one-byte, sums-in-parts
-    sent = bytes_sent(sums, N)  # as-for-two, all-chips-together
-    return flops / peak, sent / (links * link)  # swapped, links-together, as-for-two, sums-in-one-byte
+    sent = bytes_sent(sums, N)  # all-chips-together
+    rate = links * link  # links-together, sums-in-one-byte
+    return flops / peak, sent / rate  # swapped
 
 
 def first_depth(N, peak, link):
-    per_product = 2  # multiply-add-once
+    per_product = 2  # multiply-add-once, product-counted-more
     width = 2  # sums-in-one-byte
     laps = 2  # one-lap
     links = 1  # both-ways
-    share = N  # width-of-a-part
-    sent = laps * (N - 1) / N * width  # one-lap, sums-in-one-byte, width-for-a-pair
-    return math.ceil(sent / (links * link) * peak * share / per_product)  # rounded-down, past-the-tie, multiply-add-once, as-for-two, width-of-a-part, sums-in-one-byte
+    together = N * peak / per_product  # multiply-add-once
+    sums = laps * (N - 1) / N * width  # one-lap, sums-in-one-byte
+    rate = links * link  # both-ways, sums-in-one-byte
+    return math.ceil(sums / rate * together)  # rounded-down
 
 
 def speedup(B, D, F, N, peak, bandwidth, link):
@@ -40,7 +43,7 @@ def speedup(B, D, F, N, peak, bandwidth, link):
     t_shared = width * (read / N + written) / bandwidth  # writes-shared
     alone = max(t_compute, t_memory)  #
     together = max(compute, t_shared, network)  # hbm-left-out, network-left-out
-    return alone / together  # upside-down, as-many-times
+    return alone / together  #
 
 
 def all_reduce_time(size, N, link, delay):
@@ -48,7 +51,7 @@ def all_reduce_time(size, N, link, delay):
     steps = N - 1  # a-piece-to-itself
     piece = size / N  # whole-array-each-step
     message = delay + piece / link  # delay-left-out, whole-array-each-step
-    return laps * steps * message  # one-lap, a-piece-to-itself, milliseconds
+    return laps * steps * message  # one-lap, a-piece-to-itself
 
 
 def equal_size(N, link, delay):

@@ -1,0 +1,146 @@
+"""Cases that lie on a boundary: an honest answer is right however it is written."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from solutions import in_check, in_class, part_of
+
+from grading.release import exercises
+from grading.schema.parts import Part
+from grading.schema.ranges import Real, Whole
+
+CLASSES = 30
+BOUNDED = [
+    pytest.param(name, part, id=f"{name}/{part.key}")
+    for name in exercises.names()
+    for part in exercises.load(name).parts
+    if part.boundaries
+]
+
+
+def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
+    """Return the published cases and those of some classes, with what is expected."""
+    cases = in_check(name, key)
+    for seed in range(CLASSES):
+        cases += in_class(name, key, seed)
+    return list(zip(cases.inputs, cases.expected, strict=True))
+
+
+def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float:
+    """Return by how much the network takes longer at a width, as learners write both times."""
+    B, F = 24, 3072
+    ways: dict[str, Callable[[], float]] = {
+        "whole": lambda: 2 * (N - 1) / N * 2 * B * F / link - 2 * B * D * F / (N * peak),
+        "pieces": lambda: 2 * (N - 1) * (2 * B * F / N) / link - 2 * B * (D / N) * F / peak,
+        "share": lambda: 4 * B * F * (1 - 1 / N) / link - 2 * B * D * F / N / peak,
+        "cancelled": lambda: 2 * (N - 1) / link - D / peak,
+        "each chip": lambda: 2 * (N - 1) / N / link - D / N / peak,
+    }
+    return ways[written]()
+
+
+@pytest.mark.parametrize("written", ["whole", "pieces", "share", "cancelled", "each chip"])
+def test_the_first_width_is_found_by_comparing_times(written: str) -> None:
+    for case, expected in asked("many-chips", "first-depth"):
+        assert times_apart(**case, D=expected, written=written) <= 0, case
+        assert times_apart(**case, D=expected - 1, written=written) > 0, case
+
+
+DEPTHS: dict[str, Callable[[int, float, float], float]] = {
+    "in one": lambda N, peak, link: 2 * (N - 1) * peak / link,
+    "bytes first": lambda N, peak, link: 2 * (N - 1) / N * 2 / link * peak * N / 2,
+    "quotient first": lambda N, peak, link: peak / link * 2 * (N - 1),
+    "per byte": lambda N, peak, link: 2 * (N - 1) / (link / peak),
+    "upside down": lambda N, peak, link: 1 / (link / (2 * (N - 1) * peak)),
+    "share of a chip": lambda N, peak, link: N * (2 * (1 - 1 / N) * peak / link),
+    "in units": lambda N, peak, link: 2 * (N - 1) * (peak / 1e12) / (link / 1e9) * 1e3,
+    "exact": lambda N, peak, link: Fraction(2 * (N - 1)) * Fraction(peak) / Fraction(link),
+    "whole numbers": lambda N, peak, link: Fraction(2 * (N - 1) * round(peak), round(link)),
+}
+
+
+@pytest.mark.parametrize("written", DEPTHS)
+def test_a_quotient_is_rounded_up_to_the_same_width(written: str) -> None:
+    ties = 0
+    for case, expected in asked("many-chips", "first-depth"):
+        assert math.ceil(DEPTHS[written](**case)) == expected, case
+        ties += DEPTHS[written](**case) == expected
+    assert ties > CLASSES
+
+
+def one_by_one(free: float, each: float) -> int:
+    found = 0
+    while free >= each:
+        free, found = free - each, found + 1
+    return found
+
+
+FITS: dict[str, Callable[[float, float, float, float], float]] = {
+    "a floor": lambda free, each, S, per: math.floor(free / each),
+    "cut off": lambda free, each, S, per: int(free / each),
+    "two slashes": lambda free, each, S, per: free // each,
+    "whole numbers": lambda free, each, S, per: round(free) // round(each),
+    "sequence, then position": lambda free, each, S, per: free / per // S,
+    "position, then sequence": lambda free, each, S, per: free / S // per,
+    "gigabytes": lambda free, each, S, per: free / 1e9 // (each / 1e9),
+    "gibibytes": lambda free, each, S, per: free / 2**30 // (each / 2**30),
+    "one by one": lambda free, each, S, per: one_by_one(free, each),
+}
+
+
+@pytest.mark.parametrize("written", FITS)
+def test_as_many_sequences_fit_however_that_is_written(written: str) -> None:
+    exact = 0
+    for case, expected in asked("attention", "sequences-that-fit"):
+        free = case["capacity"] - case["weights"]
+        per = 2 * case["layers"] * case["K"] * case["H"] * case["kv_bytes"]
+        if free >= 0:
+            found = FITS[written](free, case["S"] * per, case["S"], per)
+            assert found == expected, case
+            exact += Fraction(free) == expected * Fraction(case["S"] * per)
+    assert exact >= CLASSES
+
+
+ROOMS: dict[str, Callable[..., float]] = {
+    "flops": lambda H, width, peak, bandwidth: 4 * H - peak / bandwidth * 4 * width,
+    "share": lambda H, width, peak, bandwidth: 1 - peak / bandwidth * width / H,
+    "times": lambda H, width, peak, bandwidth: 4 * H / peak - 4 * width / bandwidth,
+    "crosswise": lambda H, width, peak, bandwidth: H * bandwidth - width * peak,
+    "intensity": lambda H, width, peak, bandwidth: H / width - peak / bandwidth,
+}
+
+
+@pytest.mark.parametrize("written", ROOMS)
+def test_no_length_is_enough_at_the_edge_either(written: str) -> None:
+    edges = 0
+    for case, expected in asked("attention", "compute-bound-from"):
+        if not case["fused"]:
+            arguments = {key: case[key] for key in ("H", "width", "peak", "bandwidth")}
+            room = ROOMS[written](**arguments)
+            assert (room <= 0) == (expected == math.inf), case
+            edges += room == 0
+    assert edges > CLASSES
+
+
+@pytest.mark.parametrize("cut", [math.floor, math.ceil, round])
+def test_a_length_may_be_rounded_as_the_text_says(cut: Callable[[float], int]) -> None:
+    part = part_of("attention", "compute-bound-from")
+    for case, expected in asked("attention", "compute-bound-from"):
+        if expected < math.inf:
+            assert math.isclose(cut(expected), expected, rel_tol=part.tolerance), case
+
+
+@pytest.mark.parametrize(("name", "part"), BOUNDED)
+def test_a_case_on_a_boundary_is_within_the_ranges(name: str, part: Part) -> None:
+    drawn = itertools.islice(part.draws(random.Random(name)), 600)
+    for case in [*drawn]:
+        assert part.allowed(**case)
+        for argument, span in part.ranges.items():
+            if isinstance(span, Real | Whole):
+                assert span.low <= case[argument] <= span.high, case
+    assert all(part.allowed(**case) for case in part.cases)
