@@ -347,7 +347,7 @@ SAYS = {
     "links-together": "shared among the links of all chips",
     "sums-in-one-byte": "partial sums is taken as one byte",
     "longer-network": "network takes longer here",
-    "product-counted-more": "counted as more than two operations",
+    "product-counted-more": "A product and its addition are counted as more",
     "laps-apart": "Delays are counted for more laps",
     "operations-counted-twice": "operations are counted twice",
     "cache-counted-twice": "bytes of keys and values are counted twice",
