@@ -142,26 +142,17 @@ def critical_depth(
 
 
 def first_whole_from(value: Size) -> Number:
-    """The first whole number that is `value` or above it; infinity stays infinity.
-
-    From a threshold on, as that of `critical_depth`, a link takes as long as the arithmetic or
-    less. Where it must take less, use `first_whole_above`.
-
-    `value` is a number or an array, zero or above.
+    """The first whole number that is `value` or above it: where a link takes no longer.
 
     >>> first_whole_from(297.3), first_whole_from(298)
     (298, 298)
     """
-    value = non_negative("value", value, largest=math.inf)
-    if isinstance(value, np.ndarray):
-        return np.ceil(value)
-    return math.inf if math.isinf(value) else math.ceil(value)
+    above = first_whole_above(value)
+    return above - (above - 1 == value)
 
 
 def first_whole_above(value: Size) -> Number:
     """The first whole number strictly above `value`; infinity stays infinity.
-
-    Where `value` itself will do, if it is whole, use `first_whole_from`.
 
     `value` is a number or an array, zero or above.
 
