@@ -18,6 +18,7 @@ FUNCTIONS: dict[str, Any] = {
     "max": max,
     "min": min,
     "pow": pow,
+    "ceil": np.ceil,
     "floor": np.floor,
     "indexof": list.index,
 }
