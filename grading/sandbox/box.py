@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from .cell_channel import Channel
+from .cgroups import Group
 from .fork_server import UNSAFE, Refused, fork_server, readable, refuse_what_cannot_work
 from .inside.request import Request, SandboxLimits
 
 LIMITS = SandboxLimits()
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
 START_SECONDS = 300  # it takes milliseconds; a busy machine may take long
+SETTLE_SECONDS = 5  # between the end of a socket and the word of init that its process has ended
 FIRST_USER = 0x7A000000  # far above the ids that a host has users for
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
 BOXES_PER_PROCESS = 16  # ids before they repeat
@@ -66,15 +68,20 @@ class Box:
         self.life, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.life.setblocking(False)
         self.cells, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.group = Group(server.groups, name, limits)
+        groups = self.group.open()
         request = Request(
             box=name,
             user=_user(number) if os.geteuid() == 0 else 0,
             readable=readable(),
             limits=limits,
+            groups=len(groups),
         )
-        server.send(request, [theirs.fileno(), others.fileno()])
+        server.send(request, [theirs.fileno(), others.fileno(), *groups])
         for one in (theirs, others):
             one.close()
+        for descriptor in groups:
+            os.close(descriptor)
 
     def __enter__(self) -> Self:
         if not self._hear(START_SECONDS):
@@ -93,7 +100,15 @@ class Box:
         """Exit code of the process that runs the cells, None while it runs."""
         while self._hear(0):
             pass
+        if self.exit is not None:
+            self._look_at_group()
         return self.exit
+
+    def settle(self) -> None:
+        """Wait until it is known how that process has ended, which its sockets tell sooner."""
+        while self.exit is None and self._hear(SETTLE_SECONDS):
+            pass
+        self.poll()
 
     def signal(self, number: int) -> None:
         """Send that process this signal."""
@@ -129,6 +144,10 @@ class Box:
         if "noted" in message:
             self.noted[message["noted"]] = message["times"]
 
+    def _look_at_group(self) -> None:
+        if not self.stopped and self.group.ran_out_of_memory():
+            self.stopped = "memory"
+
     @property
     def refused(self) -> tuple[str, ...]:
         """Short lines for a report, sorted: refused system calls, and paths opened outside.
@@ -151,6 +170,8 @@ class Box:
                 self._take(json.loads(text))
         self.life.close()
         self.cells.close()
+        self._look_at_group()
+        self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -217,6 +238,9 @@ class UnsafeBox:
     def poll(self) -> int | None:
         """Exit code of the process that runs cells, None while it runs."""
         return self._process.poll() if self._process else None
+
+    def settle(self) -> None:
+        """Nothing: there is nobody who could tell more."""
 
     def signal(self, number: int) -> None:
         """Send that process this signal."""

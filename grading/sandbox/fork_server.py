@@ -22,6 +22,8 @@ from typing import IO
 import roofkit
 import rooflib
 
+from . import cgroups
+from .inside.isolate import EMPTY_FILE, EMPTY_FOLDER, PROC_COPIES
 from .inside.request import Request
 from .inside.seccomp import MACHINES
 
@@ -30,6 +32,16 @@ START = "import sys; sys.path.insert(0, '/run'); from inside import zygote; zygo
 PACKAGES = (rooflib, roofkit)  # which a notebook imports as they are in this process
 PRELOADED = ("numpy", "numpy.random", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
 PREFIX = "grading-sockets-"
+PROC_FOLDER = "proc"  # in the folder of sockets, where no sandbox has this name
+# What programs look up: the machine's kind and size. Sandboxes see it as it was at the start, since
+# its changes would tell one of them what another does.
+PROC_FILES = (
+    *("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "vmstat"),
+    *(f"sys/fs/{name}" for name in ("nr_open", "pipe-max-size")),
+    *(f"sys/kernel/{name}" for name in ("cap_last_cap", "ngroups_max", "pid_max")),
+    *(f"sys/kernel/{name}" for name in ("osrelease", "ostype", "version")),
+    *(f"sys/vm/{name}" for name in ("max_map_count", "overcommit_memory")),
+)
 NEW_SECONDS = 60  # a younger folder may not be locked yet
 READY_SECONDS = 300  # it takes two or three; a busy machine may take long
 CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
@@ -83,8 +95,11 @@ class ForkServer:
         self.numbers = itertools.count(1)
         self.modules = course_modules()
         clear_up()
+        self.groups = cgroups.places()
+        cgroups.clear_up(self.groups)
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock_file = lock(self.folder)
+        copy_proc(self.folder / PROC_FOLDER)
         # Kept open while the zygote runs.
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -257,8 +272,8 @@ def command(boxes: Path, descriptor: int) -> list[str]:
         words += ["--uid", "65534", "--gid", "65534"]
     words += ["--hostname", "sandbox"]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in PACKAGES}
-    for folder in ("/run/boxes", "/run/inside", *packages, "/run/box"):
+    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in (rooflib, roofkit)}
+    for folder in ("/run/boxes", "/run/inside", PROC_COPIES, *packages, "/run/box"):
         words += parents(folder)
     words += ["--dir", "/run/box"]
     for folder in ("/tmp", "/home/learner"):
@@ -269,6 +284,7 @@ def command(boxes: Path, descriptor: int) -> list[str]:
         if Path(link).is_symlink():
             words += ["--symlink", str(Path(link).readlink()), link]
     words += ["--ro-bind", str(boxes), "/run/boxes", "--ro-bind", str(INSIDE), "/run/inside"]
+    words += ["--ro-bind", str(boxes / PROC_FOLDER), PROC_COPIES]
     # The sandbox imports the same packages as this process, however they were installed here.
     for target, folder in packages.items():
         words += ["--ro-bind", folder, target]
@@ -281,6 +297,20 @@ def command(boxes: Path, descriptor: int) -> list[str]:
         words += ["--setenv", name, value]
     words += ["--", sys.executable, "-I", "-B", "-X", "frozen_modules=on", "-c", START]
     return [*words, str(descriptor), *PRELOADED]
+
+
+def copy_proc(folder: Path) -> None:
+    """Copy what a sandbox sees of the machine's /proc, for isolate.own_folders to mount."""
+    folder.mkdir(mode=0o755)
+    (folder / EMPTY_FILE).touch(mode=0)  # nobody may read it
+    (folder / EMPTY_FOLDER).mkdir(mode=0o555)
+    for name in PROC_FILES:
+        target = folder / name
+        for above in reversed(target.relative_to(folder).parents[:-1]):
+            (folder / above).mkdir(mode=0o755, exist_ok=True)
+        with contextlib.suppress(OSError):  # not every machine has each
+            target.write_bytes(Path("/proc", name).read_bytes())
+            target.chmod(0o444)
 
 
 def parents(path: str) -> list[str]:

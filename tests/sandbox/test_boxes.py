@@ -6,6 +6,7 @@ import math
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -166,6 +167,18 @@ for _ in range(9):
         time.sleep(600)
 time.sleep(600)
 """,
+    "mappings that hold nothing": """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+place = libc.mmap(None, ctypes.c_size_t(60_000 * 8192), 0, 0x22, -1, ctypes.c_long(0))
+for number in range(60_000):
+    libc.mprotect(ctypes.c_void_p(place + number * 8192), ctypes.c_size_t(4096), 1)
+for _ in range(25):
+    if os.fork() == 0:
+        time.sleep(600)
+time.sleep(600)
+""",
     "a process that can't be looked into": """
 if os.fork() == 0:
     import ctypes
@@ -323,18 +336,28 @@ KB = 1024
         ({"1": (900, 900), "2": (100, 90)}, 90 * KB, False),  # init does not count
         ({"2": (100, 90), "3": (100, 20)}, 110 * KB, False),
         ({"2": (100, 90), "3": (100, 20)}, 110 * KB - 1, True),
-        ({"2": (100, 900), "3": (100, 900)}, 200 * KB, False),  # the quick look is enough
+        ({"2": (100, 900), "3": (100, 900)}, 240 * KB, False),  # the quick look is enough
         ({"2": (200, None), "3": (200, 50)}, 249 * KB, True),  # may not be looked into
         ({"2": (200, None), "3": (200, 50)}, 250 * KB, False),
         ({"2": (None, 900), "self": (900, 900)}, 0, False),  # has just ended
+        ({"2": (100, 90, 30), "3": (100, 20, 5)}, 145 * KB - 1, True),  # with page tables
+        ({"2": (100, 90, 30), "3": (100, 20, 5)}, 145 * KB, False),
+        ({"2": (100, 90, 0, 7), "3": (100, 20, 0, 9)}, 126 * KB - 1, True),  # with mappings
+        ({"2": (100, 90, 0, 7), "3": (100, 20, 0, 9)}, 126 * KB, False),
     ],
 )
 def test_memory_is_added_up(tmp_path, monkeypatch, processes, most, exceeded):
-    """processes: id → resident and proportional kilobytes; None where Linux refuses to tell."""
+    """processes: id → resident and proportional kilobytes, those of page tables, mappings.
+
+    None where Linux refuses to tell.
+    """
     monkeypatch.setattr(memory, "PROC", tmp_path)
+    monkeypatch.setattr(memory, "MAP_BYTES", KB)
+    monkeypatch.setattr(memory, "MAX_MAPS", 20)
     monkeypatch.setattr(memory, "PAGE", 2 * KB)
     refused = set()
-    for name, (resident, proportional) in processes.items():
+    for name, (resident, proportional, *more) in processes.items():
+        tables, mappings = (*more, 0, 0)[:2]
         (tmp_path / name).mkdir()
         if resident is not None:
             (tmp_path / name / "statm").write_text(f"{resident} {resident // 2} 5 1 0 9 0\n")
@@ -344,6 +367,10 @@ def test_memory_is_added_up(tmp_path, monkeypatch, processes, most, exceeded):
             f"0-1 ---p 00 00:00 0 [rollup]\nRss: 5000 kB\nPss: {proportional} kB\nPss_Dirty: 1 kB\n"
         )
         (tmp_path / name / "smaps_rollup").write_text(text)
+        (tmp_path / name / "status").write_text(
+            f"Name:\t\udc80\nVmPTE:\t {tables} kB\n", errors="surrogateescape"
+        )
+        (tmp_path / name / "maps").write_text("0-1 rw-p 0 00:00 0\n" * mappings)
 
     def read(path, real=Path.read_text):
         if path in refused:
@@ -417,7 +444,7 @@ def test_a_fork_server_that_was_closed_is_not_closed_again_at_the_end():
     server = ForkServer()
     assert server.at_exit.still_active()
     os.fstat(server.lock_file)
-    server.folder.rmdir()  # as somebody who clears up temporary folders does
+    shutil.rmtree(server.folder)  # as somebody who clears up temporary folders does
     server.close()
     assert not server.at_exit.still_active()
     with pytest.raises(OSError, match="Bad file descriptor"):

@@ -65,6 +65,7 @@ def run_in(
             _done(channel, outputs, STOPPING)
     except (Ended, Endless):
         died = True
+        box.settle()
     box.poll()
     shown += [[] for _ in sources[len(shown) :]]
     return Run([text(one) for one in shown], died, box.stopped)

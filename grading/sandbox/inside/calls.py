@@ -24,7 +24,7 @@ read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68;
 pwritev 296 70; open 2 -; openat 257 56; creat 85 -; close 3 57; close_range 436 436;
 lseek 8 62; dup 32 23; dup2 33 -; dup3 292 24; pipe 22 -; pipe2 293 59; fsync 74 82;
 fdatasync 75 83; fallocate 285 47; truncate 76 45; ftruncate 77 46; sendfile 40 71;
-copy_file_range 326 285; readahead 187 213; fadvise64 221 223
+copy_file_range 326 285
 stat 4 -; lstat 6 -; fstat 5 80; newfstatat 262 79; statx 332 291; statfs 137 43;
 fstatfs 138 44; access 21 -; faccessat 269 48; faccessat2 439 439; getdents 78 -;
 getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; rename 82 -; renameat 264 38;
@@ -39,7 +39,7 @@ epoll_ctl 233 21; epoll_wait 232 -; epoll_pwait 281 22; epoll_pwait2 441 441; ev
 eventfd2 290 19; signalfd 282 -; signalfd4 289 74
 connect 42 203; accept 43 202; accept4 288 242; bind 49 200; listen 50 201; sendto 44 206;
 recvfrom 45 207; sendmsg 46 211; recvmsg 47 212; sendmmsg 307 269; recvmmsg 299 243;
-shutdown 48 210; getsockname 51 204; getpeername 52 205; getsockopt 55 209
+shutdown 48 210; getsockname 51 204; getpeername 52 205
 mprotect 10 226; munmap 11 215; mremap 25 216; brk 12 214; msync 26 227; membarrier 324 283;
 mbind 237 235; get_mempolicy 239 236
 fork 57 -; vfork 58 -; execve 59 221; exit 60 93; exit_group 231 94; wait4 61 260;
@@ -56,7 +56,7 @@ timer_delete 226 111; timerfd_create 283 85; timerfd_settime 286 86; timerfd_get
 getpid 39 172; getppid 110 173; gettid 186 178; getuid 102 174; geteuid 107 175; getgid 104 176;
 getegid 108 177; getresuid 118 148; getresgid 120 150; getgroups 115 158; getpgid 121 155;
 getpgrp 111 -; getsid 124 156; setpgid 109 154; setsid 112 157; capget 125 90
-getrlimit 97 163; setrlimit 160 164; getrusage 98 165; times 100 153; sysinfo 99 179;
+getrlimit 97 163; setrlimit 160 164; getrusage 98 165; times 100 153;
 uname 63 160; getcpu 309 168; getpriority 140 141; ioprio_get 252 31; getrandom 318 278;
 sched_getaffinity 204 123; sched_getparam 143 121; sched_getscheduler 145 120;
 sched_getattr 315 275; sched_get_priority_max 146 125; sched_get_priority_min 147 126;
@@ -114,6 +114,10 @@ DENIED = {
     # what two sandboxes see of the same files: a lock, or that the other one reads them
     "flock": (73, 32),
     "inotify_add_watch": (254, 27),
+    # which pages of the shared files are in memory
+    "mincore": (27, 232),
+    "preadv2": (327, 286),
+    "pwritev2": (328, 287),
     # memory and messages that outlive a process or escape its limits
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
@@ -142,14 +146,16 @@ class Guard:
     """A call that may be made with some arguments only.
 
     argument: its place, from 0. only: the values that it may have, if not empty. never: bits that
-    it must not have. error: what the caller gets. told: whether a refusal is reported; not if
-    libraries ask in passing whether there is such a thing.
+    it must not have. pretended: the values with which the call does nothing and reports success.
+    error: what the caller gets. told: whether a refusal is reported; not if libraries ask in
+    passing whether there is such a thing.
     """
 
     numbers: tuple[int, int]
     argument: int
     only: tuple[int, ...] = ()
     never: int = 0
+    pretended: tuple[int, ...] = ()
     error: int = errno.EPERM
     told: bool = True
 
@@ -166,6 +172,15 @@ GUARDED = {
     # SO_REUSEADDR, TYPE, ERROR, BROADCAST, KEEPALIVE, OOBINLINE, LINGER, REUSEPORT, PASSCRED,
     # RCVTIMEO, SNDTIMEO.
     "setsockopt": Guard((54, 208), 2, only=(2, 3, 4, 6, 9, 10, 13, 15, 16, 20, 21)),
+    # Those to set, and SO_PEERCRED, ACCEPTCONN, PROTOCOL, DOMAIN and the buffers. Not SO_COOKIE,
+    # which counts the sockets of the machine.
+    "getsockopt": Guard(
+        (55, 209),
+        2,
+        only=(2, 3, 4, 6, 7, 8, 9, 10, 13, 15, 16, 17, 20, 21, 30, 38, 39),
+        error=errno.ENOPROTOOPT,
+        told=False,
+    ),
     # Not MAP_HUGETLB, whose pages count for no process.
     "mmap": Guard((9, 222), 3, never=0x40000, error=errno.EINVAL),
     # What makes memory vanish from the count (COLD, PAGEOUT), or shares it with other sandboxes
@@ -176,13 +191,15 @@ GUARDED = {
         only=(0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23),
         error=errno.EINVAL,
     ),
-    # F_DUPFD to F_SETFL, F_SETLK, F_SETLKW, owners and signals, locks of an open file, F_DUPFD
-    # again, the size of pipes. Not what shows another's locks or tells of another's reading:
-    # F_GETLK, leases, F_NOTIFY.
+    # F_DUPFD to F_SETFL, owners and signals, F_DUPFD again, the size of pipes. Not what shows
+    # another's locks or tells of another's reading: F_GETLK, leases, F_NOTIFY. SQLite insists on
+    # locks (F_SETLK, F_SETLKW); real ones would take memory that nothing counts, and two sandboxes
+    # could meet at the same file.
     "fcntl": Guard(
         (72, 25),
         1,
-        only=(0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 15, 16, 37, 38, 1030, 1031, 1032),
+        only=(0, 1, 2, 3, 4, 8, 9, 10, 11, 15, 16, 1030, 1031, 1032),
+        pretended=(6, 7),
         error=errno.EINVAL,
         told=False,
     ),
@@ -207,6 +224,10 @@ GUARDED = {
 }
 # Refused without a word: the C library asks for them, and has another way. The flags of clone3 are
 # in memory, which a filter cannot read. What is newer than these tables is refused like that, too.
-SILENT = {"clone3": (435, 435)}
+# sysinfo counts the machine's processes.
+SILENT = {"clone3": (435, 435), "sysinfo": (99, 179)}
+# These do nothing and report success, as a kernel may: they are advice. It would evict pages of the
+# files that all sandboxes read, and the time of the next reading would tell.
+PRETENDED = {"readahead": (187, 213), "fadvise64": (221, 223)}
 LAST = 450
 FAMILIES = {2: "internet", 10: "internet", 16: "netlink", 17: "packet", 38: "alg", 40: "vsock"}

@@ -1,7 +1,9 @@
 """Turns a forked process into an isolated one: namespaces, folders, identity, limits."""
 
+import contextlib
 import ctypes
 import errno
+import functools
 import os
 import resource
 import signal
@@ -16,7 +18,7 @@ from .request import SandboxLimits
 NEW_MOUNTS, NEW_IPC, NEW_USER = 0x00020000, 0x08000000, 0x10000000
 NEW_PIDS, NEW_NETWORK = 0x20000000, 0x40000000
 READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, BIND = 1, 2, 4, 8, 4096
-RECURSIVE, PRIVATE = 0x4000, 1 << 18
+REMOUNT, RECURSIVE, PRIVATE = 32, 0x4000, 1 << 18
 SET_DUMPABLE, DROP_BOUND, NO_NEW_PRIVILEGES, SET_DEATH_SIGNAL = 4, 24, 38, 1
 CAPABILITIES_3 = 0x20080522
 COLLAPSE, LARGE_PAGE = 25, 2 << 20  # of madvise(2), from Linux 6.1 on
@@ -24,8 +26,11 @@ COLLAPSE, LARGE_PAGE = 25, 2 << 20  # of madvise(2), from Linux 6.1 on
 BOXES = "/run/boxes"  # the host's folder of sockets, with a subfolder for each sandbox
 MODULES = Path("/run/modules")  # the course's own, if it has any
 BOX = "/run/box"  # where a sandbox sees its own subfolder
+PROC_COPIES = "/run/proc"  # what stands in for the files of /proc that tell of the whole machine
+EMPTY_FILE, EMPTY_FOLDER = "-file", "-folder"  # for those that have no copy
 HOME = "/home/learner"
 SCRATCH = ("/tmp", HOME, "/dev/shm")
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")  # of bubblewrap's /dev
 INODES = 20_000
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -86,6 +91,9 @@ def own_folders(
     _mount(f"{BOXES}/{box}", BOX, None, BIND)
     empty = "size=4k,nr_inodes=2,mode=0555"
     plain = NO_SUID | NO_DEVICES
+    # The machine's own: who touches one changes a time that all others see.
+    for device in DEVICES:
+        _mount(None, f"/dev/{device}", None, REMOUNT | BIND | READ_ONLY | NO_SUID)
     # Hides the other sandboxes, and pseudo-terminals, of which a host has a few thousand.
     for folder in (BOXES, "/dev/pts"):
         _mount("none", folder, "tmpfs", plain | READ_ONLY, empty)
@@ -101,7 +109,32 @@ def own_folders(
         _mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}", None, BIND | RECURSIVE)
         os.close(source)
         os.close(target)
-    _mount("none", "/proc", "proc", plain | NO_EXEC)
+    # Read-only, or a process could lower its oom_score_adj again.
+    _mount("none", "/proc", "proc", plain | NO_EXEC | READ_ONLY)
+    for mask, place in proc_masks():
+        _mount(mask, place, None, BIND)
+
+
+@functools.cache
+def proc_masks() -> list[tuple[str, str]]:
+    """(what is mounted, where) to leave of /proc a sandbox's processes, and copies of a few files.
+
+    What other files tell changes with whatever runs on the machine: locks, counters, loads. Two
+    sandboxes could signal to each other by them. The copies lie in a read-only mount, so what is
+    bound from there is read-only too. Call this once before forking, for it takes longer than the
+    mounts.
+    """
+    masks = []
+    with os.scandir("/proc") as entries:
+        for one in entries:
+            if one.name.isdigit() or one.is_symlink():  # such as self, and net, which is self/net
+                continue
+            copy = f"{PROC_COPIES}/{one.name}"
+            if not Path(copy).exists():
+                folder = one.is_dir(follow_symlinks=False)
+                copy = f"{PROC_COPIES}/{EMPTY_FOLDER if folder else EMPTY_FILE}"
+            masks.append((copy, f"/proc/{one.name}"))
+    return masks
 
 
 def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
@@ -144,6 +177,17 @@ def no_limits_of_the_grader() -> None:
         resource.setrlimit(name, (hard, hard))
 
 
+def join(groups: Sequence[int]) -> None:
+    """Become a member of these cgroups, by their files cgroup.procs, and close the files.
+
+    Where the system refuses, the sandbox has the limits that init watches over, and no others.
+    """
+    for group in groups:
+        with contextlib.suppress(OSError):
+            os.write(group, b"0")  # the process that writes
+        os.close(group)
+
+
 def set_limits(limits: SandboxLimits) -> None:
     """Set each process's resource limits. The kernel counts processes over the whole sandbox."""
     for name, most in {
@@ -154,6 +198,7 @@ def set_limits(limits: SandboxLimits) -> None:
         resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        resource.RLIMIT_SIGPENDING: limits.pending_signals,
         resource.RLIMIT_MEMLOCK: 0,
     }.items():
         hard = resource.getrlimit(name)[1]

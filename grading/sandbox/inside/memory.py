@@ -10,6 +10,8 @@ PROC = Path("/proc")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 SHARED = "/dev/zero (deleted)"  # what Linux calls memory that processes share and no file has
 TWICE = 2  # what waits in a socket may exceed its buffer by the message that filled it
+MAP_BYTES = 320  # what the kernel keeps for each mapping, with its place in a tree
+MAX_MAPS = 65_530  # mappings of one process: Linux's own limit
 EVERY = 20  # looks, after which the maps of a process are read again though it has not grown
 
 
@@ -28,11 +30,14 @@ class Memory:
         self.looks += 1
         processes = [one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"]
         sizes = {one: _sizes(one) for one in processes}
-        hidden = self._let_go({one: mapped for one, (mapped, _) in sizes.items()}, most)
-        hidden += _sockets() * self.buffer
-        # The quick look counts shared pages once for each process.
-        if sum(resident for _, resident in sizes.values()) + hidden <= most:
+        hidden = self._let_go({one: sharable for one, (_, sharable, _) in sizes.items()}, most)
+        hidden += _sockets() * self.buffer + sum(map(_page_tables, processes))
+        # The quick look counts shared pages once for each process, and each page as a mapping.
+        mappings = sum(min(total // PAGE, MAX_MAPS) for total, _, _ in sizes.values())
+        resident = sum(resident for _, _, resident in sizes.values())
+        if resident + hidden + mappings * MAP_BYTES <= most:
             return False
+        hidden += sum(map(_mappings, processes)) * MAP_BYTES
         return sum(map(_proportional, processes)) + hidden > most
 
     def _let_go(self, mapped: Mapping[Path, int], most: int) -> int:
@@ -68,17 +73,41 @@ def _tasks(process: Path) -> Iterator[Path]:
         yield from (process / "task").iterdir()
 
 
-def _sizes(process: Path) -> tuple[int, int]:
-    """(bytes that are mapped, bytes that are resident); zeros if it has just ended.
+def _sizes(process: Path) -> tuple[int, int, int]:
+    """Bytes that are mapped, that may be shared, and that are resident; zeros if it has just ended.
 
-    Of what is mapped without what Linux counts as data: that is a process's own, never shared.
+    May be shared: all but what Linux counts as data, which is a process's own.
     """
     for one in _tasks(process):
         with contextlib.suppress(OSError, IndexError):
             size, resident, _, _, _, data, _ = map(int, (one / "statm").read_text().split())
             if size:
-                return (size - data) * PAGE, resident * PAGE
-    return 0, 0
+                return size * PAGE, (size - data) * PAGE, resident * PAGE
+    return 0, 0, 0
+
+
+def _page_tables(process: Path) -> int:
+    """Bytes of the tables by which the kernel finds a process's pages; they are no page of it."""
+    for one in _tasks(process):
+        with contextlib.suppress(OSError):
+            for line in (one / "status").read_bytes().splitlines():
+                if line.startswith(b"VmPTE:"):
+                    return int(line.split()[1]) * 1024
+    return 0
+
+
+def _mappings(process: Path) -> int:
+    """How many mappings a process has; as many as it may have, if it can't be looked into."""
+    for one in _tasks(process):
+        try:
+            found = (one / "maps").read_bytes().count(b"\n")
+        except PermissionError:
+            return min(_sizes(process)[0] // PAGE, MAX_MAPS)
+        except OSError:
+            continue
+        if found:
+            return found
+    return 0
 
 
 def _proportional(process: Path) -> int:
@@ -88,7 +117,7 @@ def _proportional(process: Path) -> int:
                 if line.startswith("Pss:"):
                     return int(line.split()[1]) * 1024
         except PermissionError:
-            return _sizes(process)[1]
+            return _sizes(process)[2]
         except OSError:
             continue
     return 0
@@ -103,7 +132,7 @@ def _shared(process: Path) -> dict[str, int]:
         try:
             text = (one / "maps").read_bytes().decode(errors="replace")
         except PermissionError:
-            return {f"process {process.name}": _sizes(process)[0]}
+            return {f"process {process.name}": _sizes(process)[1]}
         except OSError:
             continue
         found: dict[str, int] = {}

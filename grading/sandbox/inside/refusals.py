@@ -9,9 +9,11 @@ import select
 import socket
 import sys
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from . import seccomp
+from .isolate import PROC_COPIES
 
 OPENED = "open: "
 ADDRESS = "\0opened"  # an abstract socket, in the sandbox's own network namespace
@@ -116,16 +118,9 @@ def place(path: bytes) -> str:
 def watch(readable: Sequence[str]) -> None:
     """Report to init each path that this process opens and that is neither its own nor readable."""
     seen: set[str] = set()
-    ours = (
-        "/home/learner",
-        "/tmp",
-        "/dev",
-        "/run/course",
-        "/run/inside",
-        "/run/modules",
-        *readable,
-    )
-    ours += ("/proc/self", f"/proc/{os.getpid()}", "/proc/cpuinfo", "/proc/meminfo")
+    ours = ("/home/learner", "/tmp", "/dev", "/run/course", "/run/inside", *readable)
+    ours += ("/proc/self", f"/proc/{os.getpid()}")
+    ours += tuple(f"/proc/{one.name}" for one in Path(PROC_COPIES).iterdir())
     folders = tuple(f"{path}/" for path in ours)
     # Bound here, so that a notebook's replacements for them are not run at every open.
     make, family = socket.SocketType, socket.AF_UNIX

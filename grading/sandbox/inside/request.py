@@ -20,6 +20,7 @@ class SandboxLimits:
     file_bytes: int = 32 * MEGABYTE
     open_files: int = 256
     processes: int = 64  # threads count as processes
+    pending_signals: int = 1024  # timers count as signals
     cpu_seconds: int = 300  # of each process
     wall_seconds: float = 1800
 
@@ -29,13 +30,15 @@ class Request:
     """One sandbox, as asked for over the zygote's socket.
 
     box: name of its folder of sockets. user: user and group id of its processes, 0 for those that
-    the zygote has. readable: host paths that are seen read-only.
+    the zygote has. readable: host paths that are seen read-only. groups: how many of the
+    descriptors that come with it are files by which a process joins a cgroup, the last of them.
     """
 
     box: str
     user: int
     readable: tuple[str, ...]
     limits: SandboxLimits
+    groups: int = 0
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()

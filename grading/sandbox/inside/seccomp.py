@@ -17,12 +17,23 @@ import os
 import struct
 from itertools import groupby
 
-from .calls import ALLOWED, DENIED, FAMILIES, GUARDED, LAST, SILENT, WATCHER, Guard
+from .calls import (
+    ALLOWED,
+    DENIED,
+    FAMILIES,
+    GUARDED,
+    LAST,
+    PRETENDED,
+    SILENT,
+    WATCHER,
+    Guard,
+)
 
 # machine → column of the tables, audit architecture, number of seccomp
 MACHINES = {"x86_64": (0, 0xC000003E, 317), "aarch64": (1, 0xC00000B7, 277)}
 
 ALLOW, NOTIFY, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
+SUCCESS = ERRNO  # with error 0: the call is not made, and returns 0
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
@@ -63,6 +74,7 @@ def program(machine: str, notify: bool) -> bytes:
     ends |= {number: refuse(errno.ENOSYS) for number in range(LAST + 1)}
     ends |= {numbers[column]: refuse(errno.EPERM) for numbers in DENIED.values()}
     ends |= {numbers[column]: ends[LAST + 1] for numbers in SILENT.values()}
+    ends |= {numbers[column]: (RETURN, 0, 0, SUCCESS) for numbers in PRETENDED.values()}
     ends |= {numbers[column]: (RETURN, 0, 0, ALLOW) for numbers in ALLOWED.values()}
     numbers = sorted((number for number in ends if number >= 0), reverse=True)
     for end, run in groupby(numbers, ends.__getitem__):
@@ -76,7 +88,10 @@ def _guarded(guard: Guard) -> list[Line]:
     allow = (RETURN, 0, 0, ALLOW)
     if guard.never:
         return [_load(guard.argument), (JUMP_ANY_BIT, 1, 0, guard.never), allow]
-    each = [line for value in guard.only for line in ((JUMP_EQUAL, 0, 1, value), allow)]
+    pretend = (RETURN, 0, 0, SUCCESS)
+    ends = [(value, allow) for value in guard.only]
+    ends += [(value, pretend) for value in guard.pretended]
+    each = [line for value, end in ends for line in ((JUMP_EQUAL, 0, 1, value), end)]
     return [_load(guard.argument), *each]
 
 

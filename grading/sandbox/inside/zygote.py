@@ -95,8 +95,8 @@ def init(request: Request, life: socket.socket, sockets: Sequence[int]) -> None:
     user = request.user or os.geteuid()
     group = request.user or os.getegid()
     try:
+        isolate.first_victim()  # while /proc can still be written to
         isolate.own_folders(request.box, user, group, limits.scratch_bytes, request.readable)
-        isolate.first_victim()
         isolate.own_identity(user, group)
         isolate.set_limits(limits)
         isolate.dumpable(False)
@@ -119,6 +119,8 @@ def init(request: Request, life: socket.socket, sockets: Sequence[int]) -> None:
 
 def learner(request: Request, sockets: Sequence[int]) -> None:
     """Become the process that runs the notebook."""
+    place = len(sockets) - request.groups
+    isolate.join(sockets[place:])
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
@@ -126,7 +128,7 @@ def learner(request: Request, sockets: Sequence[int]) -> None:
     os.setsid()
     os.nice(5)  # init and the grader run first
     refusals.watch(request.readable)
-    cells.run(*sockets)
+    cells.run(*sockets[:place])
 
 
 def _watch(
@@ -225,6 +227,7 @@ def main() -> None:
         importlib.import_module(module)
     cells.warm_up()
     seccomp.warm_up()
+    isolate.proc_masks()
     if threading.active_count() > 1 or len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
     gc.collect()

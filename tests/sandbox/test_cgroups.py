@@ -1,0 +1,220 @@
+"""A cgroup for each sandbox where there may be one, tried with a folder that stands in for it.
+
+Where this machine lets root make a group, one of the tests does so: see REAL.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sandboxed import LIMITS, run_in
+
+from grading import sandbox
+from grading.sandbox import cgroups
+from grading.sandbox import fork_server as fork_servers
+from grading.sandbox.cgroups import PREFIX, Group, places
+
+VERSION_2 = {"memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.procs"}
+VERSION_1 = {"memory.limit_in_bytes", "tasks", "cgroup.procs"}
+MOST = LIMITS.memory_bytes + 3 * LIMITS.scratch_bytes + cgroups.SLACK_BYTES
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> dict[Path, set[str]]:
+    """Folder → the files that the kernel would put into each new folder in it."""
+    known: dict[Path, set[str]] = {}
+    make, remove = Path.mkdir, Path.rmdir
+
+    def mkdir(path: Path, *rest: object, **more: object) -> None:
+        make(path, *rest, **more)  # type: ignore[arg-type]
+        for name in known.get(path.parent, ()):
+            (path / name).touch()
+
+    def rmdir(path: Path) -> None:
+        for name in known.get(path.parent, ()):
+            (path / name).unlink()
+        remove(path)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    monkeypatch.setattr(Path, "rmdir", rmdir)
+    return known
+
+
+@pytest.fixture
+def named(
+    tmp_path: Path, kernel: dict[Path, set[str]], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """A folder that GRADING_CGROUP names, and a fork server that uses it."""
+    kernel[tmp_path] = VERSION_2
+    monkeypatch.setenv(cgroups.NAMED, str(tmp_path))
+    monkeypatch.setattr(fork_servers, "_current", None)
+    yield tmp_path
+    server = fork_servers._current
+    assert server is not None
+    server.close()
+
+
+def test_a_group_has_the_limits_of_its_sandbox(
+    tmp_path: Path, kernel: dict[Path, set[str]]
+) -> None:
+    for name, files in (("two", VERSION_2), ("memory", VERSION_1), ("pids", {"pids.max"})):
+        (tmp_path / name).mkdir()
+        kernel[tmp_path / name] = files
+    group = Group([tmp_path / name for name in ("two", "memory", "pids")], "7-1", LIMITS)
+    two, memory, pids = group.folders
+    assert two.name == f"{PREFIX}7-1"
+    texts = {path.name: path.read_text() for path in two.iterdir()}
+    assert texts == {
+        "memory.max": str(MOST),
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": str(LIMITS.processes),
+        "cgroup.procs": "",
+    }
+    assert (memory / "memory.limit_in_bytes").read_text() == str(MOST)
+    assert (pids / "pids.max").read_text() == str(LIMITS.processes)
+    files = group.open()
+    assert len(files) == 2, "there is no file to join by in the third"
+    for file in files:
+        os.close(file)
+    group.remove()
+    assert not [path for folder in group.folders for path in [folder] if path.exists()]
+
+
+def test_the_notebook_joins_the_group_and_its_init_does_not(named: Path) -> None:
+    with sandbox.open(LIMITS) as box:
+        assert run_in(box, "print(1)").texts == ["1\n"]
+        (folder,) = named.iterdir()
+        assert (folder / "cgroup.procs").read_text() == "0", "one process, by itself"
+        opened = "import os\nprint([os.readlink(f'/proc/self/fd/{n}') for n in range(3, 9)\n"
+        opened += "       if os.path.lexists(f'/proc/self/fd/{n}')])"
+        assert "cgroup" not in run_in(box, opened).texts[0]
+    assert list(named.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "stopped"),
+    [
+        ("memory.events", "low 0\nhigh 9\noom 1\noom_kill 1\n", "memory"),
+        ("memory.events", "low 0\nhigh 9\noom 1\noom_kill 0\n", ""),
+        ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "memory"),
+        ("memory.events", "nonsense\n\n", ""),
+    ],
+)
+def test_who_was_ended_for_want_of_memory_is_told_so(
+    named: Path, name: str, text: str, stopped: str
+) -> None:
+    with sandbox.open(LIMITS) as box:
+        (folder,) = named.iterdir()
+        (folder / name).write_text(text)
+        assert run_in(box, "import os\nos._exit(1)").died
+        assert box.stopped == stopped
+        (folder / name).unlink()
+
+
+def test_where_no_group_can_be_made_the_sandbox_has_its_other_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = Group([tmp_path / "missing"], "1-1", LIMITS)
+    assert (group.folders, group.open(), group.ran_out_of_memory()) == ([], [], False)
+    group.remove()
+    monkeypatch.setenv(cgroups.NAMED, str(tmp_path / "missing"))
+    monkeypatch.setattr(fork_servers, "_current", None)
+    with sandbox.open(LIMITS) as box:
+        assert run_in(box, "print(1)").texts == ["1\n"]
+    server = fork_servers._current
+    assert server is not None
+    server.close()
+
+
+def test_groups_of_graders_that_were_killed_are_removed(tmp_path: Path) -> None:
+    mine, gone = (tmp_path / f"{PREFIX}{pid}-1" for pid in (os.getpid(), 1 << 23))
+    for folder in (mine, gone, tmp_path / "another"):
+        folder.mkdir()
+    cgroups.clear_up([tmp_path])
+    assert {path.name for path in tmp_path.iterdir()} == {mine.name, "another"}
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The mount of version 2, with this process in /user/app/shell."""
+    top = tmp_path / "cgroup"
+    (top / "user" / "app" / "shell").mkdir(parents=True)
+    for folder in (top, top / "user", top / "user" / "app", top / "user" / "app" / "shell"):
+        (folder / "cgroup.procs").touch()
+        (folder / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    (top / "user" / "app" / "shell" / "cgroup.subtree_control").write_text("")
+    proc = tmp_path / "proc" / "self"
+    proc.mkdir(parents=True)
+    (proc / "mountinfo").write_text(
+        "30 24 0:26 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+        f"31 24 0:27 / {top} rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
+    )
+    (proc / "cgroup").write_text("4:memory:/x\n0::/user/app/shell\n")
+    monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
+    monkeypatch.delenv(cgroups.NAMED, raising=False)
+    return top
+
+
+def test_the_nearest_folder_that_was_delegated_is_found(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = tree.stat().st_uid or 1000
+    for folder in (tree / "user", tree / "user" / "app"):
+        os.chown(folder, user, -1) if os.geteuid() == 0 else None
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert places() == [tree / "user" / "app"]
+    (tree / "user" / "app" / "cgroup.subtree_control").write_text("pids\n")
+    assert places() == [tree / "user"]
+
+
+def test_root_takes_what_was_marked_and_nothing_else(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marked: set[Path] = set()
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(cgroups, "_marked", lambda folder, _: folder in marked)
+    assert places() == []
+    marked.add(tree / "user" / "app")
+    assert places() == [tree / "user" / "app"]
+
+
+def test_there_is_none_where_the_system_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cgroups, "PROC", tmp_path)
+    monkeypatch.delenv(cgroups.NAMED, raising=False)
+    assert places() == []
+    monkeypatch.setenv(cgroups.NAMED, "/one:/two")
+    assert places() == [Path("/one"), Path("/two")]
+
+
+def _real() -> Path | None:
+    """The top of version 1's hierarchy of processes, if this process is at its top, and is root."""
+    top = Path("/sys/fs/cgroup/pids")
+    lines = Path("/proc/self/cgroup").read_text().splitlines() if top.exists() else []
+    at_top = any(line.split(":", 1)[1] == "pids:/" for line in lines)
+    return top if os.geteuid() == 0 and at_top and os.access(top, os.W_OK) else None
+
+
+REAL = _real()
+
+
+if REAL is not None:
+
+    def test_the_kernel_itself_counts_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+        assert REAL is not None
+        monkeypatch.setenv(cgroups.NAMED, str(REAL))
+        monkeypatch.setattr(fork_servers, "_current", None)
+        with sandbox.open(LIMITS) as box:
+            look = "print([line for line in open('/proc/self/cgroup') if 'pids' in line][0])"
+            (text,) = run_in(box, look).texts
+            (folder,) = REAL.glob(f"{PREFIX}{os.getpid()}-*")
+            assert folder.name in text
+            assert (folder / "pids.max").read_text().strip() == str(LIMITS.processes)
+            assert (folder / "pids.current").read_text().strip() == "1"
+        assert not folder.exists()
+        server = fork_servers._current
+        assert server is not None
+        server.close()
