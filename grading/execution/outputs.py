@@ -1,38 +1,65 @@
 """Puts together what a cell shows out of messages, as JupyterLab does."""
 
-from typing import Any
+from collections import Counter
 
 from nbformat import NotebookNode
 from nbformat.v4 import output_from_msg
 
 from grading.sandbox.cell_channel import Content
 
-OUTPUT_CHARACTERS = 1_000_000  # of a cell; what it prints beyond that is dropped
-COUNTED = ("stream", "display_data", "execute_result")
+# What a cell, and a notebook, may show; what comes beyond that is dropped. Each output takes time
+# on its way to the page, however short it is.
+OUTPUT_CHARACTERS, NOTEBOOK_CHARACTERS = 1_000_000, 5_000_000
+MAX_OUTPUTS, NOTEBOOK_OUTPUTS = 1_000, 3_000
+MAX_ERRORS = 10  # of a cell; they are shown whatever else it has printed
+TRACEBACK_LINES = 200
 
 
 class Outputs:
     """The outputs of one notebook. Each cell begins with none, and is begun by `begin`."""
 
     def __init__(self) -> None:
-        # Name of a display → the outputs, of whichever cell, that show it or did.
-        self.displays: dict[str, list[NotebookNode]] = {}
+        # Name of a display → the data and metadata that all outputs with this name share, so that
+        # an update takes the same time however many there are.
+        self.displays: dict[str, tuple[NotebookNode, NotebookNode]] = {}
+        self.sharing: Counter[str] = Counter()  # by how many outputs
+        self.all_printed = self.all_outputs = 0
         self.begin([])
 
     def begin(self, outputs: list[NotebookNode]) -> None:
         """From now on messages are about these outputs."""
         self.outputs, self.printed, self.clears = outputs, 0, False
+        self.taken = self.errors = 0
 
     def take(self, kind: str, content: Content) -> None:
         """Take in a well-formed message; nothing of it if that is not possible."""
-        if kind in COUNTED:
-            self.printed += len(str(content))
-            if self.printed > OUTPUT_CHARACTERS:
+        if kind == "error":
+            self.errors += 1
+            if self.errors > MAX_ERRORS:
                 return
+            content = content | {"traceback": content["traceback"][:TRACEBACK_LINES]}
+        elif kind != "clear_output" and not self._has_room(kind, content):
+            return
         try:
             self._take(kind, content)
         except Exception:  # of nbformat: what no kernel says
             return
+
+    def _has_room(self, kind: str, content: Content) -> bool:
+        # Each output that shares it is written out by itself.
+        size = len(str(content)) * max(1, self.sharing[_name(content)])
+        self.printed += size
+        self.taken += kind != "update_display_data"
+        fits = (
+            self.printed <= OUTPUT_CHARACTERS
+            and self.all_printed + size <= NOTEBOOK_CHARACTERS
+            and self.taken <= MAX_OUTPUTS
+            and self.all_outputs < NOTEBOOK_OUTPUTS
+        )
+        if fits:
+            self.all_printed += size
+            self.all_outputs += kind != "update_display_data"
+        return fits
 
     def _take(self, kind: str, content: Content) -> None:
         if kind == "clear_output":
@@ -43,18 +70,28 @@ class Outputs:
             return
         shown = "display_data" if kind == "update_display_data" else kind
         output = output_from_msg({"header": {"msg_type": shown}, "content": content})
-        name: Any = content.get("transient", {}).get("display_id")
-        if name and kind != "stream":
-            for other in self.displays.get(name, ()):
-                other["data"], other["metadata"] = output["data"], output["metadata"]
+        name = _name(content)
+        if name and kind != "stream" and name in self.displays:
+            data, metadata = self.displays[name]
+            for shared, new in ((data, output["data"]), (metadata, output["metadata"])):
+                shared.clear()
+                shared.update(new)
+            output["data"], output["metadata"] = data, metadata
         if kind == "update_display_data":
             return
         if self.clears:
             self._clear()
         self.outputs.append(output)
-        if name:
-            self.displays.setdefault(name, []).append(output)
+        if name and kind != "stream":
+            self.displays[name] = output["data"], output["metadata"]
+            self.sharing[name] += 1
 
     def _clear(self) -> None:
         self.outputs.clear()
         self.clears = False
+
+
+def _name(content: Content) -> str:
+    """The name of a display, "" if it has none."""
+    name: str = content.get("transient", {}).get("display_id", "")
+    return name

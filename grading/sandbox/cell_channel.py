@@ -12,7 +12,10 @@ from time import monotonic
 from typing import Any
 
 MESSAGE_BYTES = 8_000_000  # a longer line is passed over, and never kept
-ENDLESS_BYTES = 100_000_000  # of lines that were passed over; then nothing more is taken in
+# Then nothing more is taken in: of bytes in all, and of lines for one order and in all. What a
+# notebook sends by itself is less (see inside/output.py).
+ENDLESS_BYTES = 100_000_000
+ENDLESS_LINES, ALL_ENDLESS_LINES = 20_000, 100_000
 SMALL_BYTES = 4_000
 BUDGET_BYTES = 30_000_000  # after that, larger messages than small are dropped
 SEND_SECONDS = 5  # how long an order may wait to be taken
@@ -26,7 +29,7 @@ class Ended(Exception):
 
 
 class Endless(Exception):
-    """The process sends what is no message, and more and more of it."""
+    """The process sends more and more, messages or not."""
 
 
 class Channel:
@@ -48,7 +51,7 @@ class Channel:
         self.received = 0
         self.rest = bytearray()
         self.searched = 0  # so much of it holds no end of a line
-        self.passed_over = 0
+        self.lines, self.all_lines = 0, 0  # for this order, and the earlier ones
 
     def order(self, what: str, word: Any) -> None:
         """Send an order, to which all that is received then belongs; Ended if nobody takes it.
@@ -56,6 +59,8 @@ class Channel:
         Its number can't be guessed, so nothing can be said to it before it was given.
         """
         self.number = secrets.randbits(53)
+        self.all_lines += self.lines
+        self.lines = 0
         line = json.dumps([self.number, what, word]).encode() + b"\n"
         try:
             self.connection.settimeout(SEND_SECONDS)
@@ -100,20 +105,29 @@ class Channel:
         place = self.rest.find(b"\n", self.searched)
         if place < 0:
             if len(self.rest) > MESSAGE_BYTES:
-                self.passed_over += len(self.rest)
+                self._count(len(self.rest))
                 self.rest.clear()
-                if self.passed_over > ENDLESS_BYTES:
-                    raise Endless
             self.searched = len(self.rest)
             return None
         line = bytes(self.rest[:place])
         del self.rest[: place + 1]
         self.searched = 0
+        self.lines += 1
+        self._count(len(line))
         return line
+
+    def _count(self, size: int) -> None:
+        """Count what has come; Endless if it is too much."""
+        self.received += size
+        if (
+            self.received > ENDLESS_BYTES
+            or self.lines > ENDLESS_LINES
+            or self.lines + self.all_lines > ALL_ENDLESS_LINES
+        ):
+            raise Endless
 
     def _read(self, line: bytes) -> tuple[str, Content] | None:
         """A message that answers the last order; None if it is something else."""
-        self.received += len(line)
         if not line or (self.received > BUDGET_BYTES and len(line) > SMALL_BYTES):
             return None
         try:

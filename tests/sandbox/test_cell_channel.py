@@ -169,7 +169,13 @@ def test_lines_that_are_too_long_are_not_taken_in_for_ever(ends: Ends) -> None:
     ends.thread.join()
 
 
-def test_noise_without_end_does_not_keep_the_grader_from_its_clocks(ends: Ends) -> None:
+@pytest.mark.parametrize("limited", [True, False])
+def test_noise_without_end_does_not_keep_the_grader_from_its_clocks(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch, limited: bool
+) -> None:
+    if not limited:
+        for name in ("ENDLESS_BYTES", "ENDLESS_LINES", "ALL_ENDLESS_LINES"):
+            monkeypatch.setattr(cell_channel, name, float("inf"))
     stop = threading.Event()
 
     def shout() -> None:
@@ -179,7 +185,11 @@ def test_noise_without_end_does_not_keep_the_grader_from_its_clocks(ends: Ends) 
 
     thread = threading.Thread(target=shout)
     thread.start()
-    assert ends.channel.receive(0.1) is None
+    if limited:
+        with pytest.raises(Endless):
+            ends.channel.receive(60)
+    else:
+        assert ends.channel.receive(0.1) is None
     stop.set()
     ends.channel.connection.close()
     thread.join()

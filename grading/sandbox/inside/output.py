@@ -14,7 +14,11 @@ from jupyter_client.session import Session
 
 MESSAGE_BYTES = 4_000_000
 SHOWN = ("stream", "error", "display_data", "update_display_data", "execute_result", "clear_output")
-NO_PROCESS = 0
+# What a cell, and a notebook, sends; the grader takes no more than a few times as much. Errors are
+# sent all the same, a few of them.
+CELL_MESSAGES, ALL_MESSAGES = 4_000, 20_000
+CELL_BYTES, ALL_BYTES = 8_000_000, 40_000_000
+CELL_ERRORS = 10
 FLUSH_CHARACTERS = 500_000
 FLUSH_SECONDS = 0.2
 
@@ -24,6 +28,9 @@ class Lines(Session):
 
     connection: socket.socket
     number = 0  # of the order that is carried out
+    counted = 0  # the order that these numbers are about
+    messages = size = errors = all_messages = all_size = 0
+    is_cut = False  # whether it was said that something is left out
     lock = threading.RLock()
 
     def fall_silent(self) -> None:
@@ -41,7 +48,34 @@ class Lines(Session):
         if len(line) > MESSAGE_BYTES:  # which the grader would not take
             text = f"[{len(line) / 1e6:.0f} MB were left out]\n"
             line = self._packed("stream", {"name": "stderr", "text": text})
-        self.write(line)
+        if self._has_room(kind, len(line)):
+            self.write(line)
+
+    def _has_room(self, kind: str, size: int) -> bool:
+        """Whether a message of this size is sent; when the first is not, say so in its place."""
+        with self.lock:
+            if self.counted != self.number:
+                self.counted, self.is_cut = self.number, False
+                self.messages = self.size = self.errors = 0
+            if kind == "error":
+                self.errors += 1
+                return self.errors <= CELL_ERRORS
+            self.messages += 1
+            self.size += size
+            fits = (
+                self.messages <= CELL_MESSAGES
+                and self.size <= CELL_BYTES
+                and self.all_messages < ALL_MESSAGES
+                and self.all_size + size <= ALL_BYTES
+            )
+            if fits:
+                self.all_messages += 1
+                self.all_size += size
+            first, self.is_cut = not (fits or self.is_cut), not fits or self.is_cut
+        if first:
+            text = "[What this cell showed from here on was left out]\n"
+            self.write(self._packed("stream", {"name": "stderr", "text": text}))
+        return fits
 
     def _packed(self, kind: str, content: Any) -> bytes:
         message = [self.number, kind, content]
