@@ -55,11 +55,7 @@ COURSE_ID = "roofline"  # in nbgrader's tables
 GAVE_UP = "the process that graded it ended each time"
 TOO_MUCH = "reading it takes more computing than there is for one"
 LATE = "something took too long, and others took the time to try it again; the next run does"
-DISK_IS_FULL = (
-    "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
-    "no grade is lost."
-)
-FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # as SQLite says it, and a server
+MIN_JOB_SECONDS = 10  # for a notebook, however short the time that it may run
 LATE_NOTEBOOKS = 3  # so many times the time of one notebook there is to try again what was late
 
 
@@ -142,7 +138,7 @@ class Course:
             self._versions = None
 
     def _graded(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
-        modules.use(modules_folder(self.folder))
+        backend.limit(max(MIN_JOB_SECONDS, limits.notebook))
         state = self.state()
         found = submissions.submissions(self.folder)
         todo = [one for one in found if not self._done(one, state)]
@@ -184,6 +180,7 @@ class Course:
                     "unsafe": unsafe,
                     "code": outcome.code,
                     "given": given.get((student, name), []),
+                    "told": digest if outcome.again and outcome.told else "",
                 }
                 if outcome.missing:
                     result["missing"] = outcome.missing
@@ -241,9 +238,18 @@ class Course:
             reason=reason,
             manual=manual,
             comments=comments,
+            earlier=self._earlier(student, name, self._digest(name, content, stamp, reason)),
             **common,
         )
         return (job, submission, stamp), job
+
+    def _earlier(self, student: str, name: str, digest: str) -> str:
+        """Text of the graded notebook, if it was told hidden inputs and is to be graded again."""
+        before = results.read(self.results.folder / student / f"{name}.json")
+        graded = self.graded(student, name)
+        if not before or before.get("told", "") != digest or not graded.exists():
+            return ""
+        return graded.read_text(encoding="utf-8")
 
     def _given_up(self, job: Job, why: str | None = None) -> Outcome:
         """The outcome of a job that ended each process that worked on it.
@@ -348,8 +354,8 @@ def _done(
 
     def alone() -> Iterator[tuple[Named, Job]]:
         while late and time.monotonic() < end:
-            named, _ = late.pop()
-            yield named, named[0]
+            named, made = late.pop()
+            yield named, replace(named[0], earlier=made.notebook if made.told else "")
 
     yield from pool.done(backend, work, alone(), window=1)
     for named, made in reversed(late):

@@ -47,7 +47,9 @@ class Job:
     released: text of the released notebook, which stands in for what can't be graded. manual: what
     the instructor gave by hand, by the key of the cell: (points, or None if the automatic ones
     count; extra points). comments: what the instructor wrote, by the key of the cell. version:
-    digest of exercises and grading, which must be the same where the work is done.
+    digest of exercises and grading, which must be the same where the work is done. earlier: text of
+    the notebook as an earlier run of it, which was told hidden inputs, has graded it; "" if there
+    was none.
     """
 
     student: str
@@ -62,6 +64,7 @@ class Job:
     modules: str = ""
     manual: dict[str, tuple[float | None, float]] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
+    earlier: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,7 @@ class Outcome:
     seconds: how long it took. again: whether the next run should do this again, since the grading
     itself failed. late: whether something took too long, for which others on the machine may be to
     blame: those who have the cores make it wait, and those who share its caches make it slow.
-    code: what the learner wrote, as `alike.code` has it. missing: modules that it imports and that
-    are not there.
+    code: what the learner wrote, as `alike.code` has it. told: whether hidden inputs were asked.
     """
 
     notebook: str
@@ -89,7 +91,7 @@ class Outcome:
     again: bool = False
     late: bool = False
     code: str = ""
-    missing: list[str] = field(default_factory=list)
+    told: bool = False
 
 
 def work(job: Job) -> Outcome:
@@ -158,7 +160,7 @@ def _worked(job: Job, start: float) -> Outcome:
         seconds=time.monotonic() - start,
         late=found["late"],
         code=written,
-        missing=missing,
+        told=found["told"],
     )
 
 
@@ -195,9 +197,10 @@ def _shown(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
 
 def _run(nb: NotebookNode, job: Job) -> NotebookNode:
     nb, _ = ClearOutputPreprocessor().preprocess(nb, {})  # type: ignore[no-untyped-call]
+    earlier = _notebook(job.earlier) if job.earlier else None
     for attempt in (1, 2):
         try:
-            nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe, late_again=False)
+            nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe, False, earlier)
             break
         except sandbox.Refused as refused:  # SystemExit, which would end a worker
             if attempt == 2:
@@ -217,6 +220,8 @@ def read(content: bytes) -> tuple[NotebookNode | None, str]:
         nb = reading.of_bytes(content)
     except UnicodeDecodeError:
         return None, "the file is not text"
+    except reading.TooManyCells:
+        return None, f"the notebook has more than {reading.MAX_CELLS} cells"
     except MemoryError:
         raise
     except Exception as error:  # whatever is wrong with it, it is no notebook
@@ -242,5 +247,6 @@ def stand_in(released: str, exercise: str, reason: str) -> NotebookNode:
         "parts": [asdict(part) for part in parts.values()],
         "refused": [],
         "late": False,
+        "told": False,
     }
     return nb

@@ -64,6 +64,7 @@ class Questions:
             self.channels: dict[str, _Channel] = {}
             self.late_seconds = 0.0
             self.late: set[Clock] = set()
+            self.told = False  # whether a hidden case has been asked
             self.stack = stack.pop_all()
         return self
 

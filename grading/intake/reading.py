@@ -15,20 +15,21 @@ from nbformat.v4.nbjson import JSONReader
 from nbformat.validator import normalize
 
 VERSION = 4
+MAX_CELLS = 1_000  # each takes its time in every step; no exercise has a twentieth of that
 KINDS = ("code", "markdown", "raw")
 ID = r"[\w-]{1,64}"
 NEWEST = 5  # minor version, from which on cells have ids
 
 
-def of_bytes(content: bytes) -> NotebookNode:
-    """The notebook in these bytes, without outputs. Any error if it is none."""
-    # With or without a byte order mark, and in the 16 bits that some editors write.
-    return notebook(content.decode(json.detect_encoding(content)))
+class TooManyCells(Exception):
+    """A notebook has more cells than anybody writes."""
 
 
 def notebook(text: str) -> NotebookNode:
     """The notebook in this text, without outputs. Any error if it is none."""
     content = json.loads(text)
+    if _count(content) > MAX_CELLS:
+        raise TooManyCells
     if not _is_ours(content):
         nb: NotebookNode
         _, nb = normalize(nbformat.reads(text, as_version=VERSION))
@@ -41,6 +42,16 @@ def notebook(text: str) -> NotebookNode:
         {"cells": cells, "metadata": metadata, **version}
     )
     return found
+
+
+def _count(content: Any) -> int:
+    """How many cells it has, in any version's place for them."""
+    if not isinstance(content, dict):
+        return 0
+    sheets = content.get("worksheets")
+    places = [content, *(sheets if isinstance(sheets, list) else ())]
+    cells = [place.get("cells") for place in places if isinstance(place, dict)]
+    return sum(len(one) for one in cells if isinstance(one, list))
 
 
 def _is_ours(content: Any) -> bool:

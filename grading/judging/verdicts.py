@@ -18,6 +18,7 @@ from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 
+JUDGE_SECONDS = 10  # of computing, for all parts together; as much again if that is too little
 ENDING = ("died", "too-late")  # problems after which the answers are not the function's own
 FEW, SHORT = 100, 100  # entries of an answer, and characters of a text in it
 # Nothing about how: a function that chooses its failure could tell what it was asked.
@@ -86,6 +87,7 @@ def judge_parts(
         for part in parts
         for shown, unseen in [known[part.key]]
     }
+    questions.told = any(map(_goes_on, first.values()))
     asked = {
         part.key: Asked(
             first[part.key],
@@ -109,9 +111,13 @@ def judge_parts(
     }
     large = [part for part in parts if part.key not in found]
     try:
-        found |= apart(lambda: {part.key: judged[part.key]() for part in large}) if large else {}
+        if large:
+            found |= apart(
+                lambda: {part.key: judged[part.key]() for part in large}, cpu=JUDGE_SECONDS
+            )
     except Overrun:  # one of them is too much: which one?
-        found |= {part.key: _alone(part, judged[part.key]) for part in large}
+        each = JUDGE_SECONDS / len(large)
+        found |= {part.key: _alone(part, judged[part.key], each) for part in large}
     return {
         part.key: Graded(**entry | {"sentences": tuple(entry["sentences"])})
         for part in parts
@@ -137,9 +143,9 @@ def _is_little(value: Any) -> bool:
     )
 
 
-def _alone(part: Part, judged: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _alone(part: Part, judged: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any]:
     try:
-        entry: dict[str, Any] = apart(judged)
+        entry: dict[str, Any] = apart(judged, cpu=seconds)
     except Overrun:
         entry = asdict(_unreadable(part))
     return entry

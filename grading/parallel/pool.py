@@ -36,11 +36,14 @@ class Backend(Protocol):
     """Where jobs can be submitted.
 
     broken: the error of a job whose process has ended. window: how many jobs are submitted before
-    the first of them is done.
+    the first of them is done. limit: lets no job compute longer than these seconds, beside its
+    sandbox.
     """
 
     broken: type[BaseException]
     window: int
+
+    def limit(self, seconds: float) -> None: ...
 
     def executor(self) -> contextlib.AbstractContextManager[Submits]: ...
 
@@ -63,6 +66,11 @@ class Local:
         begin = ["grading.parallel.preload_sandbox"] if sandbox else []
         self.context.set_forkserver_preload([*begin, "grading.parallel.preload"])
         multiprocessing.forkserver.ensure_running()
+
+    def limit(self, seconds: float) -> None:
+        """Let a job compute as long as its notebook may run, if that is less than is usual."""
+        most, size = self.limits
+        self.limits = min(most, seconds), size
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Executor]:
@@ -101,6 +109,9 @@ class Cluster:
                 f"--cluster {address}: it has no workers. On each machine that is to work for it: "
                 f"python -m grading worker {address}"
             ) from error
+
+    def limit(self, seconds: float) -> None:
+        """Nothing: how long a worker may compute is for who runs the cluster to say."""
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Submits]:

@@ -19,9 +19,9 @@ from typing import Any
 from grading.limits import limit_next
 
 END_SECONDS = 10  # a worker that does not end by itself within this time is killed
-# What one job may take of its worker, the sandbox apart. What is left of a notebook to read takes a
-# fraction of a second; a kernel that floods its grader with messages takes minutes in the end.
-JOB_SECONDS = 300
+# What one job may take of its worker, the sandbox apart. An honest notebook takes a fraction of a
+# second; what a dishonest one sends is cut long before, but for what nobody has thought of.
+JOB_SECONDS = 60
 JOB_BYTES = 1_500_000_000
 START_TRIES = 3
 KILLED = (

@@ -14,7 +14,8 @@ class Result(TypedDict, total=False):
 
     digest: of all that the grading depends on, "" if it must be repeated. given: what the page says
     that the instructor gave by hand. reason: why it was not graded, or not completely, "" if it
-    was. parts, code, missing: those of `Outcome`.
+    was. parts, code: those of `Outcome`. told: the digest, if it must be repeated though hidden
+    inputs were asked, else "".
     """
 
     digest: str
@@ -25,6 +26,7 @@ class Result(TypedDict, total=False):
     seconds: float
     unsafe: bool
     code: str
+    told: str
     given: list[list[Any]]
     missing: list[str]
 

@@ -15,6 +15,9 @@ class Here:
     broken: type[BaseException] = EOFError
     window = 1
 
+    def limit(self, seconds: float) -> None:
+        pass
+
     def executor(self) -> "Here":
         return self
 

@@ -1,0 +1,194 @@
+"""What a notebook may take of the grader itself: messages, outputs, cells, computing.
+
+No test here looks at a clock: messages are counted, and the kernel ends what computes too long.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from classroom import Classroom
+from classroom.made_up import Here
+from nbformat.v4 import new_code_cell, new_notebook
+from sandboxed import LIMITS, run_in
+
+from grading import sandbox
+from grading.course import MIN_JOB_SECONDS, Course
+from grading.execution import outputs
+from grading.execution.outputs import MAX_ERRORS, MAX_OUTPUTS, NOTEBOOK_OUTPUTS, Outputs
+from grading.execution.time_limits import TimeLimits
+from grading.intake.reading import MAX_CELLS
+from grading.limits import apart
+from grading.parallel import pool
+from grading.parallel.workers import JOB_SECONDS
+from grading.sandbox import cell_channel
+from grading.sandbox.inside import output
+from grading.work import read
+
+NAMED = {"data": {"text/plain": "x"}, "metadata": {}, "transient": {"display_id": "one"}}
+ERROR = {"ename": "E", "evalue": "1", "traceback": ["x"]}
+
+
+def test_an_update_takes_no_longer_where_its_display_was_shown_often() -> None:
+    def storm() -> int:
+        ours, shown = Outputs(), list[Any]()
+        for _ in range(6):
+            shown.append([])
+            ours.begin(shown[-1])
+            for _ in range(MAX_OUTPUTS):
+                ours.take("display_data", NAMED)
+        for number in range(20_000):
+            ours.take("update_display_data", NAMED | {"data": {"text/plain": str(number)}})
+        return sum(map(len, shown))
+
+    assert apart(storm, cpu=10) <= NOTEBOOK_OUTPUTS
+
+
+def test_what_many_outputs_share_counts_for_each_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or a page would hold the same large text a thousand times."""
+    monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 100_000)
+    ours, shown = Outputs(), list[Any]()
+    ours.begin(shown)
+    for _ in range(30):
+        ours.take("display_data", NAMED)
+    ours.take("update_display_data", NAMED | {"data": {"text/plain": "y" * 10_000}})
+    assert len(str(shown)) < 100_000
+
+
+def test_of_thousands_of_errors_a_few_are_shown() -> None:
+    ours, shown = Outputs(), list[Any]()
+    ours.begin(shown)
+    for _ in range(5_000):
+        ours.take("error", ERROR | {"traceback": ["x"] * 100_000})
+    assert len(shown) == MAX_ERRORS
+    assert sum(len(one.traceback) for one in shown) < 10_000
+
+
+def test_a_notebook_shows_so_many_outputs_and_no_more() -> None:
+    ours = Outputs()
+    shown: list[list[Any]] = []
+    for _ in range(20):
+        shown.append([])
+        ours.begin(shown[-1])
+        for _ in range(MAX_OUTPUTS + 9):
+            ours.take("stream", {"name": "stdout", "text": "x"})
+    assert max(map(len, shown)) == MAX_OUTPUTS
+    assert sum(map(len, shown)) == NOTEBOOK_OUTPUTS
+
+
+SAYS = "from IPython.display import display\nfor _ in range({count}):\n    {deed}"
+
+
+@pytest.mark.parametrize(
+    "deed", ["display(1)", "print(1, flush=True)", "display('x' * 100_000)", "print('x' * 10**5)"]
+)
+def test_an_honest_cell_sends_no_more_than_is_taken_in(deed: str) -> None:
+    with sandbox.open(LIMITS) as box:
+        done = run_in(box, *[SAYS.format(count=6_000, deed=deed)] * 2, "print('still')")
+    assert not done.died
+    assert done.texts[2] == "still\n"
+
+
+def test_the_notebook_s_limits_are_below_the_grader_s() -> None:
+    # A line is followed by an empty one, and errors come on top.
+    assert 2 * (output.CELL_MESSAGES + output.CELL_ERRORS + 2) < cell_channel.ENDLESS_LINES
+    assert 2 * (output.ALL_MESSAGES + 1_000 * 12) < cell_channel.ALL_ENDLESS_LINES
+    assert output.ALL_BYTES < cell_channel.ENDLESS_BYTES
+
+
+FLOODS = """
+from ipykernel.kernelapp import IPKernelApp
+lines = IPKernelApp.instance().session
+line = {line}
+while True:
+    lines.connection.sendall(line)
+"""
+EMPTY = '{"ename": "", "evalue": "", "traceback": []}'
+LINES = {
+    "small messages": 'b\'[%d, "stream", {"name": "stdout", "text": "x"}]\\n\' % lines.number * 99',
+    "empty lines": 'b"\\n" * 9999',
+    "noise": 'b"[1]\\n" * 999',
+    "clearing": "b'[%d, \"clear_output\", {}]\\n' % lines.number * 99",
+    "errors": f"""b'[%d, "error", {EMPTY}]\\n' % lines.number""",
+    "lines of another order": 'b\'[7, "stream", {"name": "stdout", "text": "x"}]\\n\' * 99',
+    "lines that are almost too long": 'b"[" + b" " * 7_000_000 + b"]\\n"',
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_flood_ends_its_notebook_after_so_many_lines(name: str) -> None:
+    taken = 0
+
+    class Counted(cell_channel.Channel):
+        def _read(self, line: bytes) -> Any:
+            nonlocal taken
+            taken += 1
+            return super()._read(line)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("grading.sandbox.box.Channel", Counted)
+        with sandbox.open(LIMITS) as box:
+            assert run_in(box, FLOODS.format(line=LINES[name])).died
+    assert taken <= cell_channel.ENDLESS_LINES
+
+
+def cells(count: int) -> list[Any]:
+    return [new_code_cell("1 /") for _ in range(count)]
+
+
+def older(count: int) -> bytes:
+    """A notebook of version 3, whose cells stand in worksheets."""
+    cell = {
+        "cell_type": "code",
+        "input": "1 /",
+        "outputs": [],
+        "language": "python",
+        "metadata": {},
+    }
+    sheet = {"cells": [cell] * count, "metadata": {}}
+    top = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [sheet]}
+    return json.dumps(top).encode()
+
+
+def test_a_notebook_of_too_many_cells_is_not_graded() -> None:
+    newest = [
+        nbformat.writes(new_notebook(cells=cells(count))).encode()
+        for count in (MAX_CELLS, MAX_CELLS + 1)
+    ]
+    for fits, too_many in (newest, [older(5), older(MAX_CELLS + 1)]):
+        assert read(fits)[1] == ""
+        assert read(too_many) == (None, f"the notebook has more than {MAX_CELLS} cells")
+
+
+class Limited(Here):
+    """A backend that remembers its limit."""
+
+    seconds = 0.0
+
+    def limit(self, seconds: float) -> None:
+        self.seconds = seconds
+
+
+def test_what_was_refused_once_is_not_read_again(release: Path, tmp_path: Path) -> None:
+    room = Classroom(tmp_path / "course", release)
+    room.hand_in("ada", "int8-matmul", new_notebook(cells=cells(MAX_CELLS + 1)))
+    backend = Limited()
+    assert room.course.grade(backend, limits=TimeLimits(notebook=33)) == 1
+    assert isinstance(room.course, Course)
+    assert backend.seconds == 33
+    assert "cells" in room.course.state()["ada"]["int8-matmul"]["reason"]
+    assert room.course.grade(backend, limits=TimeLimits(notebook=1)) == 0
+    assert backend.seconds == MIN_JOB_SECONDS
+
+
+def test_the_grader_computes_no_longer_than_a_notebook_may_run() -> None:
+    local = pool.Local(1, sandbox=False)
+    assert local.limits[0] == JOB_SECONDS
+    local.limit(20)
+    assert local.limits[0] == 20
+    local.limit(10_000)
+    assert local.limits[0] == 20

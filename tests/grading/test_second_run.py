@@ -1,0 +1,213 @@
+"""A notebook is run twice: what the first run was told, no cell of the second can show."""
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from classroom import Classroom, code, functions, points, with_first
+from classroom.made_up import Here
+from nbformat import NotebookNode
+from submissions import Submission, hand_in
+
+from grading import course, grade_notebook
+from grading.execution.questions import Ended, Questions
+from grading.execution.time_limits import TimeLimits
+from grading.grade_notebook import NOTE, grade
+from grading.release import exercises
+from grading.work import Job, Outcome, work
+
+NAME = "int8-matmul"
+FULL = sum(points(NAME).values())
+PARTS = exercises.load(NAME).parts
+MARK = "import os\nprint(os.urandom(8).hex())"  # another one in each run
+
+
+def right() -> NotebookNode:
+    source = exercises.source(NAME)
+    mine = Submission(NAME, "reference", "", {})
+    return with_first(hand_in(mine, source, source, functions(NAME)), MARK)
+
+
+def shown(nb: NotebookNode) -> list[str]:
+    """Texts that the cells but the checks show."""
+    return [
+        output.text
+        for cell in nb.cells
+        if cell.cell_type == "code" and not exercises.is_check(cell)
+        for output in cell.outputs
+        if "text" in output
+    ]
+
+
+def total(nb: NotebookNode) -> float:
+    return sum(part["points"] for part in nb.metadata["rooflib"]["parts"])
+
+
+@dataclass
+class Seen:
+    """For each run what its cells have printed, and what was asked: part → cases, twice."""
+
+    texts: list[list[str]] = field(default_factory=list)
+    asked: list[dict[str, list[list[Any]]]] = field(default_factory=list)
+    ends_cells: bool = False  # whether a cell ends the first run
+    ends_hidden: bool = False  # whether a copy ends in the first run, when asked a hidden case
+
+    def hidden(self, run: int) -> list[Any]:
+        """The second question about each part."""
+        return [cases[1] for cases in self.asked[run].values() if len(cases) > 1]
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Seen:
+    found = Seen()
+    run, ask = grade_notebook.run, Questions.ask
+
+    def noted_run(nb: NotebookNode, *rest: Any) -> Any:
+        if found.ends_cells and not found.texts:
+            nb.cells.insert(2, code("import os\nos._exit(1)"))
+        execution = run(nb, *rest)
+        found.texts.append(shown(nb))
+        found.asked.append({})
+        return execution
+
+    def noted_ask(self: Questions, part: Any, cases: Any, *rest: Any, **more: Any) -> Any:
+        before = found.asked[-1].setdefault(part.key, [])
+        before.append(list(cases))
+        if found.ends_hidden and len(found.asked) == 1 and len(before) == 2:
+            raise Ended
+        return ask(self, part, cases, *rest, **more)
+
+    monkeypatch.setattr(grade_notebook, "run", noted_run)
+    monkeypatch.setattr(Questions, "ask", noted_ask)
+    return found
+
+
+KNOWS = """
+import os
+plain = {function}
+known = {known!r}
+def {function}(**case):
+    if case not in known:
+        os._exit(1)
+    return plain(**case)
+"""
+
+
+def ends_when_asked_what_was_not_shown() -> NotebookNode:
+    book = right()
+    part = PARTS[0]
+    (place,) = (
+        index
+        for index, cell in enumerate(book.cells)
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == part.key
+    )
+    known = [dict(case) for case in part.cases]
+    book.cells.insert(place, code(KNOWS.format(function=part.function, known=known)))
+    return book
+
+
+def test_a_second_run_is_told_other_inputs_and_what_it_prints_is_not_shown(seen: Seen) -> None:
+    graded = grade(ends_when_asked_what_was_not_shown(), NAME, "seed")
+    first, second = seen.texts
+    assert first != second
+    assert shown(graded) == first
+    assert seen.hidden(0)
+    told = [case for cases in seen.hidden(0) for case in cases]
+    assert not [case for cases in seen.hidden(1) for case in cases if case in told]
+    assert graded.cells[0].id == NOTE
+    got = {part["key"]: part["points"] for part in graded.metadata["rooflib"]["parts"]}
+    assert (got["bytes-moved"], got["operations"]) == (0, 2)
+
+
+def test_a_process_that_ended_by_chance_when_it_was_asked_costs_nothing(seen: Seen) -> None:
+    seen.ends_hidden = True
+    graded = grade(right(), NAME, "seed")
+    assert total(graded) == FULL
+    assert len(seen.texts) == 2
+    assert shown(graded) == seen.texts[0]
+
+
+def test_a_run_that_was_not_told_anything_hidden_leaves_all_to_the_next(seen: Seen) -> None:
+    seen.ends_cells = True
+    graded = grade(right(), NAME, "seed")
+    assert total(graded) == FULL
+    assert seen.asked[0] == {}, "it is run again, so nothing need be asked"
+    assert shown(graded) == seen.texts[1]
+    assert graded.cells[0].get("id") != NOTE
+    seen.texts.clear(), seen.asked.clear()
+    seen.ends_cells = False
+    grade(right(), NAME, "seed")
+    assert len(seen.texts) == 1
+    assert graded.metadata["rooflib"]["parts"][0]["points"] == PARTS[0].points
+
+
+def test_the_same_inputs_are_drawn_for_each_second_run(seen: Seen) -> None:
+    for _ in range(2):
+        grade(ends_when_asked_what_was_not_shown(), NAME, "seed")
+    assert seen.hidden(1) == seen.hidden(3)
+
+
+def test_what_is_tried_again_alone_shows_what_it_showed_before(seen: Seen) -> None:
+    book = right()
+    first = grade(book, NAME, "seed", TimeLimits(), None, False)
+    again = grade(book, NAME, "seed", TimeLimits(), None, False, first)
+    assert first.metadata["rooflib"]["told"]
+    assert seen.texts[0] != seen.texts[1]
+    assert shown(again) == seen.texts[0]
+    assert seen.hidden(0) != seen.hidden(1)
+    third = grade(book, NAME, "seed", TimeLimits(), None, False, again)
+    assert shown(third) == seen.texts[0]
+    assert [cell.get("id") for cell in third.cells].count(NOTE) == 1
+    assert total(again) == total(third) == FULL
+
+
+JOB = Job("ada", NAME, b"x", json.dumps({"cells": []}), "seed", "version")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_who_is_late_is_tried_again_with_what_was_shown(
+    monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    jobs: list[Job] = []
+
+    def late(job: Job) -> Outcome:
+        jobs.append(job)
+        made = Outcome("the first", "", {}, [], "", [], [], 1.0, told=told)
+        return replace(made, late=len(jobs) == 1)
+
+    monkeypatch.setattr(course, "work", late)
+    named: Any = (JOB, None, b"")
+    assert len(list(course._done(Here(), iter([(named, JOB)]), 600))) == 1
+    assert [job.earlier for job in jobs] == ["", "the first" if told else ""]
+
+
+def test_what_the_next_grading_repeats_shows_what_it_showed_before(
+    release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, jobs = Classroom(tmp_path / "course", release), list[Job]()
+
+    def again(job: Job) -> Outcome:
+        jobs.append(job)
+        return replace(work(replace(job, reason="made up")), again=True, told=True)
+
+    monkeypatch.setattr(course, "work", again)
+    room.hand_in("ada", NAME, room.released(NAME))
+    for _ in range(2):
+        room.course.grade(Here())
+    assert jobs[0].earlier == ""
+    assert jobs[1].earlier == room.course.graded("ada", NAME).read_text()
+    room.hand_in("ada", NAME, room.solved(NAME))
+    room.course.grade(Here())
+    assert jobs[2].earlier == "", "another notebook has learned nothing"
+
+
+def test_an_outcome_says_whether_anything_hidden_was_told() -> None:
+    job = replace(JOB, version=exercises.digest(NAME), content=b"[]", released='{"cells": []}')
+    assert work(replace(job, released=_released())).told is False
+
+
+def _released() -> str:
+    return str(nbformat.writes(exercises.source(NAME)))
