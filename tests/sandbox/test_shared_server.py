@@ -63,7 +63,7 @@ def test_what_may_be_shared_is_told_from_what_can_not(shared: bool) -> None:
 
     size = 64 << 20
     flags = mmap.MAP_ANONYMOUS | (mmap.MAP_SHARED if shared else mmap.MAP_PRIVATE)
-    before, _ = memory._sizes(Path("/proc/self"))
+    _, before, _ = memory._sizes(Path("/proc/self"))
     with mmap.mmap(-1, size, flags):
-        now, _ = memory._sizes(Path("/proc/self"))
+        _, now, _ = memory._sizes(Path("/proc/self"))
     assert (now - before >= size) == shared
