@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from grading import sandbox
-from grading.execution.notebook import ENDED, run
+from grading.execution.notebook import ENDED, TOO_LATE, run
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.judging.lacking import name_missing_modules
@@ -110,6 +110,7 @@ def _grade(
         try:
             graded = judge_parts(name, questions, seed, limits, execution.trouble)
         except Ended:  # while it was asked, as few do
+            nb.metadata["rooflib"] = {"trouble": execution.trouble}
             return _Run(nb, questions.told, again=True)
     trouble = STOPPED.get(box.stopped, execution.trouble)
     late = execution.late | questions.late
@@ -129,12 +130,16 @@ def _grade(
 
 
 def _show(nb: NotebookNode, earlier: NotebookNode) -> None:
-    """Let the cells show what an earlier run has printed, and say so on top."""
+    """Let the cells show what an earlier run has printed; if that is not all, say so on top."""
     shown = [cell for cell in earlier.cells if cell.get("id") != NOTE]
     for place, cell in enumerate(nb.cells):
         if cell.cell_type == "code" and not exercises.is_check(cell):
             before = shown[place] if len(shown) == len(nb.cells) else {}
             cell.outputs = before.get("outputs", [])
             cell.execution_count = before.get("execution_count")
-    nb.cells.insert(0, new_markdown_cell(RUN_TWICE, id=NOTE))
+    late = any(
+        output.get("ename") == TOO_LATE for cell in shown for output in cell.get("outputs", [])
+    )
+    if late or earlier.metadata["rooflib"]["trouble"]:
+        nb.cells.insert(0, new_markdown_cell(RUN_TWICE, id=NOTE))
     nb.metadata["rooflib"]["told"] = True

@@ -27,6 +27,7 @@ LOOK_SECONDS = 0.2  # between two looks at the clocks
 ANSWER_CPU_SECONDS = 2  # for an answer that takes a free process milliseconds
 LATE_CELLS = 3  # after so many cells that had to be stopped, the rest is not run
 ENDED = "A cell ended the whole Python process; the cells after it were not run."
+TOO_LATE = "TooLate"  # the name of the error that such a cell shows
 SKIP = "skip-execution"  # a cell with this tag is not run
 # What a kernel says about itself.
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -149,7 +150,7 @@ class _Runner:
             stuck = self._stuck(late)
         seconds = self.limits.cell if clock == "cpu" else self.limits.cell_wall
         said = f"This cell ran for more than {seconds:g} s and was stopped."
-        cell.outputs.append(new_output("error", ename="TooLate", evalue="", traceback=[said]))
+        cell.outputs.append(new_output("error", ename=TOO_LATE, evalue="", traceback=[said]))
         if self.late_cells == LATE_CELLS:
             raise _Stuck(f"{LATE_CELLS} cells ran for too long", "them")
         if stuck:
