@@ -5,6 +5,7 @@ import errno
 import logging
 import os
 import re
+import tempfile
 import time
 import warnings
 from collections.abc import Generator, Iterator, Sequence
@@ -55,6 +56,11 @@ COURSE_ID = "roofline"  # in nbgrader's tables
 GAVE_UP = "the process that graded it ended each time"
 TOO_MUCH = "reading it takes more computing than there is for one"
 LATE = "something took too long, and others took the time to try it again; the next run does"
+DISK_IS_FULL = (
+    "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
+    "no grade is lost."
+)
+FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # as SQLite says it, and a server
 MIN_JOB_SECONDS = 10  # for a notebook, however short the time that it may run
 LATE_NOTEBOOKS = 3  # so many times the time of one notebook there is to try again what was late
 
@@ -138,6 +144,7 @@ class Course:
             self._versions = None
 
     def _graded(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
+        modules.use(modules_folder(self.folder))
         backend.limit(max(MIN_JOB_SECONDS, limits.notebook))
         state = self.state()
         found = submissions.submissions(self.folder)
@@ -283,6 +290,8 @@ class Course:
         result = state.get(submission.student, {}).get(submission.exercise)
         place = (submission.student, submission.exercise)
         if result is None or not (self.graded(*place).exists() and self.feedback(*place).exists()):
+            return False
+        if any(map(is_installed, result.get("missing", ()))):  # now, unlike before
             return False
         content, stamp, reason = submission.read()
         why = reason + submission.question

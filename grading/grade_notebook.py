@@ -93,7 +93,7 @@ def _grade(
     def is_repeated(ended: bool, waited: bool) -> bool:
         return not last and (ended or (waited and late_again)) and time.monotonic() < end
 
-    keys = {part.key for part in exercises.load(name).parts}
+    functions = {part.key: part.function for part in exercises.load(name).parts}
     left = replace(LIMITS, wall_seconds=max(0.0, end - time.monotonic()))
     with (
         sandbox.open(left, unsafe) as box,
@@ -106,12 +106,13 @@ def _grade(
         if is_repeated(ended, "wall" in execution.late):
             # Not asked: so the next run can be told the same inputs, and show what it prints.
             return _Run(nb, told=False, again=True)
-        questions.collect(keys)
+        questions.collect(set(functions))
         try:
             graded = judge_parts(name, questions, seed, limits, execution.trouble)
         except Ended:  # while it was asked, as few do
             nb.metadata["rooflib"] = {"trouble": execution.trouble}
             return _Run(nb, questions.told, again=True)
+    graded = name_missing_modules(nb, functions, graded)
     trouble = STOPPED.get(box.stopped, execution.trouble)
     late = execution.late | questions.late
     waited = "wall" in late or box.stopped == "time"

@@ -77,7 +77,8 @@ class Outcome:
     seconds: how long it took. again: whether the next run should do this again, since the grading
     itself failed. late: whether something took too long, for which others on the machine may be to
     blame: those who have the cores make it wait, and those who share its caches make it slow.
-    code: what the learner wrote, as `alike.code` has it. told: whether hidden inputs were asked.
+    code: what the learner wrote, as `alike.code` has it. missing: modules that it imports and that
+    are not there. told: whether hidden inputs were asked.
     """
 
     notebook: str
@@ -91,6 +92,7 @@ class Outcome:
     again: bool = False
     late: bool = False
     code: str = ""
+    missing: list[str] = field(default_factory=list)
     told: bool = False
 
 
@@ -160,6 +162,7 @@ def _worked(job: Job, start: float) -> Outcome:
         seconds=time.monotonic() - start,
         late=found["late"],
         code=written,
+        missing=missing,
         told=found["told"],
     )
 

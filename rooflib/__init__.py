@@ -57,13 +57,14 @@ __version__ = "0.2.0"
 
 # fmt: off
 __all__ = [
-    "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Run", "Table",
-    "TooBusyError", "__version__", "achieved", "all_gather", "all_reduce", "attainable",
-    "attention", "bound", "chip", "chips", "critical_batch", "critical_batch_limit",
-    "critical_depth", "data_points", "dot", "dtype", "elementwise", "first_whole_above",
-    "first_whole_from", "kv_bytes_per_token", "load_run", "matmul", "matmul_per_example", "measure",
-    "measure_accelerator", "measured", "model", "models", "operation", "percent", "plots",
-    "reduce_scatter", "rms_norm", "runs", "scientific", "sharded_matmul", "text",
+    "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Table",
+    "__version__", "all_gather", "all_reduce", "attainable", "attention",
+    "bound", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
+    "data_points", "dot", "dtype", "elementwise", "first_whole_above", "first_whole_from",
+    "kv_bytes_per_token",
+    "matmul", "matmul_per_example", "model",
+    "models", "operation", "percent", "plots", "published_shares", "published_steps",
+    "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
 ]
 # fmt: on
 

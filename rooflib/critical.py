@@ -141,6 +141,10 @@ def critical_depth(
     return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
 
 
+@overload
+def first_whole_from(value: float) -> float: ...
+@overload
+def first_whole_from(value: Size) -> Number: ...
 def first_whole_from(value: Size) -> Number:
     """The first whole number that is `value` or above it: where a link takes no longer.
 
@@ -151,6 +155,10 @@ def first_whole_from(value: Size) -> Number:
     return above - (above - 1 == value)
 
 
+@overload
+def first_whole_above(value: float) -> float: ...
+@overload
+def first_whole_above(value: Size) -> Number: ...
 def first_whole_above(value: Size) -> Number:
     """The first whole number strictly above `value`; infinity stays infinity.
 

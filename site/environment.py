@@ -83,7 +83,8 @@ def made_by_another_python() -> bool:
 def uv_entry() -> str:
     """Return uv's entry of the lock, with its hashes."""
     lock = (ROOT / "requirements-dev.txt").read_text()
-    return re.search(r"^uv==.*(?:\n +--hash.*)+", lock, re.MULTILINE).group()
+    (entry,) = re.findall(r"^uv==.*(?:\n +--hash.*)+", lock, re.MULTILINE)
+    return str(entry)
 
 
 def commands(python: str, kind: str, uv: str) -> "list[list[str]]":

@@ -100,10 +100,12 @@ def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str
     complete = [one for one in worked if all(works[one].contains(works[path]) for path in worked)]
     if complete:
         best = _preferred(complete, works, exercise) or complete[0]
-        less = [one for one, work in works.items() if work.is_copy or work.problem]
-        less = [one for one in less if one not in complete]
-        note = f"{_names([best])} counts, and holds all the work in {_names(less)}"
-        return Choice(best, note=note if less else "")
+        less = [one for one in works if works[one].is_copy and one not in complete]
+        damaged = [one for one in works if works[one].problem]
+        facts = [f"holds all the work in {_names(less)}"] if less else []
+        facts += [f"{_names(damaged)} cannot be read"] if damaged else []
+        note = ", ".join([f"{_names([best])} counts", *facts])
+        return Choice(best, note=note if facts else "")
     said = f"several notebooks with different answers: {_names(worked)}"
     chosen = _preferred(worked, works, exercise)
     if chosen is None:

@@ -25,6 +25,12 @@ class TooManyCells(Exception):
     """A notebook has more cells than anybody writes."""
 
 
+def of_bytes(content: bytes) -> NotebookNode:
+    """The notebook in these bytes, without outputs. Any error if it is none."""
+    # With or without a byte order mark, and in the 16 bits that some editors write.
+    return notebook(content.decode(json.detect_encoding(content)))
+
+
 def notebook(text: str) -> NotebookNode:
     """The notebook in this text, without outputs. Any error if it is none."""
     content = json.loads(text)

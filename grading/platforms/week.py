@@ -14,10 +14,10 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading.course import Course
-from grading.intake.names import shown, unfit
-from grading.platforms import downloads, grades, members
-from grading.platforms.downloads import HandIn, Unreadable
-from grading.platforms.roster import Table
+from grading.intake.names import shown
+from grading.platforms import downloads, grades, hand_ins, members, targets
+from grading.platforms.downloads import Unreadable
+from grading.platforms.roster import Table, text_of
 from grading.records import results
 from grading.release import exercises
 from grading.reports import rows

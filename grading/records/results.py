@@ -14,8 +14,8 @@ class Result(TypedDict, total=False):
 
     digest: of all that the grading depends on, "" if it must be repeated. given: what the page says
     that the instructor gave by hand. reason: why it was not graded, or not completely, "" if it
-    was. parts, code: those of `Outcome`. told: the digest, if it must be repeated though hidden
-    inputs were asked, else "".
+    was. parts, code, missing: those of `Outcome`. told: the digest, if it must be repeated though
+    hidden inputs were asked, else "".
     """
 
     digest: str

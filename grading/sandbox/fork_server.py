@@ -272,7 +272,7 @@ def command(boxes: Path, descriptor: int) -> list[str]:
         words += ["--uid", "65534", "--gid", "65534"]
     words += ["--hostname", "sandbox"]
     words += ["--proc", "/proc", "--dev", "/dev"]
-    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in (rooflib, roofkit)}
+    packages = {f"/run/course/{one.__name__}": one.__path__[0] for one in PACKAGES}
     for folder in ("/run/boxes", "/run/inside", PROC_COPIES, *packages, "/run/box"):
         words += parents(folder)
     words += ["--dir", "/run/box"]

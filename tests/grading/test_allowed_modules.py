@@ -140,7 +140,7 @@ def test_what_cannot_be_installed_leaves_all_as_it_was(tmp_path, wheels):
 
 @pytest.mark.parametrize(
     "package",
-    ["--pre", "./folder", "/tmp/x.whl", "a b", "x @ file:///x", "", "x\ny", "a;b"],
+    ["--no-binary=x", "./folder", "/tmp/x.whl", "a b", "x @ file:///x", "", "x\ny", "a;b"],
 )
 def test_nothing_but_a_package_is_handed_to_pip(tmp_path, package, monkeypatch):
     monkeypatch.setattr(allowed_modules, "_install", lambda *_: pytest.fail("it was installed"))

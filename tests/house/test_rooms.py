@@ -117,42 +117,6 @@ def test_no_room_of_the_grading_imports_itself_through_others() -> None:
     TopologicalSorter(rooms_of_grading()).prepare()
 
 
-def test_rooflib_is_read_in_half_an_hour() -> None:
-    lines = {"rooflib": 0, "measuring": 0, "accelerator": 0}  # the latter two are read apart
-    for path, source in code("rooflib"):
-        lines[path.parent.name] += source.count("\n")
-    # Attention, whole models, latency and measured steps came with 450 of them, and the first whole
-    # number from a threshold on with 12.
-    assert lines["rooflib"] <= 2490
-    # Threads that stay on cores of their own came with 25, and gauges that tell on some figures and
-    # not on others with 60.
-    assert lines["measuring"] <= 2235
-    # Two libraries behind one interface, the sensors of a driver, and a check of each result.
-    assert lines["accelerator"] <= 1320
-
-
-def test_no_two_files_of_a_tree_have_one_name() -> None:
-    for tree in ("rooflib", "kit", "grading", "site", "exercises", "chapters", "tests"):
-        files = [path for path in (ROOT / tree).rglob("*") if tracked(path)]
-        # What learners may hand in is named alike in each exercise.
-        names = [path.name for path in files if "submissions" not in path.parts]
-        twice = {name for name, times in collections.Counter(names).items() if times > 1}
-        # nbgrader asks for its two pages' formulas by one name, JupyterLab for its extensions.
-        assert twice <= {"__init__.py", "__main__.py", "mathjax.html.j2", "package.json"}, tree
-
-
-def tracked(path: Path) -> bool:
-    return path.is_file() and path in FILES
-
-
-FILES = {
-    ROOT / name
-    for name in subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split("\0")
-}
-
-
 def test_every_package_that_is_imported_was_chosen() -> None:
     asked = "".join(path.read_text() for path in ROOT.glob("requirements*.in"))
     chosen = set(re.findall(r"^([\w-]+)", asked, re.MULTILINE))

@@ -617,7 +617,7 @@ TWINS = [
 
 def test_of_misconceptions_with_the_same_values_all_are_named():
     said = words(lambda B, D: B + D, DATA | {"misconceptions": TWINS})
-    assert "Either: One. Or: Two. Read: here; or there." in said
+    assert "Either: One. Or: Two. Read: here; there." in said
     assert "Three." not in said
 
 

@@ -14,6 +14,7 @@ from jupyter_client.session import Session
 
 MESSAGE_BYTES = 4_000_000
 SHOWN = ("stream", "error", "display_data", "update_display_data", "execute_result", "clear_output")
+NO_PROCESS = 0
 # What a cell, and a notebook, sends; the grader takes no more than a few times as much. Errors are
 # sent all the same, a few of them.
 CELL_MESSAGES, ALL_MESSAGES = 4_000, 20_000

@@ -118,7 +118,15 @@ def place(path: bytes) -> str:
 def watch(readable: Sequence[str]) -> None:
     """Report to init each path that this process opens and that is neither its own nor readable."""
     seen: set[str] = set()
-    ours = ("/home/learner", "/tmp", "/dev", "/run/course", "/run/inside", *readable)
+    ours = (
+        "/home/learner",
+        "/tmp",
+        "/dev",
+        "/run/course",
+        "/run/inside",
+        "/run/modules",
+        *readable,
+    )
     ours += ("/proc/self", f"/proc/{os.getpid()}")
     ours += tuple(f"/proc/{one.name}" for one in Path(PROC_COPIES).iterdir())
     folders = tuple(f"{path}/" for path in ours)

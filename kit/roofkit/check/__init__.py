@@ -63,8 +63,9 @@ class Check:
         except KeyboardInterrupt:
             raise CheckInterrupted(f"{part}: the check was interrupted.") from None
         _remember(part, function, verdict)
-        report = "\n".join(_report(part, known, function, verdict))
-        if not verdict.passed:
+        slow = doubt()
+        report = "\n".join(_report(part, known, function, verdict, slow))
+        if slow or not verdict.passed:
             raise CheckFailed(report)
         print(report)
 

@@ -79,7 +79,8 @@ def judge(
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognise(seen, right, misconceptions, tolerance)
     if known:
-        return Verdict(sum(right), total, known[0].key, told(known, hedge(found, everywhere)))
+        says = (said_of(known, hedge(found, everywhere)), read_of(known))
+        return Verdict(sum(right), total, known[0].key, says)
     first = right.index(False)
     problem, detail = seen[first].problem, seen[first].detail
     if not problem:
@@ -101,10 +102,10 @@ def recognise(
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
-    """Return the misconceptions with the same values, and whether in every case or in wrong ones.
+    """Return all misconceptions with the same values, and whether they have them in every case.
 
-    Agreeing in the wrong cases alone says little if it happens by chance: names don't count then,
-    nor do values that are easily hit upon.
+    Else they have them in every wrong case, which says little if they agree by chance: so names
+    don't count then, nor do values that are easily hit upon.
     """
     everywhere, loose = [], []
     for known in misconceptions:
@@ -114,6 +115,7 @@ def recognise(
             else not answer.problem and same(answer.value, value, tolerance)
             for answer, value in zip(answers, known.values, strict=True)
         ]
+        pairs = zip(hits, right, answers, strict=True)
         if all(hits):
             everywhere.append(known)
         elif all(
@@ -121,15 +123,20 @@ def recognise(
             for hit, fine, answer in pairs
         ):
             loose.append(known)
-    return (everywhere, True) if everywhere else (loose, False)
+    return everywhere or loose, bool(everywhere)
 
 
-def told(known: Sequence[MisconceptionValues], hedge: str) -> tuple[str, ...]:
-    """Return what is said of misconceptions with the same values: any of them may be the cause."""
-    says = " Or: ".join(dict.fromkeys(one.says for one in known))
-    read = "; or ".join(dict.fromkeys(one.read for one in known))
-    either = "Either: " if len(known) > 1 else ""
-    return f"{hedge}{either}{says}", f"Read: {read}."
+def said_of(known: Sequence[MisconceptionValues], hedge: str) -> str:
+    """What explains the values; either-or where several misconceptions give the same ones."""
+    if len(known) == 1:
+        return hedge + known[0].says
+    either = "Either: " + " Or: ".join(one.says for one in known)
+    return (hedge or "More than one slip gives these values. ") + either
+
+
+def read_of(known: Sequence[MisconceptionValues]) -> str:
+    """Where to read about it."""
+    return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
 
 
 def telling(value: Plain) -> bool:

@@ -63,7 +63,7 @@ def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
     if _swapped(x, y, batches):
-        return [], "figure-swapped"
+        return np.empty(0), "figure-swapped"
     batch_of = _batch_of(xlabel, x, batches)
     x = batch_of(x)
     if not x.size or x[0] > batches.min() or x[-1] < batches.max():
@@ -83,12 +83,8 @@ def _swapped(x: Floats, y: Floats, batches: Floats) -> bool:
     return bool(np.allclose(up, wanted) and not np.allclose(across, wanted))
 
 
-def _rates(heights: Floats, label: str, axis: Facts) -> Floats:
-    """FLOP/s, as the ticks and the label say them together."""
-    unit, _ = vertical(label)
-    shown, prefix, has_unit = shown_scale(axis)
-    if has_unit or prefix == unit:
-        unit = 1.0  # said at the ticks already
+def _as_shown(heights: Floats, label: str, axis: Facts) -> Floats:
+    """The numbers that the ticks say, no logarithms."""
     base = _base(label)
     if base and heights.max() < LOGARITHMS:
         heights = base**heights
