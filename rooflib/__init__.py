@@ -53,7 +53,7 @@ from rooflib.units import percent, scientific, text
 if TYPE_CHECKING:
     from rooflib import plots
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # fmt: off
 __all__ = [

@@ -5,4 +5,4 @@ figures that move, `roofkit.pictures` the pictures that explain, and `roofkit.va
 of nbgrader's Validate.
 """
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
