@@ -127,6 +127,15 @@ class Page:
         if data := json.loads(tries):
             import_module("roofkit.check").take_tries(data)
 
+    def display_all(self, *values: Any, **_: Any) -> None:
+        """Show values as IPython's `display` does; its options change nothing here."""
+        for value in values:
+            self.display(value)
+
+    def clear(self) -> None:
+        """Remove what the cell has shown so far."""
+        self.shown.clear()
+
     def display(self, value: Any) -> None:
         """Show a value as a notebook would."""
         if hasattr(value, "savefig"):
@@ -164,7 +173,7 @@ class Page:
             raise RuntimeError("a page cannot ask: write the answer into the cell instead")
 
         builtins.input = no_input
-        builtins.display = self.display  # type: ignore[attr-defined]
+        builtins.display = self.display_all  # type: ignore[attr-defined]
         try:
             out, err = Prints(self.shown, "stdout"), Prints(self.shown, "stderr")
             with redirect_stdout(out), redirect_stderr(err):

@@ -22,10 +22,24 @@ class Markdown:
         return self.data
 
 
-def display(*values: object) -> None:
-    """Show values in the middle of a cell."""
-    for value in values:
-        builtins.display(value)  # type: ignore[attr-defined]
+@dataclass
+class HTML:
+    """A text that is shown as HTML."""
+
+    data: str
+
+    def _repr_html_(self) -> str:
+        return self.data
+
+
+def display(*values: object, **options: object) -> None:
+    """Show values in the middle of a cell. A page updates none: each is shown anew."""
+    builtins.display(*values, **options)  # type: ignore[attr-defined]
+
+
+def clear_output(wait: bool = False) -> None:
+    """Remove what the cell has shown so far."""
+    builtins.display.__self__.clear()  # type: ignore[attr-defined]
 
 
 def set_matplotlib_formats(*formats: str) -> None:
@@ -42,7 +56,13 @@ def install() -> None:
         return
     given: dict[str, dict[str, object]] = {
         "IPython": {"version_info": (8, 24, 0), "get_ipython": get_ipython},
-        "IPython.display": {"Markdown": Markdown, "display": display},
+        "IPython.display": {
+            "HTML": HTML,
+            "Markdown": Markdown,
+            "clear_output": clear_output,
+            "display": display,
+            "update_display": display,
+        },
         "matplotlib_inline": {},
         "matplotlib_inline.backend_inline": {"set_matplotlib_formats": set_matplotlib_formats},
     }

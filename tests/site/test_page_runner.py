@@ -116,6 +116,32 @@ def test_what_was_shown_before_an_error_stays() -> None:
     assert given[0] == {"kind": "stdout", "text": "so far\n"}
 
 
+def test_a_cell_shows_and_clears_as_in_a_notebook() -> None:
+    code = (
+        "from page_python.stand_ins import install; install(); "
+        "from page_python.page_runner import Page; "
+        "print(Page().run(open(0).read()))"
+    )
+    cell = """
+from IPython.display import HTML, clear_output, display
+display("gone")
+clear_output(wait=True)
+display(1, 2, display_id="one")
+display(HTML("<b>bold</b>"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=cell,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": f"{ROOT / 'site'}:{ROOT / 'kit'}:{ROOT}", "MPLBACKEND": "agg"},
+        check=True,
+    )
+    outputs = json.loads(done.stdout)["outputs"]
+    shown = [(output["kind"], output["text"]) for output in outputs]
+    assert shown == [("plain", "1"), ("plain", "2"), ("html", "<b>bold</b>")]
+
+
 def test_figures_are_drawn_once_and_named() -> None:
     page = Page()
     source = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\nfig"
