@@ -28,7 +28,7 @@ FORBIDDEN = {
 }  # fmt: skip
 OTHER_DATA = {"csv", "json", "tomllib", "time", "timeit", "pathlib", "importlib", "pandas"}
 CHAPTER = ROOT / "chapters/machine.md"
-NAME = re.findall(r'rl\.runs\(\)\["(.*)"\]', CHAPTER.read_text(encoding="utf-8"))[0]
+NAME = re.findall(r'roofmeter\.runs\(\)\["(.*)"\]', CHAPTER.read_text(encoding="utf-8"))[0]
 SHOWN = re.compile(r"^(?!.*÷).*(?:best|typical|measured|reached|loaded)")
 """Headings of columns that show what was measured; ratios of few digits may agree by chance."""
 

@@ -12,6 +12,12 @@ KERNEL, VALUES = "grading/test_grading_kernel.py", "grading/test_grading_values.
 HOSTILE, BOX = "grading/test_hostile.py", "sandbox/test_box_state.py"
 BOXES, COURSE = "sandbox/test_boxes.py", "grading/test_grading_course.py"
 FEEDBACK, LEAKS = "grading/test_feedback.py", "exercises/test_leaks.py"
+NEIGHBORS, SECOND_RUN = "sandbox/test_neighbors.py", "grading/test_second_run.py"
+NEIGHBOR_TESTS = [
+    "test_no_file_tells_what_a_neighbor_does",
+    "test_no_call_tells_what_a_neighbor_does",
+]
+SECOND_RUN_TESTS = ["test_a_second_run_is_told_other_inputs_and_what_it_prints_is_not_shown"]
 ALIKE, SOLUTION = "grading/test_alike.py", "site/test_solution.py"
 
 # A sentence of the page → where it is held: file, tests.
@@ -110,13 +116,31 @@ HELD = {
     "The hidden inputs, for the time of the run.": {
         VALUES: ["test_no_hidden_case_is_asked_before_the_published_ones_of_all_parts"]
     },
-    "A function learns what it is asked, and may behave otherwise then; it can't tell anybody.": {
+    "A function learns what it is asked, and may behave otherwise then.": {
+        VALUES: ["test_how_a_function_fails_for_hidden_cases_is_not_told_to_the_learner"]
+    },
+    "It has no way to tell that to its own page.": {
         VALUES: [
             "test_how_a_function_fails_for_hidden_cases_is_not_told_to_the_learner",
             "test_no_sentence_quotes_what_was_asked",
         ],
         "sandbox/test_refused_calls.py": ["test_no_word_of_a_notebook_s_own_comes_into_the_report"],
+        SECOND_RUN: SECOND_RUN_TESTS,
     },
+    "Against two submissions that were written to talk to each other and are graded on one "
+    "machine.": {NEIGHBORS: NEIGHBOR_TESTS},
+    "Files, locks, processes and counters of one are hidden from the other.": {
+        NEIGHBORS: NEIGHBOR_TESTS
+    },
+    "What one kernel can't hide is how long things take, which pages of the shared system files "
+    "are in memory (`smaps` of one's own process tells), and the numbers that Linux gives to new "
+    "pipes, sockets and event counters.": {NEIGHBORS: NEIGHBOR_TESTS},
+    "If you grade as root, each sandbox has a user of its own; otherwise they also share what "
+    "Linux counts for each user, such as the memory of pipes.": {
+        BOX: ["test_one_user_and_group_that_nobody_else_has"]
+    },
+    'With `GRADE_ARGS="--workers 1"` they are never there at the same time, and what is left are '
+    "the pages in memory.": {NEIGHBORS: NEIGHBOR_TESTS},
     "The source.": {LEAKS: ["test_there_is_something_to_look_for"]},
     "Whoever has this repository has the solutions, and `make solution` prints them.": {
         SOLUTION: ["test_who_has_finished_gets_the_solution_and_hears_of_other_rules_first"]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from dataclasses import dataclass
 from multiprocessing import forkserver
 from select import select
 
@@ -134,8 +135,14 @@ def test_a_folder_that_cannot_be_written_to_is_said_in_one_line(command, release
 # What took too long is tried again, alone and for a limited time.
 
 
+@dataclass(frozen=True)
+class Named:
+    name: str
+    earlier: str = ""
+
+
 def job(name):
-    return (name, None, b""), name
+    return (Named(name), None, b""), Named(name)
 
 
 @pytest.fixture
@@ -144,7 +151,8 @@ def tried(monkeypatch):
     the first try."""
     names = []
 
-    def work(name):
+    def work(job):
+        name = job.name
         names.append(name)
         late = name != "quick" and names.count(name) == 1
         reason = "a cell" if name == "5" else ""
@@ -156,7 +164,7 @@ def tried(monkeypatch):
 
 def again(names, seconds):
     done = course._done(made_up.Here(), iter(map(job, names)), seconds)
-    return [(named[0], made.late, made.reason, made.again) for named, made in done]
+    return [(named[0].name, made.late, made.reason, made.again) for named, made in done]
 
 
 def test_what_was_late_is_done_again_when_all_else_is_done_the_quickest_first(tried):

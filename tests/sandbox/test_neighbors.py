@@ -154,7 +154,7 @@ def looked(box: sandbox.Box, source: str) -> dict[str, Any]:
     return found
 
 
-def test_no_file_tells_what_a_neighbour_does(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
+def test_no_file_tells_what_a_neighbor_does(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
     first, second = pair
     before = looked(second, FILES)
     assert run_in(first, DEEDS).texts == [""]
@@ -163,7 +163,7 @@ def test_no_file_tells_what_a_neighbour_does(pair: tuple[sandbox.Box, sandbox.Bo
     assert {"/proc/cpuinfo", "/proc/meminfo", "/proc/stat"} <= before.keys()
 
 
-def test_no_call_tells_what_a_neighbour_does(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
+def test_no_call_tells_what_a_neighbor_does(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
     first, second = pair
     before = looked(second, ASKS)
     assert run_in(first, DEEDS).texts == [""]
@@ -171,7 +171,7 @@ def test_no_call_tells_what_a_neighbour_does(pair: tuple[sandbox.Box, sandbox.Bo
     assert {name: after[name] for name in after if before[name] != after[name]} == {}
 
 
-def test_a_neighbour_s_pipes_leave_room_for_one_s_own(
+def test_a_neighbor_s_pipes_leave_room_for_one_s_own(
     pair: tuple[sandbox.Box, sandbox.Box],
 ) -> None:
     """Linux counts them for each user; only root can give each sandbox a user of its own."""
