@@ -1,4 +1,4 @@
-"""`python -m roofmeter`: this machine's roofs, and its dots, as text and as files."""
+"""`python -m roofmeter`: measure this machine, print the run and save it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NoReturn
 
 from roofmeter.accelerator.backend import DEVICES
 from roofmeter.accelerator.survey import measure_accelerator
+from roofmeter.load_monitor import TooBusyError
 from roofmeter.protocol import measure
 from roofmeter.store import load_run
-from roofmeter.watch import TooBusyError
 
 
 class _Parser(argparse.ArgumentParser):
@@ -19,17 +19,19 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and print what was found; status 2 for a mistake, 3 for a machine too busy."""
+    """Measure and print; exit with 2 on a usage error, with 3 on a busy machine."""
     parser = _Parser(
         prog="python -m roofmeter",
-        description="Measure this machine with numpy: a minute, or less if nobody else wants it. "
-        "With --device an accelerator, through torch or jax: some minutes.",
+        description="Measure this machine with numpy: about a minute if it is otherwise idle. "
+        "With --device, measure an accelerator through torch or jax: a few minutes.",
     )
-    parser.add_argument("--save", metavar="FOLDER", help="write the run into this folder")
-    parser.add_argument("--compare", metavar="FOLDER", help="beside the run in this folder")
+    parser.add_argument("--save", metavar="FOLDER", help="save the run in this folder")
+    parser.add_argument(
+        "--compare", metavar="FOLDER", help="compare with the run saved in this folder"
+    )
     parser.add_argument("--device", metavar="DEVICE", help=f"one of {', '.join(DEVICES)}")
     parser.add_argument(
-        "--seconds", type=float, help="time it may take; 60 if left, with --device 300"
+        "--seconds", type=float, help="time limit; default 60, or 300 with --device"
     )
     given = parser.parse_args(arguments)
     try:
@@ -46,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.exit(3, f"roofmeter: {error}\n")
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         parser.error(str(error))
-    shown = [run.name, str(run.table), str(run.dots_table)]
-    shown += [f"beside {other.name}:", str(run.compare(other))] if other else []
+    shown = [run.name, str(run.table), str(run.operations_table)]
+    shown += [f"compared with {other.name}:", str(run.compare(other))] if other else []
     print(*shown, *run.warnings, sep="\n\n")
 
 

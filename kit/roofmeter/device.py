@@ -1,4 +1,4 @@
-"""The device that computes: what a run says about it, and which data sheet is its own."""
+"""The measured device: its description, and its data sheet in the catalog."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from rooflib.hardware import Chip
 
 @dataclass(frozen=True)
 class Device:
-    """An accelerator, or a processor that stands in for one; nothing that names an owner.
+    """A measured accelerator, or a CPU in its place.
+
+    Nothing here identifies its owner.
 
     Attributes
     ----------
     name
-        What it calls itself ("NVIDIA H200").
+        The name it reports ("NVIDIA H200").
     kind
         "cuda", "tpu" or "cpu".
     memory, cache
-        Bytes of its memory, and of its second-level cache, 0 where nothing tells.
+        Bytes of its memory, and of its second-level cache (0 if unknown).
     capability
-        Of a CUDA device, the version of its instructions ("9.0").
+        CUDA compute capability ("9.0"); empty for other devices.
     driver
-        Version of the driver, where it is told.
+        Driver version, if known.
     limits
-        Largest "clock" and "memory clock" in Hz and "power" in W, where they are told.
+        Maximum "clock" and "memory clock" in Hz and "power" in W, where known.
     """
 
     name: str
@@ -40,22 +42,22 @@ class Device:
 
 
 def data_sheet(name: str) -> Chip | None:
-    """The chip of the catalogue that a device's name means; None where none or several do.
+    """Return the catalog chip that a device name refers to, or None.
 
-    A chip is meant if the words of its name that tell it from its siblings are in the device's:
-    "NVIDIA H200" is the "H200 SXM". Its maker leaves out how it is mounted, so that is no such
-    word, except where the device's name says another way.
+    A chip matches if the device's name contains every word of the chip's name: "NVIDIA H200"
+    matches "H200 SXM". Drivers leave out form factors such as "SXM", so those words are not
+    required; but PCIe and NVL versions have different figures and match nothing.
     """
     words = set(_words(name))
-    if words & {"pcie", "nvl"}:  # Other figures, of which the catalogue has none.
+    if words & {"pcie", "nvl"}:  # The catalog has only the SXM versions.
         return None
-    named = [chip for chip in chips() if set(_words(chip.name)) - _MOUNTED <= words]
+    named = [chip for chip in chips() if set(_words(chip.name)) - _FORM_FACTORS <= words]
     return named[0] if len(named) == 1 else None
 
 
-_MOUNTED = {"sxm", "tpu"}
+_FORM_FACTORS = {"sxm", "tpu"}
 
 
 def _words(name: str) -> list[str]:
-    # "A100-SXM4-80GB" and "A100 80GB SXM" are one.
+    # "A100-SXM4-80GB" and "A100 80GB SXM" give the same words.
     return [re.sub(r"^sxm\d$", "sxm", word) for word in re.findall(r"[a-z0-9]+", name.lower())]

@@ -1,4 +1,4 @@
-"""What comes out of samples: a figure with its interval, or none."""
+"""Figures: a measured value with its interval, computed from samples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from rooflib._arguments import one_of
 from rooflib.operations import Operation
 from rooflib.units import text
-from roofmeter.watch import FEWEST, Sample, settled
+from roofmeter.load_monitor import MIN_SAMPLES, Sample, settled
 
 UNITS = ("FLOP/s", "B/s", "s")
 OPERATIONS = {"attention", "dot", "elementwise", "matmul", "matmul_per_example", "rms_norm"}
@@ -20,27 +20,27 @@ OPERATIONS |= {"operation"}
 
 @dataclass(frozen=True, repr=False)
 class Figure:
-    """Something that was measured, with all of its samples.
+    """A measured quantity with all of its samples.
 
-    Only undisturbed samples count. Fewer than three of them are no figure: `best` and the others
-    are then a ValueError, and `refused` says why.
+    Only undisturbed samples count. With fewer than three of them the figure is rejected: `best`,
+    `median` and the others then raise a ValueError, and `rejection` gives the reason.
 
     Attributes
     ----------
     key, what
-        Its name in tables ("peak fp32"), and what ran, in words.
+        Its name in tables ("peak fp32"), and a description of what ran.
     unit
-        "FLOP/s" and "B/s", of which more is better, or "s", of which less is.
+        "FLOP/s" or "B/s" (higher is better), or "s" (lower is better).
     amount
-        What one pass does: so many FLOPs, bytes, or calls.
+        FLOPs, bytes or calls in one pass.
     threads
-        Threads that shared it.
+        Threads that shared the work.
     footprint
-        Bytes that pass before the first of them is needed again; what fits into a cache stays.
+        Bytes accessed before any byte is accessed again: what fits into a cache stays there.
     operation, sizes
-        For a dot under the roof: the function of rooflib that counts it, and its arguments.
+        For an operation: the rooflib function that counts it, and its arguments.
     roof
-        For a dot: the key of the figure that is the bandwidth it is held against.
+        For an operation: the key of the figure whose bandwidth bounds it.
     """
 
     key: str
@@ -61,42 +61,42 @@ class Figure:
 
     @cached_property
     def seconds(self) -> tuple[float, ...]:
-        """Seconds of a pass, of each undisturbed sample, shortest first."""
-        return tuple(sorted(s.each for s in self.samples if not s.disturbed))
+        """Seconds per pass of each undisturbed sample, shortest first."""
+        return tuple(sorted(s.per_pass for s in self.samples if not s.disturbed))
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """The figure of each undisturbed sample in `unit`, best first."""
+        """The value of each undisturbed sample in `unit`, best first."""
         if self.unit == "s":
             return tuple(each / self.amount for each in self.seconds)
         return tuple(self.amount / each for each in self.seconds)
 
     @property
-    def refused(self) -> str:
-        """Why there is no figure; empty where there is one."""
-        if len(self.seconds) >= FEWEST:
+    def rejection(self) -> str:
+        """The reason why there is no figure; empty if there is one."""
+        if len(self.seconds) >= MIN_SAMPLES:
             return ""
-        why = next((s.disturbed for s in reversed(self.samples) if s.disturbed), "time was out")
+        why = next((s.disturbed for s in reversed(self.samples) if s.disturbed), "out of time")
         return f"{len(self.seconds)} of {len(self.samples)} samples undisturbed: {why}"
 
     @property
     def settled(self) -> bool:
-        """Whether its third-best sample is within 5% of the best."""
+        """Whether the third-best sample is within 5% of the best."""
         return settled(list(self.seconds))
 
     @property
     def best(self) -> float:
-        """The best undisturbed sample: what the machine can do, for a roof."""
+        """The best undisturbed sample: what the machine can do; used for roofs."""
         return self._shown[0]
 
     @property
     def median(self) -> float:
-        """The typical sample."""
+        """The median of the undisturbed samples."""
         return statistics.median(self._shown)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The smallest and the largest of the undisturbed samples."""
+        """The smallest and the largest undisturbed sample."""
         return min(self._shown), max(self._shown)
 
     @property
@@ -107,27 +107,27 @@ class Figure:
 
     @property
     def share(self) -> float:
-        """Typical share of the CPU time of its threads that was used: a half is one of two."""
+        """Median share of its threads' CPU time that was used."""
         return statistics.median(s.own for s in self.samples if not s.disturbed)
 
     @property
     def counted(self) -> Operation:
-        """What a dot computes and moves, counted by rooflib; a ValueError for a figure without."""
+        """The operation as counted by rooflib; a ValueError for a figure that is a roof."""
         import rooflib as rl
 
         if not self.operation:
-            raise ValueError(f"{self.key!r} is a roof, and no operation under one")
+            raise ValueError(f"{self.key!r} is a roof, not an operation")
         made: Operation = getattr(rl, self.operation)(**self.sizes)
         return made
 
     def __repr__(self) -> str:
-        shown = self.refused or f"{text(self.best, self.unit)} at best, " + " to ".join(
+        shown = self.rejection or f"{text(self.best, self.unit)} at best, " + " to ".join(
             text(end, self.unit) for end in self.interval
         )
         return f"<Figure {self.key}: {shown}>".replace("\N{NO-BREAK SPACE}", " ")
 
     @property
     def _shown(self) -> tuple[float, ...]:
-        if self.refused:
-            raise ValueError(f"{self.key!r} has no figure: {self.refused}")
+        if self.rejection:
+            raise ValueError(f"{self.key!r} has no figure: {self.rejection}")
         return self.values

@@ -1,4 +1,4 @@
-"""The machine that is measured: its name, and how many of its cores this process was granted."""
+"""The measured host: its CPU, its memory, and the cores that it grants."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ ROOT = Path("/")
 
 @dataclass(frozen=True)
 class Host:
-    """What a run says about its machine; nothing that names an owner, a place or a network.
+    """A description of the host, without anything that identifies its owner.
 
     Attributes
     ----------
     cpu
-        The name that the processor gives itself.
+        The model name that the processor reports.
     present, granted
-        Cores that there are, and cores' worth of time that this process may use.
+        Cores of the machine, and cores that this process may use (affinity and CPU quota).
     memory
-        Bytes of main memory, or the limit that the process runs under.
+        Bytes of main memory, or the memory limit of the container if lower.
     caches
-        Bytes of each cache as the system claims them ("L1d", "L2", "L3"), for one of its kind.
+        Bytes of each cache as the system reports them ("L1d", "L2", "L3"), per instance.
     system
-        Kernel and architecture.
+        Kernel version and architecture.
     """
 
     cpu: str
@@ -47,7 +47,7 @@ def this_host(root: Path = ROOT) -> Host:
         granted=granted(root),
         memory=_memory(root),
         caches=_caches(root),
-        # Of a kernel's release only the numbers: what follows names who built it.
+        # Keep only the version numbers of the kernel release: its suffix may name who built it.
         system=f"{platform.system()} {_numbers(platform.release())}, {platform.machine()}",
     )
 
@@ -58,9 +58,9 @@ def _numbers(release: str) -> str:
 
 
 def granted(root: Path = ROOT) -> int:
-    """Cores that this process may use: those of its affinity, less where a quota is smaller.
+    """Return how many cores this process may use: its affinity, capped by its quota.
 
-    A quota of 1.5 cores counts as one: with two threads, both would be stopped now and then.
+    Quotas are rounded down: at 1.5 cores, a second thread would be throttled now and then.
     """
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -68,10 +68,10 @@ def granted(root: Path = ROOT) -> int:
 
 
 def quota(root: Path = ROOT) -> float:
-    """Cores' worth of time that the control groups of this process allow; infinite without one.
+    """Return the CPU quota of this process in cores; infinite without one.
 
-    Read as in the kernel's documentation, "Control Group v2" (cpu.max) and "CFS Bandwidth
-    Control" (cpu.cfs_quota_us). A group is held to the limits of those above it as well.
+    The quota comes from the control groups: cpu.max ("Control Group v2" in the kernel's documentation) and cpu.cfs_quota_us ("CFS
+    Bandwidth Control"). The limits of parent groups apply as well.
     """
     found = [math.inf]
     for line in _read(root / "proc/self/cgroup").splitlines():
@@ -118,7 +118,7 @@ def _memory(root: Path) -> float:
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         limit = _read(root / "sys/fs/cgroup" / name).strip()
         sizes.append(float(limit) if limit.isdecimal() else math.inf)
-    # Where nothing says, a machine of the size that the arrays need at least.
+    # Without any source, assume 4 GiB: the least that the arrays need.
     return min(sizes) if min(sizes) < math.inf else 4 * 2.0**30
 
 

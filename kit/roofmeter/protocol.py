@@ -1,4 +1,4 @@
-"""In which order a machine is measured, how long, and what happens when it is too busy."""
+"""The measurement protocol: order, time limits, and handling of busy machines."""
 
 from __future__ import annotations
 
@@ -12,126 +12,146 @@ import numpy as np
 
 from rooflib._arguments import positive
 from roofmeter import kernels
-from roofmeter.dots import dots
+from roofmeter.clocks import Clock, read_clocks
 from roofmeter.figures import Figure
 from roofmeter.host import Host, this_host
 from roofmeter.kernels import Probe
-from roofmeter.readings import Readings, now
-from roofmeter.run import PEAKS, ROOFS, Run
-from roofmeter.store import script_hash
-from roofmeter.team import Team, available_memory, blas, blas_threads, numbers, room
-from roofmeter.watch import (
-    BLOCK,
-    CLOSE,
-    ENOUGH,
-    SLOWER,
+from roofmeter.load_monitor import (
+    MAX_SLOWDOWN,
+    MIN_SAMPLE_SECONDS,
+    SETTLED_TOLERANCE,
+    TARGET_SAMPLES,
+    LoadMonitor,
     Sample,
     TooBusyError,
-    Watch,
     Work,
 )
+from roofmeter.run import PEAKS, ROOFS, Run
+from roofmeter.store import script_hash
+from roofmeter.threads import (
+    ThreadPool,
+    array_budget,
+    available_memory,
+    blas_info,
+    blas_threads,
+    random_floats,
+)
+from roofmeter.workloads import workloads
 
 Progress = Callable[[float, str], object]
-"""Is told the share of the time that is over, and what is measured next."""
+"""A callback that gets the share of the time used and a description of the next probe."""
 
-_Taken: TypeAlias = Mapping[int, tuple[Sample, ...]]
-"""The samples of a probe, by its number in the plan."""
-ROOF_TIME, DOT_TIME = 4.0, 2.0
-"""Seconds that a roof and a dot get at most."""
-DOT_ENOUGH = 4
-"""Undisturbed samples that will do for what is no roof."""
-PROTOCOL = {"timer": "clock of the host", "data": "uniform", "block": BLOCK, "enough": ENOUGH}
-PROTOCOL |= {
-    "close": CLOSE,
-    "slower": SLOWER,
-    "dot_enough": DOT_ENOUGH,
-    "cached": kernels.CACHED,
-    "roof": ROOF_TIME,
-    "dot": DOT_TIME,
+_SamplesByProbe: TypeAlias = Mapping[int, tuple[Sample, ...]]
+"""The samples of each probe, by its index in the plan."""
+MAX_ROOF_SECONDS, MAX_OPERATION_SECONDS = 4.0, 2.0
+"""Time limit per attempt of a roof and of an operation."""
+OPERATION_TARGET_SAMPLES = 4
+"""Undisturbed samples to aim for in probes that are not roofs."""
+PROTOCOL = {
+    "timer": "clock of the host",
+    "data": "uniform",
+    "block": MIN_SAMPLE_SECONDS,
+    "enough": TARGET_SAMPLES,
 }
-"""How samples are taken, for the run."""
+PROTOCOL |= {
+    "close": SETTLED_TOLERANCE,
+    "slower": MAX_SLOWDOWN,
+    "dot_enough": OPERATION_TARGET_SAMPLES,
+    "cached": kernels.MAX_CACHED_BYTES,
+    "roof": MAX_ROOF_SECONDS,
+    "dot": MAX_OPERATION_SECONDS,
+}
+"""The sampling parameters that are stored with a run."""
 
 
 def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
-    """Measure the roofs of this machine with numpy, and the course's operations under them.
+    """Measure this machine with numpy: its roofs, and operations of the course.
 
-    About a minute on two cores if nobody else wants them, and never more than `seconds` for what is
-    measured. A sample in which somebody else took the cores is dropped and repeated, at once and
-    again at the end. What is not reached in time is left out, and the run says so. Give it more
-    seconds on a machine that others use now and then.
+    This takes about a minute on two idle cores. Samples disturbed by other load are dropped and
+    repeated, at once and again at the end. Probes that don't fit into `seconds` are left out and
+    listed in `Run.left_out`; allow more time on a machine that others use now and then.
 
-    The peak is the best that numpy's matmul does, not the best that the processor could. Bandwidth
-    is that of reading, and of an update in place, which load nothing in secret; copying is a dot.
+    The peak is the best that numpy's matmul reaches, not the best that the processor could reach.
+    The bandwidths are those of reading and of an update in place, which cause no hidden loads.
     Source of the streams: McCalpin, "Memory bandwidth and machine balance in current high
     performance computers", 1995.
 
     Parameters
     ----------
     seconds
-        Time that it may take, above zero.
+        Time limit, above zero.
     progress
-        True draws a bar; False draws nothing; a function is called with the share of the time that
-        is over, and with what comes next.
+        True draws a progress bar; False draws nothing; a function is called with the share of the
+        time used and a description of the next probe.
 
     Raises
     ------
     TooBusyError
-        If others have the machine, at the start or during one of the four roofs. Nothing is
-        concluded then. It is a RuntimeError.
+        If other load keeps the machine busy, at the start or during one of the four roofs. A
+        subclass of RuntimeError.
     ValueError
         If `seconds` is not above zero and finite.
     """
     positive("seconds", seconds)
-    host, readings = this_host(), now
-    tell = teller(progress)
-    with blas_threads(host.granted), Team(host.granted) as team:
-        store = numbers(room(available_memory(host.memory)) // 4)
-        plan, gauges = _plan(store, team), kernels.gauges(store, team)
-        run = take(host, kernels.spin(team), plan, seconds, tell, readings, gauges=gauges)
-    tell(1.0, "done")
+    host = this_host()
+    report = progress_reporter(progress)
+    with blas_threads(host.granted), ThreadPool(host.granted) as pool:
+        store = random_floats(array_budget(available_memory(host.memory)) // 4)
+        plan, references = _plan(store, pool), kernels.references(store, pool)
+        run = measure_plan(
+            host, kernels.spin(pool), plan, seconds, report, read_clocks, references=references
+        )
+    report(1.0, "done")
     return run
 
 
-def take(
+def measure_plan(
     host: Host,
     spin: Work,
     plan: Iterable[Probe],
     seconds: float,
-    tell: Progress,
-    readings: Readings,
+    report: Progress,
+    clock: Clock,
     date: datetime.datetime | None = None,
-    gauges: Mapping[str, Work] | None = None,
+    references: Mapping[str, Work] | None = None,
 ) -> Run:
-    """Measure the probes of `plan` in their order, if `spin` finds all granted cores free.
+    """Measure the probes of `plan` in order, once `spin` finds the cores idle.
 
-    Several probes of one key are tries: the best of them is the figure. The roofs come first, until
-    each has a figure; what else was disturbed is tried again at the end, as long as there is time.
+    Probes with the same key are alternatives: the best one becomes the figure. Roofs come first and
+    are repeated until each has a figure. Other disturbed probes are repeated at the end, as time
+    allows.
     """
-    watch, start = Watch(readings, host.present, gauges=gauges or {}), readings().wall
-    watch.insist_on_quiet(spin, host.granted)
+    monitor, start = LoadMonitor(clock, host.present, references=references or {}), clock().wall
+    monitor.require_idle(spin, host.granted)
     taken: dict[int, tuple[Sample, ...]] = {}
     probes = list(plan)
-    while waiting := _waiting(probes, taken, watch):
-        # The roofs until all are there: without one of them the rest is worth nothing.
-        first = _roofs_missing(probes, waiting)
+    while waiting := _pending(probes, taken, monitor):
+        # Measure the roofs until all have figures: no other figure is useful without them.
+        first = _pending_roofs(probes, waiting)
         for number in first or waiting:
             probe = probes[number]
-            spent = readings().wall - start
+            spent = clock().wall - start
             if spent > seconds and (probe.key not in ROOFS or number in taken):
                 continue
-            tell(min(spent / seconds, 1.0), probe.what)
+            report(min(spent / seconds, 1.0), probe.what)
             work = probe.make()
-            most, enough = (ROOF_TIME, ENOUGH) if probe.key in ROOFS else (DOT_TIME, DOT_ENOUGH)
-            until = readings().wall + most
-            telling = kernels.telling(probe.footprint)
-            new = watch.samples(work, probe.threads, probe.keeps_busy, until, enough, telling)
+            most, enough = (
+                (MAX_ROOF_SECONDS, TARGET_SAMPLES)
+                if probe.key in ROOFS
+                else (MAX_OPERATION_SECONDS, OPERATION_TARGET_SAMPLES)
+            )
+            until = clock().wall + most
+            relevant = kernels.relevant_references(probe.footprint)
+            new = monitor.take_samples(
+                work, probe.threads, probe.keeps_busy, until, enough, relevant
+            )
             taken[number] = taken.get(number, ()) + tuple(new)
-            # The machine may just have shown that it was slower when a roof was measured.
-            if not first and _roofs_missing(probes, _waiting(probes, taken, watch)):
+            # New reference times may have invalidated the samples of a roof.
+            if not first and _pending_roofs(probes, _pending(probes, taken, monitor)):
                 break
-        if readings().wall - start > seconds:
+        if clock().wall - start > seconds:
             break
-    figures, left_out = _figures(_tried(probes, taken, watch))
+    figures, left_out = _select_figures(_figures_so_far(probes, taken, monitor))
     for key in ROOFS:
         if key not in figures:
             why = left_out.get(key, "not measured")
@@ -139,78 +159,94 @@ def take(
     return Run(
         host=host,
         date=date or datetime.datetime.now(datetime.UTC).replace(microsecond=0),
-        seconds=round(readings().wall - start, 1),
+        seconds=round(clock().wall - start, 1),
         threads=host.granted,
         figures=figures,
         libraries=_libraries(),
         left_out=left_out,
         protocol=PROTOCOL,
-        paces=watch.usual(),
+        reference_times=monitor.typical_references(),
     )
 
 
-def _waiting(probes: Sequence[Probe], taken: _Taken, watch: Watch) -> list[int]:
-    """Which are still to be measured: all, and then those whose samples were disturbed.
+def _pending(probes: Sequence[Probe], taken: _SamplesByProbe, monitor: LoadMonitor) -> list[int]:
+    """Return the indices of probes without a valid figure.
 
-    What was disturbed keeps its undisturbed samples, and what was good may no longer be when the
-    machine has shown what its usual pace is.
+    Disturbed probes keep their undisturbed samples. Samples that looked valid may become disturbed
+    once later reference times show the usual speed of the machine.
     """
-    return [n for n, figure in enumerate(_tried(probes, taken, watch)) if figure.refused]
+    return [
+        n for n, figure in enumerate(_figures_so_far(probes, taken, monitor)) if figure.rejection
+    ]
 
 
-def _roofs_missing(probes: Sequence[Probe], waiting: Sequence[int]) -> list[int]:
-    """Which of those that wait are roofs of which no try has a figure."""
+def _pending_roofs(probes: Sequence[Probe], waiting: Sequence[int]) -> list[int]:
+    """Return the pending probes of roofs that have no valid figure from any attempt."""
     found = {probe.key for n, probe in enumerate(probes) if n not in waiting}
     return [n for n in waiting if probes[n].key in ROOFS and probes[n].key not in found]
 
 
-def _tried(probes: Sequence[Probe], taken: _Taken, watch: Watch) -> list[Figure]:
-    """The figure of each probe, refused or not, by what the watch knows now."""
+def _figures_so_far(
+    probes: Sequence[Probe], taken: _SamplesByProbe, monitor: LoadMonitor
+) -> list[Figure]:
+    """Return the figure of each probe, valid or not, given the reference times so far."""
     return [
-        figure_of(probe, watch.judged(taken.get(n, ()), kernels.telling(probe.footprint)))
+        make_figure(
+            probe, monitor.mark_slow(taken.get(n, ()), kernels.relevant_references(probe.footprint))
+        )
         for n, probe in enumerate(probes)
     ]
 
 
-def _figures(tried: Sequence[Figure]) -> tuple[dict[str, Figure], dict[str, str]]:
-    """The figure of each key, and why others are left out."""
+def _select_figures(tried: Sequence[Figure]) -> tuple[dict[str, Figure], dict[str, str]]:
+    """Return the best figure of each key, and the reason for each missing one."""
     figures: dict[str, Figure] = {}
     for figure in tried:
         key = figure.key
-        if not figure.refused and (key not in figures or better(figure, figures[key])):
+        if not figure.rejection and (key not in figures or is_faster(figure, figures[key])):
             figures[key] = figure
     left_out: dict[str, str] = {}
     for figure in tried:
-        if figure.refused:
-            # A try that is missing matters too: the figure may be less than the best of all.
+        if figure.rejection:
+            # List a missing alternative as well: it might have been the best.
             missing = f"{figure.key}, {figure.what}" if figure.key in figures else figure.key
-            left_out.setdefault(missing, figure.refused if figure.samples else "the time was out")
+            left_out.setdefault(missing, figure.rejection if figure.samples else "out of time")
     return figures, left_out
 
 
-_KEPT = ("key", "what", "unit", "amount", "threads", "footprint", "operation", "sizes", "roof")
+_COPIED_FIELDS = (
+    "key",
+    "what",
+    "unit",
+    "amount",
+    "threads",
+    "footprint",
+    "operation",
+    "sizes",
+    "roof",
+)
 
 
-def figure_of(probe: Probe, samples: tuple[Sample, ...]) -> Figure:
-    """What a probe and its samples make."""
-    return Figure(samples=samples, **{name: getattr(probe, name) for name in _KEPT})
+def make_figure(probe: Probe, samples: tuple[Sample, ...]) -> Figure:
+    """Return the figure of a probe from its samples."""
+    return Figure(samples=samples, **{name: getattr(probe, name) for name in _COPIED_FIELDS})
 
 
-def better(one: Figure, other: Figure) -> bool:
-    """Whether the one is typically faster than the other."""
+def is_faster(one: Figure, other: Figure) -> bool:
+    """Return whether the median of `one` is faster than that of `other`."""
     return one.median < other.median if one.unit == "s" else one.median > other.median
 
 
-def _plan(store: Any, team: Team) -> Iterable[Probe]:
+def _plan(store: Any, pool: ThreadPool) -> Iterable[Probe]:
     for kind in PEAKS:
-        for side in kernels.sides(team.threads):
-            yield kernels.peak(kind, side, team.threads)
-    yield kernels.read(store, team)
-    yield kernels.update(store, team)
-    yield kernels.call(team)
-    yield from kernels.staircase(store, team)
-    yield from dots(store, team)
-    again = kernels.peak("fp32", kernels.SIDES[0], team.threads)
+        for side in kernels.peak_sides(pool.threads):
+            yield kernels.peak(kind, side, pool.threads)
+    yield kernels.read(store, pool)
+    yield kernels.update(store, pool)
+    yield kernels.call(pool)
+    yield from kernels.staircase(store, pool)
+    yield from workloads(store, pool)
+    again = kernels.peak("fp32", kernels.PEAK_SIDES[0], pool.threads)
     yield replace(again, key="peak again")
 
 
@@ -218,15 +254,15 @@ def _libraries() -> dict[str, str]:
     import rooflib as rl
 
     versions = {"rooflib": rl.__version__, "python": platform.python_version()}
-    return versions | {"numpy": np.__version__, **blas(), "script": script_hash()}
+    return versions | {"numpy": np.__version__, **blas_info(), "script": script_hash()}
 
 
-def teller(progress: Progress | bool) -> Progress:
-    """What is told of the progress: a function, a bar, or nobody."""
+def progress_reporter(progress: Progress | bool) -> Progress:
+    """Return the progress callback: the given function, a progress bar, or a no-op."""
     if callable(progress):
         return progress
     if not progress:
         return lambda share, what: None
-    from roofmeter.bar import draw
+    from roofmeter.progress_bar import draw
 
     return draw

@@ -1,4 +1,4 @@
-"""A run: everything that was measured on one machine, kept with where it comes from."""
+"""A run: all measurements of one machine, with their provenance."""
 
 from __future__ import annotations
 
@@ -24,78 +24,80 @@ from roofmeter.host import Host
 PEAKS = ("fp32", "fp64")
 STREAMS = ("read", "update")
 ROOFS = ("peak fp32", "peak fp64", *STREAMS)
-"""Without these there is no run; one of an accelerator has whatever peaks it has."""
-AGAIN = "peak again"
-FLAT = 1.25
-"""From where on the staircase no cache helps: at most so many times the bandwidth of memory."""
-STEADY = 0.1
-"""A peak that differs by more between beginning and end means that the clock changed."""
+"""Required figures of a CPU run. An accelerator's run has the peaks that the device supports."""
+PEAK_AGAIN = "peak again"
+MAX_SPEEDUP_OVER_MEMORY = 1.25
+"""Reads at most this many times as fast as memory are not served by a cache."""
+MAX_DRIFT = 0.1
+"""A larger change of the peak between start and end means that the clock frequency drifted."""
 
 
 @dataclass(frozen=True)
-class Dot:
-    """An operation that was measured, beside its bounds.
+class MeasuredOperation:
+    """A measured operation and its bounds.
 
     Attributes
     ----------
     figure
-        What was measured, in seconds.
+        The measured time, in seconds.
     bounds
-        What the roofs of the run allow: with the delay of a call as `launch`.
+        Its bounds under the roofs of the run, with the overhead of a numpy call as `launch`.
     ratio, ratios
-        The best time in lower bounds, which stand for the best of the roofs; and best to slowest.
-    side
-        "above the roof": faster than the lower bound, by every sample; "on the roof": the bound
-        lies within the samples; "between the bounds", or "slower than both", by the best sample.
-    why
-        For a dot above the roof: whether a cache holds its bytes, or the count must be wrong.
+        Measured time ÷ lower bound: of the best sample; and of the best and the slowest.
+    position
+        "above the roof": every sample is faster than the lower bound; "on the roof": the bound
+        lies within the samples; "between the bounds" or "slower than both": the best sample is.
+    reason
+        For an operation above the roof: its bytes fit in a cache, or fewer moved than counted.
     """
 
     figure: Figure
     bounds: Bounds
-    side: str
-    why: str = ""
+    position: str
+    reason: str = ""
 
     @property
     def ratios(self) -> tuple[float, float]:
+        """Measured time ÷ lower bound, of the best and of the slowest sample."""
         best, slowest = (each / float(self.bounds.lower) for each in self.figure.interval)
         return best, slowest
 
     @property
     def ratio(self) -> float:
+        """Measured time ÷ lower bound, of the best sample."""
         return self.ratios[0]
 
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """What `measure` or `measure_accelerator` found on one machine.
+    """The result of `measure` or `measure_accelerator` on one machine.
 
     Attributes
     ----------
     host
-        The machine.
+        The machine that it ran on.
     date
-        When it began, in UTC.
+        Start time, in UTC.
     seconds
-        How long it took.
+        Duration.
     threads
         Threads that shared the work.
     figures
         Every figure by its key: "peak fp32", "peak fp64", "read", "update", "call", "peak again",
-        "cache" and a size in bytes, and the dots. Of an accelerator "peak" and "burst" of each data
-        type, "read" and "update", and the dots.
+        "cache" and a size in bytes, and the operations. For an accelerator, "peak" and "burst" of
+        each data type, "read" and "update", and the operations.
     libraries
-        Versions of what ran, and the hash of roofmeter's own code.
+        Versions of the libraries, and the hash of roofmeter's own code ("script").
     left_out
-        Keys of what was refused or not reached, and why.
+        Keys of figures that were rejected or not reached in time, with the reason.
     device
-        The accelerator, or None where the processor was measured through numpy.
+        The accelerator, or None if the processor was measured with numpy.
     protocol
         How samples were taken: the timer, the data, seconds of each part.
-    paces
-        Seconds of a pass of each gauge, as was usual in this run.
+    reference_times
+        Usual seconds per pass of each reference workload ("paces" in run files).
 
-    A run without one of its roofs is a ValueError.
+    A missing roof raises a ValueError.
     """
 
     host: Host
@@ -107,36 +109,37 @@ class Run:
     left_out: Mapping[str, str] = field(default_factory=dict)
     device: Device | None = None
     protocol: Mapping[str, Any] = field(default_factory=dict)
-    paces: Mapping[str, float] = field(default_factory=dict)
+    reference_times: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         peaks = [f"peak {kind}" for kind in self.kinds] or ["peak"]
         for key in (*peaks, *STREAMS) if self.device else ROOFS:
-            if key not in self.figures or self.figures[key].refused:
+            if key not in self.figures or self.figures[key].rejection:
                 known = ", ".join(self.figures) or "none"
                 wanted = "a peak, read, update" if self.device else ", ".join(ROOFS)
                 raise ValueError(f"figures must have {wanted}; got {known}, no {key}")
 
     @property
     def name(self) -> str:
-        """The machine and the day, for labels."""
+        """Machine name and date, for labels."""
         return f"{self.device.name if self.device else self.host.cpu}, {self.date:%Y-%m-%d}"
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The data types that there are peaks for."""
-        peaks = [key for key in self.figures if key.startswith("peak ") and key != AGAIN]
+        """The data types with a measured peak."""
+        peaks = [key for key in self.figures if key.startswith("peak ") and key != PEAK_AGAIN]
         return tuple(key.removeprefix("peak ") for key in peaks)
 
     @cached_property
     def chip(self) -> Chip:
-        """The best figures as a chip; its memory is as fast as it is read."""
-        return self.under("read")
+        """The run as a chip: best figures, and the bandwidth of reading as HBM bandwidth."""
+        return self.as_chip("read")
 
-    def under(self, roof: str = "read", of: str = "best") -> Chip:
-        """The same with the bandwidth of "read", "update" or "cache" and a size in bytes.
+    def as_chip(self, roof: str = "read", of: str = "best") -> Chip:
+        """Return the run as a chip with the bandwidth of one roof.
 
-        `of` is "best" or "median": the roofs at their best, or as they typically are.
+        `roof` is "read", "update" or "cache" with a size in bytes. `of` is "best" or "median": take
+        the roofs at their best or at their typical values.
         """
         one_of("of", of, ("best", "median"))
         streams = [key for key, f in self.figures.items() if f.unit == "B/s"]
@@ -150,87 +153,91 @@ class Run:
 
     @cached_property
     def staircase(self) -> Mapping[float, Figure]:
-        """Bandwidth by the bytes that are read again and again, of all threads together."""
+        """Figures of repeated reads, by the bytes read by all threads together."""
         stairs = [f for key, f in self.figures.items() if key.startswith("cache ")]
         return {figure.footprint: figure for figure in sorted(stairs, key=lambda f: f.footprint)}
 
     @property
     def caches_end(self) -> float:
-        """Bytes from which on reading is about as slow as from main memory, on the staircase."""
-        if self.device:  # What a device calls its cache holds no more than that.
+        """Array size in bytes from which on repeated reads run at memory speed."""
+        if self.device:  # A device reports the size of its cache.
             return self.device.cache
-        slow = FLAT * self.figures["read"].best
+        slow = MAX_SPEEDUP_OVER_MEMORY * self.figures["read"].best
         fast = [size for size, figure in self.staircase.items() if figure.median > slow]
         return min((size for size in self.staircase if size > max(fast, default=0)), default=0.0)
 
     @property
     def drift(self) -> float:
-        """Change of the fp32 peak from the beginning to the end, as a share; 0 if not measured."""
-        again = self.figures.get(AGAIN)
+        """Relative change of the fp32 peak between start and end; 0 if not measured."""
+        again = self.figures.get(PEAK_AGAIN)
         return again.median / self.figures[f"peak {self.kinds[0]}"].median - 1 if again else 0.0
 
     @property
     def warnings(self) -> list[str]:
-        """What to keep in mind with these figures; none is best."""
+        """Reasons to be careful with these figures; empty if there are none."""
         found = [f"{key}: left out, {why}" for key, why in self.left_out.items()]
         found += [
             f"{key}: not settled, its samples differ by {percent(figure.spread)}"
             for key, figure in self.figures.items()
             if not figure.settled
         ]
-        if abs(self.drift) > STEADY:
+        if abs(self.drift) > MAX_DRIFT:
             found.append(f"the peak changed by {percent(abs(self.drift))}: the clock is not steady")
         if self.staircase and self.caches_end == 0:
             found.append("read: no array was larger than the caches")
         return found
 
     @cached_property
-    def dots(self) -> Mapping[str, Dot]:
-        """Every operation that was measured, against the roof that it names."""
-        return {key: self._dot(f) for key, f in self.figures.items() if f.operation}
+    def operations(self) -> Mapping[str, MeasuredOperation]:
+        """Each measured operation with its bounds under the roof that it names."""
+        return {key: self._with_bounds(f) for key, f in self.figures.items() if f.operation}
 
-    def _dot(self, figure: Figure) -> Dot:
+    def _with_bounds(self, figure: Figure) -> MeasuredOperation:
         call = self.figures.get("call")
         roof = figure.roof
-        if roof not in self.figures:  # A cache of this very size was not measured: the next.
+        if (
+            roof not in self.figures
+        ):  # No cache figure of exactly this size: use the next larger one.
             sizes = [s for s in self.staircase if s >= float(roof.removeprefix("cache "))]
             roof = f"cache {min(sizes):.0f}" if sizes else "read"
-        found = bound(figure.counted, self.under(roof), launch=call.best if call else 0)
+        bounds = bound(figure.counted, self.as_chip(roof), launch=call.best if call else 0)
         best, slowest = figure.interval
-        if slowest < found.lower:
+        if slowest < bounds.lower:
             cached = figure.footprint < self.caches_end
-            why = "a cache holds its bytes" if cached else "fewer bytes moved than were counted"
-            return Dot(figure, found, "above the roof", why)
-        if best <= found.lower:
-            return Dot(figure, found, "on the roof")
-        return Dot(
-            figure, found, "between the bounds" if best <= found.upper else "slower than both"
+            reason = "a cache holds its bytes" if cached else "fewer bytes moved than were counted"
+            return MeasuredOperation(figure, bounds, "above the roof", reason)
+        if best <= bounds.lower:
+            return MeasuredOperation(figure, bounds, "on the roof")
+        return MeasuredOperation(
+            figure, bounds, "between the bounds" if best <= bounds.upper else "slower than both"
         )
 
     @property
     def table(self) -> Table:
-        """The roofs: best, typical, smallest to largest, and how many samples these are."""
+        """Table of the roofs: best, typical, smallest to largest, and sample counts."""
         return _table([f for f in self.figures.values() if not f.operation])
 
     @property
-    def dots_table(self) -> Table:
-        """The dots: measured, the bounds, and how far they are from the lower one."""
-        dots = self.dots.values()
+    def operations_table(self) -> Table:
+        """Table of the operations: measured times, bounds, and their ratio."""
+        operations = self.operations.values()
         return Table(
             {
-                "operation": [dot.figure.what for dot in dots],
-                "FLOP/B": [text(float(dot.figure.counted.intensity)) for dot in dots],
-                "measured": [_span(dot.figure.interval, dot.figure.unit) for dot in dots],
-                "lower bound": [text(float(dot.bounds.lower), "s") for dot in dots],
-                "upper bound": [text(float(dot.bounds.upper), "s") for dot in dots],
-                "÷ lower": [_span(dot.ratios) for dot in dots],
-                "side": [dot.side + (f": {dot.why}" if dot.why else "") for dot in dots],
+                "operation": [each.figure.what for each in operations],
+                "FLOP/B": [text(float(each.figure.counted.intensity)) for each in operations],
+                "measured": [_span(each.figure.interval, each.figure.unit) for each in operations],
+                "lower bound": [text(float(each.bounds.lower), "s") for each in operations],
+                "upper bound": [text(float(each.bounds.upper), "s") for each in operations],
+                "÷ lower": [_span(each.ratios) for each in operations],
+                "position": [
+                    each.position + (f": {each.reason}" if each.reason else "")
+                    for each in operations
+                ],
             }
         )
 
     def compare(self, other: Run) -> Table:
-        """Each figure of both runs, how many times this one's the other's is, and whether more
-        than their spread lies between them."""
+        """Compare the figures of two runs: ratio, and whether intervals are disjoint."""
         keys = [key for key in self.figures if key in other.figures]
         pairs = [(self.figures[key], other.figures[key]) for key in keys]
         return Table(
@@ -239,20 +246,20 @@ class Run:
                 self.name: [text(a.median, a.unit) for a, _ in pairs],
                 f"{other.name} ": [text(b.median, b.unit) for _, b in pairs],
                 "ratio": [text(b.median / a.median) for a, b in pairs],
-                "apart": ["yes" if _apart(a, b) else "no" for a, b in pairs],
+                "apart": ["yes" if _disjoint(a, b) else "no" for a, b in pairs],
             }
         )
 
     @property
     def sheet(self) -> Chip | None:
-        """The device's data sheet in the catalogue, None where it has none there."""
+        """The data sheet of the device in the catalog, or None."""
         return data_sheet(self.device.name) if self.device else None
 
-    def beside(self, sheet: str | Chip) -> Table:
-        """The roofs of this run beside those that a data sheet promises, and their shares of them.
+    def compare_with_sheet(self, sheet: str | Chip) -> Table:
+        """Compare the measured roofs with a data sheet.
 
-        `sheet` is a chip, or the name of one in the catalogue. A peak is what the matrix units are
-        to reach or, where the sheet has none in that type, the vector units.
+        `sheet` is a chip, or the name of one in the catalog. A peak is compared with that of the
+        matrix units or, if the sheet has none in that type, of the vector units.
         """
         chip = as_chip(sheet)
         promised = {f"peak {kind}": peak for kind, peak in {**chip.vector, **chip.peaks}.items()}
@@ -274,7 +281,7 @@ class Run:
         )
 
     def save(self, folder: str | Path) -> Path:
-        """Write a TOML file and a CSV of all samples into `folder`, named as it is."""
+        """Save the run in `folder`: TOML file and CSV of all samples, named like it."""
         from roofmeter import store
 
         return store.save(self, Path(folder))
@@ -307,5 +314,5 @@ def _span(ends: tuple[float, float], unit: str = "") -> str:
     return span(np.array(ends), unit)
 
 
-def _apart(a: Figure, b: Figure) -> bool:
+def _disjoint(a: Figure, b: Figure) -> bool:
     return a.interval[0] > b.interval[1] or b.interval[0] > a.interval[1]

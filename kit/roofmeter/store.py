@@ -1,6 +1,6 @@
-"""Runs in files: a TOML file that says what was measured where, and a CSV of every sample.
+"""Run files: a TOML file with provenance and figures, a CSV with every sample.
 
-No result is written, only amounts and times, so that none can differ from its samples.
+Only amounts and times are stored; results are computed on load, so they always match the samples.
 """
 
 from __future__ import annotations
@@ -15,61 +15,72 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from roofmeter.clocks import SensorReading
 from roofmeter.device import Device
 from roofmeter.figures import Figure
 from roofmeter.host import Host
-from roofmeter.readings import Reading
-from roofmeter.watch import Sample
+from roofmeter.load_monitor import Sample
 
 if TYPE_CHECKING:
     from roofmeter.run import Run
 
 FORMAT = 1
 COLUMNS = ("figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed")
-TOLD = ("clock", "memory_clock", "power", "temperature", "reasons")
-"""Columns of a run on an accelerator, behind the others."""
-STORED = Path(__file__).parent / "runs"
-PROVENANCE = ("rooflib", "python", "numpy", "blas", "script")
-ACCELERATED = ("rooflib", "python", "numpy", "library", "script")
-"""What the libraries of a run must name; the latter where a device was measured."""
-HOST = ("cpu", "present", "granted", "memory", "caches", "system")
-DEVICE = ("name", "kind", "memory", "cache", "capability", "driver", "limits")
-FIGURE = ("key", "what", "unit", "amount", "threads", "footprint", "operation", "sizes", "roof")
+SENSOR_COLUMNS = ("clock", "memory_clock", "power", "temperature", "reasons")
+"""Additional columns of an accelerator's run."""
+RUNS_FOLDER = Path(__file__).parent / "runs"
+REQUIRED_LIBRARIES = ("rooflib", "python", "numpy", "blas", "script")
+REQUIRED_DEVICE_LIBRARIES = ("rooflib", "python", "numpy", "library", "script")
+"""Required entries of the table "libraries" in a run of an accelerator."""
+HOST_FIELDS = ("cpu", "present", "granted", "memory", "caches", "system")
+DEVICE_FIELDS = ("name", "kind", "memory", "cache", "capability", "driver", "limits")
+FIGURE_FIELDS = (
+    "key",
+    "what",
+    "unit",
+    "amount",
+    "threads",
+    "footprint",
+    "operation",
+    "sizes",
+    "roof",
+)
 
 
 def save(run: Run, folder: Path) -> Path:
-    """Write `run` as folder/name.toml and folder/name.csv, both named as the folder is."""
+    """Write `run` as folder/name.toml and folder/name.csv, with the folder's name."""
     folder.mkdir(parents=True, exist_ok=True)
     head: dict[str, Any] = {"format": FORMAT, "date": run.date, "seconds": run.seconds}
     head |= {"threads": run.threads}
     tables: dict[str, Mapping[str, Any]] = {
         "run": head,
-        "host": {name: getattr(run.host, name) for name in HOST},
+        "host": {name: getattr(run.host, name) for name in HOST_FIELDS},
     }
     if run.device:
-        tables["device"] = {name: getattr(run.device, name) for name in DEVICE}
+        tables["device"] = {name: getattr(run.device, name) for name in DEVICE_FIELDS}
     tables |= {"libraries": run.libraries, "protocol": run.protocol, "left_out": run.left_out}
-    if run.paces:
-        tables["paces"] = run.paces
+    if run.reference_times:
+        tables["paces"] = run.reference_times
     lines = [line for name, table in tables.items() for line in _table(f"[{name}]", table)]
     for figure in run.figures.values():
-        shown = {name: getattr(figure, name) for name in FIGURE}
-        lines += _table("[[figure]]", {k: v for k, v in shown.items() if v or k in FIGURE[:5]})
+        shown = {name: getattr(figure, name) for name in FIGURE_FIELDS}
+        lines += _table(
+            "[[figure]]", {k: v for k, v in shown.items() if v or k in FIGURE_FIELDS[:5]}
+        )
     (folder / f"{folder.name}.toml").write_text("\n".join(lines), encoding="utf-8")
     with (folder / f"{folder.name}.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(COLUMNS + (TOLD if run.device else ()))
+        rows.writerow(COLUMNS + (SENSOR_COLUMNS if run.device else ()))
         for figure in run.figures.values():
             rows.writerows(_row(figure.key, each) for each in figure.samples)
     return folder
 
 
 def load_run(folder: str | Path) -> Run:
-    """Read a run that was saved.
+    """Load a saved run.
 
-    A folder without one, a format of another time, samples of a figure that the TOML file does
-    not have, and a run that does not say on which machine, with which libraries and how it was
-    taken are a ValueError.
+    Raises a ValueError if the folder holds no run, the format version differs, the CSV has samples
+    of an unknown figure, or the host, the libraries or the protocol are not recorded.
     """
     from roofmeter.run import Run
 
@@ -80,9 +91,14 @@ def load_run(folder: str | Path) -> Run:
     found = tomllib.loads(path.read_text(encoding="utf-8"))
     head = found.get("run", {})
     if head.pop("format", None) != FORMAT:
-        raise ValueError(f"format of {path.name} must be {FORMAT}: it is of another roofmeter")
+        raise ValueError(
+            f"format of {path.name} must be {FORMAT}: it is from another version of roofmeter"
+        )
     device = Device(**found["device"]) if "device" in found else None
-    wanted = {"libraries": ACCELERATED if device else PROVENANCE, "protocol": ("timer", "data")}
+    wanted = {
+        "libraries": REQUIRED_DEVICE_LIBRARIES if device else REQUIRED_LIBRARIES,
+        "protocol": ("timer", "data"),
+    }
     wanted |= {"run": ("date",), "host": ("cpu",), "device": ("name", "kind") if device else ()}
     for table, names in wanted.items():
         for name in names:
@@ -96,19 +112,19 @@ def load_run(folder: str | Path) -> Run:
             samples[row["figure"]].append(_sample(row))
     figures = {f["key"]: Figure(samples=tuple(samples[f["key"]]), **f) for f in found["figure"]}
     rest = {name: found[name] for name in ("libraries", "protocol", "left_out")}
-    rest["paces"] = found.get("paces", {})
+    rest["reference_times"] = found.get("paces", {})
     return Run(host=Host(**found["host"]), figures=figures, device=device, **head, **rest)
 
 
 @cache
 def runs() -> Mapping[str, Run]:
-    """The runs that come with roofmeter, by name, those of processors first."""
-    found = {folder.name: load_run(folder) for folder in sorted(STORED.glob("*/"))}
+    """Return the runs that come with roofmeter, by name, CPU runs first."""
+    found = {folder.name: load_run(folder) for folder in sorted(RUNS_FOLDER.glob("*/"))}
     return MappingProxyType(dict(sorted(found.items(), key=lambda named: bool(named[1].device))))
 
 
 def script_hash(*patterns: str) -> str:
-    """SHA-256 of the code that measures: two runs with one hash were taken alike."""
+    """Return the SHA-256 of the measuring code: equal hashes mean the same method."""
     found = hashlib.sha256()
     for pattern in patterns or ("*.py",):
         for path in sorted(Path(__file__).parent.glob(pattern)):
@@ -140,24 +156,24 @@ def _value(value: Any) -> str:
 def _row(key: str, sample: Sample) -> list[Any]:
     shares = [getattr(sample, name) for name in COLUMNS[3:7]]
     shown = ["" if share is None else f"{share:.4f}" for share in shares]
-    told = [getattr(sample.device, name) for name in TOLD] if sample.device else []
+    sensors = [getattr(sample.device, name) for name in SENSOR_COLUMNS] if sample.device else []
     pace = " ".join(f"{took:.6f}" for took in sample.pace)
-    shown += [pace, sample.disturbed, *("" if value is None else repr(value) for value in told)]
+    shown += [pace, sample.disturbed, *("" if value is None else repr(value) for value in sensors)]
     return [key, repr(sample.seconds), sample.repeats, *shown]
 
 
 def _sample(row: Mapping[str, str]) -> Sample:
     shares = {name: _number(row[name]) for name in COLUMNS[4:7]}
-    told: dict[str, Any] = {name: _number(row[name]) for name in TOLD if name in row}
-    if told:
-        told["reasons"] = None if told["reasons"] is None else int(told["reasons"])
+    sensors: dict[str, Any] = {name: _number(row[name]) for name in SENSOR_COLUMNS if name in row}
+    if sensors:
+        sensors["reasons"] = None if sensors["reasons"] is None else int(sensors["reasons"])
     return Sample(
         seconds=float(row["seconds"]),
         repeats=int(row["repeats"]),
         own=float(row["own"]),
         pace=tuple(map(float, row["pace"].split())),
         disturbed=row["disturbed"],
-        device=Reading(**told) if told else None,
+        device=SensorReading(**sensors) if sensors else None,
         **shares,
     )
 

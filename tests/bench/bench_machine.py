@@ -1,7 +1,7 @@
 """Holds what numpy measures against loops in C and likwid-bench: `bench_machine.py [runs]`.
 
 Needs gcc; takes likwid-bench where it is installed. Numpy and C take turns of a tenth of a second,
-and each sample is divided by the one beside it: a neighbour who slows the machine for a while slows
+and each sample is divided by the one beside it: a neighbor who slows the machine for a while slows
 both. Bandwidths should agree; the peak is the share that numpy reaches.
 """
 
@@ -21,11 +21,18 @@ import c_roofs
 
 import rooflib as rl
 from roofmeter import kernels
+from roofmeter.clocks import read_clocks
 from roofmeter.host import this_host
 from roofmeter.kernels import Probe
-from roofmeter.readings import now
-from roofmeter.team import Floats, Team, available_memory, blas_threads, numbers, room
-from roofmeter.watch import Watch
+from roofmeter.load_monitor import LoadMonitor
+from roofmeter.threads import (
+    Floats,
+    ThreadPool,
+    array_budget,
+    available_memory,
+    blas_threads,
+    random_floats,
+)
 
 FIGURES = {"peak fp32": "FLOP/s", "peak fp64": "FLOP/s", "read": "B/s", "update": "B/s"}
 PAIRS, EVERY = 40, 10
@@ -57,10 +64,10 @@ class Pairs:
         return statistics.median(beside / rate for rate, beside in self.likwid)
 
 
-def numpys(store: Floats, team: Team) -> dict[str, Probe]:
-    """The roofs of `rooflib.measure`, the peaks for one of its sizes."""
-    found = {f"peak {kind}": kernels.peak(kind, 2048, team.threads) for kind in kernels.TYPES}
-    return {**found, "read": kernels.read(store, team), "update": kernels.update(store, team)}
+def numpys(store: Floats, pool: ThreadPool) -> dict[str, Probe]:
+    """The roofs of `roofmeter.measure`, the peaks for one of its sizes."""
+    found = {f"peak {kind}": kernels.peak(kind, 2048, pool.threads) for kind in kernels.TYPES}
+    return {**found, "read": kernels.read(store, pool), "update": kernels.update(store, pool)}
 
 
 def likwid(key: str, threads: int) -> float:
@@ -73,24 +80,26 @@ def likwid(key: str, threads: int) -> float:
     return 1e6 * float(shown["MFlops/s" if key.startswith("peak") else "MByte/s"])
 
 
-def taker(watch: Watch, probe: Probe) -> Callable[[], float]:
+def taker(monitor: LoadMonitor, probe: Probe) -> Callable[[], float]:
     """Takes one sample of a probe and returns its rate."""
     work = probe.make()
-    repeats = watch.repeats(work)
+    repeats = monitor.choose_repeats(work)
 
-    def take() -> float:
-        watch.rest()  # until the threads of the one before are off their cores
-        return probe.amount / watch.block(work, repeats).each
+    def take_sample() -> float:
+        monitor.wait_until_idle()  # until the threads of the one before are off their cores
+        return probe.amount / monitor.time_block(work, repeats).per_pass
 
-    return take
+    return take_sample
 
 
-def run(watch: Watch, ours: Mapping[str, Probe], c: Mapping[str, Probe]) -> dict[str, Pairs]:
-    watch.insist_on_quiet(ours["peak fp32"].make(), ours["peak fp32"].threads)
+def run(
+    monitor: LoadMonitor, ours: Mapping[str, Probe], c: Mapping[str, Probe]
+) -> dict[str, Pairs]:
+    monitor.require_idle(ours["peak fp32"].make(), ours["peak fp32"].threads)
     found = {}
     for key in FIGURES:
         pairs = found[key] = Pairs()
-        numpy_once, c_once = taker(watch, ours[key]), taker(watch, c[key])
+        numpy_once, c_once = taker(monitor, ours[key]), taker(monitor, c[key])
         for number in range(PAIRS):
             pairs.numpy.append(numpy_once())
             pairs.c.append(c_once())
@@ -106,15 +115,15 @@ def main(count: int) -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         blas_threads(host.granted),
-        Team(host.granted) as team,
+        ThreadPool(host.granted) as pool,
     ):
-        store = numbers(room(available_memory(host.memory)) // 4)
+        store = random_floats(array_budget(available_memory(host.memory)) // 4)
         library = c_roofs.compiled(Path(folder), library=True)
-        ours, c = numpys(store, team), c_roofs.probes(library, store, team.threads)
-        watch = Watch(now, host.present, gauges=kernels.gauges(store, team))
+        ours, c = numpys(store, pool), c_roofs.probes(library, store, pool.threads)
+        monitor = LoadMonitor(read_clocks, host.present, references=kernels.references(store, pool))
         for number in range(count):
             print(f"run {number + 1} of {count}", file=sys.stderr)
-            runs.append(run(watch, ours, c))
+            runs.append(run(monitor, ours, c))
     print(table(runs))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from roofmeter.kernels import Probe
-from roofmeter.team import Floats
+from roofmeter.threads import Floats
 
 SOURCE = Path(__file__).with_name("reference_roofs.c")
 OPTIONS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-fno-tree-loop-distribute-patterns")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_up_run import made_up_run
+from fake_run import fake_run
 from myst_nb.core.read import read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
 from repository import ROOT
@@ -22,7 +22,8 @@ from roofmeter.device import Device
 PAGES = [ROOT / "index.md", *ROOT.glob("chapters/*.md"), *ROOT.glob("slides/*.md")]
 # Ways to a figure that is no stored run's: to measure here and now, to make one up, to read a file.
 FORBIDDEN = {
-    "measure", "measure_accelerator", "load_run", "Run", "Figure", "Sample", "Host", "Dot",
+    "measure", "measure_accelerator", "load_run", "Run", "Figure", "Sample", "Host",
+    "MeasuredOperation",
     "Device", "open", "read_text", "read_csv", "loadtxt", "genfromtxt", "load", "loads",
     "perf_counter",
 }  # fmt: skip
@@ -88,7 +89,7 @@ def stored(monkeypatch, tmp_path):
 
     def put(seed: int) -> Path:
         folder = tmp_path / f"runs-{seed}"
-        run = made_up_run(seed)
+        run = fake_run(seed)
         run.save(folder / NAME)
         # A name that has a data sheet, so that the page shows both; the figures are no GPU's.
         device = Device("NVIDIA H200", "cuda", 1e9)
@@ -107,7 +108,7 @@ def stored(monkeypatch, tmp_path):
         }
         gpu = replace(run, device=device, figures=figures, libraries=libraries)
         gpu.save(folder / "nvidia-h200-2026-01-02")
-        monkeypatch.setattr(store, "STORED", folder)
+        monkeypatch.setattr(store, "RUNS_FOLDER", folder)
         store.runs.cache_clear()
         return folder
 

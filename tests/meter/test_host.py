@@ -1,4 +1,4 @@
-"""What the system says of itself: cores, quotas, caches and clocks, on made-up file systems."""
+"""Tests of host detection and clocks, on fake /proc and /sys trees."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from roofmeter import host, readings
+from roofmeter import clocks, host
 
 QUOTAS = {
     "none": ({}, "0::/\n", 99),
@@ -47,7 +47,7 @@ def system(root: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("name", QUOTAS)
-def test_the_smallest_quota_above_a_process_counts(tmp_path, monkeypatch, name):
+def test_the_smallest_quota_of_all_parent_groups_applies(tmp_path, monkeypatch, name):
     files, groups, cores = QUOTAS[name]
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(99)), raising=False)
     root = system(tmp_path, {**files, "proc/self/cgroup": groups.rstrip()})
@@ -55,18 +55,18 @@ def test_the_smallest_quota_above_a_process_counts(tmp_path, monkeypatch, name):
     assert host.granted(root) == int(cores)
 
 
-def test_a_process_has_no_more_cores_than_its_affinity_and_never_none(tmp_path, monkeypatch):
+def test_granted_cores_are_limited_by_affinity_and_at_least_one(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5}, raising=False)
     assert host.granted(tmp_path) == 2
     files = {"sys/fs/cgroup/cpu.max": "50000 100000", "proc/self/cgroup": "0::/"}
     assert host.granted(system(tmp_path, files)) == 1
 
 
-def test_cores_granted_here_are_those_of_the_system():
+def test_granted_cores_agree_with_psutil():
     assert 1 <= host.granted() <= len(psutil.Process().cpu_affinity())
 
 
-def test_a_machine_is_described_from_its_files(tmp_path):
+def test_the_host_is_described_from_proc_and_sys(tmp_path):
     caches = "sys/devices/system/cpu/cpu0/cache/index"
     described = {
         "proc/cpuinfo": "processor\t: 0\nmodel name\t: Made-up CPU @ 2 GHz",
@@ -91,57 +91,57 @@ def test_a_machine_is_described_from_its_files(tmp_path):
     ("release", "shown"),
     [("6.8.0-49-generic", "6.8.0"), ("10.0.26100", "10.0.26100"), ("13", "13"), ("", "unknown")],
 )
-def test_of_a_kernel_only_the_numbers_are_told(monkeypatch, tmp_path, release, shown):
+def test_only_the_version_numbers_of_the_kernel_are_kept(monkeypatch, tmp_path, release, shown):
     monkeypatch.setattr(host.platform, "release", lambda: release)
     assert host.this_host(tmp_path).system.split(" ")[1] == f"{shown},"
 
 
-def test_a_system_without_such_files_is_described_all_the_same(tmp_path):
+def test_a_system_without_proc_is_still_described(tmp_path):
     found = host.this_host(tmp_path)
     assert found.cpu
     assert found.memory > 0
     assert found.caches == {}
 
 
-def test_a_machine_without_proc_is_as_busy_as_psutil_finds_it(monkeypatch):
+def test_busy_time_without_proc_comes_from_psutil(monkeypatch):
     before = psutil.cpu_times()
-    found = readings._busy_by_psutil()
+    found = clocks._busy_by_psutil()
     after = psutil.cpu_times()
     low, high = (t.user + t.nice + t.system for t in (before, after))
     assert low - 1e-6 <= found <= high + 1e-6
     monkeypatch.setitem(sys.modules, "psutil", None)
-    assert readings._busy_by_psutil() is None
+    assert clocks._busy_by_psutil() is None
 
 
-def test_memory_is_no_more_than_the_container_may_have(tmp_path):
+def test_memory_is_capped_by_the_container_limit(tmp_path):
     files = {"proc/meminfo": "MemTotal: 1000 kB", "sys/fs/cgroup/memory.max": "5000"}
     assert host.this_host(system(tmp_path, files)).memory == 5000
     older = {"sys/fs/cgroup/memory/memory.limit_in_bytes": "4000"}
     assert host.this_host(system(tmp_path, older)).memory == 4000
 
 
-def test_the_machine_is_as_busy_as_psutil_finds_it():
+def test_busy_and_steal_time_agree_with_psutil():
     def busy() -> tuple[float, float]:
         now = psutil.cpu_times()
         return now.user + now.nice + now.system + now.irq + now.softirq, now.steal
 
-    before, now, after = busy(), readings.now(), busy()
+    before, now, after = busy(), clocks.read_clocks(), busy()
     assert before[0] <= now.busy + 1e-6
     assert now.busy <= after[0] + 1e-6
     assert before[1] <= now.stolen + 1e-6
     assert now.stolen <= after[1] + 1e-6
 
 
-def test_waiting_for_a_core_is_added_up_over_threads(tmp_path):
+def test_run_queue_wait_is_summed_over_threads(tmp_path):
     system(tmp_path, {"self/task/1/schedstat": "7 1500000000 3", "self/task/2/schedstat": "7 5 3"})
-    (tmp_path / "self/task/3").mkdir()  # a thread that ended meanwhile
-    assert readings._waited(tmp_path) == pytest.approx(1.500000005)
+    (tmp_path / "self/task/3").mkdir()  # a thread that has ended
+    assert clocks._waited(tmp_path) == pytest.approx(1.500000005)
 
 
 @pytest.mark.parametrize("text", ["", "7", "a b c"])
-def test_a_system_that_does_not_say_is_none(tmp_path, text):
+def test_unreadable_counters_are_none(tmp_path, text):
     system(tmp_path, {"self/task/1/schedstat": text, "stat": f"cpu {text}"})
-    assert readings._waited(tmp_path) is None
-    assert readings._machine(tmp_path) == (None, None)
-    assert readings._waited(tmp_path / "none") is None
-    assert readings._machine(tmp_path / "none") == (None, None)
+    assert clocks._waited(tmp_path) is None
+    assert clocks._machine(tmp_path) == (None, None)
+    assert clocks._waited(tmp_path / "none") is None
+    assert clocks._machine(tmp_path / "none") == (None, None)

@@ -1,4 +1,4 @@
-"""What is measured does what it is counted as: FLOPs and bytes added up call by call."""
+"""Tests that kernels perform the FLOPs and bytes they are counted as."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from threadpoolctl import threadpool_info
 
 import rooflib as rl
 import roofmeter
-from roofmeter import dots, kernels, protocol, watch
-from roofmeter.bar import draw
+from roofmeter import kernels, load_monitor, protocol, workloads
+from roofmeter.clocks import ClockTimes
 from roofmeter.host import Host
-from roofmeter.readings import Moment
-from roofmeter.team import Team, blas_threads, numbers, room, split
+from roofmeter.progress_bar import draw
+from roofmeter.threads import ThreadPool, array_budget, blas_threads, random_floats, split
 
 SIZE = 2**18
-WATCHED = ("matmul", "dot", "vecdot", "copyto", "multiply", "negative", "add")
+COUNTED = ("matmul", "dot", "vecdot", "copyto", "multiply", "negative", "add")
 
 
 class Counting:
-    """numpy, with the FLOPs of its products and the bytes of its operands added up."""
+    """A numpy wrapper that adds up FLOPs of products and bytes of operands."""
 
     def __init__(self) -> None:
         self.flops = 0
         self.bytes = 0
-        self.lock = threading.Lock()  # a team's threads add at the same time
+        self.lock = threading.Lock()  # the threads of a pool count concurrently
 
     def __getattr__(self, name: str) -> object:
         real = getattr(np, name)
-        return self._watched(name, real) if name in WATCHED else real
+        return self._counting(name, real) if name in COUNTED else real
 
-    def _watched(self, name, real):
+    def _counting(self, name, real):
         def call(*operands, out=None):
-            # An operand that is there twice is read once.
+            # An operand used twice is read once.
             arrays = list({id(a): a for a in operands if isinstance(a, np.ndarray)}.values())
             result = real(*operands) if out is None else real(*operands, out=out)
             with self.lock:
@@ -48,7 +48,7 @@ class Counting:
                 elif name == "dot":
                     self.flops += 2 * arrays[0].size - 1
                 self.bytes += sum(a.nbytes for a in arrays)
-                if name != "copyto":  # whose target is an operand
+                if name != "copyto":  # copyto has its target among its operands
                     self.bytes += np.asarray(result).nbytes
             return result
 
@@ -57,16 +57,16 @@ class Counting:
 
 @pytest.fixture(params=[1, 2])
 def counted(monkeypatch, request):
-    """(counter, team, store) for a team of one and of two."""
+    """(counter, pool, store) for pools of one and two threads."""
     counter = Counting()
     monkeypatch.setattr(kernels, "np", counter)
-    monkeypatch.setattr(dots, "np", counter)
-    with Team(request.param) as team:
-        yield counter, team, numbers(SIZE)
+    monkeypatch.setattr(workloads, "np", counter)
+    with ThreadPool(request.param) as pool:
+        yield counter, pool, random_floats(SIZE)
 
 
 def found(counter: Counting, probe: kernels.Probe, repeats: int = 3) -> tuple[float, float]:
-    """FLOPs and bytes of one pass, after as many passes."""
+    """Return FLOPs and bytes per pass."""
     work = probe.make()
     counter.flops = counter.bytes = 0
     work(repeats)
@@ -78,97 +78,97 @@ def counts(probe: kernels.Probe) -> rl.Operation:
 
 
 @pytest.mark.parametrize("kind", ["fp32", "fp64"])
-def test_a_peak_does_the_flops_that_it_is_counted_as(counted, kind):
-    counter, team, _ = counted
-    probe = kernels.peak(kind, 32, team.threads)
+def test_peaks_perform_the_counted_flops(counted, kind):
+    counter, pool, _ = counted
+    probe = kernels.peak(kind, 32, pool.threads)
     assert found(counter, probe) == (probe.amount, 3 * 32**2 * {"fp32": 4, "fp64": 8}[kind])
 
 
-def test_streams_move_the_bytes_that_they_are_counted_as(counted):
-    counter, team, store = counted
-    read = kernels.read(store, team)
-    assert found(counter, read)[1] == read.amount + 4 * team.threads  # and a sum for each thread
+def test_read_and_update_move_the_counted_bytes(counted):
+    counter, pool, store = counted
+    read = kernels.read(store, pool)
+    assert found(counter, read)[1] == read.amount + 4 * pool.threads  # plus one sum per thread
     assert read.amount == 4 * SIZE
-    probe = kernels.update(store, team)
+    probe = kernels.update(store, pool)
     assert found(counter, probe)[1] == probe.amount == 8 * SIZE
 
 
-def test_each_thread_stays_on_a_core_of_its_own_if_there_is_one_for_each(monkeypatch):
-    """A system with these cores, of which some are granted."""
+def test_threads_are_pinned_if_there_is_one_core_for_each(monkeypatch):
+    """Pin only if the allowed cores match the number of threads."""
     threads: dict[int, set[int]] = {}
     monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5}, raising=False)
     monkeypatch.setattr(os, "sched_setaffinity", threads.__setitem__, raising=False)
     both = threading.Barrier(2)
-    with Team(2) as team:
-        team.each(lambda: both.wait(10), 1, [(), ()])
+    with ThreadPool(2) as pool:
+        pool.run(lambda: both.wait(10), 1, [(), ()])
     assert sorted(map(sorted, threads.values())) == [[3], [5]]
     assert threading.get_native_id() not in threads
     threads.clear()
     monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5, 7})
-    with Team(2) as team:
-        team.each(lambda: both.wait(10), 1, [(), ()])
+    with ThreadPool(2) as pool:
+        pool.run(lambda: both.wait(10), 1, [(), ()])
     assert not threads
 
 
-def test_a_stair_walks_over_all_of_its_bytes_and_no_others(counted):
-    counter, team, store = counted
+def test_cache_probes_read_exactly_their_footprint(counted):
+    counter, pool, store = counted
     sizes = []
-    for probe in kernels.staircase(store, team):
-        results = SIZE  # at most: one number for each dot product
+    for probe in kernels.staircase(store, pool):
+        results = SIZE  # upper limit: one number per dot product
         assert 0 <= found(counter, probe)[1] - probe.amount < 4 * results
         assert probe.amount % probe.footprint == 0
         sizes.append(probe.footprint)
-    assert sizes == [team.threads * 2**14 * 2**i for i in range(len(sizes))]
+    assert sizes == [pool.threads * 2**14 * 2**i for i in range(len(sizes))]
     assert store.nbytes / 2 < sizes[-1] <= store.nbytes
 
 
 @pytest.mark.parametrize("batch", [1, 2, 16])
-@pytest.mark.parametrize("how", [{}, {"one_by_one": True}, {"hot": True}])
-def test_a_thin_matmul_is_counted_as_rooflib_counts_it(counted, batch, how):
-    counter, team, store = counted
-    probe = dots.thin(store, team, batch, **how)
+@pytest.mark.parametrize("how", [{}, {"row_by_row": True}, {"same_weights": True}])
+def test_small_batch_matmuls_match_the_rooflib_count(counted, batch, how):
+    counter, pool, store = counted
+    probe = workloads.small_batch_matmul(store, pool, batch, **how)
     flops, moved = found(counter, probe)
     assert flops == counts(probe).flops
-    assert moved == counts(probe).bytes  # one by one, the weights are an operand only once
+    assert moved == counts(probe).bytes  # row by row, the weights are still a single operand
 
 
-def test_matmuls_of_a_stack_and_of_examples_are_counted_one_by_one(counted):
-    counter, team, store = counted
-    stacks = [dots.stack(store, team, side) for side in (16, 24, 64)]
-    stacks += [dots.stack(store, team, 24, one_caller=True)]
-    for probe in (*stacks, dots.per_example(store, team)):
+def test_stacked_and_per_example_matmuls_match_the_rooflib_count(counted):
+    counter, pool, store = counted
+    stacks = [workloads.stacked_matmuls(store, pool, side) for side in (16, 24, 64)]
+    stacks += [workloads.stacked_matmuls(store, pool, 24, one_thread=True)]
+    for probe in (*stacks, workloads.matmul_per_example(store, pool)):
         assert found(counter, probe) == (counts(probe).flops, counts(probe).bytes), probe.key
         assert probe.footprint <= store.nbytes
 
 
-def test_streams_and_dot_products_are_counted_array_by_array(counted):
-    counter, team, store = counted
-    for probe in dots.streams(store, team):
+def test_streams_and_dot_products_match_the_rooflib_count(counted):
+    counter, pool, store = counted
+    for probe in workloads.streams(store, pool):
         assert found(counter, probe)[1] == counts(probe).bytes, probe.key
         assert probe.footprint == counts(probe).bytes
-    probe = dots.dot(store, team)
+    probe = workloads.dot_product(store, pool)
     flops, moved = found(counter, probe)
-    # numpy gives a dot product of fp32 as an fp32 number.
+    # numpy returns an fp32 result for fp32 vectors.
     assert (flops, moved) == (counts(probe).flops, counts(probe).bytes)
 
 
-def test_attention_does_the_flops_of_its_two_products(counted):
-    counter, team, store = counted
-    probe = dots.decode(store, team)
+def test_attention_performs_the_flops_of_its_two_products(counted):
+    counter, pool, store = counted
+    probe = workloads.decode_attention(store, pool)
     assert found(counter, probe)[0] == counts(probe).flops
 
 
-def test_the_polynomial_walks_over_its_arrays_again_and_again(counted):
-    counter, team, store = counted
-    probe = dots.polynomial(store, team)
-    # A multiplication moves two arrays in and one out, an addition one in and one out.
-    assert found(counter, probe)[1] == dots.DEGREE * 5 * counts(probe).bytes / 2
+def test_the_polynomial_moves_its_arrays_at_each_step(counted):
+    counter, pool, store = counted
+    probe = workloads.polynomial(store, pool)
+    # A multiplication reads two arrays and writes one; an addition reads one and writes one.
+    assert found(counter, probe)[1] == workloads.POLYNOMIAL_DEGREE * 5 * counts(probe).bytes / 2
 
 
-def test_a_norm_is_what_its_formula_says():
-    store = numbers(SIZE)
-    with Team(2) as team:
-        for probe in dots.norms(store, team):
+def test_rms_norms_match_the_formula():
+    store = random_floats(SIZE)
+    with ThreadPool(2) as pool:
+        for probe in workloads.rms_norms(store, pool):
             x, out = (part.reshape(-1, probe.sizes["D"]) for part in np.split(store, 2))
             B = probe.sizes["B"]
             out[:] = 0
@@ -178,19 +178,19 @@ def test_a_norm_is_what_its_formula_says():
             np.testing.assert_allclose(out[:B], exact, rtol=1e-5)
 
 
-def test_a_spin_lasts_as_long_on_every_thread(monkeypatch):
+def test_spin_lasts_the_requested_time(monkeypatch):
     ticks = itertools.count()
     monkeypatch.setattr(kernels.time, "perf_counter", lambda: next(ticks) / 1000)
     counter = Counting()
     monkeypatch.setattr(kernels, "np", counter)
-    with Team(1) as team:
-        kernels.spin(team)(3)
-    # 30 ms at a tick of 1 ms for each look at the clock, of which one sets the end.
+    with ThreadPool(1) as pool:
+        kernels.spin(pool)(3)
+    # 30 ms at 1 ms per clock reading, one of which sets the end time.
     assert counter.bytes == 29 * 2 * 4 * 2**20
 
 
-def test_threads_share_an_array_without_touching_one_line_twice():
-    array = numbers(1000)
+def test_array_parts_do_not_share_cache_lines():
+    array = random_floats(1000)
     parts = split([array], 3)
     assert array.ctypes.data % 64 == 0
     assert all(part.ctypes.data % 64 == 0 for (part,) in parts)
@@ -198,11 +198,11 @@ def test_threads_share_an_array_without_touching_one_line_twice():
     assert not np.shares_memory(parts[0][0], parts[1][0])
 
 
-def test_every_part_is_walked_over_as_often_as_asked():
+def test_every_part_is_processed_the_requested_number_of_times():
     for threads in (1, 3):
         walked = []
-        with Team(threads) as team:
-            team.each(walked.append, 4, [("a",), ("b",), ("c",)])
+        with ThreadPool(threads) as pool:
+            pool.run(walked.append, 4, [("a",), ("b",), ("c",)])
         assert sorted(walked) == sorted("abc" * 4)
 
 
@@ -210,90 +210,95 @@ def blas_now() -> set[int]:
     return {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
 
 
-def test_the_blas_has_one_thread_where_threads_share_a_stack_and_all_of_them_else():
-    store, before = numbers(SIZE), blas_now()
-    for one_caller, threads in ((False, {1}), (True, before)):
+def test_blas_is_single_threaded_while_threads_share_a_stack():
+    store, before = random_floats(SIZE), blas_now()
+    for one_thread, threads in ((False, {1}), (True, before)):
         seen = []
-        with Team(2) as team:
-            team.each = lambda work, repeats, parts, seen=seen: seen.append(blas_now())
-            dots.stack(store, team, 16, one_caller).make()(1)
+        with ThreadPool(2) as pool:
+            pool.run = lambda work, repeats, parts, seen=seen: seen.append(blas_now())
+            workloads.stacked_matmuls(store, pool, 16, one_thread).make()(1)
         assert seen == [threads]
     assert blas_now() == before
     with blas_threads(3):
         assert blas_now() == {3}
 
 
-def test_stacks_are_not_shared_by_threads_where_the_blas_cannot_be_held(monkeypatch):
+def test_stacks_are_not_threaded_if_blas_threads_cannot_be_limited(monkeypatch):
     def tried() -> list[str]:
-        return [probe.what for probe in dots.dots(numbers(2**20), team) if "128 ×" in probe.what]
+        return [
+            probe.what
+            for probe in workloads.workloads(random_floats(2**20), pool)
+            if "128 ×" in probe.what
+        ]
 
-    with Team(3) as team:
+    with ThreadPool(3) as pool:
         both = tried()
-        monkeypatch.setattr(dots, "blas_can_be_limited", lambda: False)
+        monkeypatch.setattr(workloads, "blas_can_be_limited", lambda: False)
         assert tried() == both[1:]
     assert len(both) == 2
 
 
-def test_an_error_in_a_thread_is_not_lost():
-    with Team(2) as team, pytest.raises(ZeroDivisionError):
-        team.each(lambda a: a / 0, 1, [(1,), (2,)])
+def test_errors_in_threads_propagate():
+    with ThreadPool(2) as pool, pytest.raises(ZeroDivisionError):
+        pool.run(lambda a: a / 0, 1, [(1,), (2,)])
 
 
-def test_numbers_are_of_both_signs_and_none_is_tiny():
-    array = numbers(2**21 + 5)
+def test_random_floats_have_both_signs_and_no_denormals():
+    array = random_floats(2**21 + 5)
     assert np.abs(array).max() <= 0.5
     assert 0.45 < (array > 0).mean() < 0.55
     assert np.abs(array[array != 0]).min() > np.finfo(np.float32).tiny
 
 
 @pytest.mark.parametrize("available", [1, 2**20, 5e8, 9e9, 1e12])
-def test_the_arrays_leave_most_of_the_memory_alone(available):
-    size = room(available)
+def test_arrays_use_at_most_a_quarter_of_available_memory(available):
+    size = array_budget(available)
     assert size == 2 ** (size.bit_length() - 1)
     assert size <= max(available / 4, 2**20)
     assert size <= 2**30
 
 
-def test_a_whole_run_with_real_kernels_on_a_clock_that_nobody_waits_for(monkeypatch, tmp_path):
+def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
     class Clock:
         wall = 0.0
 
-        def __call__(self) -> Moment:
-            self.wall += 0.1  # a block or more between any two readings
-            return Moment(self.wall, 2 * self.wall)
+        def __call__(self) -> ClockTimes:
+            self.wall += 0.1  # longer than a sample between any two readings
+            return ClockTimes(self.wall, 2 * self.wall)
 
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where its paces are kept
-    monkeypatch.setattr(kernels, "SIDES", (32, 64, 128))
-    monkeypatch.setattr(protocol, "now", Clock())
-    monkeypatch.setattr(watch, "PATIENCE", 0)  # this clock's process never rests
-    monkeypatch.setattr(protocol, "room", lambda available: 2**22)
+    monkeypatch.setattr(kernels, "PEAK_SIDES", (32, 64, 128))
+    monkeypatch.setattr(protocol, "read_clocks", Clock())
+    monkeypatch.setattr(
+        load_monitor, "MAX_IDLE_WAIT_SECONDS", 0
+    )  # with this clock, the process never looks idle
+    monkeypatch.setattr(protocol, "array_budget", lambda available: 2**22)
     host = Host("Made-up CPU", 4, 2, 8e9)
     monkeypatch.setattr(protocol, "this_host", lambda: host)
-    told = []
-    run = roofmeter.measure(600, progress=lambda share, what: told.append(share))
+    shares = []
+    run = roofmeter.measure(600, progress=lambda share, what: shares.append(share))
     assert run.left_out == {}
     assert run.threads == 2
-    assert told[-1] == 1
-    assert set(run.dots) > {"thin 1", "thin 1024", "stack 16", "copy", "norm plain", "decode"}
+    assert shares[-1] == 1
+    assert set(run.operations) > {"thin 1", "thin 1024", "stack 16", "copy", "norm plain", "decode"}
     assert "peak again" in run.figures
     assert run.date.tzinfo is datetime.UTC
     assert all(len(figure.values) >= 3 for figure in run.figures.values())
     assert {"numpy", "blas", "script", "python", "rooflib"} <= set(run.libraries)
 
 
-def test_the_largest_matmul_is_left_to_machines_with_more_cores():
-    *few, last = kernels.SIDES
-    assert kernels.sides(kernels.MANY - 1) == tuple(few)
-    assert kernels.sides(kernels.MANY) == (*few, last)
+def test_the_largest_matmul_needs_more_threads():
+    *few, last = kernels.PEAK_SIDES
+    assert kernels.peak_sides(kernels.LARGEST_SIDE_MIN_THREADS - 1) == tuple(few)
+    assert kernels.peak_sides(kernels.LARGEST_SIDE_MIN_THREADS) == (*few, last)
 
 
-def test_measuring_is_imported_by_nobody_but_who_measures():
-    code = "import rooflib, sys; print([m for m in sys.modules if 'measuring' in m])"
+def test_rooflib_does_not_import_roofmeter():
+    code = "import rooflib, sys; print([m for m in sys.modules if m.startswith('roofmeter')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
 
-def test_the_bar_is_a_line_and_ends(capsys):
+def test_the_progress_bar_is_a_single_line(capsys):
     draw(0.5, "reading")
     draw(1.0, "done")
     shown = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Runs: the chip they make, their dots against the roofs, and their way into files and back."""
+"""Tests of runs: chips, operations under roofs, files, and the command line."""
 
 import csv
 import tomllib
@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from fake_machine import DATE, HOST, FakeMachine
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_machine import DATE, HOST, Machine
 
 import rooflib as rl
 import roofmeter
@@ -26,7 +26,7 @@ def figure(key: str, unit: str, amount: float, seconds: float, **more) -> Figure
 
 
 def a_run(*figures: Figure, **more) -> Run:
-    """100 and 50 GFLOP/s, 20 GB/s read and 30 updated; stairs of 200, 100 and 21 GB/s."""
+    """Return a run with 100 and 50 GFLOP/s, 20 and 30 GB/s, and three cache levels."""
     roofs = [
         figure("peak fp32", "FLOP/s", 1e9, 0.01),
         figure("peak fp64", "FLOP/s", 1e9, 0.02),
@@ -43,14 +43,14 @@ def a_run(*figures: Figure, **more) -> Run:
     return Run(figures=found, **{**usual, **more})
 
 
-def dot(seconds: float, roof: str = "read", footprint: float = 1e9) -> Figure:
-    """1e9 FLOPs on 1e9 bytes: 10 ms of arithmetic, 50 ms at 20 GB/s, 33 ms at 30 GB/s."""
+def operation_figure(seconds: float, roof: str = "read", footprint: float = 1e9) -> Figure:
+    """Return a figure of 1 GFLOP and 1 GB: 10 ms compute, 50 ms read, 33 ms update."""
     sizes = {"flops": 1e9, "bytes": 1e9, "compute": "fp32"}
     more = {"operation": "operation", "sizes": sizes, "roof": roof, "footprint": footprint}
     return figure("some", "s", 1, seconds, **more)
 
 
-SIDES = [
+POSITIONS = [
     (0.0490, 1e9, "above the roof", "fewer bytes moved than were counted"),
     (0.0490, 1e6, "above the roof", "a cache holds its bytes"),
     (0.0491, 1e9, "on the roof", ""),
@@ -61,28 +61,30 @@ SIDES = [
 ]
 
 
-@pytest.mark.parametrize(("seconds", "footprint", "side", "why"), SIDES)
-def test_a_dot_says_on_which_side_of_its_bounds_it_lies(seconds, footprint, side, why):
-    # The slowest sample is 1.02 times the best; with a call, the upper bound is 60 ms.
-    found = a_run(dot(seconds, footprint=footprint)).dots["some"]
-    assert (found.side, found.why) == (side, why)
+@pytest.mark.parametrize(("seconds", "footprint", "position", "reason"), POSITIONS)
+def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, position, reason):
+    # The slowest sample takes 1.02 times the best; with a call, the upper bound is 60 ms.
+    found = a_run(operation_figure(seconds, footprint=footprint)).operations["some"]
+    assert (found.position, found.reason) == (position, reason)
     assert found.ratios == pytest.approx((seconds / 0.05, 1.02 * seconds / 0.05))
     assert found.ratio == found.ratios[0]
     assert float(found.bounds.upper) == pytest.approx(0.060001)
 
 
-def test_a_dot_is_held_against_the_roof_that_it_names():
+def test_operations_are_bounded_by_the_roof_they_name():
     roofs = {"read": 0.05, "update": 1 / 30, "cache 1048576": 0.01, "cache 500000": 0.01}
     for roof, lower in roofs.items():
-        assert float(a_run(dot(1.0, roof)).dots["some"].bounds.lower) == pytest.approx(lower)
+        assert float(
+            a_run(operation_figure(1.0, roof)).operations["some"].bounds.lower
+        ) == pytest.approx(lower)
 
 
-def test_the_share_of_its_threads_is_that_of_the_samples_that_count():
+def test_cpu_share_ignores_disturbed_samples():
     samples = [Sample(1.0, 1, own) for own in (0.5, 0.52, 0.6)] + [Sample(1, 1, 0.1, disturbed="x")]
-    assert replace(dot(1.0), samples=tuple(samples)).share == 0.52
+    assert replace(operation_figure(1.0), samples=tuple(samples)).share == 0.52
 
 
-def test_caches_end_where_the_staircase_has_come_down():
+def test_caches_end_where_reads_reach_memory_speed():
     assert a_run().caches_end == 2**24
     faster = figure("cache 16777216", "B/s", 2.6e8, 0.01, footprint=2.0**24)
     run = a_run(faster)
@@ -90,7 +92,7 @@ def test_caches_end_where_the_staircase_has_come_down():
     assert "no array was larger than the caches" in run.warnings[-1]
 
 
-def test_a_clock_that_drifts_is_a_warning():
+def test_clock_drift_is_a_warning():
     assert a_run().warnings == []
     slow = a_run(figure("peak again", "FLOP/s", 1e9, 0.0125))
     assert slow.drift == pytest.approx(-0.2)
@@ -102,16 +104,16 @@ def test_the_chip_works_with_the_rest_of_rooflib():
     assert chip.ridge("fp32") == pytest.approx(5)
     assert rl.bound(rl.dot(10**6, "fp32"), chip).binding == "HBM"
     assert rl.critical_batch_limit(chip, "fp32") == pytest.approx(10)
-    typical = a_run().under("read", of="median")
+    typical = a_run().as_chip("read", of="median")
     assert typical.bandwidth == pytest.approx(2e10 / 1.01)
     assert chip.name == "Made-up CPU, 2026-01-02"
     with pytest.raises(ValueError, match="roof must be one of read, update, cache 65536"):
-        a_run().under("written")
+        a_run().as_chip("written")
     with pytest.raises(ValueError, match="of must be one of best, median; got 'mean'"):
-        a_run().under(of="mean")
+        a_run().as_chip(of="mean")
 
 
-def test_a_run_without_a_roof_is_none():
+def test_a_run_without_a_roof_is_rejected():
     run = a_run()
     rest = {key: value for key, value in run.figures.items() if key != "update"}
     with pytest.raises(ValueError, match="no update"):
@@ -121,17 +123,20 @@ def test_a_run_without_a_roof_is_none():
         replace(run, figures=dict(run.figures) | {"read": disturbed})
 
 
-def test_a_unit_and_an_operation_that_are_none_are_named():
+def test_unknown_units_and_operations_are_named_in_the_error():
     with pytest.raises(ValueError, match="unit of 'x' must be one of FLOP/s, B/s, s; got 'm'"):
         figure("x", "m", 1, 1)
     with pytest.raises(ValueError, match="operation of 'x' must be one of attention, dot"):
         figure("x", "s", 1, 1, operation="eval", sizes={})
-    with pytest.raises(ValueError, match="'read' is a roof, and no operation"):
+    with pytest.raises(ValueError, match="'read' is a roof, not an operation"):
         _ = a_run().figures["read"].counted
 
 
 def test_runs_are_compared_figure_by_figure():
-    one, other = a_run(dot(0.06)), a_run(dot(0.0603), figure("read", "B/s", 1e9, 0.1))
+    one, other = (
+        a_run(operation_figure(0.06)),
+        a_run(operation_figure(0.0603), figure("read", "B/s", 1e9, 0.1)),
+    )
     for first, second, ratio in ((one, other, "0.5"), (other, one, "2")):
         rows = {row[0]: row[1:] for row in first.compare(second).rows}
         assert rows["read"][2:] == (ratio, "yes")
@@ -142,8 +147,8 @@ def test_runs_are_compared_figure_by_figure():
 # Files.
 
 
-def test_a_run_comes_back_from_its_files_as_it_was(tmp_path):
-    run = a_run(dot(0.05), left_out={"decode": 'with "quotes", a \\ and\na line'})
+def test_runs_round_trip_through_files(tmp_path):
+    run = a_run(operation_figure(0.05), left_out={"decode": 'with "quotes", a \\ and\na line'})
     assert load_run(run.save(tmp_path / "some-run")) == run
     assert sorted(path.name for path in (tmp_path / "some-run").iterdir()) == [
         "some-run.csv",
@@ -153,10 +158,10 @@ def test_a_run_comes_back_from_its_files_as_it_was(tmp_path):
 
 @settings(max_examples=40)
 @given(st.text(min_size=1), st.floats(1e-9, 1e3), st.floats(0, 1e18))
-def test_whatever_stands_in_a_run_is_kept(tmp_path_factory, words, seconds, size):
+def test_any_text_and_numbers_round_trip(tmp_path_factory, words, seconds, size):
     sizes = {"flops": size, "bytes": 1, "name": words}
     more = {"operation": "operation", "sizes": sizes, "roof": "read"}
-    why = " ".join(words.split())  # the CSV holds sentences of one line
+    why = " ".join(words.split())  # reasons in the CSV are single lines
     pace = (0.008, 0.0123)
     samples = tuple(Sample(seconds, 3, 0.5, pace=pace, disturbed=why) for _ in range(3))
     odd = replace(figure("x", "s", 1, seconds, **more), what=words, samples=samples)
@@ -165,7 +170,7 @@ def test_whatever_stands_in_a_run_is_kept(tmp_path_factory, words, seconds, size
 
 
 def test_the_files_can_be_read_without_rooflib(tmp_path):
-    folder = a_run(dot(0.05)).save(tmp_path / "some-run")
+    folder = a_run(operation_figure(0.05)).save(tmp_path / "some-run")
     head = tomllib.loads((folder / "some-run.toml").read_text())
     assert head["host"]["cpu"] == "Made-up CPU"
     assert head["run"]["date"] == DATE
@@ -173,7 +178,7 @@ def test_the_files_can_be_read_without_rooflib(tmp_path):
     with (folder / "some-run.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["figure"] == "read"]
     assert [float(row["seconds"]) for row in rows] == pytest.approx([0.1, 0.101, 0.102])
-    # No result is written: it would be a second place for one figure.
+    # Results are not stored: they could contradict the samples.
     assert not {"best", "median", "spread"} & set(head["figure"][2])
 
 
@@ -185,7 +190,7 @@ def broken(tmp_path: Path, old: str, new: str, ending: str = "toml") -> Path:
     return folder
 
 
-def test_files_that_are_no_run_are_refused(tmp_path):
+def test_invalid_run_files_are_rejected(tmp_path):
     with pytest.raises(ValueError, match=r"folder must hold a run, as empty.toml and .csv"):
         load_run(tmp_path / "empty")
     with pytest.raises(ValueError, match=r"format of run.toml must be 1"):
@@ -202,17 +207,17 @@ def test_files_that_are_no_run_are_refused(tmp_path):
         load_run(broken(tmp_path, '"Made-up CPU"', '""'))
 
 
-# The command.
+# Command line.
 
 
 @pytest.fixture
 def measured(monkeypatch):
-    run = a_run(dot(0.055))
+    run = a_run(operation_figure(0.055))
     monkeypatch.setattr(command, "measure", lambda seconds: replace(run, seconds=seconds))
     return run
 
 
-def test_the_command_prints_saves_and_compares(measured, tmp_path, capsys):
+def test_the_command_line_prints_saves_and_compares(measured, tmp_path, capsys):
     command.main(["--save", str(tmp_path / "one"), "--seconds", "20"])
     shown = capsys.readouterr().out
     assert "Made-up CPU, 2026-01-02" in shown
@@ -220,10 +225,10 @@ def test_the_command_prints_saves_and_compares(measured, tmp_path, capsys):
     assert "between the bounds" in shown
     assert load_run(tmp_path / "one").seconds == 20
     command.main(["--compare", str(tmp_path / "one")])
-    assert "beside Made-up CPU" in capsys.readouterr().out
+    assert "compared with Made-up CPU" in capsys.readouterr().out
 
 
-def test_a_busy_machine_is_a_line_and_status_3(monkeypatch, capsys):
+def test_a_busy_machine_prints_one_line_and_exits_with_3(monkeypatch, capsys):
 
     def refuse(seconds):
         raise roofmeter.TooBusyError("this machine is too busy to be measured: others")
@@ -244,7 +249,7 @@ def test_a_busy_machine_is_a_line_and_status_3(monkeypatch, capsys):
         (["--sped", "1"], "unrecognized arguments: --sped 1"),
     ],
 )
-def test_a_mistake_is_a_line_and_status_2(
+def test_usage_errors_print_one_line_and_exit_with_2(
     measured, monkeypatch, tmp_path, capsys, arguments, message
 ):
     monkeypatch.chdir(tmp_path)
@@ -257,7 +262,7 @@ def test_a_mistake_is_a_line_and_status_2(
     assert shown.count("\n") == 1
 
 
-def test_no_time_is_no_time():
+def test_zero_seconds_is_rejected():
     with pytest.raises(ValueError, match="seconds must be above zero and finite; got 0"):
         roofmeter.measure(0)
-    assert Machine().run().seconds > 0
+    assert FakeMachine().run().seconds > 0

@@ -1,4 +1,4 @@
-"""Every stored run says where, when and how it was taken; nothing else gets into the book."""
+"""Tests that stored runs record where, when and how they were taken."""
 
 from __future__ import annotations
 
@@ -6,63 +6,65 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_up_machine import Machine
-from paper_torch import PaperNvml, PaperTorch
+from fake_machine import FakeMachine
+from fake_torch import FakeNvml, FakeTorch
 from run_schema import problems
 
 import roofmeter
 from roofmeter import store
 from roofmeter.accelerator import survey
-from roofmeter.accelerator.torch_backend import made
+from roofmeter.accelerator.torch_backend import make_backend
 from roofmeter.accelerator.workloads import Sizes
+from roofmeter.clocks import ClockTimes
 from roofmeter.host import Host
-from roofmeter.protocol import take
-from roofmeter.readings import Moment
+from roofmeter.protocol import measure_plan
 
-FOLDERS = sorted(store.STORED.glob("*/"))
+FOLDERS = sorted(store.RUNS_FOLDER.glob("*/"))
 HOST = Host("Made-up CPU", 4, 2, 8e9, system="Paper 1.0, sheet")
 SIZES = Sizes((32,), (4,), 64, 2**10, 2.0**12, (1, 16), (2, 64), (4, 2, 8))
 WINDOWS = survey.Windows(0.01, 2, 0.3, 0.6, 0.7, 1)
 
 
-def on_paper() -> roofmeter.Run:
-    """A run of the processor whose clocks are made up, as `measure` writes it."""
-    machine = Machine()
-    return take(HOST, machine.work(0.01), machine.plan(), 60.0, lambda share, what: None, machine)
+def fake_cpu_run() -> roofmeter.Run:
+    """Return a CPU run on simulated clocks, as `measure` produces it."""
+    machine = FakeMachine()
+    return measure_plan(
+        HOST, machine.work(0.01), machine.plan(), 60.0, lambda share, what: None, machine
+    )
 
 
-def on_paper_gpu() -> roofmeter.Run:
-    """A run of the device that nobody built, as `measure_accelerator` writes it."""
+def fake_gpu_run() -> roofmeter.Run:
+    """Return a run of the fake GPU, as `measure_accelerator` produces it."""
     with pytest.MonkeyPatch.context() as patch:
-        torch = PaperTorch()
-        patch.setitem(sys.modules, "pynvml", PaperNvml(torch))
+        torch = FakeTorch()
+        patch.setitem(sys.modules, "pynvml", FakeNvml(torch))
         return survey.survey(
-            made(torch, "cuda"),
+            make_backend(torch, "cuda"),
             HOST,
             SIZES,
             WINDOWS,
             1e9,
             lambda share, what: None,
-            lambda: Moment(torch.now, 0.0),
+            lambda: ClockTimes(torch.now, 0.0),
             torch.rest,
         )
 
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory) -> Path:
-    """A folder of stored runs, as rooflib has one: a processor and a device."""
+    """A folder of stored runs: one of a CPU, one of a device."""
     folder = tmp_path_factory.mktemp("runs")
-    for run, name in ((on_paper(), "made-up-cpu"), (on_paper_gpu(), "gpu")):
+    for run, name in ((fake_cpu_run(), "made-up-cpu"), (fake_gpu_run(), "gpu")):
         run.save(folder / f"{name}-{run.date:%Y-%m-%d}")
     return folder
 
 
-def test_every_stored_run_says_where_when_and_how_it_was_taken():
+def test_stored_runs_have_full_provenance():
     found = {folder.name: problems(folder) for folder in FOLDERS}
     assert not {name: said for name, said in found.items() if said}
 
 
-def test_every_stored_run_makes_figures_and_a_chip(kept):
+def test_stored_runs_load_with_figures_and_a_chip(kept):
     for folder in [*FOLDERS, *kept.iterdir()]:
         run = roofmeter.load_run(folder)
         assert 1 <= run.threads == run.host.granted <= run.host.present
@@ -71,18 +73,18 @@ def test_every_stored_run_makes_figures_and_a_chip(kept):
         assert run.chip.bandwidth > 0
 
 
-def test_what_the_measurements_write_is_a_run_that_may_be_stored(kept):
+def test_new_runs_pass_the_provenance_checks(kept):
     assert [problems(folder) for folder in sorted(kept.iterdir())] == [[], []]
 
 
-def test_the_stored_runs_are_all_that_lie_in_the_folder(kept, monkeypatch):
+def test_every_run_in_the_folder_is_loaded(kept, monkeypatch):
     assert set(roofmeter.runs()) == {folder.name for folder in FOLDERS}
-    monkeypatch.setattr(store, "STORED", kept)
+    monkeypatch.setattr(store, "RUNS_FOLDER", kept)
     store.runs.cache_clear()
     try:
         names = list(roofmeter.runs())
         assert set(names) == {folder.name for folder in kept.iterdir()}
-        # The chapter's machine is the first one, and no accelerator.
+        # CPU runs come first: the chapter shows the first run.
         assert [bool(run.device) for run in roofmeter.runs().values()] == [False, True]
     finally:
         monkeypatch.undo()
@@ -108,7 +110,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(("ending", "old", "new", "problem"), BREAKS)
-def test_each_part_that_is_missing_is_named(kept, tmp_path, ending, old, new, problem):
+def test_each_missing_part_is_reported(kept, tmp_path, ending, old, new, problem):
     source = next(folder for folder in kept.iterdir() if folder.name.startswith("gpu"))
     folder = tmp_path / source.name
     folder.mkdir()
@@ -121,7 +123,7 @@ def test_each_part_that_is_missing_is_named(kept, tmp_path, ending, old, new, pr
     assert problem in problems(folder)
 
 
-def test_two_samples_are_no_figure_and_a_third_file_no_part_of_a_run(kept, tmp_path):
+def test_too_few_samples_and_extra_files_are_reported(kept, tmp_path):
     source = next(folder for folder in kept.iterdir() if folder.name.startswith("made"))
     folder = tmp_path / source.name
     folder.mkdir()

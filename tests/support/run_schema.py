@@ -1,4 +1,4 @@
-"""What a stored run must say, read from its two files without rooflib."""
+"""The provenance checks of stored runs, made without roofmeter."""
 
 import csv
 import datetime
@@ -7,14 +7,14 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-FEWEST = 3
-EITHER = {"rooflib", "python", "numpy", "script"}
-TOLD = ["clock", "memory_clock", "power", "temperature", "reasons"]
+MIN_SAMPLES = 3
+COMMON_LIBRARIES = {"rooflib", "python", "numpy", "script"}
+SENSOR_COLUMNS = ["clock", "memory_clock", "power", "temperature", "reasons"]
 COLUMNS = ["figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed"]
 
 
 def problems(folder: Path) -> list[str]:
-    """What is wrong with the run in this folder, a line each."""
+    """Return the problems of the run in this folder, one line each."""
     head = tomllib.loads((folder / f"{folder.name}.toml").read_text(encoding="utf-8"))
     with (folder / f"{folder.name}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -36,7 +36,10 @@ def problems(folder: Path) -> list[str]:
     named = set(re.findall(r"[a-z0-9]+", folder.name.lower())[:-3])
     must(words and named and named <= words, "its folder is named after its machine")
     must(head.get("host", {}).get("cpu"), "it names the processor")
-    must(EITHER | {"library" if device else "blas"} <= set(libraries), "it names its libraries")
+    must(
+        COMMON_LIBRARIES | {"library" if device else "blas"} <= set(libraries),
+        "it names its libraries",
+    )
     must(re.fullmatch("[0-9a-f]{64}", libraries.get("script", "")), "it has the script's hash")
     must({"timer", "data", "block"} <= set(head.get("protocol", {})), "it says how it was taken")
     if device:
@@ -44,13 +47,18 @@ def problems(folder: Path) -> list[str]:
         must("sensors" in head.get("protocol", {}), "it says what its sensors were")
         must(device.get("kind") != "cuda" or "driver" in device, "it names the driver")
     columns = list(rows[0]) if rows else []
-    must(columns == COLUMNS + (TOLD if device else []), "its CSV has the columns of a run")
+    must(
+        columns == COLUMNS + (SENSOR_COLUMNS if device else []), "its CSV has the columns of a run"
+    )
     listed = [figure["key"] for figure in head.get("figure", [])]
     taken = Counter(row["figure"] for row in rows)
     good = Counter(row["figure"] for row in rows if not row["disturbed"])
     must(len(set(listed)) == len(listed), "no figure is listed twice")
     must(set(listed) == set(taken), "its CSV has the figures of its TOML")
-    must(all(good[key] >= FEWEST for key in listed), f"a figure has {FEWEST} samples or more")
+    must(
+        all(good[key] >= MIN_SAMPLES for key in listed),
+        f"a figure has {MIN_SAMPLES} samples or more",
+    )
     must(
         all(float(row["seconds"]) > 0 and int(row["repeats"]) > 0 for row in rows),
         "each sample took time",

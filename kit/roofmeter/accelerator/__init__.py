@@ -1,1 +1,1 @@
-"""Measuring an accelerator through torch or jax, which are imported when somebody does."""
+"""Measurement of accelerators through torch or jax, which are imported on use."""

@@ -1,6 +1,6 @@
-"""What the measurement asks of a library that computes: a few calls, the same for each of them.
+"""The backend interface: what the measurement needs from torch or jax.
 
-torch and jax are no dependencies of rooflib: one is imported when somebody measures with it.
+Neither is a dependency of roofmeter; a backend imports its library on use.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from rooflib._arguments import one_of
 from roofmeter.accelerator.sensors import Sensors
+from roofmeter.clocks import SensorReading
 from roofmeter.device import Device
-from roofmeter.readings import Reading
-from roofmeter.watch import Work
+from roofmeter.load_monitor import Work
 
 Array = Any
 """An array of the library, on the device."""
@@ -27,16 +27,16 @@ INSTALL = {"torch": "https://pytorch.org", "jax": "https://docs.jax.dev"}
 
 
 class Backend(Protocol):
-    """A library and a device, as the measurement sees them.
+    """A compute library on one device.
 
     Attributes
     ----------
     libraries
-        Its name and version as "library", and the versions of what it brings along.
+        Name and version of the library as "library", and the versions of its components.
     protocol
-        How it takes time, for the run: "timer", and how passes are started.
+        How it measures time ("timer") and how it starts passes ("started"), for run files.
     heads_first
-        Whether its attention takes [B, heads, positions, H], and not [B, positions, heads, H].
+        True if its attention takes [B, heads, positions, H], False for [B, positions, heads, H].
     """
 
     device: Device
@@ -45,73 +45,84 @@ class Backend(Protocol):
     protocol: dict[str, Any]
     heads_first: bool
 
-    def lacks(self, kind: str) -> str:
-        """Why there is no matmul in this data type; empty where there is one."""
+    def unsupported(self, kind: str) -> str:
+        """Return why this data type is not supported; empty if it is."""
 
-    def normal(self, shape: Sequence[int], kind: str, seed: int) -> Array:
-        """Numbers of a standard normal distribution, rounded to the type."""
+    def random_normal(self, shape: Sequence[int], kind: str, seed: int) -> Array:
+        """Return standard normal numbers, rounded to the data type."""
 
     def weights(self, D: int, F: int, kind: str, seed: int) -> Array:
-        """The same, of shape [D, F], lying in memory as the matmul in this type wants them."""
+        """Return random normal weights [D, F] in the layout that the matmul requires."""
 
-    def host(self, array: Array, step: int = 1) -> NDArray[np.float64]:
-        """The same numbers in numpy, of every so many rows up to the last one."""
+    def to_numpy(self, array: Array, step: int = 1) -> NDArray[np.float64]:
+        """Return the array, or every `step`-th row up to the last one, as fp64 in numpy."""
 
     def matmul(self, kind: str) -> Callable[..., Array]:
-        """x, w → x · w; in fp8 the result is in bf16, otherwise in the type itself."""
+        """Return the function x, w → x · w; the result is bf16 for fp8, else `kind`."""
 
     def functions(self) -> Mapping[str, Callable[..., Array]]:
-        """Those named "copy" (a), "add" (a, b), "largest" (a), "rms_norm" (x, gain), and
-        "prefill", which is causal, and "decode" (q, k, v)."""
+        """Return the other operations by name.
+
+        "copy" (a), "add" (a, b), "largest" (a), "rms_norm" (x, gain), and attention on (q, k, v):
+        "prefill", which is causal, and "decode".
+        """
 
     def sweep(self, function: Callable[..., Array], operands: Sequence[tuple[Array, ...]]) -> Work:
-        """Work that calls the function with all the operands, one set after the other, and
-        returns the last result. What the host needs to start a call must not be in its way."""
+        """Return work that applies the function to each set of operands in turn.
+
+        The work returns the last result. Launch overhead of the host must not delay the device.
+        """
 
     def negate(self, array: Array) -> Work:
-        """Work that multiplies the array by -1 where it lies, and returns it."""
+        """Return work that negates the array in place and returns it."""
 
-    def timed(
-        self, work: Work, repeats: int, meanwhile: Callable[[], Reading]
-    ) -> tuple[float, Reading]:
-        """Seconds that the device needs, and what `meanwhile` gives while it works."""
+    def time_work(
+        self, work: Work, repeats: int, read_sensors: Callable[[], SensorReading]
+    ) -> tuple[float, SensorReading]:
+        """Return the device time of the work, and the sensor values read under load."""
 
     def close(self) -> None:
-        """Put back what was changed."""
+        """Restore changed settings and release the sensors."""
 
 
 def load(device: str) -> Backend:
-    """The backend that a name means; "cuda" is torch, or jax where torch is not installed.
+    """Return the backend for a device; "cuda" is torch, or jax if torch is missing.
 
-    A name that is none, and a device that is not there, are a ValueError; a library that is not
-    installed is an ImportError that says what to install.
+    Raises a ValueError for an unknown or absent device, and an ImportError that says what to
+    install for a missing library.
     """
     library, _, place = one_of("device", device, DEVICES).partition(":")
     if library == "cuda":
-        library, place = ("jax" if not _there("torch") and _there("jax") else "torch"), "cuda"
+        library, place = (
+            ("jax" if not _is_installed("torch") and _is_installed("jax") else "torch"),
+            "cuda",
+        )
     try:
         found = importlib.import_module(library)
     except ImportError as error:
         raise ImportError(
-            f"device {device!r} needs {library}, which roofmeter does not bring along: pip install "
+            f"device {device!r} needs {library}, which roofmeter does not install: pip install "
             f"{library}, in the build for this device ({INSTALL[library]}); {error}"
         ) from None
     module = importlib.import_module(f"roofmeter.accelerator.{library}_backend")
-    made: Backend = module.made(found, place)
+    made: Backend = module.make_backend(found, place)
     return made
 
 
-def _there(library: str) -> bool:
+def _is_installed(library: str) -> bool:
     return library in sys.modules or importlib.util.find_spec(library) is not None
 
 
-def rows(count: int, step: int) -> slice:
-    """Every so many of the rows up to the last one, where a kernel that stops early is seen."""
+def sampled_rows(count: int, step: int) -> slice:
+    """Return a slice of every `step`-th row up to the last.
+
+    Including the last row catches kernels that stop early.
+    """
     return slice((count - 1) % step, None, step)
 
 
-def missing(place: str, library: str, otherwise: str) -> ValueError:
-    """The error for a device that the library does not find."""
+def device_not_found(place: str, library: str, otherwise: str) -> ValueError:
+    """Return the error for a device that the library does not find."""
     return ValueError(
         f"device must be one that is there: {library} finds no {place} device; {otherwise}"
     )

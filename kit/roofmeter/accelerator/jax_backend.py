@@ -1,4 +1,4 @@
-"""jax: a pass is one compiled function, timed by the host until its results are there."""
+"""The jax backend: passes are compiled functions, timed by the host."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofmeter.accelerator.backend import Array, missing, rows
+from roofmeter.accelerator.backend import Array, device_not_found, sampled_rows
 from roofmeter.accelerator.sensors import NoSensors, Sensors, sensors
+from roofmeter.clocks import SensorReading
 from roofmeter.device import Device
 from roofmeter.host import this_host
-from roofmeter.readings import Reading
-from roofmeter.watch import Work
+from roofmeter.load_monitor import Work
 
 TYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp8": "float8_e4m3fn"}
-BLOCK = 2**20 - 3
-"""Numbers that are drawn; a larger array repeats them, and its rows are unlike all the same."""
+DRAWN_NUMBERS = 2**20 - 3
+"""Random numbers drawn. Larger arrays repeat them; the odd length keeps their rows different."""
 KINDS = {"gpu": "cuda", "cuda": "cuda", "tpu": "tpu", "cpu": "cpu"}
 
 
-def made(jax: Any, place: str) -> JaxBackend:
-    """The backend on "cuda" or "cpu"; without a place, on jax's own choice."""
+def make_backend(jax: Any, place: str) -> JaxBackend:
+    """Return the backend on "cuda" or "cpu", or on jax's default device."""
     try:
         device = jax.devices(place or None)[0]
     except RuntimeError:
-        raise missing("CUDA", "jax", 'device="jax:cpu" measures the processor') from None
+        raise device_not_found("CUDA", "jax", 'device="jax:cpu" measures the processor') from None
     return JaxBackend(jax, device)
 
 
 class JaxBackend:
-    """jax on one device."""
+    """The jax backend on one device."""
 
     heads_first = False
 
     def __init__(self, jax: Any, device: Any) -> None:
         self._jax, self._at, self._np = jax, device, jax.numpy
-        drawn = np.random.default_rng(5).standard_normal(BLOCK, np.float32)
+        drawn = np.random.default_rng(5).standard_normal(DRAWN_NUMBERS, np.float32)
         self._block = np.concatenate([drawn, drawn])
         self._filled = jax.jit(
             lambda block, shape, kind: jax.numpy.resize(block, shape).astype(kind),
@@ -48,11 +48,11 @@ class JaxBackend:
         kind = KINDS.get(device.platform, device.platform)
         self.sensors: Sensors = sensors() if kind == "cuda" else NoSensors()
         host = this_host()
-        told = device.memory_stats() or {} if kind != "cpu" else {}
+        memory = device.memory_stats() or {} if kind != "cpu" else {}
         self.device = Device(
             name=host.cpu if kind == "cpu" else device.device_kind,
             kind=kind,
-            memory=float(told.get("bytes_limit", host.memory)),
+            memory=float(memory.get("bytes_limit", host.memory)),
             cache=float(max(host.caches.values(), default=0)) if kind == "cpu" else 0.0,
             capability=str(getattr(device, "compute_capability", "")),
             driver=self.sensors.driver,
@@ -67,7 +67,7 @@ class JaxBackend:
             "started": "pass by pass, compiled",
         }
 
-    def lacks(self, kind: str) -> str:
+    def unsupported(self, kind: str) -> str:
         if kind == "bf16" or (kind == "fp32" and self.device.kind != "tpu"):
             return ""
         if self.device.kind != "cuda":
@@ -77,31 +77,31 @@ class JaxBackend:
             return f"compute capability {self.device.capability} has no arithmetic in {kind}"
         return ""
 
-    def normal(self, shape: Sequence[int], kind: str, seed: int) -> Array:
-        # A generator would be compiled for each shape, which takes longer than what is measured.
-        start, size = seed * 7919 % BLOCK, math.prod(shape)
-        block = self._block[start : start + BLOCK]
-        if size <= BLOCK:
+    def random_normal(self, shape: Sequence[int], kind: str, seed: int) -> Array:
+        # jax would compile a generator for each shape, which takes longer than the measurement.
+        start, size = seed * 7919 % DRAWN_NUMBERS, math.prod(shape)
+        block = self._block[start : start + DRAWN_NUMBERS]
+        if size <= DRAWN_NUMBERS:
             few = block[:size].reshape(shape).astype(self._np.dtype(TYPES[kind]))
             return self._jax.device_put(few, self._at)
         return self._filled(self._jax.device_put(block, self._at), tuple(shape), TYPES[kind])
 
     def weights(self, D: int, F: int, kind: str, seed: int) -> Array:
-        return self.normal((D, F), kind, seed)
+        return self.random_normal((D, F), kind, seed)
 
-    def host(self, array: Array, step: int = 1) -> NDArray[np.float64]:
+    def to_numpy(self, array: Array, step: int = 1) -> NDArray[np.float64]:
         found = np.asarray(array)
-        return (found[rows(len(found), step)] if step > 1 else found).astype(np.float64)
+        return (found[sampled_rows(len(found), step)] if step > 1 else found).astype(np.float64)
 
     def matmul(self, kind: str) -> Callable[..., Array]:
-        # The usual precision of a CUDA device is tf32; the highest is fp32.
+        # "default" precision computes fp32 in tf32 on CUDA devices; "highest" uses fp32.
         precision = "highest" if kind == "fp32" else "default"
         out = "bfloat16" if kind == "fp8" else TYPES[kind]
         return lambda x, w: self._np.matmul(x, w, precision=precision, preferred_element_type=out)
 
     def functions(self) -> Mapping[str, Callable[..., Array]]:
         jnp = self._np
-        # Left to itself, jax keeps all scores in memory.
+        # By default, jax materializes all attention scores.
         fused = "cudnn" if self.device.kind == "cuda" else None
 
         def attend(q: Array, k: Array, v: Array, causal: bool) -> Array:
@@ -123,7 +123,7 @@ class JaxBackend:
         }
 
     def sweep(self, function: Callable[..., Array], operands: Sequence[tuple[Array, ...]]) -> Work:
-        # Each set has operands of its own: equal calls would be made once.
+        # Each set needs its own operands: XLA merges identical calls into one.
         compiled = self._jax.jit(lambda sets: [function(*each) for each in sets])
         return self._repeated(lambda: compiled(operands)[-1])
 
@@ -137,12 +137,12 @@ class JaxBackend:
 
         return self._repeated(once)
 
-    def timed(
-        self, work: Work, repeats: int, meanwhile: Callable[[], Reading]
-    ) -> tuple[float, Reading]:
+    def time_work(
+        self, work: Work, repeats: int, read_sensors: Callable[[], SensorReading]
+    ) -> tuple[float, SensorReading]:
         start = time.perf_counter()
         last = work(repeats)
-        reading = meanwhile()
+        reading = read_sensors()
         self._jax.block_until_ready(last)
         return time.perf_counter() - start, reading
 
@@ -150,7 +150,7 @@ class JaxBackend:
         self.sensors.close()
 
     def _repeated(self, once: Callable[[], Array]) -> Work:
-        # A device does one pass after the other; a processor might begin the next one meanwhile.
+        # Accelerators run passes in order; on the CPU, passes might overlap.
         wait = self._jax.block_until_ready if self.device.kind == "cpu" else lambda last: last
 
         def work(repeats: int) -> Array:

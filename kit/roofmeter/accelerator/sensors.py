@@ -1,7 +1,7 @@
-"""Clocks, power and temperature of a device while it works, read where the driver tells them.
+"""Sensors of a device under load: clocks, power and temperature.
 
-By NVML, the driver's own library, if its Python bindings (nvidia-ml-py) are installed; else by
-`nvidia-smi`, which keeps running beside the measurement; else not at all, and the run says so.
+They are read through NVML, the driver's library, if its Python bindings (nvidia-ml-py) are
+installed; else through `nvidia-smi` in the background; else not at all, which the run records.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from roofmeter.readings import Reading
+from roofmeter.clocks import SensorReading
 
 NOT_SAMPLED = "not sampled"
-EVERY_MS = 100
-"""Milliseconds between two lines of nvidia-smi."""
+INTERVAL_MS = 100
+"""Sampling interval of nvidia-smi."""
 
 
 class Sensors(Protocol):
-    """What is asked for a `Reading` while the device works."""
+    """A source of `SensorReading`s."""
 
     name: str
     driver: str
     limits: Mapping[str, float]
 
-    def __call__(self) -> Reading: ...
+    def __call__(self) -> SensorReading: ...
 
-    def busy(self) -> float | None:
-        """Share of the last moments in which the device worked; None where it is not told."""
+    def utilization(self) -> float | None:
+        """Return the share of recent time in which the device was busy; None if unknown."""
 
     def close(self) -> None: ...
 
 
 def sensors(uuid: str = "") -> Sensors:
-    """The best sensors that there are for the CUDA device of this UUID, or for the first one."""
-    # The driver counts all devices; a program only those that it may see.
+    """Return sensors for the CUDA device with this UUID, or for the visible one."""
+    # The driver numbers all devices, a program only those visible to it.
     seen = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip()
     which = uuid or seen or "0"
-    kinds: tuple[Callable[[str], Sensors], ...] = (Nvml, Smi)
+    kinds: tuple[Callable[[str], Sensors], ...] = (Nvml, NvidiaSmi)
     for kind in kinds:
         try:
             return kind(which)
@@ -51,15 +51,15 @@ def sensors(uuid: str = "") -> Sensors:
 
 
 class NoSensors:
-    """Nothing is told."""
+    """No sensors: every value is unknown."""
 
     name, driver = NOT_SAMPLED, ""
     limits: Mapping[str, float] = {}
 
-    def __call__(self) -> Reading:
-        return Reading()
+    def __call__(self) -> SensorReading:
+        return SensorReading()
 
-    def busy(self) -> float | None:
+    def utilization(self) -> float | None:
         return None
 
     def close(self) -> None:
@@ -67,7 +67,10 @@ class NoSensors:
 
 
 class Nvml:
-    """The driver's library; its functions as in NVIDIA's "NVML API Reference Guide"."""
+    """NVML, the library of the driver.
+
+    Its functions are those of NVIDIA's "NVML API Reference Guide".
+    """
 
     name = "NVML"
 
@@ -81,61 +84,61 @@ class Nvml:
                 self._device = nvml.nvmlDeviceGetHandleByUUID(which)
         except nvml.NVMLError as error:
             raise OSError(str(error)) from None
-        self.driver = str(self._told("nvmlSystemGetDriverVersion", of_device=False) or "")
+        self.driver = str(self._query("nvmlSystemGetDriverVersion", of_device=False) or "")
         limits = {
-            "clock": _scaled(self._told("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM), 1e6),
+            "clock": _scaled(self._query("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM), 1e6),
             "memory clock": _scaled(
-                self._told("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_MEM), 1e6
+                self._query("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_MEM), 1e6
             ),
-            "power": _scaled(self._told("nvmlDeviceGetEnforcedPowerLimit"), 1e-3),
+            "power": _scaled(self._query("nvmlDeviceGetEnforcedPowerLimit"), 1e-3),
         }
         self.limits: Mapping[str, float] = {
             name: value for name, value in limits.items() if value is not None
         }
 
-    def __call__(self) -> Reading:
+    def __call__(self) -> SensorReading:
         nvml = self._nvml
-        return Reading(
-            clock=_scaled(self._told("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM), 1e6),
-            memory_clock=_scaled(self._told("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM), 1e6),
-            power=_scaled(self._told("nvmlDeviceGetPowerUsage"), 1e-3),
+        return SensorReading(
+            clock=_scaled(self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM), 1e6),
+            memory_clock=_scaled(self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM), 1e6),
+            power=_scaled(self._query("nvmlDeviceGetPowerUsage"), 1e-3),
             temperature=_scaled(
-                self._told("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU), 1
+                self._query("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU), 1
             ),
-            reasons=self._told("nvmlDeviceGetCurrentClocksThrottleReasons"),
+            reasons=self._query("nvmlDeviceGetCurrentClocksThrottleReasons"),
         )
 
-    def busy(self) -> float | None:
-        told = self._told("nvmlDeviceGetUtilizationRates")
-        return None if told is None else told.gpu / 100
+    def utilization(self) -> float | None:
+        values = self._query("nvmlDeviceGetUtilizationRates")
+        return None if values is None else values.gpu / 100
 
     def close(self) -> None:
         self._nvml.nvmlShutdown()
 
-    def _told(self, function: str, *rest: Any, of_device: bool = True) -> Any:
-        # A part of a device, or one in a virtual machine, does not tell everything.
+    def _query(self, function: str, *rest: Any, of_device: bool = True) -> Any:
+        # Partitions and virtualized devices don't report every value.
         try:
             return getattr(self._nvml, function)(*([self._device] if of_device else []), *rest)
         except (self._nvml.NVMLError, AttributeError):
             return None
 
 
-class Smi:
-    """nvidia-smi, a line every tenth of a second; its fields as in `nvidia-smi --help-query-gpu`.
+class NvidiaSmi:
+    """nvidia-smi in the background; its fields as in `nvidia-smi --help-query-gpu`.
 
-    Starting it takes longer than a sample lasts, so it is started once.
+    It is started once and prints a line per interval: starting it takes longer than a sample.
     """
 
     name = "nvidia-smi"
     FIELDS = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu", "utilization.gpu")
     FIXED = ("driver_version", "clocks.max.sm", "clocks.max.mem", "enforced.power.limit")
-    # Named anew with driver 535; the old name is understood for some time.
+    # Renamed in driver 535; the old name still works.
     REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")
 
     def __init__(self, which: str) -> None:
         found = shutil.which("nvidia-smi")
         if not found:
-            raise OSError("nvidia-smi is not there")
+            raise OSError("nvidia-smi is not installed")
         ask = [found, "-i", which, "--format=csv,noheader,nounits"]
         for reasons in self.REASONS:
             query = [*ask, "--query-gpu=" + ",".join((*self.FIELDS, reasons))]
@@ -151,22 +154,22 @@ class Smi:
         )
         self.driver, *largest = [word.strip() for word in fixed.stdout.strip().split(",")]
         scales = (("clock", 1e6), ("memory clock", 1e6), ("power", 1.0))
-        told = {
+        values = {
             name: _scaled(word, scale) for (name, scale), word in zip(scales, largest, strict=True)
         }
         self.limits: Mapping[str, float] = {
-            name: value for name, value in told.items() if value is not None
+            name: value for name, value in values.items() if value is not None
         }
         self._process = subprocess.Popen(
-            [*query, "-lms", str(EVERY_MS)], stdout=subprocess.PIPE, text=True
+            [*query, "-lms", str(INTERVAL_MS)], stdout=subprocess.PIPE, text=True
         )
         self.follower = threading.Thread(target=self._follow, daemon=True)
         self.follower.start()
 
-    def __call__(self) -> Reading:
+    def __call__(self) -> SensorReading:
         return self._latest[0]
 
-    def busy(self) -> float | None:
+    def utilization(self) -> float | None:
         return self._latest[1]
 
     def close(self) -> None:
@@ -178,10 +181,10 @@ class Smi:
             if line.strip():
                 self._latest = self._parsed(line)
 
-    def _parsed(self, line: str) -> tuple[Reading, float | None]:
+    def _parsed(self, line: str) -> tuple[SensorReading, float | None]:
         words = [word.strip() for word in line.strip().split(",")]
         clock, memory, power, temperature, busy, reasons = words
-        reading = Reading(
+        reading = SensorReading(
             clock=_scaled(clock, 1e6),
             memory_clock=_scaled(memory, 1e6),
             power=_scaled(power, 1),
@@ -191,9 +194,9 @@ class Smi:
         return reading, _scaled(busy, 0.01)
 
 
-def _scaled(told: Any, scale: float) -> float | None:
-    """What was told in SI units; None for "[N/A]" and what else is no number."""
+def _scaled(value: Any, scale: float) -> float | None:
+    """Return the value in SI units; None for "[N/A]" and other text."""
     try:
-        return float(told) * scale
+        return float(value) * scale
     except (TypeError, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""In which order an accelerator is measured: peaks at once and over seconds, streams, and dots."""
+"""The survey of an accelerator: burst and sustained peaks, streams, operations."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ import numpy as np
 from rooflib._arguments import positive
 from roofmeter import kernels
 from roofmeter.accelerator.backend import Backend, load
-from roofmeter.accelerator.workloads import KINDS, SMALLER, Sizes, plan
+from roofmeter.accelerator.workloads import CPU_SIZES, DTYPES, Sizes, plan
+from roofmeter.clocks import Clock, read_clocks
 from roofmeter.figures import Figure
 from roofmeter.host import Host, this_host
 from roofmeter.kernels import Probe
-from roofmeter.protocol import Progress, figure_of, teller
-from roofmeter.readings import Readings, now
-from roofmeter.run import STREAMS, Run
-from roofmeter.store import script_hash
-from roofmeter.team import Team
-from roofmeter.watch import (
-    AT_MOST,
-    BLOCK,
-    ENOUGH,
-    FEWEST,
+from roofmeter.load_monitor import (
+    MAX_SAMPLES,
+    MIN_SAMPLE_SECONDS,
+    MIN_SAMPLES,
+    TARGET_SAMPLES,
+    LoadMonitor,
     Sample,
     TooBusyError,
-    Watch,
     Work,
 )
+from roofmeter.protocol import Progress, make_figure, progress_reporter
+from roofmeter.run import STREAMS, Run
+from roofmeter.store import script_hash
+from roofmeter.threads import ThreadPool
 
-IDLE = 0.1
-"""A device that works for a larger share of the time before anything was started is not ours."""
-APART = 0.15
-"""A roof whose typical sample is slower than its best by more was disturbed by somebody."""
+MAX_IDLE_UTILIZATION = 0.1
+"""Maximum utilization of an idle device; more means that others are using it."""
+MAX_ROOF_GAP = 0.15
+"""Maximum gap between the best and the median of a roof; more means that it was disturbed."""
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Seconds of each part of the measurement.
+    """Durations of the parts of the measurement, in seconds.
 
     Attributes
     ----------
     block
-        Of a sample, at least.
+        Minimum of a sample.
     rest, burst
-        Before a burst, without work, and of the burst itself: the clock is still high.
+        Pause before a burst, and the burst itself, in which the clock is still high.
     settling, sustained
-        Of work without a pause: until the clock has settled, and all of it.
+        Continuous work: until the clock has settled, and in total.
     dot
-        Of a dot, at most.
+        Maximum of an operation.
     """
 
-    block: float = BLOCK
+    block: float = MIN_SAMPLE_SECONDS
     rest: float = 2.0
     burst: float = 0.3
     settling: float = 2.0
@@ -67,26 +67,28 @@ WINDOWS = Windows()
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeviceWatch(Watch):
-    """Times what a device does, by its own clock where it has one, and asks its sensors."""
+class DeviceMonitor(LoadMonitor):
+    """A `LoadMonitor` that uses the clock and the sensors of a device."""
 
     backend: Backend
     threads: int
-    """Of the processor, where that is the device."""
+    """Threads of the CPU, if that is the device."""
 
-    def block(self, work: Work, repeats: int, threads: int = 1, keeps_busy: bool = False) -> Sample:
-        """As of a `Watch`; an accelerator is disturbed if it slows itself down."""
-        before = self.readings()
-        seconds, told = self.backend.timed(work, repeats, self.backend.sensors)
-        sample = self._judged(before, self.readings(), repeats, self.threads, False)
-        # What the processor does beside it is no matter to an accelerator: it was told before.
-        why = sample.disturbed if self.backend.device.kind == "cpu" else told.slowed
-        return replace(sample, seconds=max(seconds, 1e-9), disturbed=why, device=told)
+    def time_block(
+        self, work: Work, repeats: int, threads: int = 1, keeps_busy: bool = False
+    ) -> Sample:
+        """Time one sample; an accelerator counts as disturbed if it throttles."""
+        before = self.clock()
+        seconds, sensors = self.backend.time_work(work, repeats, self.backend.sensors)
+        sample = self._make_sample(before, self.clock(), repeats, self.threads, False)
+        # Load on the CPU doesn't disturb an accelerator; its own throttling does.
+        why = sample.disturbed if self.backend.device.kind == "cpu" else sensors.throttled
+        return replace(sample, seconds=max(seconds, 1e-9), disturbed=why, device=sensors)
 
-    def taken(
+    def measure(
         self, probe: Probe, windows: Windows, rest: Callable[[float], object]
     ) -> dict[str, list[Sample]]:
-        """Samples of the probe by the key of their figure; its arrays are let go of afterwards."""
+        """Take the samples of a probe, by figure key; its arrays are freed afterwards."""
         work = probe.make()
         if probe.key.startswith("peak"):
             burst = self.bursts(work, windows, rest)
@@ -94,30 +96,32 @@ class DeviceWatch(Watch):
                 probe.key.replace("peak", "burst"): burst,
                 probe.key: self.sustained(work, windows),
             }
-        dot = self.readings().wall + windows.dot
-        return {probe.key: self.samples(work, until=dot if probe.operation else float("inf"))}
+        deadline = self.clock().wall + windows.dot
+        return {
+            probe.key: self.take_samples(work, until=deadline if probe.operation else float("inf"))
+        }
 
     def bursts(self, work: Work, windows: Windows, rest: Callable[[float], object]) -> list[Sample]:
-        """Work for a moment, each time after a rest."""
-        repeats = self.repeats(work)
-        each = self.block(work, repeats).each
+        """Take samples of short bursts, each after a rest."""
+        repeats = self.choose_repeats(work)
+        each = self.time_block(work, repeats).per_pass
         repeats = max(1, round(windows.burst / each))
         taken = []
-        for _ in range(FEWEST):
+        for _ in range(MIN_SAMPLES):
             rest(windows.rest)
-            taken.append(self.block(work, repeats))
+            taken.append(self.time_block(work, repeats))
         return taken
 
     def sustained(self, work: Work, windows: Windows) -> list[Sample]:
-        """Work without a pause; samples before the clock has settled do not count."""
-        repeats, start = self.repeats(work), self.readings().wall
+        """Take samples of continuous work; those before the clock settles, are invalid."""
+        repeats, start = self.choose_repeats(work), self.clock().wall
         taken: list[Sample] = []
         good = 0
         while True:
-            at = self.readings().wall - start
-            if at >= windows.sustained and (good >= FEWEST or len(taken) >= AT_MOST):
+            at = self.clock().wall - start
+            if at >= windows.sustained and (good >= MIN_SAMPLES or len(taken) >= MAX_SAMPLES):
                 return taken
-            sample = self.block(work, repeats)
+            sample = self.time_block(work, repeats)
             if at < windows.settling and not sample.disturbed:
                 sample = replace(sample, disturbed="the clock had not settled yet")
             good += not sample.disturbed
@@ -127,45 +131,45 @@ class DeviceWatch(Watch):
 def measure_accelerator(
     device: str = "cuda", seconds: float = 300.0, progress: Progress | bool = True
 ) -> Run:
-    """Measure the roofs of an accelerator through torch or jax, and operations under them.
+    """Measure an accelerator through torch or jax: its roofs, and operations.
 
-    Its peaks are those of matmuls in each data type that it has: sustained, over seconds of work
-    without a pause ("peak bf16"), and of a burst after a rest ("burst bf16"), which a high clock
-    makes faster. Its bandwidths are those of reading and of an update in place. Operands are random
-    numbers, no set of them comes again before the cache has forgotten it, and each result is
-    checked against fp64 on some rows. Clocks, power and temperature are kept with each sample,
-    where the driver tells them. What is not reached in time, and what the device or the library
-    does not have, is left out, and the run says so.
+    The peaks are those of matmuls in each supported data type: sustained over seconds of continuous
+    work ("peak bf16"), and in a burst after a rest ("burst bf16"), when the clock is still high.
+    The bandwidths are those of reading and of an update in place. Operands are random numbers, no
+    set of them is reused while it may still be cached, and each result is checked against fp64 on
+    some rows. Clocks, power and temperature are stored with each sample if the driver reports them.
+    Probes that don't fit into `seconds` or aren't supported are left out and listed in
+    `Run.left_out`.
 
     Parameters
     ----------
     device
-        "cuda" for the first CUDA device through torch, or through jax without it; "torch" or
-        "jax" for the best device that it finds; "torch:cpu" and "jax:cpu" for the processor.
+        "cuda" for the first CUDA device, through torch or, without torch, through jax; "torch" or
+        "jax" for the best device that the library finds; "torch:cpu" or "jax:cpu" for the CPU.
     seconds
-        Time that it may take, above zero; the roofs take what they need.
+        Time limit, above zero; the roofs are measured even if they take longer.
     progress
         As for `measure`.
 
     Raises
     ------
     TooBusyError
-        If others have the device, at the start or during one of the roofs. It is a RuntimeError.
+        If others use the device, at the start or during a roof. A subclass of RuntimeError.
     RuntimeError
         If the library fails at a roof, or the result of a roof is wrong.
     ImportError
         If the library is not installed; it says what to install.
     ValueError
-        For a device that is none or not there, and `seconds` not above zero and finite.
+        For an unknown or absent device, or if `seconds` is not above zero and finite.
     """
     positive("seconds", seconds)
-    tell, host, backend = teller(progress), this_host(), load(device)
-    sizes = SMALLER if backend.device.kind == "cpu" else Sizes()
+    report, host, backend = progress_reporter(progress), this_host(), load(device)
+    sizes = CPU_SIZES if backend.device.kind == "cpu" else Sizes()
     try:
-        run = survey(backend, host, sizes, WINDOWS, seconds, tell, now, time.sleep)
+        run = survey(backend, host, sizes, WINDOWS, seconds, report, read_clocks, time.sleep)
     finally:
         backend.close()
-    tell(1.0, "done")
+    report(1.0, "done")
     return run
 
 
@@ -175,35 +179,37 @@ def survey(
     sizes: Sizes,
     windows: Windows,
     seconds: float,
-    tell: Progress,
-    readings: Readings,
+    report: Progress,
+    clock: Clock,
     rest: Callable[[float], object],
 ) -> Run:
-    """Measure every probe of the plan, if the device is free."""
-    device, start = backend.device, readings().wall
-    watch = DeviceWatch(
-        readings, host.present, windows.block, backend=backend, threads=host.granted
+    """Measure every probe of the plan, after checking that the device is idle."""
+    device, start = backend.device, clock().wall
+    monitor = DeviceMonitor(
+        clock, host.present, windows.block, backend=backend, threads=host.granted
     )
-    _insist_on_quiet(watch, host, rest)
-    lacking = {kind: backend.lacks(kind) for kind in KINDS}
+    _require_idle(monitor, host, rest)
+    lacking = {kind: backend.unsupported(kind) for kind in DTYPES}
     left_out = {f"peak {kind}": why for kind, why in lacking.items() if why}
     kinds = [kind for kind, why in lacking.items() if not why]
     figures: dict[str, Figure] = {}
     for probe in plan(backend, sizes, kinds):
-        spent = readings().wall - start
+        spent = clock().wall - start
         is_roof = not probe.operation
         if spent > seconds and not is_roof:
-            left_out[probe.key] = "the time was out"
+            left_out[probe.key] = "out of time"
             continue
-        tell(min(spent / seconds, 1.0), probe.what)
+        report(min(spent / seconds, 1.0), probe.what)
         try:
-            taken = watch.taken(probe, windows, rest)
-        except RuntimeError as error:  # Of memory, of a library, or a wrong result.
+            taken = monitor.measure(probe, windows, rest)
+        except RuntimeError as error:  # out of memory, a library error, or a wrong result
             left_out[probe.key] = _first_line(error)
             continue
         for key, samples in taken.items():
-            figure = figure_of(replace(probe, key=key), tuple(samples))
-            why = figure.refused or (_apart(figure) if is_roof and device.kind != "cpu" else "")
+            figure = make_figure(replace(probe, key=key), tuple(samples))
+            why = figure.rejection or (
+                _roof_gap(figure) if is_roof and device.kind != "cpu" else ""
+            )
             if why and key == probe.key and is_roof:
                 raise TooBusyError(f"this device is too busy to be measured: {key}, {why}")
             if why:
@@ -218,7 +224,7 @@ def survey(
     return Run(
         host=host,
         date=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
-        seconds=round(readings().wall - start, 1),
+        seconds=round(clock().wall - start, 1),
         threads=host.granted,
         figures=figures,
         libraries=_libraries(backend),
@@ -228,16 +234,16 @@ def survey(
     )
 
 
-def _insist_on_quiet(watch: DeviceWatch, host: Host, rest: Callable[[float], object]) -> None:
-    if watch.backend.device.kind == "cpu":
-        with Team(host.granted) as team:
-            quiet = Watch(watch.readings, watch.cores, watch.least)
-            quiet.insist_on_quiet(kernels.spin(team), host.granted)
+def _require_idle(monitor: DeviceMonitor, host: Host, rest: Callable[[float], object]) -> None:
+    if monitor.backend.device.kind == "cpu":
+        with ThreadPool(host.granted) as pool:
+            quiet = LoadMonitor(monitor.clock, monitor.cores, monitor.min_seconds)
+            quiet.require_idle(kernels.spin(pool), host.granted)
         return
-    # What ran here a moment ago is still in the first reading.
-    for _ in range(FEWEST):
-        busy = watch.backend.sensors.busy() or 0.0
-        if busy <= IDLE:
+    # The first reading still includes load from before the run, so try again.
+    for _ in range(MIN_SAMPLES):
+        busy = monitor.backend.sensors.utilization() or 0.0
+        if busy <= MAX_IDLE_UTILIZATION:
             return
         rest(1.0)
     raise TooBusyError(
@@ -245,9 +251,9 @@ def _insist_on_quiet(watch: DeviceWatch, host: Host, rest: Callable[[float], obj
     )
 
 
-def _apart(figure: Figure) -> str:
+def _roof_gap(figure: Figure) -> str:
     away = abs(figure.median / figure.best - 1)
-    return f"its typical sample is {away:.0%} away from its best" if away > APART else ""
+    return f"its typical sample is {away:.0%} away from its best" if away > MAX_ROOF_GAP else ""
 
 
 def _first_line(error: RuntimeError) -> str:
@@ -267,7 +273,7 @@ def _protocol(backend: Backend, sizes: Sizes, windows: Windows) -> dict[str, obj
         **backend.protocol,
         "sensors": backend.sensors.name,
         "data": "standard normal",
-        "rotated": sizes.rotated,
-        "enough": ENOUGH,
+        "rotated": sizes.min_operand_bytes,
+        "enough": TARGET_SAMPLES,
         **{name: getattr(windows, name) for name in windows.__dataclass_fields__},
     }

@@ -1,4 +1,4 @@
-"""torch: CUDA events take the time, and CUDA graphs start a whole pass at once."""
+"""The torch backend: passes are CUDA graphs, timed by CUDA events."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofmeter.accelerator.backend import Array, missing, rows
+from roofmeter.accelerator.backend import Array, device_not_found, sampled_rows
 from roofmeter.accelerator.sensors import NoSensors, Sensors, sensors
+from roofmeter.clocks import SensorReading
 from roofmeter.device import Device
 from roofmeter.host import this_host
-from roofmeter.readings import Reading
-from roofmeter.watch import Work
+from roofmeter.load_monitor import Work
 
 TYPES = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp8": "float8_e4m3fn"}
 
 
-def made(torch: Any, place: str) -> TorchBackend:
-    """The backend on "cuda" or "cpu"; without a place, on the better one that is there."""
+def make_backend(torch: Any, place: str) -> TorchBackend:
+    """Return the backend on "cuda" or "cpu", or on the best available device."""
     cuda = torch.cuda.is_available()
     if place == "cuda" and not cuda:
-        raise missing("CUDA", "torch", 'device="torch:cpu" measures the processor through torch')
+        raise device_not_found(
+            "CUDA", "torch", 'device="torch:cpu" measures the processor through torch'
+        )
     return TorchBackend(torch, place or ("cuda" if cuda else "cpu"))
 
 
 class TorchBackend:
-    """torch on the first CUDA device, or on the processor."""
+    """The torch backend on the first CUDA device, or on the CPU."""
 
     heads_first = True
 
@@ -63,7 +65,7 @@ class TorchBackend:
         }
         self.protocol = {"timer": "CUDA events", "started": "pass by pass, as CUDA graphs"}
 
-    def lacks(self, kind: str) -> str:
+    def unsupported(self, kind: str) -> str:
         if kind in ("fp32", "bf16"):
             return ""
         # Compute capabilities as in NVIDIA's "CUDA C++ Programming Guide".
@@ -73,25 +75,25 @@ class TorchBackend:
         if tuple(int(part) for part in self.device.capability.split(".")) < needed:
             return f"compute capability {self.device.capability} has no arithmetic in {kind}"
         if kind == "fp8" and not hasattr(self._torch, "_scaled_mm"):
-            return "this torch multiplies no fp8"
+            return "this version of torch has no fp8 matmul"
         return ""
 
-    def normal(self, shape: Sequence[int], kind: str, seed: int) -> Array:
+    def random_normal(self, shape: Sequence[int], kind: str, seed: int) -> Array:
         torch = self._torch
         generator = torch.Generator(device=self._place).manual_seed(seed)
         drawn = torch.randn(*shape, generator=generator, device=self._place)
         return drawn.to(getattr(torch, TYPES[kind]))
 
     def weights(self, D: int, F: int, kind: str, seed: int) -> Array:
-        # In fp8 the second operand is taken column by column only.
+        # The fp8 matmul requires a column-major second operand.
         return (
-            self.normal((F, D), kind, seed).t()
+            self.random_normal((F, D), kind, seed).t()
             if kind == "fp8"
-            else self.normal((D, F), kind, seed)
+            else self.random_normal((D, F), kind, seed)
         )
 
-    def host(self, array: Array, step: int = 1) -> NDArray[np.float64]:
-        picked = array[rows(array.shape[0], step)] if step > 1 else array
+    def to_numpy(self, array: Array, step: int = 1) -> NDArray[np.float64]:
+        picked = array[sampled_rows(array.shape[0], step)] if step > 1 else array
         found: NDArray[np.float64] = picked.to(self._torch.float32).cpu().numpy()
         return found.astype(np.float64)
 
@@ -104,7 +106,7 @@ class TorchBackend:
             )
 
         def multiply(x: Array, w: Array) -> Array:
-            # "high" lets fp32 be multiplied in tf32; "highest" does not.
+            # "high" computes fp32 matmuls in tf32; "highest" does not.
             torch.set_float32_matmul_precision("high" if kind == "tf32" else "highest")
             return torch.matmul(x, w)
 
@@ -134,20 +136,20 @@ class TorchBackend:
     def negate(self, array: Array) -> Work:
         return self._repeated(array.neg_)
 
-    def timed(
-        self, work: Work, repeats: int, meanwhile: Callable[[], Reading]
-    ) -> tuple[float, Reading]:
+    def time_work(
+        self, work: Work, repeats: int, read_sensors: Callable[[], SensorReading]
+    ) -> tuple[float, SensorReading]:
         if self._place == "cpu":
             start = time.perf_counter()
             work(repeats)
-            return time.perf_counter() - start, meanwhile()
+            return time.perf_counter() - start, read_sensors()
         cuda = self._torch.cuda
         start, end = (cuda.Event(enable_timing=True) for _ in range(2))
         cuda.synchronize()
         start.record()
         work(repeats)
         end.record()
-        reading = meanwhile()
+        reading = read_sensors()
         end.synchronize()
         return start.elapsed_time(end) * 1e-3, reading
 
@@ -171,11 +173,11 @@ class TorchBackend:
         return work
 
     def _graph(self, once: Callable[[], Array]) -> tuple[Callable[[], object] | None, Array]:
-        """A pass that starts with one call of the host: a kernel may be shorter than its launch."""
+        """Return a CUDA graph of one pass, so that launch overhead doesn't dominate."""
         cuda = self._torch.cuda
         beside = cuda.Stream()
         beside.wait_stream(cuda.current_stream())
-        with cuda.stream(beside):  # What a library sets up at its first call can't be recorded.
+        with cuda.stream(beside):  # one-time library setup can't be captured
             once()
         cuda.current_stream().wait_stream(beside)
         cuda.synchronize()

@@ -1,4 +1,4 @@
-"""A bar of progress, a line in a terminal or below a cell."""
+"""A one-line progress bar on stderr."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ WIDTH = 24
 
 
 def draw(share: float, what: str) -> None:
-    """Draw the bar anew, up to `share` of its width, and what is measured next beside it."""
+    """Redraw the bar at `share` of its width, with `what` as its label."""
     full = round(share * WIDTH)
     line = f"\r{'█' * full}{'░' * (WIDTH - full)} {what[:50]:<50}"
     sys.stderr.write(line + ("\n" if share >= 1 else ""))

@@ -1,4 +1,4 @@
-"""Arrays that several threads walk over, each its own part."""
+"""A thread pool, the arrays its threads share, and limits on BLAS threads."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float32]
-ALIGNMENT = 64
-"""Bytes of a cache line: an array that begins within one is slower."""
-LARGEST = 2**30
-"""Bytes of the arrays that stream: several times the last cache of most machines."""
+CACHE_LINE_BYTES = 64
+"""Size of a cache line; unaligned arrays are slower."""
+MAX_ARRAY_BYTES = 2**30
+"""Maximum size of the streamed arrays: several times the last-level cache of most machines."""
 
 
-class Team:
-    """So many threads; numpy lets go of Python's lock inside its loops, so they run at once.
+class ThreadPool:
+    """A pool of threads that run numpy in parallel.
 
-    With one for each core that this process may run on, each stays on a core of its own: else two
-    that are woken together may share one for the first hundredth of a second.
+    numpy releases the GIL inside its loops. If there is one thread per allowed core, each thread is
+    pinned to its own core: otherwise the scheduler may place two threads on one core for the first
+    10 ms after they wake up.
     """
 
     def __init__(self, threads: int) -> None:
@@ -35,66 +36,68 @@ class Team:
         granted = _cores()
         for core in granted if len(granted) == threads else ():
             cores.put(core)
-        self._pool = ThreadPoolExecutor(threads, "team", _stay, (cores,)) if threads > 1 else None
+        self._executor = (
+            ThreadPoolExecutor(threads, "roofmeter", _pin_thread, (cores,)) if threads > 1 else None
+        )
 
-    def __enter__(self) -> Team:
+    def __enter__(self) -> ThreadPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool:
-            self._pool.shutdown()
+        if self._executor:
+            self._executor.shutdown()
 
-    def each(self, work: Callable[..., object], repeats: int, parts: Sequence[Any]) -> None:
-        """Let a thread per part do `work(*part)` so many times over, and wait for all of them."""
+    def run(self, work: Callable[..., object], repeats: int, parts: Sequence[Any]) -> None:
+        """Call `work(*part)` `repeats` times for each part, on one thread per part."""
 
         def walk(part: Any) -> None:
             for _ in range(repeats):
                 work(*part)
 
-        if self._pool is None:
+        if self._executor is None:
             for part in parts:
                 walk(part)
         else:
-            list(self._pool.map(walk, parts))
+            list(self._executor.map(walk, parts))
 
 
 def _cores() -> list[int]:
-    """The cores that this process may run on; none where the system does not say."""
+    """Return the cores in the CPU affinity of this process; empty if unknown."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
-def _stay(cores: SimpleQueue[int]) -> None:
-    """Keep this thread on the next of the cores, if there is one for it."""
+def _pin_thread(cores: SimpleQueue[int]) -> None:
+    """Pin the calling thread to the next core in the queue, if there is one."""
     with suppress(Empty, OSError):
         os.sched_setaffinity(threading.get_native_id(), {cores.get_nowait()})
 
 
-def room(available: float, largest: int = LARGEST) -> int:
-    """Bytes for the arrays, a power of two: at most a quarter of the memory that is free."""
+def array_budget(available: float, largest: int = MAX_ARRAY_BYTES) -> int:
+    """Return the size of the arrays: a power of two, at most ¼ of `available` bytes."""
     return int(min(largest, 2 ** math.floor(math.log2(max(available / 4, 2**20)))))
 
 
-def available_memory(otherwise: float) -> float:
-    """Bytes of memory that can be had without swapping, where the system says; else a half."""
+def available_memory(fallback: float) -> float:
+    """Return the bytes of memory available without swapping, or half of `fallback`."""
     try:
-        with open("/proc/meminfo") as file:  # noqa: PTH123 - as short as it gets
+        with open("/proc/meminfo") as file:  # noqa: PTH123
             for line in file:
                 if line.startswith("MemAvailable:"):
-                    return min(int(line.split()[1]) * 1024.0, otherwise)
+                    return min(int(line.split()[1]) * 1024.0, fallback)
     except OSError:
         pass
-    return otherwise / 2
+    return fallback / 2
 
 
-def numbers(size: int) -> Floats:
-    """`size` random fp32 numbers in an aligned array, each touched.
+def random_floats(size: int) -> Floats:
+    """Return an aligned array of `size` random fp32 numbers, with every page touched.
 
-    Not zeros: memory never written to is read far too fast, since all its pages are one, and
-    some machines multiply zeros with less power. Between ±0.5, and none so small that it is
-    denormal: those are computed more slowly.
+    Zeros would not do: untouched zero pages all map to one physical page, so they are read far too
+    fast, and some processors multiply zeros with less power. The values are within ±0.5, and none
+    is denormal, since arithmetic on denormals is slower.
     """
-    raw = np.empty(size * 4 + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
+    raw = np.empty(size * 4 + CACHE_LINE_BYTES, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE_BYTES
     array = raw[start : start + size * 4].view(np.float32)
     block = np.random.default_rng(seed=5).random(min(size, 2**20), np.float32) - np.float32(0.5)
     for first in range(0, size, len(block)):
@@ -103,15 +106,15 @@ def numbers(size: int) -> Floats:
 
 
 def split(arrays: Sequence[Floats], parts: int) -> list[tuple[Floats, ...]]:
-    """Cut arrays of one length alike into so many pieces, each on whole cache lines."""
+    """Split arrays of equal length into `parts` pieces, each of whole cache lines."""
     step = len(arrays[0]) // parts // 16 * 16
     return [tuple(array[i * step : (i + 1) * step] for array in arrays) for i in range(parts)]
 
 
 def blas_threads(threads: int) -> AbstractContextManager[object]:
-    """Hold the BLAS to so many threads meanwhile, where threadpoolctl is installed.
+    """Limit the BLAS to `threads` threads in a context, if threadpoolctl is available.
 
-    OpenBLAS counts the cores that a process may run on, and knows of no quota.
+    OpenBLAS counts the cores of the CPU affinity and ignores CPU quotas.
     """
     found = _controller()
     held: AbstractContextManager[object] = (
@@ -121,12 +124,12 @@ def blas_threads(threads: int) -> AbstractContextManager[object]:
 
 
 def blas_can_be_limited() -> bool:
-    """Whether threadpoolctl is installed."""
+    """Return whether threadpoolctl is installed."""
     return _controller() is not None
 
 
-def blas() -> dict[str, str]:
-    """Name and version of the BLAS that numpy multiplies with, and its threads where known."""
+def blas_info() -> dict[str, str]:
+    """Return name and version of numpy's BLAS, and its number of threads if known."""
     built = np.show_config(mode="dicts") or {}
     found = built.get("Build Dependencies", {}).get("blas", {})
     named = {"blas": f"{found.get('name', 'unknown')} {found.get('version', '')}".strip()}
@@ -145,7 +148,7 @@ def blas() -> dict[str, str]:
 
 @cache
 def _controller() -> Any:
-    """Threadpoolctl's hold on the libraries that are loaded by now; None without it."""
+    """Return a threadpoolctl controller of the loaded libraries, or None without it."""
     import importlib
 
     try:

@@ -1,10 +1,10 @@
-"""A stand-in for torch on a GPU that nobody built: numpy computes, and a made-up clock goes on.
+"""A fake torch on an imaginary GPU: numpy computes the results, and a simulated clock advances.
 
-It has the parts of torch that rooflib calls, by their names and with their shapes, and refuses what
-torch refuses where rooflib could get it wrong: fp8 weights that do not lie column by column, a
-graph that was never warmed up. So it shows that rooflib asks for the right operations, counts them,
-and makes the right figures of the times: each call takes as long as the roofs of the device say.
-It does not show that a version of torch has these parts, or how fast anything is.
+It implements the torch API that roofmeter uses, and raises torch's errors for likely mistakes: fp8
+weights that are not column-major, a CUDA graph without a warm-up. Each call takes as long as the
+roofs of the device predict, so tests can check which operations roofmeter requests, how it counts
+them, and which figures it computes. It can't show that a real torch has this API, or how fast it
+is.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import numpy as np
 
 BYTES = {"float32": 4, "bfloat16": 2, "float8_e4m3fn": 1}
 DIGITS = {"float32": 24, "tf32": 11, "bfloat16": 8, "float8_e4m3fn": 4}
-"""Binary digits that a number keeps, the leading one included."""
+"""Significant bits of each type, including the leading one."""
 WARM = 0.5
-"""Seconds of work after which the clock of the device falls, until it has rested."""
+"""Seconds of continuous work after which the device lowers its clock, until it rests."""
 
 
 def rounded(array: np.ndarray, kind: str) -> np.ndarray:
-    """The nearest numbers with as many digits as the type keeps, in fp32."""
+    """Round to the precision of the type; return fp32."""
     share, exponent = np.frexp(np.asarray(array, np.float32))
     return np.ldexp(np.round(np.ldexp(share, DIGITS[kind])), exponent - DIGITS[kind])
 
 
 class Tensor:
-    def __init__(self, array: np.ndarray, kind: str, torch: PaperTorch) -> None:
+    def __init__(self, array: np.ndarray, kind: str, torch: FakeTorch) -> None:
         self.array, self.kind, self.torch = array, kind, torch
         self.shape = array.shape
 
@@ -57,10 +57,11 @@ class Tensor:
         return self.array
 
 
-class PaperTorch:
-    """`import torch` on a machine with this GPU.
+class FakeTorch:
+    """The module `torch` on a machine with this GPU.
 
-    100, 200, 50 and 10 MFLOP/s in bf16, fp8, tf32 and fp32, a fifth less once it is warm; 10 MB/s.
+    Peaks are 100, 200, 50 and 10 MFLOP/s in bf16, fp8, tf32 and fp32, a fifth less once the device
+    is warm; memory moves 10 MB/s.
     """
 
     __version__ = "0.0.0+paper"
@@ -92,7 +93,7 @@ class PaperTorch:
         )
         self.nn = SimpleNamespace(functional=self)
 
-    # The device.
+    # Simulated device.
 
     def rest(self, seconds: float) -> None:
         self.now += seconds
@@ -127,11 +128,11 @@ class PaperTorch:
         def compute() -> None:
             out.array[...] = self.breaks(name, rounded(result(), kind))
 
-        # A single number is nothing to write.
+        # Writing a scalar result is not counted.
         written = out.nbytes if out.shape else 0
         return self.launch(compute, out, flops, sum(a.nbytes for a in inputs) + written)
 
-    # What is called.
+    # Operations.
 
     def Generator(self, device: str):
         return SimpleNamespace(manual_seed=np.random.default_rng)
@@ -163,7 +164,7 @@ class PaperTorch:
     def _scaled_mm(self, x: Tensor, w: Tensor, scale_a, scale_b, out_dtype: str) -> Tensor:
         if not (x.array.flags.c_contiguous and w.array.flags.f_contiguous):
             raise RuntimeError("mat1 must be row-major and mat2 column-major")
-        flops = -2 * x.array.size * w.shape[1]  # Below zero: computed in fp8, written in bf16.
+        flops = -2 * x.array.size * w.shape[1]  # Negative marks fp8 arithmetic with bf16 output.
         return self.make("matmul fp8", out_dtype, lambda: x.array @ w.array, flops, x, w)
 
     def clone(self, a: Tensor) -> Tensor:
@@ -202,7 +203,7 @@ class PaperTorch:
         name = "prefill" if is_causal else "decode"
         return self.make(name, q.kind, result, 4 * B * N * H * pairs, q, k, v)
 
-    # Graphs.
+    # CUDA graphs.
 
     @contextmanager
     def beside(self, stream):
@@ -212,7 +213,7 @@ class PaperTorch:
     @contextmanager
     def recording(self, graph: Graph):
         if not self.warmed:
-            raise RuntimeError("what a library sets up at its first call can't be recorded")
+            raise RuntimeError("library setup can't be captured in a graph")
         self.recorded = graph.calls
         self.graphs += 1
         yield
@@ -220,7 +221,7 @@ class PaperTorch:
 
 
 class Graph:
-    def __init__(self, torch: PaperTorch) -> None:
+    def __init__(self, torch: FakeTorch) -> None:
         self.calls: list[Callable[[], None]] = []
 
     def replay(self) -> None:
@@ -229,7 +230,7 @@ class Graph:
 
 
 class Event:
-    def __init__(self, torch: PaperTorch) -> None:
+    def __init__(self, torch: FakeTorch) -> None:
         self.torch = torch
 
     def record(self) -> None:
@@ -242,15 +243,15 @@ class Event:
         return (end.at - self.at) * 1e3
 
 
-class PaperNvml:
-    """`import pynvml`, the driver of that GPU: 1 GHz when cold, 800 MHz and 300 W when warm."""
+class FakeNvml:
+    """The module `pynvml` for that GPU: 1 GHz when cold, 800 MHz and 300 W when warm."""
 
     NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
 
     class NVMLError(Exception):
         pass
 
-    def __init__(self, torch: PaperTorch) -> None:
+    def __init__(self, torch: FakeTorch) -> None:
         self.torch, self.busy, self.open = torch, 0, 0
         self.reasons: Callable[[], int] = lambda: 4 if torch.warm else 0
 
@@ -270,7 +271,7 @@ class PaperNvml:
                 2000 if which == 2 else 800 if self.torch.warm else 1000
             ),
             "nvmlDeviceGetPowerUsage": lambda device: 300_000 if self.torch.warm else 100_000,
-            "nvmlDeviceGetTemperature": self._not_told,
+            "nvmlDeviceGetTemperature": self._not_supported,
             "nvmlDeviceGetCurrentClocksThrottleReasons": lambda device: self.reasons(),
             "nvmlDeviceGetUtilizationRates": lambda device: SimpleNamespace(gpu=self.busy),
         }
@@ -278,5 +279,5 @@ class PaperNvml:
             raise AttributeError(name)
         return answers[name]
 
-    def _not_told(self, device, which):
+    def _not_supported(self, device, which):
         raise self.NVMLError("not supported")

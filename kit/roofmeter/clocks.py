@@ -1,4 +1,4 @@
-"""What is read from clocks and from the system. A test puts made-up ones in their place."""
+"""System clocks and counters. Tests replace them with fake ones."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True)
-class Moment:
-    """All clocks at one moment, in seconds since some beginning; None where there is no such one.
+class ClockTimes:
+    """All clocks read at one moment, in seconds; None for a missing clock.
 
     Attributes
     ----------
     wall
-        Time that passed.
+        Elapsed time.
     own
-        Time that the threads of this process were on a core, added up.
+        CPU time of all threads of this process, summed.
     waited
-        Time that they could have run and waited for a core, added up.
+        Time those threads were runnable but waited for a core, summed.
     busy, stolen
-        Time that the cores of the whole machine worked, for anybody, and time that a hypervisor
-        gave to other machines, added up.
+        Time that all cores were busy for any process, and time that the hypervisor gave to other
+        virtual machines (steal time), summed over cores.
     """
 
     wall: float
@@ -36,27 +36,27 @@ class Moment:
     stolen: float | None = None
 
 
-Readings = Callable[[], Moment]
-"""Reads every clock, once."""
+Clock = Callable[[], ClockTimes]
+"""A function that reads every clock once."""
 
-HOT = 0x8 | 0x20 | 0x40 | 0x80
-"""Reasons to slow down that are no power limit: of the hardware, or for heat (NVML's masks)."""
+THROTTLE_MASK = 0x8 | 0x20 | 0x40 | 0x80
+"""NVML clock event reasons for hardware or thermal slowdown; the power cap is not included."""
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What a device told about itself while it worked; None for what it does not tell.
+class SensorReading:
+    """Sensor values of a device under load; None for a value that it does not report.
 
     Attributes
     ----------
     clock, memory_clock
-        Hz of its arithmetic and of its memory.
+        Clock of the compute units and of the memory in Hz.
     power
-        W that it draws.
+        Power draw in W.
     temperature
         Degrees Celsius.
     reasons
-        Why its clock is not higher, as the driver's bits: 4 is the limit of power.
+        Bit mask of the driver's clock event reasons; 4 is the software power cap.
     """
 
     clock: float | None = None
@@ -66,29 +66,31 @@ class Reading:
     reasons: int | None = None
 
     @property
-    def slowed(self) -> str:
-        """By what the device was slowed down, if not by its usual limit of power."""
-        bits = (self.reasons or 0) & HOT
+    def throttled(self) -> str:
+        """Why the device throttled, other than by its power cap; empty if it did not."""
+        bits = (self.reasons or 0) & THROTTLE_MASK
         return f"the device slowed itself down (reasons {bits:#x})" if bits else ""
 
 
-def now() -> Moment:
-    """Read the clocks of this machine; those of `/proc` where the system has it."""
+def read_clocks() -> ClockTimes:
+    """Read the clocks of this machine, using `/proc` where the system has it."""
     busy, stolen = _machine()
-    # Wall clock last: what reading the others takes is then in the interval before it.
+    # Read the wall clock last, so that the interval before it includes reading the others.
     waited, own = _waited(), time.process_time()
-    return Moment(time.perf_counter(), own, waited, busy, stolen)
+    return ClockTimes(time.perf_counter(), own, waited, busy, stolen)
 
 
 def _waited(proc: Path = PROC) -> float | None:
-    """Seconds that all threads of this process waited on a run queue; fields as in the kernel's
-    documentation, "Scheduler Statistics"."""
+    """Return the seconds that all threads of this process waited on a run queue.
+
+    Fields as in the kernel's documentation, "Scheduler Statistics".
+    """
     total = 0
     try:
         for task in os.scandir(proc / "self/task"):
             try:
                 total += int(Path(task.path, "schedstat").read_text().split()[1])
-            except (FileNotFoundError, ProcessLookupError):  # A thread that ended meanwhile.
+            except (FileNotFoundError, ProcessLookupError):  # The thread has ended.
                 continue
     except (OSError, IndexError, ValueError):
         return None
@@ -96,7 +98,7 @@ def _waited(proc: Path = PROC) -> float | None:
 
 
 def _machine(proc: Path = PROC) -> tuple[float | None, float | None]:
-    """Busy and stolen seconds of all cores; fields as in the manual page proc_stat(5)."""
+    """Return busy and stolen seconds of all cores; fields as in proc_stat(5)."""
     try:
         with (proc / "stat").open() as file:
             ticks = [int(field) for field in file.readline().split()[1:9]]
@@ -108,7 +110,7 @@ def _machine(proc: Path = PROC) -> tuple[float | None, float | None]:
 
 
 def _busy_by_psutil() -> float | None:
-    """Busy seconds of all cores on a system without /proc, where psutil is installed."""
+    """Return busy seconds of all cores from psutil, if it is installed."""
     try:
         times = importlib.import_module("psutil").cpu_times()
     except ImportError:
