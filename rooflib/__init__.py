@@ -1,4 +1,4 @@
-"""Roofline analysis: how fast can this operation run on that chip, and what holds it back?
+"""Roofline analysis: how fast an operation can run on a chip, and what limits it.
 
     >>> import rooflib as rl
     >>> v5e = rl.chip("TPU v5e")
@@ -7,7 +7,7 @@
     'HBM'
 
 Counts are FLOPs and bytes, rates are dense FLOP/s and one-way bytes/s, times are seconds.
-Every size may be a number or a numpy array; arrays broadcast.
+Sizes are numbers or numpy arrays; arrays broadcast.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Matplotlib takes far longer to import than everything else here together, so it is loaded
-    # when somebody draws.
+    # Import plots lazily: matplotlib takes far longer to import than the rest together.
     import importlib
 
     if name == "plots":

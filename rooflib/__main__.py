@@ -1,4 +1,4 @@
-"""`python -m rooflib`: the bounds of one operation on one chip, as text or as a plot."""
+"""`python -m rooflib`: print or plot the bounds of an operation on a chip."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ usage: python -m rooflib --chips | --version
        python -m rooflib CHIP OPERATION SIZES [options]
        python -m rooflib CHIP OPERATION --help
 
-How long an operation takes on a chip at least, and what holds it back.
+Print how long an operation takes on a chip at least, and what limits it.
 
 operations and their sizes:
 {operations}
@@ -40,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print what `arguments` ask for; a mistake in them is one line, and exit status 2."""
+    """Print what the arguments request; on a mistake, print one line and exit with 2."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _run(words)
@@ -49,25 +49,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def operations() -> dict[str, Callable[..., rl.Operation]]:
-    """Return what makes an operation, by name: functions of rooflib and methods of `Model`."""
+    """Return the functions of rooflib and methods of `Model` that make operations."""
     public = {name: getattr(rl, name) for name in rl.__all__ if name in vars(rl)}
     methods = {name: method for name, method in vars(rl.Model).items() if name[0] != "_"}
     return {
-        name: made
-        for name, made in (public | methods).items()
-        if inspect.isfunction(made) and _parameters(made)[1] == "Operation"
+        name: function
+        for name, function in (public | methods).items()
+        if inspect.isfunction(function) and _parameters(function)[1] == "Operation"
     }
 
 
 def _run(words: list[str]) -> None:
     if not words or words[0] in ("-h", "--help"):
-        shown = "\n".join(f"  {name} {_form(made)}" for name, made in operations().items())
+        shown = "\n".join(f"  {name} {_usage(function)}" for name, function in operations().items())
         print(USAGE.format(operations=shown))
     elif words[0] == "--version":
         print(f"rooflib {rl.__version__}")
     elif words[0] == "--chips":
         if words[1:]:
-            raise ValueError(f"--chips takes nothing beside it; got {' '.join(words[1:])}")
+            raise ValueError(f"--chips takes no arguments; got {' '.join(words[1:])}")
         print(_all_chips())
     elif words[0].startswith("-"):
         raise ValueError(f"a chip must come first; got {words[0]}")
@@ -80,24 +80,28 @@ def _run(words: list[str]) -> None:
 def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
     known = operations()
     name = one_of("operation", name.replace("-", "_"), known)
-    takes, of_bound = _parameters(known[name])[0], _parameters(rl.bound)[0]
-    on_chip = {key: each for key, each in of_bound.items() if key not in ("op", "chip")}
+    parameters, bound_parameters = _parameters(known[name])[0], _parameters(rl.bound)[0]
+    bound_options = {
+        key: each for key, each in bound_parameters.items() if key not in ("op", "chip")
+    }
     parser = _Parser(
         prog=f"python -m rooflib CHIP {name}",
         description=(inspect.getdoc(known[name]) or "").splitlines()[0],
         allow_abbrev=False,
     )
-    parser.add_argument("sizes", nargs="*", help=_form(known[name]))
+    parser.add_argument("sizes", nargs="*", help=_usage(known[name]))
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
-    own = {key: each for key, each in takes.items() if key not in ("self", *_sizes(takes))}
-    words_known = [*_add_options(parser, own | on_chip), "--plot"]
+    operation_options = {
+        key: each for key, each in parameters.items() if key not in ("self", *_sizes(parameters))
+    }
+    known_options = [*_add_options(parser, operation_options | bound_options), "--plot"]
     given, unknown = parser.parse_known_intermixed_args(words)
     if unknown:
-        raise ValueError(f"{name} takes no {unknown[0]}; it takes {', '.join(words_known)}")
+        raise ValueError(f"{name} takes no {unknown[0]}; it takes {', '.join(known_options)}")
     options = {key: value for key, value in vars(given).items() if value is not None}
     del options["sizes"]
     path = options.pop("plot", None)
-    roofs = {key: options.pop(key) for key in on_chip if key in options}
+    roofs = {key: options.pop(key) for key in bound_options if key in options}
     op = _operation(name, known[name], given.sizes, options)
     bounds = rl.bound(op, chip, **roofs)
     if path:
@@ -105,10 +109,10 @@ def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
     print(op.table, f"on {chip.name}:", bounds.table, sep="\n\n")
 
 
-def _add_options(parser: argparse.ArgumentParser, takes: Parameters) -> list[str]:
-    """Add an option for each of these parameters; return what is typed for them."""
+def _add_options(parser: argparse.ArgumentParser, parameters: Parameters) -> list[str]:
+    """Add an option for each parameter; return the option strings."""
     words = []
-    for name, each in takes.items():
+    for name, each in parameters.items():
         word, kinds = name.replace("_", "-"), each.annotation.split(" | ")
         default = "" if each.default in (None, "") else f"; {each.default} if left out"
         if "bool" in kinds:
@@ -127,40 +131,40 @@ def _add_options(parser: argparse.ArgumentParser, takes: Parameters) -> list[str
 
 
 def _operation(
-    name: str, made: Callable[..., rl.Operation], words: Sequence[str], options: dict[str, Any]
+    name: str, function: Callable[..., rl.Operation], words: Sequence[str], options: dict[str, Any]
 ) -> rl.Operation:
-    takes, _ = _parameters(made)
-    names = _sizes(takes)
-    least = [size for size in names if takes[size].default is inspect.Parameter.empty]
-    first = [rl.model(words[0])] if words and "self" in takes else []
-    sizes = words[len(first) :]
-    if not len(least) <= len(sizes) <= len(names) or len(first) < ("self" in takes):
-        raise ValueError(f"{name} takes {_form(made)}; got {' '.join(words) or 'none'}")
+    parameters, _ = _parameters(function)
+    names = _sizes(parameters)
+    required = [size for size in names if parameters[size].default is inspect.Parameter.empty]
+    model = [rl.model(words[0])] if words and "self" in parameters else []
+    sizes = words[len(model) :]
+    if not len(required) <= len(sizes) <= len(names) or len(model) < ("self" in parameters):
+        raise ValueError(f"{name} takes {_usage(function)}; got {' '.join(words) or 'none'}")
     numbers = {size: _number(size, s) for size, s in zip(names, sizes, strict=False)}
-    return made(*first, **numbers, **options)
+    return function(*model, **numbers, **options)
 
 
-def _parameters(made: Callable[..., Any]) -> tuple[Parameters, Any]:
-    """Return the parameters of a function by name, and the annotation of what it returns."""
-    signature = inspect.signature(made)
+def _parameters(function: Callable[..., Any]) -> tuple[Parameters, Any]:
+    """Return the parameters of a function, and its return annotation."""
+    signature = inspect.signature(function)
     return signature.parameters, signature.return_annotation
 
 
-def _sizes(takes: Parameters) -> list[str]:
-    """Return the names of what may be given without an option, in order."""
+def _sizes(parameters: Parameters) -> list[str]:
+    """Return the names of positional sizes, in order."""
     return [
         name
-        for name, each in takes.items()
+        for name, each in parameters.items()
         if each.annotation == "Size" and each.kind is each.POSITIONAL_OR_KEYWORD
     ]
 
 
-def _form(made: Callable[..., Any]) -> str:
-    """Return the sizes of an operation as a usage line shows them: `B S [chips]`."""
-    takes, _ = _parameters(made)
+def _usage(function: Callable[..., Any]) -> str:
+    """Return the sizes of an operation for a usage line: `B S [chips]`."""
+    parameters, _ = _parameters(function)
     needed = inspect.Parameter.empty
-    shown = [n if takes[n].default is needed else f"[{n}]" for n in _sizes(takes)]
-    return " ".join(["MODEL", *shown] if "self" in takes else shown)
+    shown = [n if parameters[n].default is needed else f"[{n}]" for n in _sizes(parameters)]
+    return " ".join(["MODEL", *shown] if "self" in parameters else shown)
 
 
 def _named_number(name: str) -> Callable[[str], float]:

@@ -1,4 +1,4 @@
-"""What may be passed in: sizes and names, checked once, with errors meant for people."""
+"""Validation of arguments: sizes, names and flags, with readable errors."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ else:
     N_co = TypeVar("N_co", covariant=True)
 
 Size: TypeAlias = "ArrayLike"
-"""What a caller may pass where a number is taken: a number, a sequence or an array."""
+"""Accepted wherever a number is expected: a number, a sequence or an array."""
 
 Number: TypeAlias = "float | NDArray[np.float64]"
-"""What comes back: a plain number for plain numbers in, an array of float64 for arrays in."""
+"""Returned values: a plain number for plain numbers, a float64 array for arrays."""
 
 MAX_SIZE = 1e30
-"""The largest size: a product of ten such sizes is still a float."""
+"""Maximum size: a product of ten such sizes still fits into a float."""
 
 MAX_QUANTITY = 1e100
-"""The largest count of FLOPs or bytes that is passed in, and the largest rate."""
+"""Maximum count of FLOPs or bytes, and maximum rate, that may be passed in."""
 
 
 class ReadOnlyDict(dict[str, Any]):
-    """A dictionary that can't be changed and, unlike a mapping proxy, can be pickled."""
+    """A read-only dictionary that, unlike a mapping proxy, can be pickled."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("this mapping is read-only; dataclasses.replace makes a changed copy")
@@ -49,28 +49,28 @@ class ReadOnlyDict(dict[str, Any]):
 
 
 def positive(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
-    """Return `value` as a number or float64 array, all of it above zero and at most `largest`.
+    """Check that `value` is above zero and at most `largest`, and return it.
 
-    A whole number stays a Python int and a Fraction a Fraction, so that counts made from them
-    are exact; arrays become float64, which counts exactly up to 2**53 and never wraps around.
+    Python ints and Fractions keep their type, so that counts stay exact. Arrays become float64,
+    which is exact up to 2**53 and never wraps around.
     """
     return _checked(name, value, False, largest)
 
 
 def non_negative(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
-    """As `positive`, but zero is allowed, and `largest` is the largest."""
+    """Check `value` as `positive` does, but allow zero."""
     return _checked(name, value, True, largest)
 
 
 def positives(**values: Size) -> list[Number]:
-    """Check that each is a size above zero, at most 1e30, and that the shapes of all broadcast."""
+    """Check that the sizes are above zero, at most 1e30, and broadcast."""
     numbers = {name: positive(name, value, MAX_SIZE) for name, value in values.items()}
     check_shapes(numbers)
     return list(numbers.values())
 
 
 def check_shapes(numbers: Mapping[str, Number]) -> None:
-    """Raise an error that names each array and its shape if the shapes don't broadcast."""
+    """Raise a ValueError that names the arrays if their shapes don't broadcast."""
     shapes = {name: np.shape(value) for name, value in numbers.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -80,7 +80,7 @@ def check_shapes(numbers: Mapping[str, Number]) -> None:
 
 
 def whole(name: str, value: Size) -> Number:
-    """Return a size as `positive` does, at most 1e30 and all of it whole numbers."""
+    """Check that a size is a positive whole number of at most 1e30, and return it."""
     checked = positive(name, value, MAX_SIZE)
     rounded = np.floor(checked) if isinstance(checked, np.ndarray) else math.floor(checked)
     if np.any(rounded != checked):
@@ -89,14 +89,14 @@ def whole(name: str, value: Size) -> Number:
 
 
 def wholes(**values: Size) -> list[Number]:
-    """Check each as `whole` does, and that the shapes of all broadcast."""
+    """Check that the sizes are positive whole numbers and broadcast."""
     numbers = {name: whole(name, value) for name, value in values.items()}
     check_shapes(numbers)
     return list(numbers.values())
 
 
 def scalar(name: str, value: object) -> float:
-    """Return `value` if it is one number and no array."""
+    """Return `value` if it is a single number, not an array."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -105,7 +105,7 @@ def scalar(name: str, value: object) -> float:
 
 
 def flag(name: str, value: object) -> bool:
-    """Return `value` if it is True or False."""
+    """Return `value` if it is True or False, as a bool."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"{name} must be True or False; got {short(value)}")
@@ -119,14 +119,14 @@ def text_of(name: str, value: object) -> str:
 
 
 def mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
-    """Return `value` if it is a mapping; `what` says from what to what."""
+    """Return `value` if it is a mapping; `what` describes it in the error."""
     if isinstance(value, Mapping):
         return value
     raise TypeError(f"{name} must be a mapping from {what}; got {short(value)}")
 
 
 def same_fields(one: Any, other: Any) -> bool:
-    """Whether two dataclasses are of one type and hold the same values, arrays included."""
+    """Return whether two dataclasses have the same type and values, arrays included."""
     return type(one) is type(other) and all(
         _same(getattr(one, field.name), getattr(other, field.name))
         for field in fields(one)
@@ -143,7 +143,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
-    """Return `value` if it is one of `allowed`."""
+    """Return `value` if it is one of `allowed`; else raise and suggest the closest."""
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
@@ -152,8 +152,8 @@ def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
 
 
 def near(value: object, choices: Iterable[str]) -> str:
-    """The end of an error, "; did you mean 'int8'?", if `value` is nearly one of `choices`."""
-    import difflib  # Only errors need it, and `import rooflib` is kept light.
+    """Return "; did you mean 'int8'?" if `value` resembles a choice, else ""."""
+    import difflib  # imported here to keep `import rooflib` light
 
     lower = {choice.lower(): choice for choice in choices}
     wanted = value.lower() if isinstance(value, str) else ""
@@ -162,15 +162,17 @@ def near(value: object, choices: Iterable[str]) -> str:
 
 
 def divide(numerator: N, denominator: N) -> N:
-    """Divide; zero over anything is zero, and anything else over zero is infinite.
+    """Divide, with 0 ÷ anything = 0 and anything else ÷ 0 = infinity.
 
-    An operation that moves no bytes has an infinite intensity. One that computes nothing has an
-    intensity of zero and attains zero FLOP/s, even if it moves nothing and takes no time.
+    An operation that moves no bytes has infinite intensity. An operation without FLOPs has
+    intensity zero and attains zero FLOP/s, even if it moves nothing and takes no time.
     """
     if isinstance(numerator, np.ndarray) or isinstance(denominator, np.ndarray):
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = np.asarray(np.divide(numerator, denominator))
-        if np.isnan(quotient.sum()):  # Only 0 ÷ 0 is: neither of the two is ever infinite.
+        if np.isnan(
+            quotient.sum()
+        ):  # Only 0 ÷ 0 gives a nan, since neither operand is ever infinite.
             quotient[np.isnan(quotient)] = 0
         return quotient  # type: ignore[return-value]  # N is an array's type here
     if denominator:
@@ -179,7 +181,7 @@ def divide(numerator: N, denominator: N) -> N:
 
 
 def larger(a: N, b: N) -> N:
-    """The larger of two numbers, or of each pair of entries."""
+    """Return the larger of two numbers, elementwise for arrays."""
     arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
     return np.maximum(a, b) if arrays else max(a, b)  # type: ignore[return-value]
 
@@ -190,8 +192,9 @@ def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Numbe
     if isinstance(value, (bool, str, bytes)) or value is None:
         raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
     if isinstance(value, Real):
-        number: Any = value  # A Fraction passes through as it is, and stays exact.
-        # Compared, never converted: 10**400 is no float. No comparison with a nan is true.
+        number: Any = value  # a Fraction stays exact
+        # Compare without converting: 10**400 does not fit into a float. Comparisons with a nan are
+        # false.
         if not ((number > 0 or (zero_allowed and number == 0)) and number <= largest):
             raise ValueError(
                 f"{name} must be {_range(zero_allowed, value, largest)}; got {short(value)}"
@@ -209,11 +212,11 @@ def _checked_array(
         raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
-    result = np.array(array, np.float64)  # a copy: the caller may change what was passed in
+    result = np.array(array, np.float64)  # copy: the caller may change the original
     if result.size == 0:
         return result
-    # Two reductions find every bad entry: a nan makes the minimum a nan, and no
-    # comparison with a nan is true.
+    # Two reductions find every bad entry: a nan makes the minimum a nan, and comparisons with a nan
+    # are false.
     low, high = result.min(), result.max()
     if not ((low > 0 or (zero_allowed and low == 0)) and high <= largest):
         good = ((result > 0) | (zero_allowed & (result == 0))) & (result <= largest)
@@ -232,8 +235,9 @@ def _range(zero_allowed: bool, bad: Any, largest: float) -> str:
 
 
 def short(value: object) -> str:
+    """Return the repr of `value`, cut to 60 characters."""
     try:
         shown = repr(value)
-    except ValueError:  # Python writes no whole number of more than 4,300 digits.
+    except ValueError:  # Python refuses to format ints of more than 4,300 digits.
         return f"a {type(value).__name__} too long to write"
     return shown if len(shown) <= 60 else shown[:57] + "..."

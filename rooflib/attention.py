@@ -1,4 +1,4 @@
-"""Attention: what it computes, moves and keeps, with a cache of keys and values or without."""
+"""Attention: its FLOPs and bytes, and the size of the KV cache."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 
 from rooflib._arguments import Number, Size, flag, wholes
 from rooflib.dtypes import Type, dtype
-from rooflib.operations import Operation, matmul_types, read_or
+from rooflib.operations import Operation, dtype_or, matmul_types
 
 if TYPE_CHECKING:
     from typing import Unpack
 
 
 class AttentionOptions(TypedDict, total=False):
-    """The keyword arguments of `attention`, which says what they mean."""
+    """The keyword arguments of `attention`; see there."""
 
     causal: bool
     fused: bool
@@ -52,24 +52,27 @@ def attention(
     compute: Type | None = None,
     softmax: Type | bool = "fp32",
 ) -> Operation:
-    """Scaled dot-product attention: softmax(q · kᵀ) · v, with q[B, T, N, H] and k, v[B, S, K, H].
+    """Count scaled dot-product attention: softmax(q · kᵀ) · v.
+
+    The shapes are q[B, T, N, H] and k, v[B, S, K, H].
 
     >>> step = attention(B=1, T=1, S=8192, N=32, K=8, H=128)
     >>> step.flops, step.loaded, step.vector
     (134217728, 33562624, 1310656)
 
-    Queries meet keys in P pairs, over all heads and sequences: BNTS or, where a query sees no later
-    position, BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v.
-    Loaded are BTNH elements of q and BSKH each of k and v; written are BTNH of the result. Fused,
-    scores stay on the chip; otherwise P scores and P probabilities are written and read as well.
+    Queries and keys form P pairs over all heads and sequences: BNTS or, with a causal mask,
+    BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v. BTNH
+    elements of q and BSKH each of k and v are loaded; BTNH elements of the result are written. If
+    fused, scores stay on the chip; otherwise P scores and P probabilities are written and read as
+    well.
     Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
     "GQA", 2023; fused: Dao et al., "FlashAttention", 2022.
 
-    The softmax is work of the vector units. A row of n visible scores takes n - 1 comparisons for
-    its maximum, n subtractions, n exponentials that count as one FLOP each, n - 1 additions and
-    n divisions: 5n - 2 FLOPs. A chip takes longer for an exponential than for an addition, and a
-    fused kernel corrects earlier sums by each new maximum: both come on top. The scaling by √H
-    is left out, as the weights of the queries can hold it.
+    The softmax runs on the vector units. A row of n visible scores takes n - 1 comparisons for its
+    maximum, n subtractions, n exponentials counted as one FLOP each, n - 1 additions and
+    n divisions: 5n - 2 FLOPs. Two costs are not counted: exponentials take longer than additions,
+    and a fused kernel rescales earlier sums at each new maximum. The scaling by √H is left out,
+    since it can be folded into the query weights.
     Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018.
 
     Parameters
@@ -80,43 +83,43 @@ def attention(
     N, K, H
         Heads of queries, heads of keys and values (N is a multiple of K), and a head's width.
     causal
-        Whether a query sees no later position than its own: the queries are at the last T of S.
+        Whether each query sees only positions up to its own; the queries are the last T of S.
     fused
         Whether scores and probabilities stay on the chip.
     x, kv, out, scores, compute
-        Data types of queries, of keys and values, of the result, of scores and probabilities where
-        they are written, and of the multiplications. `compute` defaults to the type that `x` and
-        `kv` meet in, the others to `x`.
+        Data types of queries, of keys and values, of the result, of written scores and
+        probabilities, and of the multiplications. `compute` defaults to the common type of `x` and
+        `kv`, the others to `x`.
     softmax
-        The data type of the softmax. False leaves its FLOPs out, for a chip whose vector peak is
-        not known.
+        The data type of the softmax. False leaves out its FLOPs, for chips with an unknown vector
+        peak.
 
     Raises
     ------
     ValueError
-        For a size that is not a whole number above zero, an N that is no multiple of K, an S below
-        T where it is causal, and as `matmul` does.
+        If a size is not a whole number above zero, N is not a multiple of K, or S is below T with
+        a causal mask; and as for `matmul`.
     """
     causal, fused = flag("causal", causal), flag("fused", fused)
     read, cache, result, kind = matmul_types(x, kv, out, compute, second="kv")
-    written = read_or("scores", scores, read)
+    written = dtype_or("scores", scores, read)
     normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = wholes(B=B, T=T, S=S, N=N, K=K, H=H)
     check_heads(N, K)
     if causal and np.any(S < T):
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
-    square = 0 if fused else written.bytes * pairs
-    loaded = read.bytes * (B * T * N * H) + cache.bytes * kept(B, S, K, H)
-    ends_with = result.bytes * (B * T * N * H)
+    score_bytes = 0 if fused else written.bytes * pairs
+    loaded = read.bytes * (B * T * N * H) + cache.bytes * kv_elements(B, S, K, H)
+    output_bytes = result.bytes * (B * T * N * H)
     return Operation(
         name="attention" if fused else "attention, scores written",
         flops=4 * H * pairs,
-        loaded=loaded + 2 * square,
-        written=ends_with + 2 * square,
+        loaded=loaded + 2 * score_bytes,
+        written=output_bytes + 2 * score_bytes,
         compute=kind,
-        # Probabilities take the place of their scores.
-        resident=loaded + ends_with + square,
+        # Probabilities overwrite their scores.
+        resident=loaded + output_bytes + score_bytes,
         vector=5 * pairs - 2 * (B * N * T) if softmax else 0,
         vector_compute=normalized,
     )
@@ -127,25 +130,25 @@ def kv_bytes_per_token(layers: float, K: float, H: float, kv: Type = ...) -> flo
 @overload
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = ...) -> Number: ...
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:
-    """Bytes that the keys and values of one position take, in all layers.
+    """Return the bytes of KV cache per token, over all layers.
 
     >>> kv_bytes_per_token(layers=80, K=8, H=128, kv="int8")
     163840
 
-    2 · layers · K · H elements: K heads of width H, for keys and for values. Sizes, errors and
-    what comes back as for `attention`. Source: How To Scale Your Model, "All About Transformer
-    Inference".
+    2 · layers · K · H elements: K heads of width H, for keys and for values. Sizes and errors are
+    those of `attention`; arrays give an array. Source: How To Scale Your Model, "All About
+    Transformer Inference".
     """
     layers, K, H = wholes(layers=layers, K=K, H=H)
-    return dtype(kv, "kv").bytes * kept(layers, 1, K, H)
+    return dtype(kv, "kv").bytes * kv_elements(layers, 1, K, H)
 
 
-def kept(B: Number, S: Number, K: Number, H: Number) -> Number:
-    """Elements of the keys and the values that B sequences of S positions have."""
+def kv_elements(B: Number, S: Number, K: Number, H: Number) -> Number:
+    """Return the number of elements in the keys and values of B sequences."""
     return 2 * (B * S * K * H)
 
 
 def check_heads(N: Number, K: Number) -> None:
-    """Raise an error if heads of queries don't share those of keys evenly."""
+    """Raise a ValueError unless N is a multiple of K."""
     if np.any(N % K):
         raise ValueError(f"N must be a multiple of K, the heads of keys; got N={N}, K={K}")

@@ -35,20 +35,20 @@ COMPUTE, VECTOR, HBM, LAUNCH = "compute", "vector", "HBM", "launch"
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Bounds(Generic[N_co]):
-    """The time of one operation on one chip, at each roof and overall. Made by `bound`.
+    """The time of an operation on a chip, at each roof and overall; made by `bound`.
 
-    Its properties are numbers, or arrays where a size was an array. Two are equal if all their
-    values are equal.
+    Properties are numbers, or arrays if a size was an array. Two objects are equal if all their
+    values are.
 
     Attributes
     ----------
     times
-        Seconds at each roof: "compute", "HBM", each link by name and, where there is any,
-        "vector" and "launch".
+        Seconds at each roof: "compute", "HBM", each link by name and, if they apply, "vector" and
+        "launch".
     flops
-        FLOPs that one chip performs, without those in "vector".
+        FLOPs of one chip, without those at the roof "vector".
     held, capacity
-        Bytes that the operation needs at once, and bytes of HBM that there are.
+        Bytes that the operation holds in HBM at once, and the capacity of the HBM.
     """
 
     times: Mapping[str, N_co]
@@ -74,7 +74,7 @@ class Bounds(Generic[N_co]):
 
     @cached_property
     def binding(self) -> str | NDArray[np.str_]:
-        """Name of the roof that takes longest. In a tie the first of compute, vector, HBM, link."""
+        """Name of the slowest roof; ties go to the first of compute, vector, HBM, link."""
         names = np.array(list(self.times))
         stack = np.stack(np.broadcast_arrays(*self.times.values()))
         chosen = names[np.argmax(stack, axis=0)]
@@ -82,7 +82,7 @@ class Bounds(Generic[N_co]):
 
     @cached_property
     def fraction_of_peak(self) -> N_co:
-        """Share of the lower bound in which the compute units work; zero without FLOPs."""
+        """Share of the lower bound in which the compute units are busy."""
         return divide(self.times[COMPUTE], self.lower)
 
     @cached_property
@@ -102,7 +102,7 @@ class Bounds(Generic[N_co]):
 
     @property
     def table(self) -> Table:
-        """What binds, both bounds and the share of peak; for arrays, from smallest to largest."""
+        """Table of the times, the binding roof and the bounds; arrays show their range."""
         rows = {roof: span(time, "s") for roof, time in self.times.items()}
         rows |= {"binding": self._binding, "lower bound": span(self.lower, "s")}
         rows |= {"upper bound": span(self.upper, "s"), "attained": span(self.attainable, "FLOP/s")}
@@ -153,31 +153,31 @@ def bound(
     <Bounds: HBM binds, lower 167 µs, upper 211 µs, 26% of peak>
 
     T_math = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
-    bandwidth to one peer + hops · latency, T_vector = FLOPs beside them ÷ peak of the vector units.
+    bandwidth to one peer + hops · latency, T_vector = vector FLOPs ÷ peak of the vector units.
     Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To Scale
     Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
     Parameters
     ----------
     chip
-        A `Chip`, or the name of one in the catalogue.
+        A `Chip`, or the name of one in the catalog.
     link
-        The link that carries what `op` sends, a `Link` or the name of one of the chip's. Needed
-        only where `op` does not say over which link; takes no time if `op` sends nothing.
+        The link that carries the bytes sent by `op`: a `Link`, or the name of one of the chip's
+        links. Required only if `op` doesn't name its link; takes no time if `op` sends nothing.
     unit
-        "matrix" or "vector": whose peak is the ceiling. With "vector", the same units also do what
-        `op` has for them anyway, one after the other.
+        "matrix" or "vector": the units whose peak is the ceiling. With "vector", they also perform
+        the vector FLOPs of `op`, and the times add up.
     launch
-        Seconds that it takes to start `op`. At best the chip works meanwhile, on what was started
-        before: a roof like the others.
+        Seconds to launch `op`. At best the launch overlaps with earlier work on the chip, so it is
+        a roof like the others.
 
     Raises
     ------
     ValueError
-        If there is no such chip, link or peak for the arithmetic, or a link must be named.
+        If the chip or link is unknown, the chip has no peak for the data type, or a link is needed.
     """
     if not isinstance(op, Operation):
-        raise TypeError(f"op must be an Operation, as `matmul` makes one; got {short(op)}")
+        raise TypeError(f"op must be an Operation, as returned by `matmul`; got {short(op)}")
     chip = as_chip(chip)
     times: dict[str, Number] = {COMPUTE: op.flops / chip.peak(op.compute, unit)}
     if np.any(op.vector):
@@ -196,7 +196,7 @@ def bound(
                 f"{chip.name} has: {known}"
             )
         over = chip.link(link if link and name == ANY_LINK else name)
-        # Two entries may share a link: one that names it, and one that left it to be chosen.
+        # Two entries may use the same link: one by its name, one as `ANY_LINK`.
         flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
         times[over.name] = times.get(over.name, 0) + flow
     start = non_negative("launch", launch)
@@ -211,7 +211,7 @@ def _vector_peak(op: Operation, chip: Chip) -> float:
         known = ", ".join(chip.vector) or "none"
         raise ValueError(
             f"{chip.name} must have a peak of its vector units in {kind} for this operation; it "
-            f"has: {known}. attention(..., softmax=False) leaves the softmax's FLOPs out"
+            f"has: {known}. attention(..., softmax=False) leaves out the FLOPs of the softmax"
         )
     return chip.vector[kind]
 
@@ -227,13 +227,13 @@ def attainable(
 def attainable(
     intensity: Size, chip: str | Chip, compute: Type = "bf16", unit: str = "matrix"
 ) -> Number:
-    """Height of the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
+    """Return the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
 
     min(peak, intensity · HBM bandwidth). Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
 
-    `intensity` is a number or an array, zero or above; at an infinite one, where no byte moves,
-    the roof is the peak. `chip` is a `Chip` or a name, `unit` as for `bound`. A chip or a peak
-    that doesn't exist and an intensity that is negative or a nan are a ValueError.
+    `intensity` is a number or an array, zero or above; infinite intensity (no bytes moved) gives
+    the peak. `chip` is a `Chip` or a name, `unit` as for `bound`. An unknown chip, a missing peak,
+    and a negative or nan intensity raise a ValueError.
     """
     chip = as_chip(chip)
     slope = non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth

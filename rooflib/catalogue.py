@@ -1,4 +1,4 @@
-"""The catalogue: chips, models and published measurements, each figure with its source."""
+"""The catalog: chips, models and published measurements, with their sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Named = TypeVar("Named", Chip, Model)
 
 @dataclass(frozen=True)
 class Source:
-    """Where and when figures were read; `note` names the version, or the copies of it that were."""
+    """Where and when figures were read; `note` names the version or the copies read."""
 
     key: str
     title: str
@@ -32,22 +32,22 @@ class Source:
 
 @dataclass(frozen=True, repr=False)
 class DataPoint:
-    """One figure of the catalogue as its source prints it, and what it means.
+    """One figure of the catalog, as printed in its source.
 
     Attributes
     ----------
     chip, what
-        Whose figure, and of what: "peak bf16", "vector fp32", "bandwidth", "capacity",
+        The chip, and the quantity: "peak bf16", "vector fp32", "bandwidth", "capacity",
         "link ICI", "on-chip L2".
     printed, unit
         The figure as printed.
     sparse, two_way, links, cores
-        What the printed figure includes: twofold structured sparsity, both directions, so many
-        links; or that it is for one of so many cores.
+        What the printed figure includes: 2:4 structured sparsity, both directions, several links;
+        or the number of cores of the chip if the figure is per core.
     source
         Where it was read.
     chosen
-        True for the figure that the catalogue uses; False for one that disagrees with it.
+        True for the figure that the catalog uses; False for a disagreeing one.
     """
 
     chip: str
@@ -64,9 +64,9 @@ class DataPoint:
 
     @property
     def value(self) -> float:
-        """The figure in FLOP/s, bytes/s or bytes: dense, one way, per link, of the whole chip.
+        """The figure in FLOP/s, bytes/s or bytes: dense, one way, per link, whole chip.
 
-        The one place where printed figures are converted.
+        All conversions of printed figures happen here.
         """
         share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
         return to_base(self.printed, self.unit) / share * self.cores
@@ -94,7 +94,7 @@ class DataPoint:
 
 @dataclass(frozen=True)
 class PublishedShare:
-    """A published share of peak; `catalogued` is False for a chip that is not in the catalogue."""
+    """A published share of peak; `catalogued` is False for chips not in the catalog."""
 
     chip: str
     roof: str
@@ -106,18 +106,18 @@ class PublishedShare:
 
 @dataclass(frozen=True)
 class PublishedStep:
-    """Published timings of a model's decode steps on so many chips.
+    """A published throughput of a model's decode steps.
 
     Attributes
     ----------
     model, chip, chips
-        What ran on what; a model and a chip of the catalogue, by name.
+        Names of the model and the chip in the catalog, and the number of chips.
     B, S
-        Sequences, and the positions of each that a step reads, in the mean.
+        Sequences, and the mean number of positions per sequence that a step reads.
     x, w, kv
         Data types, as in `Model.decode`.
     tokens_per_second
-        Of all sequences and all chips together, over the whole run.
+        Tokens/s of all sequences and all chips together, over the whole run.
     source
         Where it was read.
     """
@@ -135,61 +135,61 @@ class PublishedStep:
 
     @property
     def seconds(self) -> float:
-        """Average time of a step: each gives B tokens."""
+        """Average seconds per step; a step generates B tokens."""
         return self.B / self.tokens_per_second
 
     @property
     def step(self) -> Operation:
-        """One chip's share of such a step, to be held against its roofs."""
+        """The share of one chip in such a step, as an operation."""
         return model(self.model).decode(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
 
 
 def chip(name: str) -> Chip:
-    """Look up a chip of the catalogue; case, spaces, hyphens and underscores don't matter.
+    """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
-    A name that is no chip's is a ValueError that lists the known ones, and those perhaps meant.
+    An unknown name raises a ValueError that lists the known names and suggests the closest.
     """
-    return _named("chip", name, chips())
+    return _look_up("chip", name, chips())
 
 
 def model(name: str) -> Model:
-    """Look up a model of the catalogue, as `chip` does a chip."""
-    return _named("model", name, models())
+    """Look up a model by name, as `chip` does for chips."""
+    return _look_up("model", name, models())
 
 
 def as_chip(chip_or_name: str | Chip) -> Chip:
-    """A chip as it is, or the chip of the catalogue that has this name."""
+    """Return the chip itself, or look it up by name."""
     return chip_or_name if isinstance(chip_or_name, Chip) else chip(chip_or_name)
 
 
 @cache
 def chips() -> tuple[Chip, ...]:
-    """Every chip of the catalogue, in its order."""
+    """Return all chips of the catalog, in catalog order."""
     return tuple(_make_chip(entry) for entry in _catalogue()["chip"])
 
 
 @cache
 def models() -> tuple[Model, ...]:
-    """Every language model of the catalogue, in its order."""
+    """Return all language models of the catalog, in catalog order."""
     known, entries = _sources("models.toml"), _catalogue("models.toml")["model"]
     return tuple(Model(**{**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
 @cache
 def data_points() -> tuple[DataPoint, ...]:
-    """Every figure of the catalogue with its source, the disagreeing ones included."""
-    return tuple(point for entry in _catalogue()["chip"] for point in _points_of(entry))
+    """Return all figures of the chips with their sources, disagreeing ones included."""
+    return tuple(point for entry in _catalogue()["chip"] for point in _data_points(entry))
 
 
 @cache
 def sources() -> Mapping[str, Source]:
-    """Every source of the chips' figures by key."""
+    """Return the sources of the chips' figures, by key."""
     return _sources("hardware.toml")
 
 
 @cache
 def published_shares() -> tuple[PublishedShare, ...]:
-    """Published shares of peak that were measured, with their sources."""
+    """Return published measured shares of peak, with their sources."""
     return tuple(
         PublishedShare(**{**entry, "source": sources()[entry["source"]]})
         for entry in _catalogue()["published_share"]
@@ -198,7 +198,7 @@ def published_shares() -> tuple[PublishedShare, ...]:
 
 @cache
 def published_steps() -> tuple[PublishedStep, ...]:
-    """Published timings of decode steps on real chips, with their sources."""
+    """Return published throughputs of decode steps, with their sources."""
     file = "published_steps.toml"
     known, entries = _sources(file), _catalogue(file)["step"]
     return tuple(PublishedStep(**{**entry, "source": known[entry["source"]]}) for entry in entries)
@@ -209,27 +209,27 @@ def _sources(file: str) -> Mapping[str, Source]:
     return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
 
 
-def _named(kind: str, name: str, all_of_them: Sequence[Named]) -> Named:
-    known = {_plain(each.name): each for each in all_of_them}
-    wanted = _plain(name) if isinstance(name, str) else ""
+def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
+    known = {_normalized(each.name): each for each in entries}
+    wanted = _normalized(name) if isinstance(name, str) else ""
     if wanted in known:
         return known[wanted]
-    names = [each.name for each in all_of_them]
-    within = [repr(each) for each in names if wanted and wanted in _plain(each)]
+    names = [each.name for each in entries]
+    within = [repr(each) for each in names if wanted and wanted in _normalized(each)]
     hint = f"; did you mean {' or '.join(within)}?" if within else near(name, names)
     raise ValueError(f"{kind} must be one of {', '.join(names)}; got {name!r}{hint}")
 
 
 @cache
 def _catalogue(file: str = "hardware.toml") -> dict[str, Any]:
-    # Imported here because only the catalogue needs them, and `import rooflib` is kept light.
+    # Imported here to keep `import rooflib` light.
     import importlib.resources
     import tomllib
 
     return tomllib.loads(importlib.resources.files("rooflib").joinpath(file).read_text())
 
 
-def _points_of(entry: Mapping[str, Any]) -> list[DataPoint]:
+def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
     chosen = {f"peak {kind}": figure for kind, figure in entry["peak"].items()}
     chosen |= {f"vector {kind}": figure for kind, figure in entry.get("vector", {}).items()}
     chosen |= {"bandwidth": entry["bandwidth"], "capacity": entry["capacity"]}
@@ -244,7 +244,7 @@ def _points_of(entry: Mapping[str, Any]) -> list[DataPoint]:
 
 
 def _make_chip(entry: Mapping[str, Any]) -> Chip:
-    values = {point.what: point.value for point in _points_of(entry) if point.chosen}
+    values = {point.what: point.value for point in _data_points(entry) if point.chosen}
 
     def named(what: str) -> dict[str, float]:
         return {k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}
@@ -264,5 +264,5 @@ def _make_chip(entry: Mapping[str, Any]) -> Chip:
     )
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,13 +1,13 @@
 """Collectives on a ring of N chips: the bytes that each chip sends, one way.
 
-Around a ring, every step passes one Nth of the array to the next chip. Reduce-scatter and
-all-gather take N - 1 steps each, and an all-reduce is one after the other. No algorithm sends
-fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
-workstations", J. Parallel Distrib. Comput. 69(2), 2009.
+In each step around a ring, every chip passes one Nth of the array to the next chip. Reduce-scatter
+and all-gather take N - 1 steps each, and an all-reduce is one followed by the other. No algorithm
+sends fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters
+of workstations", J. Parallel Distrib. Comput. 69(2), 2009.
 
-`size` is the bytes of the whole array: what each chip holds before a reduction, and after a
-gathering; zero or above. `N` is the number of chips, a whole number; with one chip nothing is
-sent. Both may be arrays, which broadcast; a bad argument is an error that names it.
+`size` is the number of bytes of the whole array, zero or above: each chip holds it before a
+reduction or after a gather. `N` is the number of chips, a whole number; a single chip sends
+nothing. Both may be arrays that broadcast. Errors name the invalid argument.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def reduce_scatter(size: float, N: float) -> float: ...
 @overload
 def reduce_scatter(size: Size, N: Size) -> Number: ...
 def reduce_scatter(size: Size, N: Size) -> Number:
-    """Bytes each chip sends so that N partial sums become one sum, an Nth of it per chip.
+    """Return the bytes each chip sends in a reduce-scatter.
+
+    It sums N arrays, one per chip, and leaves each chip with an Nth of the sum.
 
     >>> reduce_scatter(1000, N=4)
     750.0
@@ -37,7 +39,7 @@ def all_gather(size: float, N: float) -> float: ...
 @overload
 def all_gather(size: Size, N: Size) -> Number: ...
 def all_gather(size: Size, N: Size) -> Number:
-    """Bytes each chip sends so that an array held in N parts is whole on every chip."""
+    """Return the bytes each chip sends in an all-gather of an array in N parts."""
     return reduce_scatter(size, N)
 
 
@@ -46,10 +48,10 @@ def all_reduce(size: float, N: float) -> float: ...
 @overload
 def all_reduce(size: Size, N: Size) -> Number: ...
 def all_reduce(size: Size, N: Size) -> Number:
-    """Bytes each chip sends so that N partial sums become one sum, whole on every chip."""
+    """Return the bytes each chip sends in an all-reduce: a sum on every chip."""
     return 2 * reduce_scatter(size, N)
 
 
 def ring_steps(N: Size, passes: int = 1) -> Number:
-    """Messages that each chip sends one after another: an all-reduce passes the ring twice."""
+    """Return how many sequential messages a chip sends; an all-reduce has two passes."""
     return passes * (whole("N", N) - 1)

@@ -1,4 +1,4 @@
-"""Critical sizes: where an operation turns compute-bound."""
+"""Critical sizes: where an operation becomes compute-bound."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def critical_batch_limit(
     w: Type | None = None,
     compute: Type | None = None,
 ) -> float:
-    """Critical batch of a matmul in the small-B limit, where only the weights cost bytes.
+    """Return the critical batch of a matmul if only the weights cost bytes.
 
     >>> critical_batch_limit("H100 SXM", w="int8")
     147.6865671641791
 
-    2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is the
-    value that `critical_batch` approaches from above as D and F grow, and so a lower limit.
+    2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is a
+    lower limit: `critical_batch` approaches it from above as D and F grow.
     Source: How To Scale Your Model, "All About Rooflines".
 
     Parameters, errors and unit as for `critical_batch`.
@@ -68,28 +68,28 @@ def critical_batch(
     out: Type | None = None,
     compute: Type | None = None,
 ) -> Number:
-    """Exact critical batch of a matmul x[B, D] · w[D, F] → out[B, F] on one chip.
+    """Return the critical batch of x[B, D] · w[D, F] → out[B, F] on one chip.
 
     Setting 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes
     per element, and solving for B:
 
         B = R · w · DF ÷ (2DF - R · (x·D + out·F))
 
-    Where the denominator is not positive, activations alone cost more than the chip can feed:
-    no batch is enough, and the answer is infinite.
+    If the denominator is not positive, loading and storing activations alone takes longer than
+    the arithmetic: no batch is large enough, and the result is infinite.
     Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
 
-    `chip` is a `Chip` or a name; sizes, data types and errors are those of `matmul`, and a type
-    of arithmetic that the chip has no peak for is a ValueError.
+    `chip` is a `Chip` or a name; sizes, data types and errors are those of `matmul`. A `compute`
+    type without a peak on the chip raises a ValueError.
 
-    Returned are rows (tokens) per chip, not rounded: a number, or an array for arrays.
+    The result is in rows (tokens) per chip, not rounded: a number, or an array for arrays.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     D, F = positives(D=D, F=F)
     ridge = as_chip(chip).ridge(kind)
-    # Divided by DF on both sides, so that large sizes lose no digits.
-    room = 2 - ridge * (read.bytes / F + output.bytes / D)
-    return divide(ridge * weight.bytes, larger(room, 0.0))
+    # Both sides are divided by DF, so that large sizes don't lose precision.
+    denominator = 2 - ridge * (read.bytes / F + output.bytes / D)
+    return divide(ridge * weight.bytes, larger(denominator, 0.0))
 
 
 @overload
@@ -121,19 +121,22 @@ def critical_depth(
     out: Type = "bf16",
     compute: Type = "bf16",
 ) -> Number:
-    """The D above which a matmul sharded over N chips is bound by compute and not by the link.
+    """Return the critical contraction dimension of a matmul sharded over N chips.
+
+    From this D on, the link keeps up with compute.
 
     With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF
-    bytes (all-reduce), so the link keeps up from D = (N - 1) · out · C ÷ W on; splitting B or F
+    bytes (all-reduce), so D = (N - 1) · out · C ÷ W; splitting B or F
     sends half of that (all-gather), so the threshold is half as high. B and F cancel. C is the
     dense peak, W the link's bandwidth to one peer, `out` the bytes per element sent.
-    Source: How To Scale Your Model, "All About Rooflines", carried from 2 chips to N.
+    Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
 
-    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's. An unknown
-    chip, link, data type or split is a ValueError, and so is an N that is not a whole number.
+    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's links. An
+    unknown chip, link, data type or split, and an N that is not a whole number, raise a
+    ValueError.
 
-    Returned is the contraction dimension of the whole multiplication, not rounded, and 0 for one
-    chip: a number, or an array for arrays.
+    The result is the D of the whole multiplication, not rounded, and 0 for one chip: a number, or
+    an array for arrays.
     """
     chip = as_chip(chip)
     passes = {"B": 0.5, "D": 1.0, "F": 0.5}
@@ -160,9 +163,9 @@ def first_whole_above(value: float) -> float: ...
 @overload
 def first_whole_above(value: Size) -> Number: ...
 def first_whole_above(value: Size) -> Number:
-    """The first whole number strictly above `value`; infinity stays infinity.
+    """Return the smallest whole number strictly above `value`.
 
-    `value` is a number or an array, zero or above.
+    `value` is a number or an array, zero or above; infinity gives infinity.
 
     >>> first_whole_above(297.3), first_whole_above(298)
     (298, 299)

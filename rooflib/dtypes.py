@@ -1,4 +1,4 @@
-"""Data types, and the bytes that one element of each takes in memory."""
+"""Data types: names, widths, and the common type of two."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rooflib._arguments import near, short, text_of, whole
 
 @dataclass(frozen=True)
 class DType:
-    """How one number is stored: its name and its width in bits.
+    """A data type: its name and its width in bits.
 
-    A type of one's own goes wherever a name does. Bits that are not a whole number above zero
-    are a ValueError.
+    A custom type may be passed wherever a name is accepted. `bits` that is not a whole number
+    above zero raises a ValueError.
 
     >>> DType("int3", 3).bytes
     0.375
@@ -31,24 +31,24 @@ class DType:
 
     @property
     def bytes(self) -> float:
-        """Bytes per element: a whole number where there is one, ½ for the 4-bit types."""
+        """Bytes per element: an int if possible, ½ for 4-bit types."""
         return self.bits // 8 if self.bits % 8 == 0 else self.bits / 8
 
 
 Type: TypeAlias = "str | DType"
-"""What a caller may pass where a data type is taken: a name, or a type of one's own."""
+"""Accepted wherever a data type is expected: a name, or a custom `DType`."""
 
-# Each name ends in its bits in memory. In the arithmetic, tf32 has only 19 of them.
+# Names end in the storage width. tf32 is stored in 32 bits but computes with 19.
 _NAMES = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int32", "int8", "int4")
 DTYPES = MappingProxyType({name: DType(name, int(name.lstrip("bfintp"))) for name in _NAMES})
 
-# What other libraries call the same types.
+# Names of the same types in other libraries.
 ALIASES = {"double": "fp64", "single": "fp32", "half": "fp16", "bfloat16": "bf16"}
 ALIASES |= {f"float{bits}": f"fp{bits}" for bits in (64, 32, 16, 8, 4)}
 
-# The types that each takes in: stored narrow, and multiplied in the wider type.
+# Types that are converted to the key when multiplied with it.
 _NARROW = ("fp8", "fp4", "int8", "int4")
-_TAKES_IN = {
+_CONVERTS = {
     "fp64": ("fp32", "bf16", "fp16", *_NARROW),
     "fp32": ("bf16", "fp16", *_NARROW),
     "bf16": _NARROW,
@@ -59,14 +59,14 @@ _TAKES_IN = {
 
 
 def dtype(name: str | DType, argument: str = "dtype") -> DType:
-    """Look up a data type by name, in capitals or not, or by what other libraries call it.
+    """Look up a data type by name, ignoring case; names of other libraries work too.
 
-    `argument` is the name to blame in the error. A `DType` comes back as it is.
+    A `DType` is returned unchanged. `argument` is the name of the argument in error messages.
 
     >>> dtype("bfloat16") is dtype("BF16") is dtype("bf16")
     True
 
-    An unknown name is a ValueError that lists the known ones.
+    An unknown name raises a ValueError that lists the known ones.
     """
     if isinstance(name, DType):
         return name
@@ -79,19 +79,21 @@ def dtype(name: str | DType, argument: str = "dtype") -> DType:
 
 
 def wider(first: DType, second: DType) -> DType:
-    """Return the type that a product of the two is computed in, where that is agreed.
+    """Return the common type in which a product of two types is computed.
 
-    Two of one type meet in it. fp8, fp4, int8 and int4 meet a float of 16 bits or more in the
-    float, as int8 weights and bf16 activations do in bf16; bf16 and fp16 meet fp32 in fp32, all of
-    these meet fp64 in fp64, int4 meets int8 in int8, and fp4 meets fp8 in fp8.
+    Equal types are their own common type. With a float of 16 bits or more, fp8, fp4, int8 and int4
+    are computed in that float: int8 weights and bf16 activations in bf16. bf16 and fp16 with fp32
+    give fp32, any of these with fp64 gives fp64, int4 with int8 gives int8, and fp4 with fp8 gives
+    fp8.
 
     >>> wider(dtype("bf16"), dtype("int8")).name
     'bf16'
 
-    Any other two (int8 and fp4, bf16 and fp16, tf32 and another) are a ValueError, not a guess.
+    Other pairs (int8 and fp4, bf16 and fp16, tf32 and another type) have no standard common type
+    and raise a ValueError.
     """
     for one, other in ((first, second), (second, first)):
-        if one == other or other.name in _TAKES_IN.get(one.name, ()):
+        if one == other or other.name in _CONVERTS.get(one.name, ()):
             return one
     pair = f"{first.name} times {second.name}"
-    raise ValueError(f"compute must be given for {pair}: no type of arithmetic is agreed for it")
+    raise ValueError(f"compute must be given for {pair}: there is no standard common type")

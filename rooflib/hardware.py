@@ -1,4 +1,4 @@
-"""What bounds an operation: `Chip`, and `Link`, a way off the chip."""
+"""Hardware: `Chip`, and `Link` for its connections to other chips."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from rooflib.units import text
 
 TOPOLOGIES = ("torus", "switch", "host")
 ROOFS = ("compute", "vector", "HBM", "link", "launch")
-"""Names in the results of `bound` and in what an operation sends: no link may have one."""
+"""Reserved names in `Bounds.times` and `Operation.sent`; a link can't have one of them."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A way off the chip.
+    """A connection from a chip to other chips or to its host.
 
     Attributes
     ----------
@@ -39,12 +39,13 @@ class Link:
     links_per_axis, axes
         A chip has `axes * links_per_axis` links; a switched network counts as one axis.
     topology
-        "torus": each link leads to one neighbor. "switch": every link can carry traffic to any
-        one peer. "host": one shared way out, by PCIe or by the host's network card.
+        "torus": each link connects to one neighbor. "switch": all links can carry traffic to the
+        same peer. "host": one shared connection through PCIe or the host's network card.
     latency
-        Seconds that a message takes to a neighbor, however small it is; 0 leaves them out.
+        Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
 
-    A figure not above zero and finite, a count not whole and a roof's name are a ValueError.
+    Raises a ValueError if a figure is not above zero and finite, a count is not whole, or the name
+    is reserved for a roof.
     """
 
     name: str
@@ -70,27 +71,27 @@ class Link:
 
     @property
     def total(self) -> float:
-        """Bytes/s off the chip over all links together, one way."""
+        """Bytes/s of all links together, one way."""
         return self.bandwidth * self.links_per_axis * self.axes
 
     @property
     def to_one_peer(self) -> float:
-        """Bytes/s to one peer, one way: a single link of a torus, all links into a switch."""
+        """Bytes/s to one peer, one way: one link of a torus, all links of a switch."""
         return self.total if self.topology == "switch" else self.bandwidth
 
     @property
     def half_bandwidth_size(self) -> float:
-        """Bytes of a message to one peer that waits as long as it flows: latency · bandwidth.
+        """Message size that reaches half the bandwidth to one peer: latency · bandwidth.
 
-        It gets half the bandwidth, and a smaller one less. Source: Hockney, "The communication
-        challenge for MPP", Parallel Computing 20(3), 1994, who calls it n½.
+        Such a message spends as much time on latency as on transfer. Source: Hockney, "The
+        communication challenge for MPP", Parallel Computing 20(3), 1994, who calls it n½.
         """
         return self.latency * self.to_one_peer
 
 
 @dataclass(frozen=True, repr=False)
 class Chip:
-    """What bounds an operation: dense peaks, HBM bandwidth and capacity, links.
+    """A chip: dense peaks, HBM bandwidth and capacity, and links.
 
     Attributes
     ----------
@@ -98,15 +99,16 @@ class Chip:
         For labels.
     peaks, vector
         Dense FLOP/s (operations/s for integer types) of the matrix and of the vector units, by
-        data type: a name that rooflib knows or, for a type of your own, a `DType`.
+        data type: a name that rooflib knows, or a custom `DType`.
     bandwidth, capacity
         HBM (or main memory) bytes/s and bytes.
     links
-        Ways off the chip.
+        Connections to other chips.
     on_chip
-        Bytes of each memory on the chip by its name ("VMEM", "L2"), where known.
+        Bytes of each on-chip memory by name ("VMEM", "L2"), if known.
 
-    A figure not above zero and finite, an unknown data type and a name twice are a ValueError.
+    Raises a ValueError if a figure is not above zero and finite, a data type is unknown, or two
+    links share a name.
     """
 
     name: str
@@ -122,7 +124,7 @@ class Chip:
         text_of("name", self.name)
         positive("bandwidth", scalar("bandwidth", self.bandwidth))
         positive("capacity", scalar("capacity", self.capacity))
-        # Read-only copies: a chip that others hold must not change under them.
+        # Make read-only copies, so that later changes by the caller don't affect the chip.
         object.__setattr__(self, "peaks", _by_type("peaks", self.peaks))
         object.__setattr__(self, "vector", _by_type("vector", self.vector))
         for memory, size in mapping("on_chip", self.on_chip, "name to bytes").items():
@@ -134,10 +136,10 @@ class Chip:
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 
     def peak(self, compute: Type = "bf16", unit: str = "matrix") -> float:
-        """Dense peak in FLOP/s for a data type, of the "matrix" or the "vector" units."""
+        """Return the dense peak in FLOP/s for a data type, of "matrix" or "vector" units."""
         one_of("unit", unit, ("matrix", "vector"))
         peaks = self.peaks if unit == "matrix" else self.vector
-        # A type of one's own goes by its name as well, on a chip that has a peak for it.
+        # Custom types can be given by name if the chip has a peak for them.
         if not (isinstance(compute, str) and compute in peaks):
             compute = dtype(compute, "compute").name
         if compute not in peaks:
@@ -164,9 +166,9 @@ class Chip:
         unit: str = "matrix",
         link: str | Link | None = None,
     ) -> float:
-        """Ridge point in FLOP/byte: the intensity above which compute is the roof.
+        """Return the ridge point: the FLOP/byte above which compute is the roof.
 
-        Peak ÷ HBM bandwidth or, with `link`, peak ÷ that link's bandwidth to one peer.
+        It is peak ÷ HBM bandwidth or, with `link`, peak ÷ the link's bandwidth to one peer.
         """
         rate = self.bandwidth if link is None else self.link(link).to_one_peer
         return self.peak(compute, unit) / rate
@@ -178,7 +180,7 @@ class Chip:
 
     @property
     def table(self) -> Table:
-        """Dense peaks with their ridge points, memories, and links one way."""
+        """Table of dense peaks with ridge points, memories, and one-way links."""
         rows = [
             (f"{kind}, {unit} units", _rate(kind, peak), text(peak / self.bandwidth))
             for unit, peaks in (("matrix", self.peaks), ("vector", self.vector))
@@ -195,7 +197,7 @@ class Chip:
 
 
 def _by_type(argument: str, peaks: Mapping[Any, float]) -> ReadOnlyDict:
-    if isinstance(peaks, ReadOnlyDict):  # another chip's, checked when that one was made
+    if isinstance(peaks, ReadOnlyDict):  # from another chip, already validated
         return peaks
     given = mapping(argument, peaks, "data type to FLOP/s")
     named = {dtype(kind, argument).name: peak for kind, peak in given.items()}

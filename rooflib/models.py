@@ -1,4 +1,4 @@
-"""Dense transformers: their parameters, their cache, and a step that makes each sequence longer."""
+"""Dense transformers: parameter counts, KV cache sizes, and decode steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DecodeTypes(TypedDict, total=False):
-    """The data types of `Model.decode`, which says what they mean."""
+    """The data types of `Model.decode`; see there."""
 
     w: Type
     kv: Type | None
@@ -30,24 +30,24 @@ class DecodeTypes(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Model:
-    """A dense decoder-only transformer without biases, as Llama is, by its shapes.
+    """A dense decoder-only transformer without biases, such as Llama.
 
     Attributes
     ----------
     name, source
-        For labels; where the shapes were read, if in the catalogue.
+        A label; and where the shapes were read, for models of the catalog.
     layers, D, F
-        Layers, width of the model, and width inside its MLP.
+        Number of layers, model width, and MLP width.
     N, K, H
-        Heads of queries, heads of keys and values, and a head's width.
+        Query heads, key/value heads, and head width.
     vocabulary
-        Rows of the table of embeddings.
+        Vocabulary size: rows of the embedding table.
     gated
-        Whether the MLP has three matrices (gate, up, down) or two.
+        Whether the MLP has three matrices (gate, up, down) instead of two.
     tied
-        Whether the first table and the last matrix are one.
+        Whether the embedding table and the output matrix share weights.
 
-    A size that is not a whole number above zero is a ValueError, and an N that is no multiple of K.
+    Raises a ValueError if a size is not a whole number above zero, or N is not a multiple of K.
     """
 
     name: str
@@ -71,9 +71,10 @@ class Model:
 
     @property
     def parameters(self) -> int:
-        """All weights: projections of attention, MLPs, tables, and a gain of D for each norm.
+        """Number of weights, including embeddings and norms.
 
-        A layer has two norms, and one stands at the end. Source: Touvron et al., "Llama 2", 2023.
+        Each layer has two norms with D gains, and one more norm follows the last layer. Source:
+        Touvron et al., "Llama 2", 2023.
         """
         tables = 1 if self.tied else 2
         each = self.split_weights + 2 * self.D * self.K * self.H + 2 * self.D
@@ -81,11 +82,11 @@ class Model:
 
     @property
     def split_weights(self) -> int:
-        """Weights of a layer that chips split evenly: queries, what leaves attention, the MLP."""
+        """Weights per layer that chips split evenly: query and output projections, MLP."""
         return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F
 
     def kv_bytes_per_token(self, kv: Type = "bf16") -> Number:
-        """Bytes of the cache for each position of a sequence, `kv` the type it is kept in."""
+        """Return the bytes of KV cache per token, stored in the type `kv`."""
         return kv_bytes_per_token(self.layers, self.K, self.H, kv)
 
     @overload
@@ -107,38 +108,38 @@ class Model:
         x: Type = "bf16",
         compute: Type | None = None,
     ) -> Operation:
-        """One chip's share of a step that adds a token to each of B sequences.
+        """Return one chip's share of a decode step: a new token for each of B sequences.
 
         >>> from rooflib.catalogue import model
         >>> model("Llama 3 8B").decode(B=1, S=8192)
         <Operation decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/B>
 
-        FLOPs are 2B for each weight in a matrix, the first table's aside, and those of `attention`
-        with T = 1 in each layer. Loaded are the weights once, of the first table B rows, and the
-        cache of S positions, the new one among them; written are that one's keys and values, and
-        B rows of logits. Activations stay on the chips. Norms, softmax, rotations and additions
-        are left out. What must be held are all weights and the cache.
+        FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention` with
+        T = 1 in each layer. Loaded are all weights, but only B rows of the embedding table, and the
+        KV cache of S positions, including the new one. Written are the keys and values of the new
+        position, and B rows of logits. Activations stay on the chips. Norms, softmax, rotary
+        embeddings and additions are not counted. HBM must hold all weights and the cache.
 
-        The chips split the heads, the width F and the vocabulary, and send two all-reduces of BD
-        elements of type `x` a layer, around a ring; each chip keeps its part of the logits, and
-        what the first table's rows need besides is left out. With more chips than K, each head of
-        keys is on several chips. Sources: How To Scale Your Model, "All About Transformer
+        The chips split the heads, the width F and the vocabulary. Each layer takes two ring
+        all-reduces of BD elements of type `x`. Each chip keeps its part of the logits;
+        communication for the embedding lookup is not counted. With more than K chips, each
+        key/value head is replicated. Sources: How To Scale Your Model, "All About Transformer
         Inference"; Shoeybi et al., "Megatron-LM", 2019.
 
         Parameters
         ----------
         B, S, chips
-            Sequences, positions of each with the new one, and chips: whole numbers, or arrays of
-            them that broadcast.
+            Sequences, positions per sequence including the new one, and chips: whole numbers, or
+            arrays of them that broadcast.
         w, kv, x, compute
-            Data types of weights, of the cache (by default `x`), of activations and logits, and of
-            the arithmetic, by default the type that `x` and `w` meet in.
+            Data types of weights, of the cache (default `x`), of activations and logits, and of the
+            arithmetic (default: the common type of `x` and `w`).
 
         Raises
         ------
         ValueError
-            If chips don't divide N, F and the vocabulary, or if of chips and K neither divides the
-            other; and as `attention` does.
+            If `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
+            divides the other; and as for `attention`.
         """
         read, weight, _, kind = matmul_types(x, w, None, compute)
         B, S, chips = wholes(B=B, S=S, chips=chips)

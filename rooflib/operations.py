@@ -1,12 +1,12 @@
-"""Operations: FLOPs and bytes counted exactly from shapes and a data type per operand.
+"""Operations: exact FLOPs and bytes from shapes and data types.
 
-Bytes are the least that any implementation must move between HBM and the chip: every input
-element loaded once, every output element written once.
+Bytes are the minimum that any implementation must move between HBM and the chip: every input
+element is loaded once, every output element is written once.
 
-A multiply-add counts as two FLOPs. `accumulate_from` says where a sum of D products starts:
-"zero" adds all D of them to an empty accumulator (2D FLOPs, what a matrix unit does and what
-the formula 2BDF counts), "product" starts from the first of them (2D - 1 FLOPs). Accumulators
-stay on the chip, whatever their type, and cost no bytes.
+A multiply-add counts as two FLOPs. `accumulate_from` sets how a sum of D products starts: "zero"
+adds all D products to an empty accumulator (2D FLOPs, as in a matrix unit and in the formula
+2BDF); "product" starts with the first product (2D - 1 FLOPs). Accumulators stay on the chip and
+cost no bytes.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from typing import Unpack
 
 ANY_LINK = "link"
-"""The key under which `Operation.sent` keeps bytes whose link is chosen later, by `bound`."""
+"""The key in `Operation.sent` for bytes whose link is chosen in `bound`."""
 
 
 class MatmulTypes(TypedDict, total=False):
-    """The keyword arguments that multiplications share; `matmul` says what they mean."""
+    """The keyword arguments of matrix multiplications; see `matmul`."""
 
     w: Type | None
     out: Type | None
@@ -52,30 +52,30 @@ class MatmulTypes(TypedDict, total=False):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Operation(Generic[N_co]):
-    """What one chip has to do: so many FLOPs, so many bytes. Made by `matmul` and the others.
+    """The work of one chip in FLOPs and bytes; made by `matmul` and others.
 
-    Two are equal if all that they count is equal, arrays included.
+    Operations are equal if all their fields are equal, arrays included.
 
     Attributes
     ----------
     name
-        What the operation is, for labels.
+        A label.
     flops
-        Operations each chip performs (FLOP; for integer types, plain operations).
+        FLOPs each chip performs (integer operations for integer types).
     loaded, written
         Bytes each chip reads from and writes to its HBM.
     compute
-        The data type of the arithmetic; it decides which peak is the ceiling.
+        The data type of the arithmetic, which determines the peak.
     sent
         Bytes each chip sends to other chips, one way, by link name.
     resident
-        Bytes each chip must hold at once; None where that is `loaded + written`.
+        Bytes each chip must hold at once; None if equal to `loaded + written`.
     chips
-        How many chips share the whole operation.
+        Number of chips that share the operation.
     vector, vector_compute
-        FLOPs each chip performs on its vector units, beside `flops`, and their data type.
+        FLOPs each chip performs on its vector units, in addition to `flops`; and their data type.
     hops
-        Messages that each chip sends one after another, by link name: each waits for its latency.
+        Sequential messages each chip sends, by link name; each adds the latency of the link.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Operation(Generic[N_co]):
     compute: DType
     sent: Mapping[str, N_co] = field(default_factory=dict)
     resident: N_co | None = None
-    chips: N_co = 1  # type: ignore[assignment]  # a plain number suits arrays as well
+    chips: N_co = 1  # type: ignore[assignment]  # a plain number works with arrays, too
     vector: N_co = 0  # type: ignore[assignment]
     vector_compute: DType = DTYPES["fp32"]
     hops: Mapping[str, N_co] = field(default_factory=dict)
@@ -104,17 +104,17 @@ class Operation(Generic[N_co]):
 
     @property
     def intensity(self) -> N_co:
-        """Arithmetic intensity in FLOP/byte; infinite if no byte moves, zero without FLOPs."""
+        """Arithmetic intensity in FLOP/byte: infinite without bytes, zero without FLOPs."""
         return divide(self.flops, self.bytes)
 
     @property
     def held(self) -> N_co:
-        """Bytes of HBM that must be there at once for the operation to run."""
+        """Bytes of HBM that the operation needs at once."""
         return self.bytes if self.resident is None else self.resident
 
     @property
     def table(self) -> Table:
-        """What is counted, on one chip; for arrays, from smallest to largest."""
+        """Table of the counts of one chip; arrays show their range."""
         rows = {"FLOPs": span(self.flops, "FLOP"), "computed in": self.compute.name}
         rows |= dict(zip(["on vector units"], self._vector, strict=False))
         rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
@@ -174,16 +174,16 @@ def operation(
     vector: Size = 0,
     vector_compute: Type = "fp32",
 ) -> Operation:
-    """Anything else: an operation of which only its FLOPs and its bytes are known.
+    """Make a custom operation from its FLOPs and its bytes.
 
     >>> operation(flops=1e9, bytes=4e9, compute="fp32").intensity
     0.25
 
-    `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero allowed;
-    `compute` is the data type of the arithmetic. `sent` is bytes sent to other chips, one way: one
-    number, or a mapping from link name to bytes. `hops`, given likewise, is how many messages wait
-    for one another, and `vector` FLOPs on the vector units in `vector_compute`. Errors as for
-    `matmul`.
+    `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero or above.
+    `compute` is the data type of the arithmetic. `sent` is the bytes sent to other chips, one way:
+    a number, or a mapping from link name to bytes. `hops` is the number of sequential messages, in
+    the same form. `vector` is the FLOPs on the vector units, computed in `vector_compute`. Errors
+    are those of `matmul`.
     """
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
     flops, bytes = non_negative("flops", flops), non_negative("bytes", bytes)
@@ -218,18 +218,18 @@ def dot(
     compute: Type | None = None,
     accumulate_from: str = "product",
 ) -> Operation:
-    """Dot product of two vectors of shape [N] into one number of the same type.
+    """Count a dot product of two vectors of shape [N] into one number of their type.
 
     2N - 1 FLOPs, 2N elements loaded, one written: an intensity of ½ FLOP/byte in bf16 for
-    long vectors. `compute` is the type of the arithmetic, by default that of the vectors. With
-    `accumulate_from="zero"`, 2N FLOPs. Errors as for `matmul`.
+    long vectors. `compute` is the type of the arithmetic and defaults to `x`. With
+    `accumulate_from="zero"`, 2N FLOPs are counted. Errors are those of `matmul`.
     Source: How To Scale Your Model, "All About Rooflines".
 
     >>> dot(1000).flops, dot(1000).bytes
     (1999, 4002)
     """
     (N,), read = positives(N=N), dtype(x, "x")
-    flops, kind = sum_of_products(N, accumulate_from), read_or("compute", compute, read)
+    flops, kind = sum_of_products(N, accumulate_from), dtype_or("compute", compute, read)
     return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
 
@@ -265,17 +265,17 @@ def elementwise(
     out: Type | None = None,
     compute: Type | None = None,
 ) -> Operation:
-    """Element-wise operation: `inputs` arrays of N elements in, one array of N elements out.
+    """Count an element-wise operation: `inputs` arrays of N elements in, one out.
 
     N · flops_per_element FLOPs, inputs · N elements of type `x` loaded, N of type `out` written.
     An addition has two inputs and one FLOP per element; a ReLU has one of each. `out` and
-    `compute` default to `x`. Errors as for `matmul`. Counted from the definition.
+    `compute` default to `x`. Errors are those of `matmul`. Counted from the definition.
     """
     N, inputs = positives(N=N, inputs=inputs)
     each, read = non_negative("flops_per_element", flops_per_element), dtype(x, "x")
     check_shapes({"N": N, "inputs": inputs, "flops_per_element": each})
-    loaded, written = inputs * N * read.bytes, N * read_or("out", out, read).bytes
-    kind = read_or("compute", compute, read)
+    loaded, written = inputs * N * read.bytes, N * dtype_or("out", out, read).bytes
+    kind = dtype_or("compute", compute, read)
     return Operation("element-wise", N * each, loaded, written, kind)
 
 
@@ -286,17 +286,17 @@ def rms_norm(
 @overload
 def rms_norm(B: Size, D: Size, x: Type = ..., *, compute: Type | None = ...) -> Operation: ...
 def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Operation:
-    """RMS normalization of B rows of D elements, with a learned gain of shape [D].
+    """Count RMS normalization of B rows of D elements, with a gain of shape [D].
 
     A row stays on the chip between its two passes, so it is loaded once. Per row: D squares,
     D - 1 additions, a division by D, an addition of ε and a reciprocal square root, then two
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
-    Mean Square Layer Normalization", 2019. Errors as for `matmul`.
+    Mean Square Layer Normalization", 2019. Errors are those of `matmul`.
     """
     B, D = positives(B=B, D=D)
     read = dtype(x, "x")
     loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
-    kind = read_or("compute", compute, read)
+    kind = dtype_or("compute", compute, read)
     return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
 
 
@@ -317,7 +317,7 @@ def matmul(
     compute: Type | None = None,
     accumulate_from: str = "zero",
 ) -> Operation:
-    """Matrix multiplication x[B, D] · w[D, F] → out[B, F].
+    """Count a matrix multiplication x[B, D] · w[D, F] → out[B, F].
 
     2BDF FLOPs; BD and DF elements loaded, BF written. Source: How To Scale Your Model,
     "All About Rooflines".
@@ -332,17 +332,19 @@ def matmul(
         Rows of the input (tokens), contraction dimension, columns of the weight: numbers, or
         arrays that broadcast.
     x, w, out, compute
-        Data types of input, weight, output and arithmetic. `w` and `out` default to `x`, `compute`
-        to the type that `x` and `w` meet in, as int8 and bf16 do in bf16; where none is agreed, it
-        must be given.
+        Data types of input, weight, output and arithmetic. `w` and `out` default to `x`; `compute`
+        defaults to the common type of `x` and `w`, such as bf16 for int8 and bf16, and is required
+        if there is none.
     accumulate_from
         "zero" counts 2BDF FLOPs, "product" counts BF(2D - 1).
 
     Raises
     ------
     ValueError
-        For an unknown data type, types without an agreed arithmetic, a size that is not above
-        zero and finite, or shapes that don't broadcast. A size that is no number: TypeError.
+        For an unknown data type, types without a common type, a size that is not above zero and
+        finite, or shapes that don't broadcast.
+    TypeError
+        For a size that is not a number.
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = positives(B=B, D=D, F=F)
@@ -370,11 +372,13 @@ def matmul_per_example(
     compute: Type | None = None,
     accumulate_from: str = "zero",
 ) -> Operation:
-    """Matrix multiplication with a weight per batch element: x[B, D] · w[B, D, F] → out[B, F].
+    """Count a matrix multiplication with separate weights per row.
 
-    As many FLOPs as `matmul`, but BDF weight elements to load: no weight is used twice, so
-    the intensity stays near two operations per weight element, whatever the batch.
-    Parameters and errors as for `matmul`. Counted from the definition.
+    The shapes are x[B, D] · w[B, D, F] → out[B, F].
+
+    It takes as many FLOPs as `matmul` but loads BDF weight elements. No weight is reused, so the
+    intensity stays near two FLOPs per weight element at any batch size.
+    Parameters and errors are those of `matmul`. Counted from the definition.
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = positives(B=B, D=D, F=F)
@@ -390,15 +394,18 @@ def matmul_types(
     compute: Type | None,
     second: str = "w",
 ) -> tuple[DType, DType, DType, DType]:
-    """The data types of a matmul: input, weight (errors call it `second`), output, arithmetic."""
+    """Return the data types of a matmul: input, weight, output, arithmetic.
+
+    `second` is the name of the weight argument in error messages.
+    """
     read = dtype(x, "x")
-    weight = read_or(second, w, read)
+    weight = dtype_or(second, w, read)
     kind = wider(read, weight) if compute is None else dtype(compute, "compute")
-    return read, weight, read_or("out", out, read), kind
+    return read, weight, dtype_or("out", out, read), kind
 
 
-def read_or(argument: str, given: Type | None, read: DType) -> DType:
-    """The data type that was given, or that of the input."""
+def dtype_or(argument: str, given: Type | None, read: DType) -> DType:
+    """Return the given data type, or that of the input."""
     return read if given is None else dtype(given, argument)
 
 
@@ -410,5 +417,6 @@ def _by_link(name: str, given: Size | Mapping[str, Size]) -> dict[str, Number]:
 
 
 def sum_of_products(D: Number, accumulate_from: str) -> Number:
+    """Return the FLOPs of a sum of D products."""
     start = one_of("accumulate_from", accumulate_from, ("zero", "product"))
     return 2 * D if start == "zero" else 2 * D - 1

@@ -1,7 +1,8 @@
-"""Roofline plots with matplotlib. Every function takes an axis, draws on it and returns it.
+"""Roofline plots with matplotlib.
 
-Lines carry their labels, so no legend has to be matched by color; dashes and hatches tell them
-apart in grey. The colors are told apart with every common color blindness.
+Functions draw on the given axes and return them.
+Lines are labeled directly instead of in a legend. Dashes and hatches distinguish them in grayscale,
+and the colors are distinguishable with every common form of color blindness.
 """
 
 from __future__ import annotations
@@ -33,16 +34,17 @@ if TYPE_CHECKING:
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
 ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
-TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # for fills inside lines of SERIES
+TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # fills that match the lines of SERIES
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 
-# How a label may be moved to a free place: (right, up) in typographic points, the best first.
+# Offsets to try for a label, best first: (right, up) in points.
 ANYWHERE = sorted(
-    itertools.product(range(-240, 241, 8), range(-160, 161, 4)), key=lambda way: math.hypot(*way)
+    itertools.product(range(-240, 241, 8), range(-160, 161, 4)),
+    key=lambda offset: math.hypot(*offset),
 )
-UP_OR_DOWN = [way for way in ANYWHERE if way[0] == 0]
-FREE: dict[str, Any] = {"in_layout": False}  # a label that moves inside must not shrink the axes
+UP_OR_DOWN = [offset for offset in ANYWHERE if offset[0] == 0]
+FREE: dict[str, Any] = {"in_layout": False}  # movable labels must not shrink the axes
 LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
 STYLE: dict[Any, Any] = {
@@ -67,14 +69,14 @@ STYLE: dict[Any, Any] = {
     "font.size": 10.5,
     "hatch.linewidth": 0.6,
     "lines.linewidth": 2.0,
-    # Text stays text: it can be read aloud, searched and styled by the page.
+    # Keep text as text: screen readers, search and page styles need it.
     "svg.fonttype": "none",
     "svg.hashsalt": "rooflib",
 }
 
 
 def use_style() -> None:
-    """Adopt the course's style for every figure that follows, as SVG in a notebook."""
+    """Apply the course's style to all following figures; draw SVG in notebooks."""
     plt.rcParams.update(STYLE)
     if "IPython" in sys.modules:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -83,9 +85,9 @@ def use_style() -> None:
 
 
 def axes(width: float = 5.4, height: float = 3.6) -> Axes:
-    """Make a figure with one axis in the course's style; sizes in inches.
+    """Create axes in a new figure in the course's style; sizes are in inches.
 
-    The default width keeps labels legible when a phone shrinks the figure to its screen.
+    The default width keeps labels legible when the figure is scaled down on a phone.
     """
     with plt.rc_context(STYLE):
         _, ax = plt.subplots(figsize=(width, height), layout="constrained")
@@ -109,34 +111,34 @@ def roofline(
     slopes
         Bandwidth in bytes/s by label.
     points
-        Arithmetic intensity in FLOP/byte by label, drawn on the lowest roof over it; or a pair
-        (intensity, FLOP/s) for one that was measured.
+        By label: an arithmetic intensity in FLOP/byte, drawn on the lowest roof at that intensity;
+        or a pair (intensity, FLOP/s) for a measured point.
     regions
-        Labels of the zones between the ridge points of the first ceiling, left to right: one
-        more than there are slopes. Empty for none.
+        Labels of the zones between the ridge points of the first ceiling, from left to right: one
+        more than there are slopes. Empty for no zones.
     span
-        Intensities at the left and right edge; by default, what shows every ridge and point.
+        Intensities at the left and right edge; by default, wide enough for all ridges and points.
     """
     points = {} if points is None else points
     peaks, widths = _rates("ceilings", ceilings), _rates("slopes", slopes)
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     top, steepest = max(peaks.values()), max(widths.values())
-    spots: dict[str, tuple[float, float]] = {}
+    positions: dict[str, tuple[float, float]] = {}
     for name, at in mapping("points", points, "label to intensity").items():
         label = f"points[{name!r}]"
         if isinstance(at, tuple):
             if len(at) != 2:
                 raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
-            spots[name] = _positive(f"{label}[0]", at[0]), _positive(f"{label}[1]", at[1])
+            positions[name] = _positive(f"{label}[0]", at[0]), _positive(f"{label}[1]", at[1])
         else:
             x = _positive(label, at)
-            spots[name] = x, min(*peaks.values(), *(x * width for width in widths.values()))
+            positions[name] = x, min(*peaks.values(), *(x * width for width in widths.values()))
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
-    shown = [*ridges, *(x for x, _ in spots.values())]
+    shown = [*ridges, *(x for x, _ in positions.values())]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))
     low, high = span or (10 ** decades[0], 10 ** decades[1])
-    floor = min([low * min(widths.values()), *(y / 2 for _, y in spots.values())])
+    floor = min([low * min(widths.values()), *(y / 2 for _, y in positions.values())])
     ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(floor, top * 2.5))
     ax.set_xlabel("arithmetic intensity (FLOP/byte)")
     ax.set_ylabel("attainable FLOP/s")
@@ -149,26 +151,28 @@ def roofline(
     labels: list[Movable] = [(note, ANYWHERE) for note in zones]
     for i, (name, width) in enumerate(widths.items()):
         ends = np.array([max(low, floor / width), top / width])
-        look: dict[str, Any] = {"color": SERIES[i % 5]}
-        ax.plot(ends, ends * width, linestyle=DASHES[i % 5], **look)
+        style: dict[str, Any] = {"color": SERIES[i % 5]}
+        ax.plot(ends, ends * width, linestyle=DASHES[i % 5], **style)
         across, up = np.ptp(ax.transData.transform(np.column_stack([ends, ends * width])), axis=0)
         angle, x = math.atan2(up, across), ends[0] * (ends[1] / ends[0]) ** 0.55
-        look |= {"rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center"}
-        note = _note(ax, f"{name}: {text(width, 'B/s')}", (x, x * width), (-3, 3), **look)
-        # Along the slope, or on its other side.
-        ways = [(along, side) for side in (0, -17) for _, along in UP_OR_DOWN]
-        labels.append((note, list(Affine2D().rotate(angle).transform(ways))))
+        style |= {"rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center"}
+        note = _note(ax, f"{name}: {text(width, 'B/s')}", (x, x * width), (-3, 3), **style)
+        # Try positions along the slope, then on its other side.
+        offsets = [(along, side) for side in (0, -17) for _, along in UP_OR_DOWN]
+        labels.append((note, list(Affine2D().rotate(angle).transform(offsets))))
     for i, (name, peak) in enumerate(peaks.items()):
-        look = {"color": SERIES[(len(widths) + i) % 5] if i else INK}
-        ax.plot([peak / steepest, high], [peak, peak], linestyle=DASHES[i % 5], **look)
+        style = {"color": SERIES[(len(widths) + i) % 5] if i else INK}
+        ax.plot([peak / steepest, high], [peak, peak], linestyle=DASHES[i % 5], **style)
         label = f"{name}: {text(peak, 'FLOP/s')}"
-        labels.append((_note(ax, label, (high, peak), (-2, 7), ha="right", **look), LEFTWARDS))
-    thin = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
-    for name, spot in sorted(spots.items(), key=lambda named: named[1], reverse=True):
-        ax.plot(*spot, "o", color=INK, markersize=6, zorder=4)
-        # Below the roof and to the right there is never a line of the plot itself.
-        labels.append((_note(ax, name, spot, (8, -12), va="center", arrowprops=thin), ANYWHERE))
-    _settle(ax, labels)
+        labels.append((_note(ax, label, (high, peak), (-2, 7), ha="right", **style), LEFTWARDS))
+    leader_style = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
+    for name, position in sorted(positions.items(), key=lambda named: named[1], reverse=True):
+        ax.plot(*position, "o", color=INK, markersize=6, zorder=4)
+        # No line of the plot lies below the roof to the right.
+        labels.append(
+            (_note(ax, name, position, (8, -12), va="center", arrowprops=leader_style), ANYWHERE)
+        )
+    _place_labels(ax, labels)
     return ax
 
 
@@ -181,11 +185,11 @@ def throughput(
     ylabel: str = "attainable FLOP/s",
     marks: Mapping[str, tuple[float, float]] | None = None,
 ) -> Axes:
-    """Draw what is attained against a swept dimension, one labelled line per curve.
+    """Draw attained FLOP/s against a swept dimension, one labeled line per curve.
 
-    `x` holds the values of the swept dimension, shape [n], and each of `curves` its values by
-    label, shape [n]. `ceiling` is the peak, drawn as a thin line; `marks` are points (x, y) worth
-    marking, by label: a critical batch, for one.
+    `x` holds the values of the swept dimension, shape [n]; `curves` holds arrays of shape [n] by
+    label. `ceiling` is the peak, drawn as a thin line. `marks` are points (x, y) to highlight, by
+    label: for example, a critical batch.
     """
     along = np.asarray(x, dtype=float)
     lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
@@ -202,32 +206,32 @@ def throughput(
         label = f"peak: {text(ceiling, 'FLOP/s')}"
         _note(ax, label, (1, ceiling), (-2, 3), at, ha="right", color=MUTED)
     labels: list[Movable] = []
-    for name, spot in (marks or {}).items():
-        ax.plot(*spot, "o", color=INK, markersize=5, zorder=4)
-        labels.append((_note(ax, name, spot, (0, 6), ha="center"), UP_OR_DOWN))
+    for name, position in (marks or {}).items():
+        ax.plot(*position, "o", color=INK, markersize=5, zorder=4)
+        labels.append((_note(ax, name, position, (0, 6), ha="center"), UP_OR_DOWN))
     gaps = np.diff(sorted(y[-1] for y in lines.values())) / np.ptp(ax.get_ylim())
-    together = gaps.size > 0 and gaps.min() < 0.02
+    close_together = gaps.size > 0 and gaps.min() < 0.02
     heights = iter(np.linspace(0.72, 0.3, len(lines)))
-    # Lines that end together are labelled where they are apart, the highest that which rises first.
+    # Lines that end close together are labeled where they are apart, the first to rise highest up.
     for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
         y, color = lines[name], SERIES[list(lines).index(name) % 5]
-        look: dict[str, Any] = {"va": "center", "color": color}
-        if together:
+        style: dict[str, Any] = {"va": "center", "color": color}
+        if close_together:
             i = int(np.argmax(y >= next(heights) * y.max()))
             ax.plot(along[i], y[i], "o", color=color, markersize=4)
-            look["arrowprops"] = {"arrowstyle": "-", "color": color, "linewidth": 0.7}
-            labels.append((_note(ax, name, (along[i], y[i]), (12, 0), **look), ANYWHERE))
+            style["arrowprops"] = {"arrowstyle": "-", "color": color, "linewidth": 0.7}
+            labels.append((_note(ax, name, (along[i], y[i]), (12, 0), **style), ANYWHERE))
         else:
-            look |= {"coordinates": ("axes fraction", "data"), "in_layout": True}
-            labels.append((_note(ax, name, (1, float(y[-1])), (6, 0), **look), UP_OR_DOWN))
-    _settle(ax, labels)
+            style |= {"coordinates": ("axes fraction", "data"), "in_layout": True}
+            labels.append((_note(ax, name, (1, float(y[-1])), (6, 0), **style), UP_OR_DOWN))
+    _place_labels(ax, labels)
     return ax
 
 
 def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
-    """Draw the time at each roof as a bar, operation by operation, with both bounds below.
+    """Draw the times at the roofs as bars, with both bounds, for each operation.
 
-    `bounds` are those of plain numbers, by the label of the operation.
+    `bounds` are bounds of plain numbers, not arrays, by label of the operation.
     """
     for name, each in mapping("bounds", bounds, "label to Bounds").items():
         if not isinstance(each, Bounds):
@@ -243,8 +247,8 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
         _note(ax, name, (0, y - 0.62), (0, 0), at, fontweight="bold", va="center")
         for roof, time in b.times.items():
             i, seconds = roofs.index(roof), float(time)
-            look: dict[str, Any] = {"facecolor": TINTS[i % 5], "edgecolor": SERIES[i % 5]}
-            ax.barh(y, seconds, 0.72, hatch=HATCHES[i % 5], linewidth=1.2, **look)
+            style: dict[str, Any] = {"facecolor": TINTS[i % 5], "edgecolor": SERIES[i % 5]}
+            ax.barh(y, seconds, 0.72, hatch=HATCHES[i % 5], linewidth=1.2, **style)
             _note(ax, text(seconds, "s"), (seconds, y), (5, 0), va="center")
             ticks.append(y)
             names.append(roof)
@@ -258,7 +262,7 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
         y += 2
     ax.set_yticks(ticks, names)
     ax.set_ylim(y - 1.3, -1.1)
-    # Room for the text beside the longest bracket.
+    # Leave space for the label next to the longest bracket.
     ax.set_xlim(0, 1.55 * max(float(b.upper) for b in bounds.values()))
     ax.xaxis.set_major_formatter(EngFormatter(unit="s"))
     ax.locator_params(axis="x", nbins=4)
@@ -283,11 +287,11 @@ def _note(
     point: tuple[float, float],
     offset: tuple[float, float] = (0, 0),
     coordinates: Any = "data",
-    **look: Any,
+    **style: Any,
 ) -> Annotation:
-    """Write `label` at `point`, shifted by `offset` in typographic points."""
+    """Write `label` at `point`, shifted by `offset` in points."""
     usual = {"textcoords": "offset points", "color": INK, "fontsize": STYLE["font.size"]}
-    return ax.annotate(label, point, offset, xycoords=coordinates, **FREE | usual | look)
+    return ax.annotate(label, point, offset, xycoords=coordinates, **FREE | usual | style)
 
 
 def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:
@@ -303,14 +307,15 @@ def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequen
         note = _note(ax, label, (middle, 0.03), (0, 0), at, ha="center", va="bottom")
         left, right = ax.transData.transform([(edges[i], 1), (edges[i + 1], 1)])[:, 0]
         if Text.get_window_extent(note).width > right - left:
-            # A zone narrower than its label gets a word a line.
+            # In a zone narrower than its label, put each word on its own line.
             note.set_text(label.replace(" ", "\n").replace("-", "-\n"))
 
 
-def _settle(ax: Axes, labels: Sequence[Movable]) -> None:
-    """Move each label by the first of its ways on which it covers no text, dot or line.
+def _place_labels(ax: Axes, labels: Sequence[Movable]) -> None:
+    """Move each label by its first offset that overlaps no text, dot or line.
 
-    Nor does its leader, the thin line to its dot, cross a text. Lines are covered first.
+    The leader line from a label to its dot must not cross text either. If no offset fits,
+    overlapping lines is allowed before overlapping text.
     """
     figure, movable = ax.figure, [note for note, _ in labels]
     figure.draw_without_rendering()  # type: ignore[union-attr]
@@ -319,12 +324,12 @@ def _settle(ax: Axes, labels: Sequence[Movable]) -> None:
     taken = [_outline(note) for note in ax.texts if note not in movable]
     across_dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
     taken += [Path(path.vertices + across_dot) for path in paths if len(path) == 1]
-    for note, ways in labels:
+    for note, offsets in labels:
         start, tip = _outline(note).vertices, ax.transData.transform(note.xy)
         room = (figure.bbox if note.get_in_layout() else ax.get_window_extent()).padded(1)
         tiers: Any = (([*taken, *lines], taken), (taken, taken), (taken, []), ([], []))
-        for (under, across), way in itertools.product(tiers, ways):
-            box = start + np.multiply(way, figure.dpi / 72)
+        for (under, across), offset in itertools.product(tiers, offsets):
+            box = start + np.multiply(offset, figure.dpi / 72)
             middle = (box[0] + box[2]) / 2
             leader = Path([middle, tip + (middle - tip) * (7 / (math.dist(middle, tip) or 1))])
             own = [Path(box), leader] if note.arrow_patch else [Path(box)]
@@ -333,13 +338,13 @@ def _settle(ax: Axes, labels: Sequence[Movable]) -> None:
                 and not any(own[0].intersects_path(other) for other in under)
                 and not any(own[-1].intersects_path(other) for other in across)
             ):
-                note.set_position(tuple(np.add(note.get_position(), way)))
+                note.set_position(tuple(np.add(note.get_position(), offset)))
                 taken += [own[0], Path([middle, tip])][: len(own)]
                 break
 
 
 def _outline(note: Text) -> Path:
-    """The corners of a text on the screen, as it is turned."""
+    """Return the outline of a text in screen coordinates, including its rotation."""
     angle = note.get_rotation()
     note.set_rotation(0)
     corners = Text.get_window_extent(note).padded(1).corners()[[0, 1, 3, 2, 0]]

@@ -1,4 +1,4 @@
-"""A matrix multiplication shared by N chips, split along any of its three dimensions."""
+"""Sharded matrix multiplication: N chips split one of its three dimensions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import Type
-from rooflib.operations import ANY_LINK, Operation, matmul_types, read_or
+from rooflib.operations import ANY_LINK, Operation, dtype_or, matmul_types
 
 if TYPE_CHECKING:
     from typing import Unpack
 
 
 class ShardedOptions(TypedDict, total=False):
-    """The keyword arguments of `sharded_matmul`, which says what they mean."""
+    """The keyword arguments of `sharded_matmul`; see there."""
 
     split: str
     result: str
@@ -49,7 +49,7 @@ def sharded_matmul(
     partial: Type | None = None,
     compute: Type | None = None,
 ) -> Operation:
-    """One chip's share of x[B, D] · w[D, F] → out[B, F] over N chips.
+    """Count one chip's share of x[B, D] · w[D, F] → out[B, F] over N chips.
 
     ========  =======================  ==========================  =====================
     split     each chip multiplies     replicated result needs     sharded result needs
@@ -59,24 +59,24 @@ def sharded_matmul(
     "F"       x[B, D] · w[D, F/N]      all-gather of BF            nothing
     ========  =======================  ==========================  =====================
 
-    FLOPs are those of the multiplication, 2BDF/N; the additions of the reduction are left out,
-    as are the HBM bytes that the collective itself reads and writes. What a chip holds at once is
-    its parts of x and w, and the larger of what it writes and what it ends with: the collective
-    works in place, so the gathered output takes in the chip's own part of it. Its messages wait for
-    one another around the ring: N - 1 of them, 2(N - 1) in an all-reduce.
+    FLOPs are those of the multiplication, 2BDF/N. The additions of the reduction are not counted,
+    and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
+    and w, plus the larger of its partial and its final output: the collective works in place, so
+    the gathered output includes the chip's own part. The ring sends N - 1 sequential messages per
+    chip, 2(N - 1) in an all-reduce.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
-    `B`, `D` and `F` are the sizes of the whole multiplication; the one that is split must be a
-    multiple of `N`, the number of chips. With a `result` that is "replicated", every chip ends
-    with the whole output, "sharded" with an Nth of it. `partial` is the data type of the partial
-    sums that are sent with split "D", by default `out`. The other types and the errors are those
-    of `matmul`; what is not allowed here is a ValueError.
+    `B`, `D` and `F` are the sizes of the whole multiplication; the split one must be a multiple of
+    `N`, the number of chips. With `result` "replicated", every chip ends with the whole output;
+    with "sharded", with an Nth of it. `partial` is the data type of the partial sums that split "D"
+    sends, by default `out`. The other types and the errors are those of `matmul`; other values of
+    `split` and `result` raise a ValueError.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
     (B, D, F), N = positives(B=B, D=D, F=F), whole("N", N)
     check_shapes({"B": B, "D": D, "F": F, "N": N})
-    of_sums = read_or("partial", partial, output)
+    of_sums = dtype_or("partial", partial, output)
     gathered = output.bytes * (B * F)
     ends_with = gathered if result == "replicated" else gathered / N
     sizes = {"B": B, "D": D, "F": F}

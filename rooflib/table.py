@@ -1,4 +1,4 @@
-"""A small table that shows itself in notebooks and in the book alike."""
+"""A small table that renders in notebooks, in the book and in terminals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rooflib.units import breakable
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length under their headings, cells as text.
+    """A table of text cells: columns of equal length, by heading.
 
     >>> print(Table({"chip": ["A", "B"], "ridge": ["1", "20"]}))
     chip  ridge
@@ -20,7 +20,7 @@ class Table:
     Raises
     ------
     ValueError
-        If there is no column, or the columns differ in length.
+        If there are no columns, or they differ in length.
     """
 
     columns: Mapping[str, Sequence[str]]
@@ -32,12 +32,12 @@ class Table:
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The cells, row by row, each as text."""
+        """The cells as text, row by row."""
         return list(zip(*([str(c) for c in cells] for cells in self.columns.values()), strict=True))
 
     @property
     def _right(self) -> list[bool]:
-        # The first column names the rows; figures line up on the right, words on the left.
+        # The first column names the rows. Numbers are right-aligned, text is left-aligned.
         figures = [
             all(c[:1] in "0123456789+-−–∞" for c in map(str, column))
             for column in self.columns.values()

@@ -1,4 +1,4 @@
-"""Units: printed figures to SI base units on the way in, readable text on the way out."""
+"""Units: conversion of printed figures to base units, and readable formatting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rooflib._arguments import Number, one_of, scalar
 
 _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-# The prefixes that `text` picks from, smallest first.
+# Prefixes that `text` chooses from, smallest first.
 _OF_COUNTS = {"": 1.0} | _PREFIXES | {"Z": 1e21, "Y": 1e24}
 _OF_TIMES = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0}
 
@@ -24,7 +24,7 @@ FACTORS = MappingProxyType(
     | {f"{p}{u}": float(f) for u in ("B", "B/s") for p, f in _BINARY.items()}
     | {f"{p}bit/s": f / 8 for p, f in _PREFIXES.items()}
 )
-"""Factor from each unit that a data sheet prints to FLOP/s, operations/s, bytes or bytes/s."""
+"""Factors from units of data sheets to FLOP/s, operations/s, bytes or bytes/s."""
 
 
 def to_base(value: float, unit: str) -> float:
@@ -33,26 +33,26 @@ def to_base(value: float, unit: str) -> float:
     >>> to_base(95, "GiB"), to_base(2.01, "kB/s")
     (102005473280.0, 2010.0)
 
-    An unknown unit is a ValueError that lists the known ones.
+    An unknown unit raises a ValueError that lists the known ones.
     """
-    from decimal import Decimal  # Only the catalogue needs it, and `import rooflib` is kept light.
+    from decimal import Decimal  # imported here to keep `import rooflib` light
 
-    # Decimals, because floats would turn 2.01 kB/s into 2009.9999999999998 B/s.
+    # Decimal, because floats would turn 2.01 kB/s into 2009.9999999999998 B/s.
     return float(Decimal(str(value)) * Decimal(FACTORS[one_of("unit", unit, FACTORS)]))
 
 
 def text(value: float, unit: str = "", digits: int = 3) -> str:
-    """Write a number for people: `text(1.0111e-3, "s")` is "1.01 ms".
+    """Format a number for reading: `text(1.0111e-3, "s")` is "1.01 ms".
 
-    A no-break space stands between number and unit, an infinite number is "∞", a nan is "not a
-    number", and what is too large or too small to read is a power of ten.
+    Number and unit are joined by a no-break space. Infinity is "∞", a nan is "not a number", and
+    very large or small numbers are written as powers of ten.
 
     >>> text(8755.6), text(240.537), text(float("inf"))
     ('8,756', '241', '∞')
 
     `value` is one number in the base unit. The units "s", "FLOP/s", "OP/s", "B/s", "B", "FLOP" and
-    "OP" get a prefix that suits the size; any other is printed as it is. `digits` are significant;
-    digits before the decimal point are never dropped.
+    "OP" get a suitable prefix; others are printed unchanged. `digits` counts significant digits;
+    digits before the decimal point are always kept.
     """
     value, prefixes, end = float(scalar("value", value)), {"": 1.0}, 1e15
     if unit in ("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP"):
@@ -62,7 +62,7 @@ def text(value: float, unit: str = "", digits: int = 3) -> str:
     size = abs(_significant(value, digits))
     if value == 0 or not math.isfinite(value):
         return _join(_plain(value, digits), unit)
-    # Up to six zeros behind the point are read more easily than a power of ten.
+    # Up to six leading zeros after the decimal point are easier to read than a power of ten.
     if not min(prefixes.values()) * 1e-6 <= size < end:
         return scientific(value, unit, digits)
     fitting = [prefix for prefix, factor in prefixes.items() if factor <= size]
@@ -71,7 +71,7 @@ def text(value: float, unit: str = "", digits: int = 3) -> str:
 
 
 def scientific(value: float, unit: str = "", digits: int = 3) -> str:
-    """Write a number as a power of ten; zero, infinity and nan as `text` does.
+    """Format a number as a power of ten; zero, infinity and nan as in `text`.
 
     >>> scientific(1.97e14)
     '1.97×10¹⁴'
@@ -85,7 +85,7 @@ def scientific(value: float, unit: str = "", digits: int = 3) -> str:
 
 
 def percent(fraction: float, digits: int = 2) -> str:
-    """Write a fraction as a percentage, with more digits where these would round it up to 100%.
+    """Format a fraction as a percentage, with more digits if it would round to 100%.
 
     >>> percent(0.0021), percent(0.999), percent(1)
     ('0.21%', '99.9%', '100%')
@@ -97,9 +97,9 @@ def percent(fraction: float, digits: int = 2) -> str:
 
 
 def span(values: Number, unit: str = "") -> str:
-    """Write the smallest and the largest of `values` as `text` does, or the one that there is.
+    """Format the smallest and largest of `values`, or one value if they are equal.
 
-    With the unit "%", fractions are written as percentages.
+    With the unit "%", fractions are formatted as percentages.
 
     >>> span(np.array([0.5, 0.25]), "%")
     '25% to 50%'
@@ -110,7 +110,7 @@ def span(values: Number, unit: str = "") -> str:
 
 
 def breakable(shown: str) -> str:
-    """The same with plain spaces, for a terminal, where somebody may search for "1 ms"."""
+    """Replace no-break spaces with plain ones, which terminals can search."""
     return shown.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -132,5 +132,5 @@ def _plain(value: float, digits: int) -> str:
 
 
 def _join(number: str, unit: str) -> str:
-    # A no-break space, so that no line ends between a number and its unit.
+    # The no-break space keeps number and unit on one line.
     return f"{number}\N{NO-BREAK SPACE}{unit}" if unit else number

@@ -70,8 +70,9 @@ def granted(root: Path = ROOT) -> int:
 def quota(root: Path = ROOT) -> float:
     """Return the CPU quota of this process in cores; infinite without one.
 
-    The quota comes from the control groups: cpu.max ("Control Group v2" in the kernel's documentation) and cpu.cfs_quota_us ("CFS
-    Bandwidth Control"). The limits of parent groups apply as well.
+    The quota comes from the control groups: cpu.max ("Control Group v2" in the kernel's
+    documentation) and cpu.cfs_quota_us ("CFS Bandwidth Control"). The limits of parent groups apply
+    as well.
     """
     found = [math.inf]
     for line in _read(root / "proc/self/cgroup").splitlines():

@@ -68,7 +68,8 @@ def spin(pool: ThreadPool) -> Work:
 def references(store: Floats, pool: ThreadPool) -> Mapping[str, Work]:
     """Return the reference workloads, "cores" and "memory".
 
-    They are a small read from the L1 cache and one from memory. Neither is a matmul: OpenBLAS threads spin after one and would disturb the next sample.
+    They are a small read from the L1 cache and one from memory. Neither is a matmul: OpenBLAS
+    threads spin after one and would disturb the next sample.
     """
     cores = _cache_probe(store, pool, 2**14).make() if hasattr(np, "vecdot") else spin(pool)
     pieces, turn = np.array_split(store, max(1, store.nbytes // 2**27)), [0]
@@ -108,8 +109,8 @@ def peak(kind: str, side: int, threads: int) -> Probe:
 def read(store: Floats, pool: ThreadPool) -> Probe:
     """Probe reading: the dot product of an array with itself.
 
-    It loads every byte and writes none. `max` would read, too, but on some processors numpy's loop for it reaches a seventh less
-    bandwidth than C; the dot product of the BLAS reaches as much.
+    It loads every byte and writes none. `max` would read, too, but on some processors numpy's loop
+    for it reaches a seventh less bandwidth than C; the dot product of the BLAS reaches as much.
     """
     parts = split([store], pool.threads)
 

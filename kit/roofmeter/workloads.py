@@ -54,8 +54,8 @@ def small_batch_matmul(
 ) -> Probe:
     """Probe x[B, D] · w[D, F] in fp32, with different weights each time.
 
-    A model with many layers does the same. `row_by_row` multiplies one row at a time, with the matrix-vector routine of the BLAS.
-    `same_weights` uses the same weights each time.
+    A model with many layers does the same. `row_by_row` multiplies one row at a time, with the
+    matrix-vector routine of the BLAS. `same_weights` uses the same weights each time.
     """
     width = _weight_width(store)
     sizes = {"B": B, "D": width, "F": width, "x": "fp32"}

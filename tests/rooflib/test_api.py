@@ -1,4 +1,4 @@
-"""The front door of the package: names, version, examples, and what an import brings along."""
+"""Tests of the package: public names, version, docstrings, and import cost."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ import rooflib as rl
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def test_the_version_has_one_place():
+def test_the_version_is_defined_once():
     assert "version" not in PYPROJECT["project"]
     assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"]["attr"] == "rooflib.__version__"
     assert importlib.metadata.version("rooflib") == rl.__version__
 
 
-def test_who_cites_names_this_version_and_the_changelog_has_its_date():
+def test_citation_and_changelog_match_the_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["version"] == rl.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {cited['version']}, {cited['date-released']}\n" in changes
 
 
-def test_every_public_name_is_completed():
+def test_dir_lists_all_public_names():
     code = "import rooflib, sys; print(*dir(rooflib)); print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names, drawn = run.stdout.splitlines()
@@ -40,20 +40,20 @@ def test_every_public_name_is_completed():
 
 
 @pytest.mark.parametrize("name", [name for name in rl.__all__ if name != "__version__"])
-def test_every_public_name_explains_itself(name):
+def test_every_public_name_has_a_docstring(name):
     summary = inspect.getdoc(getattr(rl, name)).split("\n\n")[0]
     assert summary.endswith(".")
-    assert not summary.startswith(f"{name}(")  # what a dataclass without a docstring gets
+    assert not summary.startswith(f"{name}(")  # the default docstring of a dataclass
 
 
-def test_what_is_imported_for_use_is_public():
+def test_imported_names_are_in_all():
     own = {
         name for name, it in vars(rl).items() if getattr(it, "__module__", "").startswith("roof")
     }
     assert {name for name in own if not name.startswith("_")} <= set(rl.__all__)
 
 
-def test_an_import_stays_light():
+def test_import_loads_no_heavy_modules():
     heavy = ("matplotlib", "altair", "decimal", "difflib", "importlib.metadata", "tomllib")
     code = (
         "import numpy, sys; before = set(sys.modules); import rooflib; "
@@ -63,7 +63,7 @@ def test_an_import_stays_light():
     assert run.stdout == "[]\n"
 
 
-def test_plots_come_when_asked_for():
+def test_plots_is_imported_lazily():
     assert rl.plots.roofline.__module__ == "rooflib.plots"
     with pytest.raises(AttributeError, match="has no attribute 'live'"):
-        rl.live  # noqa: B018 - the look-up itself is what is tested
+        rl.live  # noqa: B018

@@ -1,4 +1,4 @@
-"""Attention against loops over every pair of positions, the book's formulas, and itself."""
+"""Tests of attention against explicit loops and published formulas."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ quick = settings(deadline=None, max_examples=60)
 
 
 def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
-    """FLOPs of the matrix and of the vector units, bytes loaded and written, by running loops."""
+    """Count FLOPs, vector FLOPs, and bytes loaded and written in explicit loops."""
     loaded, written, flops, vector = {}, {}, 0, 0
     for b, n, t in itertools.product(range(B), range(N), range(T)):
         group = n // (N // K)
@@ -34,14 +34,14 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
             for h in range(H):
                 loaded["q", b, t, n, h] = BITS[x]
                 loaded["k", b, s, group, h] = BITS[kv]
-                flops += 2  # a product, added to the score
+                flops += 2  # product and addition to the score
             if not fused:
                 written["score", b, n, t, s] = loaded["score", b, n, t, s] = BITS[scores]
         for i, s in enumerate(visible):
-            vector += i > 0  # compared with the largest so far
-            vector += 2  # less the largest, and its exponential
-            vector += i > 0  # added to the sum
-            vector += 1  # divided by it
+            vector += i > 0  # comparison with the running maximum
+            vector += 2  # subtraction of the maximum, and exponential
+            vector += i > 0  # addition to the sum
+            vector += 1  # division by the sum
             if not fused:
                 written["share", b, n, t, s] = loaded["share", b, n, t, s] = BITS[scores]
         for s, h in itertools.product(visible, range(H)):
@@ -57,7 +57,7 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
 @pytest.mark.parametrize(
     "types", [("bf16", "bf16", "bf16", "bf16"), ("bf16", "int8", "fp32", "fp4")]
 )
-def test_attention_counts_what_the_loops_count(shape, causal, fused, types):
+def test_attention_counts_match_explicit_loops(shape, causal, fused, types):
     flops, vector, loaded, written = count(*shape, causal, fused, *types)
     x, kv, out, scores = types
     op = rl.attention(*shape, causal=causal, fused=fused, x=x, kv=kv, out=out, scores=scores)
@@ -68,14 +68,14 @@ def test_attention_counts_what_the_loops_count(shape, causal, fused, types):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_more_queries_than_keys_are_counted_where_every_key_is_seen(shape):
+def test_more_queries_than_keys_are_allowed_without_a_mask(shape):
     B, T, S, *heads = shape
     flops, vector, loaded, written = count(B, S + T, S, *heads, False, True, *["bf16"] * 4)
     op = rl.attention(B, S + T, S, *heads, causal=False)
     assert (op.flops, op.vector, op.loaded, op.written) == (flops, vector, loaded, written)
 
 
-def test_probabilities_take_the_room_of_their_scores():
+def test_probabilities_reuse_the_memory_of_their_scores():
     sizes = {"B": 2, "T": 3, "S": 5, "N": 4, "K": 2, "H": 8}
     fused, apart = rl.attention(**sizes), rl.attention(**sizes, fused=False, scores="fp32")
     assert fused.held == fused.bytes
@@ -85,7 +85,7 @@ def test_probabilities_take_the_room_of_their_scores():
     assert apart.bytes == fused.bytes + 4 * 4 * pairs
 
 
-def test_counts_of_whole_numbers_are_exact_however_large():
+def test_integer_counts_are_exact_at_any_size():
     side = 10**12
     pairs = 3 * 4 * (side * 2 * side - side * (side - 1) // 2)
     op = rl.attention(3, side, 2 * side, 4, 2, 64, fused=False)
@@ -93,7 +93,7 @@ def test_counts_of_whole_numbers_are_exact_however_large():
     assert op.written == 2 * 12 * side * 64 + 4 * pairs
 
 
-def test_types_default_to_that_of_the_queries():
+def test_data_types_default_to_the_query_type():
     sizes = (1, 2, 3, 2, 1, 4)
     assert rl.attention(*sizes, x="fp32").bytes == 2 * rl.attention(*sizes).bytes
     assert rl.attention(*sizes, fused=False, x="fp32").bytes == 2 * (
@@ -119,7 +119,7 @@ COUNTS = ("flops", "vector", "loaded", "written", "held", "intensity")
 
 @quick
 @given(st.lists(shapes, min_size=1, max_size=4), *flags)
-def test_arrays_count_as_their_entries(many, causal, fused):
+def test_arrays_match_elementwise_scalars(many, causal, fused):
     columns = {name: np.array([shape[name] for shape in many]) for name in many[0]}
     whole = rl.attention(**columns, causal=causal, fused=fused)
     for i, shape in enumerate(many):
@@ -130,7 +130,7 @@ def test_arrays_count_as_their_entries(many, causal, fused):
 
 @quick
 @given(shapes, *flags)
-def test_every_count_rises_with_every_size(shape, causal, fused):
+def test_counts_increase_with_every_size(shape, causal, fused):
     here = rl.attention(**shape, causal=causal, fused=fused)
     steps = dict.fromkeys("BSH", 1) | {"N": shape["K"]}
     for name, step in steps.items():
@@ -142,7 +142,7 @@ def test_every_count_rises_with_every_size(shape, causal, fused):
 
 @quick
 @given(shapes, st.booleans())
-def test_with_one_query_a_mask_hides_nothing(shape, fused):
+def test_a_causal_mask_has_no_effect_on_one_query(shape, fused):
     shape |= {"T": 1}
     seen = rl.attention(**shape, causal=False, fused=fused)
     assert rl.attention(**shape, fused=fused) == seen
@@ -150,7 +150,7 @@ def test_with_one_query_a_mask_hides_nothing(shape, fused):
 
 @quick
 @given(sizes, sizes, heads, sizes)
-def test_a_mask_leaves_half_of_the_pairs_and_the_diagonal(B, T, heads, H):
+def test_a_causal_mask_keeps_half_of_the_pairs_and_the_diagonal(B, T, heads, H):
     every = rl.attention(B, T, T, *heads, H, causal=False)
     masked = rl.attention(B, T, T, *heads, H)
     assert 2 * T * masked.flops == (T + 1) * every.flops
@@ -159,7 +159,7 @@ def test_a_mask_leaves_half_of_the_pairs_and_the_diagonal(B, T, heads, H):
 
 @quick
 @given(shapes, *flags)
-def test_heads_of_their_own_are_so_many_attentions(shape, causal, fused):
+def test_multi_head_counts_scale_with_the_number_of_heads(shape, causal, fused):
     alone = rl.attention(**shape | {"N": 1, "K": 1}, causal=causal, fused=fused)
     both = rl.attention(**shape | {"K": shape["N"]}, causal=causal, fused=fused)
     for name in COUNTS[:-1]:
@@ -168,7 +168,7 @@ def test_heads_of_their_own_are_so_many_attentions(shape, causal, fused):
 
 @quick
 @given(shapes, st.booleans())
-def test_grouping_heads_and_fusing_only_save_bytes(shape, causal):
+def test_grouped_heads_and_fusing_reduce_bytes_only(shape, causal):
     grouped = rl.attention(**shape, causal=causal)
     single = rl.attention(**shape | {"K": shape["N"]}, causal=causal)
     apart = rl.attention(**shape, causal=causal, fused=False)
@@ -180,7 +180,7 @@ def test_grouping_heads_and_fusing_only_save_bytes(shape, causal):
 
 @quick
 @given(sizes, heads, sizes)
-def test_a_decode_step_has_the_intensity_of_its_groups(B, heads, H):
+def test_decode_intensity_approaches_the_group_size(B, heads, H):
     N, K = heads
     intensity = rl.attention(B, 1, np.array([1, 2**10, 2**20, 2**40]), N, K, H).intensity
     assert (np.diff(intensity) > 0).all()
@@ -189,7 +189,7 @@ def test_a_decode_step_has_the_intensity_of_its_groups(B, heads, H):
 
 @quick
 @given(sizes, sizes, sizes, st.integers(1, 16), sizes)
-def test_the_intensity_of_the_book(B, T, S, N, H):
+def test_attention_intensity_matches_the_scaling_book(B, T, S, N, H):
     # How To Scale Your Model, "All About Transformer Inference": ST / (S + T) in bf16.
     op = rl.attention(B, T, S, N, N, H, causal=False)
     assert op.intensity == pytest.approx(S * T / (S + T), rel=1e-12)
@@ -202,19 +202,19 @@ def test_the_intensity_of_the_book(B, T, S, N, H):
         ("Llama 3 70B", 1, "int8", 160 * 2**10),
         # The same, "All About Transformer Inference": 6.7 GB.
         ("Llama 2 13B", 8192, "bf16", 6.7e9),
-        # What llama.cpp reserved, by huggingface.co/dranger003/c4ai-command-r-v01-iMat.GGUF,
+        # Allocations of llama.cpp, from huggingface.co/dranger003/c4ai-command-r-v01-iMat.GGUF,
         # discussion 6: 256 MiB and 640 MiB.
         ("Llama 3 8B", 2048, "fp16", 256 * 2**20),
         ("Llama 3 70B", 2048, "fp16", 640 * 2**20),
     ],
 )
-def test_the_cache_is_as_large_as_others_print(model, tokens, kv, printed):
+def test_kv_cache_sizes_match_published_ones(model, tokens, kv, printed):
     model = rl.model(model)
     found = tokens * rl.kv_bytes_per_token(model.layers, model.K, model.H, kv)
     assert found == pytest.approx(printed, rel=2e-3 if printed == 6.7e9 else 1e-15)
     assert found == tokens * model.kv_bytes_per_token(kv)
 
 
-def test_the_cache_takes_arrays_and_half_bytes():
+def test_kv_cache_sizes_accept_arrays_and_4_bit_types():
     assert rl.kv_bytes_per_token([1, 2], 1, [[3], [4]], "int4").tolist() == [[3, 6], [4, 8]]
     assert rl.kv_bytes_per_token(1, 1, 1, rl.DType("int3", 3)) == 0.75

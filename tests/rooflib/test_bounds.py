@@ -1,4 +1,4 @@
-"""Bounds by hand: links with and without traffic, other units, names of chips, what is shown."""
+"""Tests of bounds against hand calculations, and of their display."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHIP = rl.Chip(
     ("link", "one_peer", "total"), [(RING, 1e9, 6e9), (HOST, 2e9, 8e9), (SWITCH, 2e10, 2e10)]
 )
 @pytest.mark.parametrize("by_name", [True, False])
-def test_what_is_sent_takes_the_bandwidth_to_one_peer(link, one_peer, total, by_name):
+def test_sent_bytes_use_the_bandwidth_to_one_peer(link, one_peer, total, by_name):
     op = rl.operation(flops=1e9, bytes=1e6, sent=3e6)
     b = rl.bound(op, CHIP, link.name if by_name else link)
     assert b.times == {"compute": 1e-3, "HBM": 1e-4, link.name: 3e6 / one_peer}
@@ -44,7 +44,7 @@ def test_a_link_without_traffic_takes_no_time(link):
     assert (b.upper, b.binding) == (1.1e-3, "compute")
 
 
-def test_a_link_of_ones_own_need_not_be_the_chips():
+def test_a_custom_link_need_not_belong_to_the_chip():
     far = rl.Link("far", 1e3)
     assert rl.bound(rl.operation(sent=1e3), CHIP, far).times["far"] == 1
     with pytest.raises(ValueError, match="link must be one that own has: ring, host, switch"):
@@ -53,7 +53,7 @@ def test_a_link_of_ones_own_need_not_be_the_chips():
         rl.bound(rl.operation(), CHIP, "far")
 
 
-def test_what_names_its_link_keeps_it_and_shares_it():
+def test_bytes_for_a_named_link_stay_on_it():
     op = rl.operation(sent={"ring": 1e9, "link": 2e9, "host": 4e9})
     assert rl.bound(op, CHIP, "ring").times == {"compute": 0, "HBM": 0, "ring": 3, "host": 2}
     assert rl.bound(op, CHIP, SWITCH).times["switch"] == 0.1
@@ -61,12 +61,12 @@ def test_what_names_its_link_keeps_it_and_shares_it():
         rl.bound(op, CHIP)
 
 
-def test_the_vector_units_have_their_own_roof():
+def test_the_vector_units_have_a_separate_roof():
     op = rl.operation(flops=1e9, bytes=1e6)
     assert rl.bound(op, CHIP, unit="vector").times["compute"] == 1e-2
     assert rl.bound(op, CHIP).times["compute"] == 1e-3
     intensity = np.array([0, 1, 5, 10, 100, 200, 1000, math.inf])
-    # 1e10 bytes/s times the intensity, up to the peak.
+    # The roof is 1e10 bytes/s times the intensity, capped at the peak.
     for kind, unit, peak in [
         ("bf16", "matrix", 1e12),
         ("int8", "matrix", 2e12),
@@ -80,7 +80,7 @@ def test_the_vector_units_have_their_own_roof():
     assert rl.attainable(1e4, CHIP) == 1e12
 
 
-def test_a_chip_may_be_named():
+def test_chips_can_be_given_by_name():
     op, h100 = rl.matmul(64, 64, 64), rl.chip("H100 SXM")
     assert rl.bound(op, "H100 SXM").times == rl.bound(op, h100).times
     assert rl.attainable(10, "h100 sxm") == rl.attainable(10, h100)
@@ -89,7 +89,7 @@ def test_a_chip_may_be_named():
     assert rl.critical_depth("H100 SXM", "NVLink") == rl.critical_depth(h100, "NVLink")
 
 
-def test_bounds_show_what_binds():
+def test_bounds_display_the_binding_roof():
     b = rl.bound(rl.operation(flops=1e9, bytes=2e6, sent=1e5), CHIP, "ring")
     assert repr(b) == "<Bounds: compute binds, lower 1 ms, upper 1.3 ms, 100% of peak>"
     assert b._repr_markdown_().replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
@@ -107,7 +107,7 @@ def test_bounds_show_what_binds():
     ]
 
 
-def test_bounds_of_arrays_show_their_ends():
+def test_bounds_of_arrays_display_ranges():
     b = rl.bound(rl.operation(flops=np.array([1e9, 1e9]), bytes=np.array([1e6, 4e7])), CHIP)
     shown = "<Bounds: compute or HBM binds, lower 1 ms to 4 ms, upper 1.1 ms to 5 ms, 25% to 100%"
     assert repr(b) == f"{shown} of peak>"
@@ -115,7 +115,7 @@ def test_bounds_of_arrays_show_their_ends():
     assert repr(one).startswith("<Bounds: HBM binds, lower 100 µs, upper 100 µs")
 
 
-def test_the_tie_of_two_links_goes_to_the_first():
+def test_ties_between_links_go_to_the_first():
     b = rl.bound(rl.operation(sent={"ring": 1e9, "host": 2e9}), CHIP)
     assert b.binding == "ring"
     assert (b.fraction_of_peak, b.idle, b.attainable) == (0, 1, 0)

@@ -1,7 +1,7 @@
-"""The catalogue: every figure against a second list, sources, conversions, and looking up a chip.
+"""Tests of the catalog against a second list, and of chip lookup.
 
-The second list is typed from the sheets, the pages and the book, and not from the code: in FLOP/s,
-bytes/s and bytes, dense, one way, for one link, so that the conversions are tested as well.
+The second list was typed from the data sheets, web pages and the book, not from the code. It is in
+FLOP/s, bytes/s and bytes, dense, one way, for one link, so it tests the conversions as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rooflib.units import FACTORS
 
 MIB, GIB = 1_048_576, 1_073_741_824
 
-# Links: bytes/s of one link one way, links per axis, axes, topology.
+# Links: bytes/s of one link, one way; links per axis; axes; topology.
 EXPECTED = {
     "A100 80GB SXM": {
         "maker": "NVIDIA",
@@ -141,7 +141,7 @@ EXPECTED = {
     },
 }
 
-# Figures that disagree with the chosen ones, and who prints them.
+# Figures that disagree with the chosen ones, and their sources.
 ALSO = [
     ("A100 80GB SXM", "bandwidth", 1_935e9, "nvidia-a100"),
     ("H100 SXM", "peak bf16", 989.4e12, "nvidia-h100-paper"),
@@ -175,7 +175,7 @@ ACHIEVED = [
     ("H200 SXM", "HBM", 0.938, "tileops-1993", "read"),
 ]
 
-# Peak in bf16 over HBM bandwidth, divided by hand.
+# Peak in bf16 ÷ HBM bandwidth, calculated by hand.
 RIDGES = {
     "A100 80GB SXM": 153.0,
     "H100 SXM": 295.4,
@@ -188,7 +188,7 @@ RIDGES = {
     "TPU7x": 312.6,
 }
 
-# The sheet or page that the figures of a chip are from: one machine, one sheet.
+# The data sheet or page that the figures of each chip come from.
 SHEET = {
     "A100 80GB SXM": "nvidia-a100",
     "H100 SXM": "nvidia-h100",
@@ -201,7 +201,7 @@ SHEET = {
     "TPU7x": "google-tpu7x",
 }
 
-# What is from elsewhere, mostly because the maker prints nothing.
+# Figures from other sources, mostly because the vendor doesn't publish them.
 ELSEWHERE = {
     ("A100 80GB SXM", "on-chip L2"): "ml-engineering",
     ("A100 80GB SXM", "on-chip L1 and shared memory"): "ml-engineering",
@@ -239,20 +239,20 @@ ELSEWHERE = {
 NOWHERE = Source("s", "t", "p", "https://example.org", datetime.date(2026, 11, 21))
 
 
-def test_the_nine_chips_are_there_in_their_order():
+def test_the_catalog_has_the_nine_chips_in_order():
     assert [chip.name for chip in rl.chips()] == list(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 @pytest.mark.parametrize("what", ["maker", "peaks", "vector", "bandwidth", "capacity", "on_chip"])
-def test_a_chip_has_its_figures(name, what):
+def test_chip_figures_match_the_second_list(name, what):
     expected = EXPECTED[name][what]
     found = getattr(rl.chip(name), what)
     assert found == (pytest.approx(expected, rel=1e-11) if what != "maker" else expected)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_chip_has_its_links(name):
+def test_chip_links_match_the_second_list(name):
     links = {
         link.name: (link.bandwidth, link.links_per_axis, link.axes, link.topology)
         for link in rl.chip(name).links
@@ -260,46 +260,46 @@ def test_a_chip_has_its_links(name):
     assert links == EXPECTED[name]["links"]
 
 
-def test_the_figures_that_disagree_are_there_with_who_prints_them():
+def test_disagreeing_figures_are_listed_with_their_sources():
     found = [(p.chip, p.what, p.source.key, p.value) for p in rl.data_points() if not p.chosen]
     assert [each[:3] for each in found] == [(c, what, key) for c, what, _, key in ALSO]
     assert [each[3] for each in found] == pytest.approx([value for _, _, value, _ in ALSO])
 
 
-def test_the_measured_shares_are_there():
+def test_published_shares_match_the_second_list():
     found = [(a.chip, a.roof, a.fraction, a.source.key, a.note) for a in rl.published_shares()]
     assert found == ACHIEVED
 
 
-def test_a_measured_chip_is_in_the_catalogue_or_said_not_to_be():
+def test_published_shares_say_if_their_chip_is_in_the_catalog():
     for measured in rl.published_shares():
         assert measured.catalogued == (measured.chip in EXPECTED)
 
 
 @pytest.mark.parametrize("name", RIDGES)
-def test_a_ridge_is_as_divided_by_hand(name):
+def test_ridge_points_match_hand_calculations(name):
     assert rl.chip(name).ridge() == pytest.approx(RIDGES[name], abs=0.06)
 
 
 @pytest.mark.parametrize(("name", "sheet"), SHEET.items())
-def test_the_figures_of_one_machine_are_from_one_sheet(name, sheet):
+def test_figures_of_a_chip_come_from_one_data_sheet(name, sheet):
     chosen = [p for p in rl.data_points() if p.chip == name and p.chosen]
     found = {(name, p.what): p.source.key for p in chosen if p.source.key != sheet}
     assert found == {which: key for which, key in ELSEWHERE.items() if which[0] == name}
 
 
 @pytest.mark.parametrize("name", ["A100 80GB SXM", "TPU v4"])
-def test_no_peak_is_invented(name):
+def test_missing_peaks_stay_missing(name):
     assert "fp8" not in rl.chip(name).peaks
 
 
-def test_nvlink_reaches_one_peer_with_all_its_links_and_ici_with_one():
+def test_nvlink_uses_all_links_to_one_peer_and_ici_one():
     assert rl.chip("H100 SXM").link("NVLink").to_one_peer == 4.5e11
     v5p = rl.chip("TPU v5p").link("ICI")
     assert (v5p.to_one_peer, v5p.total) == (9e10, 5.4e11)
 
 
-def test_every_figure_has_a_source_and_a_date():
+def test_figures_have_a_source_with_a_date():
     used = {entry.source.key for entry in (*rl.data_points(), *rl.published_shares())}
     assert used == set(sources())
     for key, source in sources().items():
@@ -310,7 +310,7 @@ def test_every_figure_has_a_source_and_a_date():
         assert source.read == datetime.date(2026, 11, 21)
 
 
-def test_a_source_that_was_out_of_reach_names_the_copy_that_was_read():
+def test_unreachable_sources_name_the_copy_that_was_read():
     for source in sources().values():
         named = "<https://" in source.note
         if source.publisher in ("NVIDIA", "Google Cloud"):
@@ -320,7 +320,7 @@ def test_a_source_that_was_out_of_reach_names_the_copy_that_was_read():
         assert "transcriptions that agree" not in source.note
 
 
-def test_a_repository_is_named_with_its_commit():
+def test_repository_sources_name_a_commit():
     for source in sources().values():
         if source.publisher in ("Google", "Google DeepMind", "Stas Bekman"):
             assert "Commit " in source.note
@@ -328,7 +328,7 @@ def test_a_repository_is_named_with_its_commit():
             assert f"commit {commit}" in source.note
 
 
-def test_every_number_of_a_chip_is_a_chosen_figure():
+def test_chip_numbers_come_from_chosen_figures():
     for chip in rl.chips():
         chosen = {p.what: p.value for p in rl.data_points() if p.chip == chip.name and p.chosen}
         numbers = {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
@@ -339,7 +339,7 @@ def test_every_number_of_a_chip_is_a_chosen_figure():
         assert numbers == chosen
 
 
-def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
+def test_disagreeing_figures_differ_from_the_chosen_one():
     chosen = {(p.chip, p.what): p.value for p in rl.data_points() if p.chosen}
     for other in rl.data_points():
         assert other.chosen or other.value != chosen[other.chip, other.what]
@@ -355,11 +355,11 @@ def test_a_disagreeing_figure_belongs_to_a_chosen_one_and_differs_from_it():
         ({"cores": 2}, 1_800e9),
     ],
 )
-def test_what_a_printed_figure_includes_is_taken_out(included, value):
+def test_printed_figures_are_converted_to_dense_one_way_values(included, value):
     assert DataPoint("chip", "link", 900, "GB/s", NOWHERE, **included).value == value
 
 
-def test_a_figure_says_how_it_was_printed_and_in_which_unit_its_value_is():
+def test_figures_show_their_printed_form_and_base_unit():
     nvlink = DataPoint("chip", "link", 1979, "GB/s", NOWHERE, two_way=True, links=18)
     assert (nvlink.as_printed, nvlink.base_unit) == ("1,979 GB/s, both ways, 18 links", "B/s")
     peak = DataPoint("chip", "peak int8", 3.125e9, "OP/s", NOWHERE, sparse=True)
@@ -368,17 +368,17 @@ def test_a_figure_says_how_it_was_printed_and_in_which_unit_its_value_is():
     assert (vmem.as_printed, vmem.base_unit) == ("64 MiB, each of 2 cores", "B")
 
 
-def test_a_data_point_shows_itself_in_a_line():
+def test_the_repr_of_a_data_point_is_one_line():
     peak = next(p for p in rl.data_points() if (p.chip, p.what) == ("H100 SXM", "peak bf16"))
     assert repr(peak) == "<DataPoint H100 SXM, peak bf16: 1,979 TFLOP/s, sparse; nvidia-h100>"
 
 
-def test_every_unit_has_its_base_unit():
+def test_every_unit_has_a_base_unit():
     bases = {DataPoint("chip", "x", 1, unit, NOWHERE).base_unit for unit in FACTORS}
     assert bases == {"FLOP/s", "OP/s", "B", "B/s"}
 
 
-def test_names_are_found_however_they_are_written():
+def test_chip_lookup_ignores_case_and_separators():
     assert rl.chip("tpu-v5e") is rl.chip("TPU v5e") is rl.chip("TPU_V5E")
 
 
@@ -393,7 +393,7 @@ def test_names_are_found_however_they_are_written():
         ("H100 SMX", "did you mean 'H100 SXM'?"),
     ],
 )
-def test_a_near_miss_is_never_taken_but_answered_with_what_to_type(name, hint):
+def test_unknown_chip_names_get_a_suggestion(name, hint):
     with pytest.raises(
         ValueError, match=r"chip must be one of A100 80GB SXM, .*, TPU7x; "
     ) as error:
@@ -402,7 +402,7 @@ def test_a_near_miss_is_never_taken_but_answered_with_what_to_type(name, hint):
 
 
 @pytest.mark.parametrize("name", ["toaster", "", "---", 3, None])
-def test_no_chip_is_proposed_where_none_is_near(name):
+def test_names_unlike_any_chip_get_no_suggestion(name):
     with pytest.raises(ValueError, match="chip must be one of") as error:
         rl.chip(name)
     assert str(error.value).endswith(f"TPU7x; got {name!r}")

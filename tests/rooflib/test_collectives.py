@@ -1,4 +1,4 @@
-"""Collectives against a ring that is run step by step, and against known costs."""
+"""Tests of collectives against a simulated ring and known factors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import rooflib as rl
 
 
 def ring_reduce_scatter(held):
-    """Run the ring: returns what each chip holds at the end, and the elements each one sent."""
+    """Simulate the ring; return each chip's final chunks and sent elements."""
     N = len(held)
     chunks = [np.split(array.copy(), N) for array in held]
     sent = [0] * N
@@ -33,10 +33,10 @@ def ring_all_gather(chunks, sent):
 
 
 @pytest.mark.parametrize("N", [2, 3, 4, 8])
-def test_bytes_are_those_that_a_ring_sends(N):
+def test_collective_bytes_match_a_simulated_ring(N):
     rng = np.random.default_rng(N)
     held = [rng.integers(0, 100, 24 * N) for _ in range(N)]
-    size = held[0].size  # one byte an element
+    size = held[0].size  # one byte per element
     chunks, sent = ring_reduce_scatter(held)
     assert sent == [rl.reduce_scatter(size, N)] * N
     scattered = list(sent)
@@ -48,13 +48,13 @@ def test_bytes_are_those_that_a_ring_sends(N):
 
 
 @pytest.mark.parametrize(("N", "share"), [(1, 0), (2, 1), (4, 1.5), (8, 1.75)])
-def test_all_reduce_at_known_sizes(N, share):
-    # 2(N-1)/N, the factor by which NCCL's own tests turn algorithm into bus bandwidth.
+def test_all_reduce_matches_known_factors(N, share):
+    # 2(N-1)/N is the factor from algorithm to bus bandwidth in NCCL's own tests.
     assert rl.all_reduce(1000, N) == share * 1000
 
 
 @pytest.mark.parametrize(("N", "share"), [(1, 0), (2, 0.5), (4, 0.75), (8, 0.875)])
-def test_gather_and_scatter_at_known_sizes(N, share):
+def test_gather_and_scatter_match_known_factors(N, share):
     assert rl.all_gather(1000, N) == rl.reduce_scatter(1000, N) == share * 1000
 
 
@@ -68,14 +68,14 @@ def test_gather_and_scatter_at_known_sizes(N, share):
     ],
 )
 @pytest.mark.parametrize("N", [2, 4, 8])
-def test_a_sharded_matmul_sends_its_collective(split, result, expected, N):
+def test_sharded_matmuls_send_the_bytes_of_their_collective(split, result, expected, N):
     B, D, F = 8, 16, 24
     op = rl.sharded_matmul(B, D, F, N, split=split, result=result)
     assert op.sent == {"link": expected(2 * B * F, N)}
 
 
 @pytest.mark.parametrize("split", ["B", "F"])
-def test_a_sharded_result_needs_no_collective(split):
+def test_a_sharded_result_sends_nothing(split):
     assert rl.sharded_matmul(8, 16, 24, 4, split=split, result="sharded").sent == {}
 
 
@@ -83,14 +83,14 @@ def test_one_chip_sends_nothing():
     assert rl.sharded_matmul(8, 16, 24, 1).sent == {}
 
 
-def test_sizes_and_numbers_of_chips_broadcast():
+def test_sizes_and_chip_counts_broadcast():
     many = rl.all_reduce(np.array([[100], [200]]), np.array([1, 2, 4]))
     assert many.tolist() == [[0, 100, 150], [0, 200, 300]]
     assert rl.all_gather(0, 8) == 0
 
 
 @pytest.mark.parametrize("split", ["B", "D", "F"])
-def test_shares_of_many_shapes_at_once(split):
+def test_sharded_matmuls_accept_arrays(split):
     B, N = np.array([8, 16, 32]), np.array([[1], [2], [8]])
     many = rl.sharded_matmul(B, 16, 24, N, split=split, w="int8", partial="fp32")
     for i, j in np.ndindex(3, 3):

@@ -1,4 +1,4 @@
-"""Critical sizes against a search through whole numbers, and by hand."""
+"""Tests of critical sizes against a search and hand calculations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compute_bound(B, D, F, **types):
     ],
     ids=str,
 )
-def test_the_first_batch_that_is_compute_bound(D, F, types):
+def test_critical_batch_matches_a_search(D, F, types):
     batch = rl.critical_batch(CHIP, D, F, **types)
     found = next((B for B in range(1, 2000) if compute_bound(B, D, F, **types)), math.inf)
     if math.isinf(found):
@@ -45,7 +45,7 @@ def test_the_first_batch_that_is_compute_bound(D, F, types):
 @pytest.mark.parametrize(
     ("types", "limit"),
     [
-        ({}, 10.0),  # ridge 10, two bytes a weight
+        ({}, 10.0),  # ridge 10, two bytes per weight
         ({"w": "int8"}, 5.0),
         ({"w": "int4"}, 2.5),
         ({"x": "int8"}, 15.0),  # ridge 30, one byte
@@ -53,12 +53,12 @@ def test_the_first_batch_that_is_compute_bound(D, F, types):
     ],
     ids=str,
 )
-def test_the_limit_of_large_matrices(types, limit):
+def test_critical_batch_approaches_its_limit(types, limit):
     assert rl.critical_batch_limit(CHIP, **types) == limit
     assert rl.critical_batch(CHIP, 10**9, 10**9, **types) == pytest.approx(limit, rel=1e-6)
 
 
-def test_no_batch_is_enough_at_the_edge():
+def test_critical_batch_is_infinite_for_small_matrices():
     # 2 - ridge · (2/F + 2/D) is zero where 1/D + 1/F is a tenth.
     assert rl.critical_batch(CHIP, 20, 20) == math.inf
     assert rl.critical_batch(CHIP, [20, 10], 20).tolist() == [math.inf, math.inf]
@@ -66,8 +66,8 @@ def test_no_batch_is_enough_at_the_edge():
 
 
 @pytest.mark.parametrize(("split", "times"), [("B", 1), ("D", 2), ("F", 1)])
-def test_the_depth_from_which_compute_outlasts_the_link(split, times):
-    # Two chips: 2BDF/2 FLOPs at 1e12; all-reduce sends 2BF bytes at 1e10, all-gather half of it.
+def test_critical_depth_matches_hand_calculations(split, times):
+    # Two chips: 2BDF/2 FLOPs at 1e12; all-reduce sends 2BF bytes at 1e10, all-gather half as many.
     assert rl.critical_depth(CHIP, "wire", split=split) == 100 * times
     assert rl.critical_depth(CHIP, WIRE, N=5, split=split) == 400 * times
     assert rl.critical_depth(CHIP, WIRE, N=1, split=split) == 0
@@ -84,14 +84,14 @@ def test_the_depth_from_which_compute_outlasts_the_link(split, times):
         assert b.times["compute"] == pytest.approx(b.times["wire"])
 
 
-def test_the_default_split_is_the_contraction():
+def test_split_defaults_to_the_contraction_dimension():
     assert rl.critical_depth(CHIP, "wire") == rl.critical_depth(
         CHIP, "wire", 2, split="D", out="bf16", compute="bf16"
     )
     assert rl.sharded_matmul(8, 8, 8, 4).loaded == rl.sharded_matmul(8, 8, 8, 4, split="D").loaded
 
 
-def test_the_first_whole_width_is_the_first_at_which_the_link_does_not_bind():
+def test_link_stops_binding_at_the_first_whole_width():
     ridge = {"bf16": 4.096e14}
     chip = rl.Chip("tied", ridge, 1e30, 16e9, links=(rl.Link("wire", 1e11),))
     first = rl.first_whole_from(rl.critical_depth(chip, "wire", 4))
@@ -102,7 +102,7 @@ def test_the_first_whole_width_is_the_first_at_which_the_link_does_not_bind():
     assert binding == ["wire", "compute"]
 
 
-def test_the_first_whole_numbers_of_an_array():
+def test_first_whole_numbers_accept_arrays():
     values = np.array([[0, 0.5, 1], [297.3, 298, math.inf]])
     assert rl.first_whole_from(values).tolist() == [[0, 1, 1], [298, 298, math.inf]]
     assert [rl.first_whole_from(v) for v in (0, 0.5, 1, math.inf)] == [0, 1, 1, math.inf]

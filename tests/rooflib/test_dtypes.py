@@ -1,4 +1,4 @@
-"""Data types: widths, names, and what two of them are multiplied in."""
+"""Tests of data types: widths, names, and common types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BYTES = {
     "int8": 1,
     "int4": 0.5,
 }
-# The type of the arithmetic, and every other type that meets it there.
+# Common type, and the types that are computed in it.
 AGREED = {
     "fp64": {"fp32", "bf16", "fp16", "fp8", "fp4", "int8", "int4"},
     "fp32": {"bf16", "fp16", "fp8", "fp4", "int8", "int4"},
@@ -33,7 +33,7 @@ AGREED = {
 }
 
 
-def test_every_width():
+def test_data_type_widths():
     assert {name: kind.bytes for name, kind in DTYPES.items()} == BYTES
     assert all(kind.bits == 8 * kind.bytes for kind in DTYPES.values())
     assert [name for name, kind in DTYPES.items() if isinstance(kind.bytes, float)] == [
@@ -43,7 +43,7 @@ def test_every_width():
 
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(BYTES, BYTES)))
-def test_two_types_meet_where_it_is_agreed_and_nowhere_else(first, second):
+def test_common_types_exist_only_for_standard_pairs(first, second):
     meet = {first} if first == second else set()
     meet |= {
         kind for kind in (first, second) if {first, second} - {kind} <= AGREED.get(kind, set())
@@ -73,7 +73,7 @@ def test_two_types_meet_where_it_is_agreed_and_nowhere_else(first, second):
         ("INT8", "int8"),
     ],
 )
-def test_a_type_is_found_by_what_others_call_it(written, name):
+def test_data_types_have_aliases(written, name):
     assert rl.dtype(written) is rl.dtype(name)
     assert rl.matmul(1, 2, 3, x=written).compute.name == name
 
@@ -81,18 +81,18 @@ def test_a_type_is_found_by_what_others_call_it(written, name):
 @pytest.mark.parametrize(
     ("wrong", "meant"), [("bfloat61", "bfloat16"), ("INT18", "int8"), ("int", "int8")]
 )
-def test_a_near_miss_is_answered(wrong, meant):
+def test_misspelled_data_types_get_a_suggestion(wrong, meant):
     with pytest.raises(ValueError, match=re.escape(f"got {wrong!r}; did you mean {meant!r}?")):
         rl.dtype(wrong)
 
 
 @pytest.mark.parametrize("wrong", ["", "quaternion", 8, None, ["bf16"]])
-def test_what_is_near_nothing_gets_no_suggestion(wrong):
+def test_unrelated_names_get_no_suggestion(wrong):
     with pytest.raises(ValueError, match=re.escape(f"got {wrong!r}") + "$"):
         rl.dtype(wrong)
 
 
-def test_a_type_of_ones_own():
+def test_custom_data_types_work_in_operations():
     mine = rl.DType("int3", 3)
     op = rl.matmul(8, 16, 32, x=mine)
     assert (op.compute, op.loaded, op.written) == (mine, 0.375 * (8 * 16 + 16 * 32), 0.375 * 8 * 32)
@@ -102,6 +102,6 @@ def test_a_type_of_ones_own():
 
 
 @pytest.mark.parametrize("bits", [0, -8, 2.5])
-def test_a_type_has_whole_bits(bits):
+def test_bits_must_be_a_positive_whole_number(bits):
     with pytest.raises(ValueError, match=r"^bits must be"):
         rl.DType("odd", bits)

@@ -1,4 +1,4 @@
-"""Chips and links: what they refuse, how they are copied, and what they show of themselves."""
+"""Tests of chips and links: validation, copying, and display."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def laptop(peaks=None, **more):
     return rl.Chip("laptop", {"bf16": 1e12} if peaks is None else peaks, 1e11, 1e9, **more)
 
 
-def test_a_chip_of_ones_own():
+def test_custom_chips_work_in_bounds():
     mine = rl.Chip("laptop", {"fp32": 5e11}, bandwidth=5e10, capacity=16e9)
     op = rl.matmul(512, 512, 512, x="fp32")
     assert rl.bound(op, mine).binding == "compute"
@@ -30,7 +30,7 @@ def test_a_chip_of_ones_own():
     assert faster.ridge("fp32") == 5
 
 
-def test_ridges_of_the_vector_units_and_of_a_link():
+def test_ridge_points_of_vector_units_and_links():
     wire = rl.Link("wire", 1e9, links_per_axis=4, topology="switch")
     mine = laptop(vector={"fp32": 2e11}, links=(wire,))
     assert mine.ridge("fp32", "vector") == 2
@@ -38,7 +38,7 @@ def test_ridges_of_the_vector_units_and_of_a_link():
     assert mine.ridge(link=rl.Link("ring", 1e9, links_per_axis=2, axes=2)) == 1000
 
 
-def test_a_chip_does_not_change_under_its_holders():
+def test_chips_copy_their_mappings():
     peaks, memories = {"bf16": 1e12}, {"L2": 5e7}
     mine = laptop(peaks, on_chip=memories)
     peaks["bf16"] = memories["L2"] = 5.0
@@ -47,14 +47,14 @@ def test_a_chip_does_not_change_under_its_holders():
         mine.bandwidth = 1.0
 
 
-def test_chips_can_be_keys():
+def test_chips_are_hashable():
     assert {chip: chip.name for chip in rl.chips()}[rl.chip("TPU v4")] == "TPU v4"
     assert len({laptop(links=[rl.Link("wire", 1e9)]), laptop(links=(rl.Link("wire", 1e9),))}) == 1
 
 
 @pytest.mark.parametrize("copied", [lambda c: pickle.loads(pickle.dumps(c)), copy.deepcopy])
 @pytest.mark.parametrize("chip", [*rl.chips(), laptop({FP6: 2e12})], ids=lambda c: c.name)
-def test_a_copied_chip_is_the_same_chip(copied, chip):
+def test_copied_and_pickled_chips_are_equal(copied, chip):
     again = copied(chip)
     assert again == chip
     assert hash(again) == hash(chip)
@@ -63,12 +63,12 @@ def test_a_copied_chip_is_the_same_chip(copied, chip):
         again.peaks["bf16"] = 1.0
 
 
-def test_chips_with_different_figures_differ():
+def test_chips_with_different_figures_are_unequal():
     assert laptop({"bf16": 1e12}) != laptop({"bf16": 2e12})
     assert laptop(on_chip={"L2": 1e6}) != laptop(on_chip={"L2": 2e6})
 
 
-def test_a_data_type_of_ones_own_is_a_key_of_the_peaks_and_goes_by_its_name():
+def test_custom_data_types_can_be_keys_of_peaks():
     mine = laptop({FP6: 2e12, "bf16": 1e12}, vector={FP6: 1e11})
     assert list(mine.peaks) == ["fp6", "bf16"]
     assert mine.peak(FP6) == mine.peak("fp6") == 2e12
@@ -77,7 +77,7 @@ def test_a_data_type_of_ones_own_is_a_key_of_the_peaks_and_goes_by_its_name():
     assert dataclasses.replace(mine, bandwidth=2e11).ridge("fp6") == 10
 
 
-def test_a_data_type_that_a_chip_has_no_peak_for_is_refused():
+def test_data_types_without_a_peak_are_rejected():
     with pytest.raises(ValueError, match="compute must be a type that the matrix units of laptop"):
         laptop().peak(FP6)
     with pytest.raises(ValueError, match=r"compute must be one of .*got 'fp6'"):
@@ -86,12 +86,12 @@ def test_a_data_type_that_a_chip_has_no_peak_for_is_refused():
         laptop({"fp6": 1e12})
 
 
-def test_two_figures_for_one_data_type_are_refused():
+def test_duplicate_data_types_are_rejected():
     with pytest.raises(ValueError, match="vector must have one figure for each data type"):
         laptop(vector={"bf16": 1e12, rl.dtype("bf16"): 2e12})
 
 
-def test_a_figure_that_is_not_above_zero_is_refused_by_its_name():
+def test_non_positive_figures_are_named_in_the_error():
     with pytest.raises(ValueError, match=re.escape("peaks['fp6'] must be above zero")):
         laptop({FP6: 0})
     with pytest.raises(ValueError, match=re.escape("vector['fp32'] must be above zero")):
@@ -102,7 +102,7 @@ def test_a_figure_that_is_not_above_zero_is_refused_by_its_name():
         rl.Chip("laptop", {"bf16": 1e12}, 1e11, 0)
 
 
-def test_a_link_has_no_name_of_a_roof():
+def test_link_names_must_not_be_roof_names():
     assert set(ROOFS) == {COMPUTE, VECTOR, HBM, ANY_LINK, LAUNCH}
     for name in ROOFS:
         with pytest.raises(ValueError, match=f"name of a link must not be .*; got '{name}'"):
@@ -111,19 +111,19 @@ def test_a_link_has_no_name_of_a_roof():
 
 @pytest.mark.parametrize("count", ["axes", "links_per_axis"])
 @pytest.mark.parametrize("value", [1.5, 0, -1])
-def test_a_link_counts_whole_links_and_an_error_names_the_link(count, value):
+def test_link_counts_must_be_whole_numbers(count, value):
     with pytest.raises(ValueError, match=f"link 'wire': {count} must be .*got {value}"):
         rl.Link("wire", 1e9, **{count: value})
 
 
-def test_an_error_of_a_link_names_the_link():
+def test_link_errors_name_the_link():
     with pytest.raises(ValueError, match="link 'wire': bandwidth must be above zero"):
         rl.Link("wire", 0)
     with pytest.raises(ValueError, match="link 'wire': topology must be one of torus, switch, "):
         rl.Link("wire", 1e9, topology="star")
 
 
-def test_all_links_of_a_chip_have_names_of_their_own():
+def test_links_of_a_chip_need_unique_names():
     wires = [rl.Link("wire", 1e9), rl.Link("bus", 1e9), rl.Link("wire", 2e9)]
     with pytest.raises(
         ValueError, match="links of laptop must differ in name; got wire, bus, wire"
@@ -134,12 +134,12 @@ def test_all_links_of_a_chip_have_names_of_their_own():
 @pytest.mark.parametrize(
     ("topology", "to_one_peer"), [("torus", 1e9), ("host", 1e9), ("switch", 6e9)]
 )
-def test_a_switch_alone_reaches_one_peer_over_all_links(topology, to_one_peer):
+def test_only_a_switch_uses_all_links_to_one_peer(topology, to_one_peer):
     link = rl.Link("wire", 1e9, links_per_axis=2, axes=3, topology=topology)
     assert (link.total, link.to_one_peer) == (6e9, to_one_peer)
 
 
-def test_a_chip_shows_itself_in_a_line():
+def test_the_repr_of_a_chip_is_one_line():
     shown = "<Chip TPU v5e: 197 TFLOP/s in bf16, 819 GB/s and 16 GB of HBM>"
     assert repr(rl.chip("TPU v5e")) == shown
     assert (
@@ -149,7 +149,7 @@ def test_a_chip_shows_itself_in_a_line():
     assert repr(laptop(on_chip={"L2": 1.0}).on_chip) == "{'L2': 1.0}"
 
 
-def test_a_chip_shows_its_roofs_in_a_notebook():
+def test_a_chip_renders_its_roofs_as_markdown():
     wire = rl.Link("wire", 1e9, links_per_axis=4, topology="switch")
     mine = laptop({"bf16": 2e12, "int8": 4e12}, vector={"fp32": 5e10}, links=[wire])
     mine = dataclasses.replace(mine, on_chip={"L2": 5e7})
@@ -180,7 +180,7 @@ def test_a_chip_shows_its_roofs_in_a_notebook():
         lambda held: held.update(bf16=5.0),
     ],
 )
-def test_no_way_to_change_a_mapping_changes_a_chip(field, change):
+def test_mappings_of_a_chip_are_read_only(field, change):
     mine = laptop({"bf16": 1.0}, vector={"bf16": 1.0}, on_chip={"bf16": 1.0})
     held = getattr(mine, field)
     with pytest.raises(TypeError, match="this mapping is read-only"):

@@ -1,4 +1,4 @@
-"""What waits: messages around a ring, a launch, and the vector units beside the others."""
+"""Tests of latency, launch time, and vector units."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ quick = settings(deadline=None, max_examples=60)
 
 
 def ring(N, size, link, passes):
-    """Seconds until the last chip has the last part, as the parts travel from chip to chip."""
-    ready = np.zeros(N)  # when each chip has what it passes on
+    """Simulate a ring; return the seconds until the last chip has the last part."""
+    ready = np.zeros(N)  # time at which each chip has its next part
     for _ in range(passes * (N - 1)):
         ready = np.roll(ready, 1) + link.latency + size / N / link.to_one_peer
     return ready.max()
@@ -32,14 +32,14 @@ def ring(N, size, link, passes):
     ("split", "result", "passes"),
     [("D", "replicated", 2), ("D", "sharded", 1), ("B", "replicated", 1), ("F", "replicated", 1)],
 )
-def test_a_ring_takes_as_long_as_its_messages_one_after_another(N, link, split, result, passes):
+def test_ring_time_matches_a_simulated_ring(N, link, split, result, passes):
     op = rl.sharded_matmul(24, 48, 24, N, split=split, result=result)
     assert op.hops == ({"link": passes * (N - 1)} if N > 1 else {})
     b = rl.bound(op, CHIP, link)
     assert b.times[link.name] == pytest.approx(ring(N, 2 * 24 * 24, link, passes), rel=1e-12)
 
 
-def test_what_is_not_sent_waits_for_nothing():
+def test_no_sent_bytes_mean_no_hops():
     assert rl.sharded_matmul(24, 48, 24, 4, split="F", result="sharded").hops == {}
     many = rl.sharded_matmul(24, 48, 24, np.array([1, 2, 4]))
     assert many.hops["link"].tolist() == [0, 2, 6]
@@ -47,7 +47,7 @@ def test_what_is_not_sent_waits_for_nothing():
 
 @quick
 @given(st.integers(0, 10**12), st.integers(0, 10**6), st.floats(1e-9, 1e-3))
-def test_hops_add_their_latency_and_nothing_without_one(size, hops, latency):
+def test_each_hop_adds_the_latency_of_its_link(size, hops, latency):
     op = rl.operation(flops=1e9, bytes=1e6, sent={"wire": size}, hops={"wire": hops})
     plain = rl.operation(flops=1e9, bytes=1e6, sent={"wire": size})
     calm = dataclasses.replace(CHIP, links=(dataclasses.replace(WIRE, latency=0.0),))
@@ -57,7 +57,7 @@ def test_hops_add_their_latency_and_nothing_without_one(size, hops, latency):
     assert waited == pytest.approx(size / 1e9 + hops * latency, rel=1e-12)
 
 
-def test_hops_may_name_their_link_leave_it_open_or_come_without_bytes():
+def test_hops_accept_named_and_unnamed_links():
     op = rl.operation(sent={"wire": 1e3}, hops={"bus": 2, "link": 3})
     assert rl.bound(op, CHIP, "bus").times == {
         **{"compute": 0, "HBM": 0, "wire": 1e-6},
@@ -70,7 +70,7 @@ def test_hops_may_name_their_link_leave_it_open_or_come_without_bytes():
         rl.bound(rl.operation(hops=4), CHIP)
 
 
-def test_a_message_of_half_the_bandwidth_waits_as_long_as_it_flows():
+def test_half_bandwidth_size_reaches_half_the_bandwidth():
     assert (WIRE.half_bandwidth_size, BUS.half_bandwidth_size) == (1e3, 1.2e4)
     assert rl.Link("calm", 1e9).half_bandwidth_size == 0
     for link in (WIRE, BUS):
@@ -79,13 +79,13 @@ def test_a_message_of_half_the_bandwidth_waits_as_long_as_it_flows():
         assert size / b.times[link.name] == pytest.approx(link.to_one_peer / 2)
 
 
-def test_a_chip_shows_the_latency_of_its_links():
+def test_a_chip_displays_link_latency():
     shown = str(CHIP.table)
     assert re.search(r"wire to one peer +1 GB/s, 1 µs a hop", shown)
     assert "a hop" not in str(rl.chip("TPU v5e").table)
 
 
-def test_a_launch_is_a_roof_of_its_own():
+def test_launch_is_a_separate_roof():
     op = rl.operation(flops=1e6, bytes=1e4)
     plain, started = rl.bound(op, CHIP), rl.bound(op, CHIP, launch=5e-6)
     assert rl.bound(op, CHIP, launch=0) == plain
@@ -95,7 +95,7 @@ def test_a_launch_is_a_roof_of_its_own():
     assert rl.bound(op, CHIP, launch=np.array([0, 5e-6])).binding.tolist() == ["compute", "launch"]
 
 
-def test_the_vector_units_work_beside_the_matrix_units():
+def test_vector_and_matrix_units_overlap():
     op = rl.operation(flops=1e9, bytes=1e6, vector=2e7)
     b = rl.bound(op, CHIP)
     assert list(b.times) == ["compute", "vector", "HBM"]
@@ -107,17 +107,17 @@ def test_the_vector_units_work_beside_the_matrix_units():
     assert (op.intensity, op.vector_compute.name) == (1e3, "fp32")
 
 
-def test_the_vector_units_do_all_their_work_one_after_the_other():
+def test_work_on_the_vector_units_adds_up():
     op = rl.operation(flops=4e9, bytes=1e6, vector=1e10)
     assert rl.bound(op, CHIP, unit="vector").times == {"compute": 1.1, "HBM": 1e-4}
 
 
-def test_an_attention_without_its_softmax_needs_no_vector_peak():
+def test_attention_without_softmax_needs_no_vector_peak():
     sizes = {"B": 1, "T": 64, "S": 64, "N": 8, "K": 8, "H": 64}
     with pytest.raises(ValueError, match=r"TPU v5e must have a peak .* fp32") as caught:
         rl.bound(rl.attention(**sizes), "TPU v5e")
     assert str(caught.value).endswith(
-        "it has: none. attention(..., softmax=False) leaves the softmax's FLOPs out"
+        "it has: none. attention(..., softmax=False) leaves out the FLOPs of the softmax"
     )
     assert list(rl.bound(rl.attention(**sizes, softmax=False), "TPU v5e").times) == [
         "compute",
@@ -126,7 +126,7 @@ def test_an_attention_without_its_softmax_needs_no_vector_peak():
     assert "vector" in rl.bound(rl.attention(**sizes), "H100 SXM").times
 
 
-def test_work_of_the_vector_units_is_shown():
+def test_vector_work_is_displayed():
     op = rl.operation(4, 8, vector=1500, name="own")
     assert repr(op) == (
         "<Operation own: 4 FLOP in bf16, 1.5 kFLOP in fp32 on vector units, 8 B, 0.5 FLOP/B>"

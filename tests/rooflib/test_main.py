@@ -1,4 +1,4 @@
-"""`python -m rooflib`: what it prints, what it draws, and how it answers a mistake."""
+"""Tests of the command line: output, plots, and usage errors."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def lines(capsys, *arguments):
 
 
 def rows(capsys, *arguments):
-    """The printed lines as a mapping from their first words to the rest."""
+    """Return the printed lines as a mapping from first column to the rest."""
     cells = (line.split("  ", 1) for line in lines(capsys, *arguments) if "  " in line)
     return {name: value.strip() for name, value in cells}
 
 
-def test_an_operation_on_a_chip(capsys):
+def test_an_operation_prints_its_counts_and_bounds(capsys):
     # 2·64·4096·16384 = 8.59e9 FLOPs; 2·(64·4096 + 4096·16384 + 64·16384) = 137 MB.
     # 8.59e9 / 1.97e14 = 43.6 µs; 137e6 / 8.19e11 = 167 µs; 43.6 / 167 = 26%.
     shown = rows(capsys, "tpu-v5e", "matmul", 64, 4096, 16384)
@@ -44,7 +44,7 @@ def test_an_operation_on_a_chip(capsys):
     }
 
 
-def test_options_stand_before_or_after_the_sizes(capsys):
+def test_options_may_precede_or_follow_sizes(capsys):
     before = lines(capsys, "TPU v5e", "matmul", "--w", "int8", "--out=float32", 1, 2, 3)
     assert before == lines(capsys, "TPU v5e", "matmul", 1, 2, 3, "--w", "int8", "--out", "fp32")
     assert "loaded       10 B" in before
@@ -52,7 +52,7 @@ def test_options_stand_before_or_after_the_sizes(capsys):
     assert "on TPU v5e:" in before
 
 
-def test_a_sharded_operation_over_a_link(capsys):
+def test_a_sharded_operation_prints_link_traffic(capsys):
     command = ["TPU v5e", "sharded-matmul", 512, 8192, 8192, 4, "--link", "ICI"]
     shown = rows(capsys, *command, "--split", "F", "--result", "replicated")
     # 3/4 of 2·512·8192 bytes at 45 GB/s.
@@ -62,7 +62,7 @@ def test_a_sharded_operation_over_a_link(capsys):
     assert (wide["sent over link"], wide["computed in"]) == ("25.2 MB", "int8")
 
 
-def test_the_vector_units_have_their_own_peak(capsys):
+def test_unit_vector_uses_the_vector_peak(capsys):
     shown = rows(capsys, "H100 SXM", "dot", 1000000, "--x", "fp32", "--unit", "vector")
     assert shown["compute"] == "29.9 ns"  # 2e6 FLOPs at 67 TFLOP/s
 
@@ -72,21 +72,21 @@ SIZES |= {"operation": 2, "rms_norm": 2, "sharded_matmul": 4}
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_every_operation_can_be_asked_for(capsys, name):
+def test_every_operation_works_on_the_command_line(capsys, name):
     sizes = [4] * SIZES[name]
     shown = rows(capsys, "H100 SXM", name, *sizes, "--link", "NVLink")
     op = getattr(rl, name)(*sizes)
     assert shown["FLOPs"] == rl.text(op.flops, "FLOP").replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_no_operation_is_missing(capsys):
+def test_the_help_lists_every_operation(capsys):
     models = {"decode"}
     assert operations().keys() == SIZES.keys() | models
     shown = "\n".join(lines(capsys))
     assert all(name in shown for name in operations())
 
 
-def test_a_decode_step_takes_a_model(capsys):
+def test_decode_accepts_a_model_name(capsys):
     shown = rows(capsys, "H100 SXM", "decode", "llama-3-8b", 16, 8192, "--kv", "int8")
     step = rl.model("Llama 3 8B").decode(16, 8192, kv="int8")
     assert shown["lower bound"] == rl.text(rl.bound(step, "H100 SXM").lower, "s").replace(
@@ -94,12 +94,12 @@ def test_a_decode_step_takes_a_model(capsys):
     )
 
 
-def test_the_launch_is_a_roof(capsys):
+def test_launch_is_a_roof(capsys):
     shown = rows(capsys, "H100 SXM", "dot", 9, "--launch", "5e-6")
     assert (shown["launch"], shown["binding"]) == ("5 µs", "launch")
 
 
-def test_flags_are_switched_off(capsys):
+def test_no_options_switch_flags_off(capsys):
     sizes = ["attention", 1, 8, 8, 1, 1, 8]
     assert rows(capsys, "H100 SXM", *sizes)["FLOPs"] == "1.15 kFLOP"  # 36 of 64 pairs
     whole = rows(capsys, "H100 SXM", *sizes, "--no-causal", "--no-softmax")
@@ -107,7 +107,7 @@ def test_flags_are_switched_off(capsys):
     assert "on vector units" not in whole
 
 
-def test_an_operation_explains_itself(capsys):
+def test_an_operation_has_help(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["H100 SXM", "attention", "--help"])
     assert ended.value.code == 0
@@ -115,7 +115,7 @@ def test_an_operation_explains_itself(capsys):
     assert all(part in shown for part in ("B T S N K H", "--no-causal", "--launch", "--kv"))
 
 
-def test_a_chip_alone_shows_its_figures(capsys):
+def test_a_chip_alone_prints_its_figures(capsys):
     shown = rows(capsys, "h100 sxm")
     assert re.fullmatch(r"989\.5 TFLOP/s +295", shown["bf16, matrix units"])
     assert re.fullmatch(r"67 TFLOP/s +20", shown["fp32, vector units"])
@@ -123,14 +123,14 @@ def test_a_chip_alone_shows_its_figures(capsys):
     assert shown["NVLink to one peer"] == "450 GB/s"
 
 
-def test_the_chips_are_listed(capsys):
+def test_chips_are_listed(capsys):
     head, *listed = lines(capsys, "--chips")
     assert head.split("  ")[0] == "chip"
     assert [line.split("  ")[0] for line in listed] == [chip.name for chip in rl.chips()]
     assert "197 TFLOP/s  241 FLOP/B  ICI, PCIe, DCN" in listed[5]
 
 
-def test_nothing_asked_for_shows_the_help(capsys):
+def test_no_arguments_print_the_help(capsys):
     shown = "\n".join(lines(capsys))
     assert shown.startswith("usage: python -m rooflib")
     for part in ("sharded_matmul B D F N", "decode MODEL B S [chips]", "--chips", "examples:"):
@@ -138,7 +138,7 @@ def test_nothing_asked_for_shows_the_help(capsys):
 
 
 @pytest.mark.parametrize("unit", ["matrix", "vector"])
-def test_the_plot_shows_the_operation_under_its_roof(tmp_path, capsys, unit):
+def test_the_plot_contains_operation_and_roofs(tmp_path, capsys, unit):
     path = tmp_path / "layer.svg"
     main(["H100 SXM", "matmul", "64", "64", "64", "--compute", "fp32" if unit == "vector" else
           "bf16", "--unit", unit, "--plot", str(path)])  # fmt: skip
@@ -167,7 +167,7 @@ MISTAKES = [
     (["TPU v5e", "dot", "9", "--launch", "soon"], "launch must be a number; got 'soon'"),
     (["TPU v5e", "decode"], "decode takes MODEL B S [chips]; got none"),
     (["TPU v5e", "decode", "Llama", "1"], "model must be one of"),
-    (["--chips", "foo", "bar"], "--chips takes nothing beside it; got foo bar"),
+    (["--chips", "foo", "bar"], "--chips takes no arguments; got foo bar"),
     (["--speed"], "a chip must come first; got --speed"),
     (["TPU v5e", "sharded_matmul", "2", "2", "2", "2"], "link must be given"),
     (["TPU v5e", "sharded_matmul", "2", "5", "2", "2"], "to be split; got D=5, N=2"),
@@ -179,7 +179,9 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("command", "message"), MISTAKES)
-def test_a_mistake_is_one_line_and_status_2(capsys, monkeypatch, tmp_path, command, message):
+def test_usage_errors_print_one_line_and_exit_with_2(
+    capsys, monkeypatch, tmp_path, command, message
+):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as ended:
         main(command)
@@ -191,7 +193,7 @@ def test_a_mistake_is_one_line_and_status_2(capsys, monkeypatch, tmp_path, comma
     assert message in shown.err
 
 
-def test_it_runs_as_a_module():
+def test_python_m_rooflib_works():
     command = [sys.executable, "-m", "rooflib", "--version"]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout == f"rooflib {rl.__version__}\n"

@@ -1,4 +1,4 @@
-"""Models: published counts of parameters, and a decode step run chip by chip in loops."""
+"""Tests of models against published parameter counts and explicit loops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rooflib.catalogue import _sources
 
 quick = settings(deadline=None, max_examples=60)
 
-# layers, D, F, N, K, H, vocabulary: typed from the sources that models.toml names.
+# layers, D, F, N, K, H, vocabulary; typed from the sources in models.toml.
 SHAPES = {
     "Llama 2 7B": (32, 4096, 11008, 32, 32, 128, 32000),
     "Llama 2 13B": (40, 5120, 13824, 40, 40, 128, 32000),
@@ -27,7 +27,7 @@ SHAPES = {
 TINY = {"layers": 2, "D": 4, "F": 8, "N": 4, "K": 2, "H": 3, "vocabulary": 8}
 
 
-def test_the_models_are_there_in_their_order():
+def test_the_catalog_has_the_models_in_order():
     found = {m.name: (m.layers, m.D, m.F, m.N, m.K, m.H, m.vocabulary) for m in rl.models()}
     assert list(found.items()) == list(SHAPES.items())
     assert all(model.gated and not model.tied for model in rl.models())
@@ -40,27 +40,26 @@ def test_the_models_are_there_in_their_order():
         ("Llama 2 13B", 13_015_864_320),
         ("Llama 2 70B", 68_976_648_192),
         ("Llama 3 70B", 70_553_706_496),
-        # What ollama's page of its API shows for llama3.
+        # From the page of ollama's API for llama3.
         ("Llama 3 8B", 8_030_261_248),
-        # What the files at Hugging Face hold, as a study of training runs has written it down. With
-        # Llama 2 they hold besides, for each layer, half a head's width of frequencies, with which
-        # positions are encoded.
+        # Sizes of the files on Hugging Face, as listed in a study of training runs. Llama 2 files
+        # also contain the rotary frequencies: half a head width per layer.
         ("Llama 2 7B", 6_738_417_664 - 32 * 64),
         ("Llama 3.1 405B", 405_853_388_800),
     ],
 )
-def test_a_model_has_as_many_parameters_as_others_print(name, printed):
+def test_parameter_counts_match_published_ones(name, printed):
     assert rl.model(name).parameters == printed
 
 
-def test_a_tied_table_is_counted_once():
-    # Llama 3.2 1B, as GPTQModel's test of its parameters has it.
+def test_tied_embeddings_are_counted_once():
+    # Llama 3.2 1B, from a test of GPTQModel.
     model = rl.Model("Llama 3.2 1B", 16, 2048, 8192, 32, 8, 64, 128256, tied=True)
     assert model.parameters == 1_235_814_400
 
 
 def weights(model):
-    """Every weight outside the first table, by matrix and index; and what is split, by which."""
+    """Yield all weights except the embedding table, with the indices that split them."""
     for layer in range(model.layers):
         for d, n, h in itertools.product(range(model.D), range(model.N), range(model.H)):
             yield ("q", layer, d, n, h), n // (model.N // model.K), n
@@ -80,7 +79,7 @@ def weights(model):
 
 
 def chip_step(model, B, S, chips, chip, w, kv, x):
-    """FLOPs, bytes loaded and written, and bytes held of one chip, each weight by itself."""
+    """Return FLOPs and bytes loaded, written and held by one chip, weight by weight."""
     mine = {n for n in range(model.N) if n * chips // model.N == chip}
     keys = {n // (model.N // model.K) for n in mine}
     columns = {f for f in range(model.F) if f * chips // model.F == chip}
@@ -98,14 +97,14 @@ def chip_step(model, B, S, chips, chip, w, kv, x):
         loaded += 2 * kv * model.H
         held += 2 * kv * model.H
         written += 2 * kv * model.H if s == S - 1 else 0
-        # Each query of the head meets the key, and then its value.
+        # Each query is multiplied with the key and with the value.
         flops += sum(4 * model.H for n in mine if n // (model.N // model.K) == k)
     return flops, loaded, written, held
 
 
 @pytest.mark.parametrize("chips", [1, 2, 4])
 @pytest.mark.parametrize("kinds", [{}, {"gated": False}, {"tied": True}, {"K": 4}, {"K": 1}])
-def test_a_chips_step_counts_what_its_loops_count(chips, kinds):
+def test_decode_counts_match_explicit_loops_on_each_chip(chips, kinds):
     model = rl.Model("tiny", **TINY | kinds)
     for B, S in [(1, 1), (3, 5)]:
         op = model.decode(B, S, chips, w="fp32", kv="int8")
@@ -120,7 +119,7 @@ def test_a_chips_step_counts_what_its_loops_count(chips, kinds):
 
 
 @pytest.mark.parametrize("kinds", [{}, {"gated": False}, {"tied": True}, {"K": 4}])
-def test_parameters_are_as_many_as_there_are_weights(kinds):
+def test_parameter_counts_match_enumerated_weights(kinds):
     model = rl.Model("tiny", **TINY | kinds)
     table = 0 if model.tied else model.vocabulary * model.D
     assert model.parameters == len({index for index, *_ in weights(model)}) + table
@@ -129,14 +128,14 @@ def test_parameters_are_as_many_as_there_are_weights(kinds):
 @pytest.mark.parametrize(
     ("B", "printed"), [(1, 4.98), (8, 12.13), (16, 20.30), (32, 36.65), (64, 69.33)]
 )
-def test_a_step_takes_as_long_as_in_the_book(B, printed):
+def test_decode_times_match_the_scaling_book(B, printed):
     # How To Scale Your Model, "All About Transformer Inference": milliseconds of Llama 2 13B
     # with 8192 positions on 8 TPU v5e, with 26 GB of weights and 0.82 TB/s.
     step = rl.model("Llama 2 13B").decode(B, 8192, chips=8)
     assert rl.bound(step, "TPU v5e", "ICI").times["HBM"] * 1e3 == pytest.approx(printed, rel=0.01)
 
 
-def test_types_default_to_that_of_the_activations():
+def test_data_types_default_to_the_activation_type():
     model = rl.Model("tiny", **TINY)
     assert model.decode(2, 3, kv="bf16") == model.decode(2, 3)
     assert model.decode(2, 3, x="fp32", w="fp32").held == 2 * model.decode(2, 3).held
@@ -152,7 +151,7 @@ counts = st.integers(1, 2**16)
 
 @quick
 @given(catalogued, counts, counts, st.sampled_from([1, 2, 4, 8, 16]))
-def test_arrays_count_as_their_entries(model, B, S, chips):
+def test_arrays_match_elementwise_scalars(model, B, S, chips):
     used = chips if model.N % chips == 0 else 1  # Llama 2 13B has 40 heads
     many = model.decode(np.array([[B], [B + 1]]), np.array([S, S + 7, S]), np.array([1, 2, used]))
     for i, j in itertools.product(range(2), range(3)):
@@ -165,7 +164,7 @@ def test_arrays_count_as_their_entries(model, B, S, chips):
 
 @quick
 @given(catalogued, counts, counts, st.sampled_from([2, 4, 8]))
-def test_chips_share_a_step(model, B, S, chips):
+def test_chips_share_the_work_of_a_step(model, B, S, chips):
     alone, share = model.decode(B, S), model.decode(B, S, chips)
     assert share.flops * chips == alone.flops
     assert alone.held / chips <= share.held < alone.held
@@ -176,12 +175,12 @@ def test_chips_share_a_step(model, B, S, chips):
 
 @quick
 @given(catalogued, counts)
-def test_with_a_long_cache_a_step_has_the_intensity_of_its_groups(model, B):
+def test_long_context_decode_intensity_approaches_the_group_size(model, B):
     step = model.decode(B, 2**50)
     assert step.intensity == pytest.approx(model.N / model.K, rel=1e-3)
 
 
-def test_with_more_chips_than_heads_of_keys_each_is_there_more_than_once():
+def test_key_heads_are_replicated_over_more_chips_than_heads():
     model = rl.model("Llama 3 70B")
     caches = [model.decode(4, 2**40, chips).held for chips in (1, 8, 16, 64)]
     assert caches[1] == pytest.approx(caches[0] / 8, rel=1e-6)
@@ -196,12 +195,12 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("change", "message"), WRONG)
-def test_a_model_that_cannot_be_is_refused(change, message):
+def test_invalid_models_are_rejected(change, message):
     with pytest.raises(ValueError, match=message):
         rl.Model("tiny", **TINY | change)
 
 
-def test_chips_that_do_not_share_evenly_are_refused():
+def test_uneven_splits_over_chips_are_rejected():
     model = rl.Model("tiny", **TINY)
     with pytest.raises(ValueError, match="chips must divide N; got N=4, chips=3"):
         model.decode(1, 1, 3)
@@ -214,7 +213,7 @@ def test_chips_that_do_not_share_evenly_are_refused():
         odd.decode(1, 1, 4)
 
 
-def test_a_model_is_found_however_it_is_written():
+def test_model_lookup_ignores_case_and_separators():
     assert rl.model("llama-2-7b") is rl.model("Llama 2 7B")
     with pytest.raises(ValueError, match=r"^model must be one of Llama 2 7B, .* 405B; got 'GPT'$"):
         rl.model("GPT")
@@ -222,7 +221,7 @@ def test_a_model_is_found_however_it_is_written():
         rl.model("70b")
 
 
-def test_every_model_has_a_source_and_every_source_a_model():
+def test_every_model_has_a_source_and_vice_versa():
     sources = _sources("models.toml")
     assert {model.source for model in rl.models()} == set(sources.values())
     for source in sources.values():

@@ -1,4 +1,4 @@
-"""FLOPs and bytes against a count by hand: the loops are run, and every step is counted."""
+"""Tests of FLOPs and bytes against explicit loops that count every step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHAPES = [(1, 1, 1), (2, 3, 4), (5, 1, 2), (3, 4, 1), (4, 5, 6)]
 
 
 class Counter:
-    """Memory and arithmetic that note each element touched and each operation done."""
+    """A counter of touched elements and performed FLOPs."""
 
     def __init__(self):
         self.flops = 0
@@ -39,7 +39,7 @@ def count_matmul(B, D, F, x, w, out, *, weight_per_example=False, start_from_pro
             count.load("w", (b, d, f) if weight_per_example else (d, f), BITS[w])
             count.flops += 1  # the product
             if d > 0 or not start_from_product:
-                count.flops += 1  # added to the accumulator
+                count.flops += 1  # addition to the accumulator
         count.write("out", (b, f), BITS[out])
     return count
 
@@ -50,7 +50,7 @@ def count_matmul(B, D, F, x, w, out, *, weight_per_example=False, start_from_pro
 @pytest.mark.parametrize(
     "types", [("bf16", "bf16", "bf16"), ("bf16", "int8", "fp32"), ("int8", "fp4", "bf16")]
 )
-def test_matmul_counts_what_the_loops_count(shape, start, per_example, types):
+def test_matmul_counts_match_explicit_loops(shape, start, per_example, types):
     x, w, out = types
     counted = count_matmul(
         *shape,
@@ -68,7 +68,7 @@ def test_matmul_counts_what_the_loops_count(shape, start, per_example, types):
 
 @pytest.mark.parametrize("N", [1, 2, 7])
 @pytest.mark.parametrize("start", ["zero", "product"])
-def test_dot_counts_what_the_loop_counts(N, start):
+def test_dot_counts_match_an_explicit_loop(N, start):
     counted = count_matmul(1, N, 1, "bf16", "bf16", "bf16", start_from_product=start == "product")
     op = rl.dot(N, accumulate_from=start)
     assert (op.flops, op.loaded, op.written) == (
@@ -78,14 +78,14 @@ def test_dot_counts_what_the_loop_counts(N, start):
     )
 
 
-def test_dot_of_the_sources():
+def test_dot_matches_the_published_example():
     N = 1000
     op = rl.dot(N)
     assert (op.flops, op.bytes) == (2 * N - 1, 4 * N + 2)
 
 
 @pytest.mark.parametrize(("inputs", "each"), [(1, 1), (2, 1), (3, 5)])
-def test_elementwise_counts_what_the_loop_counts(inputs, each):
+def test_elementwise_counts_match_an_explicit_loop(inputs, each):
     N, count = 6, Counter()
     for i in range(N):
         for operand in range(inputs):
@@ -100,13 +100,13 @@ def test_elementwise_counts_what_the_loop_counts(inputs, each):
     )
 
 
-def test_rms_norm_counts_what_the_loops_count():
+def test_rms_norm_counts_match_explicit_loops():
     B, D, count = 3, 5, Counter()
     for b in range(B):
         for d in range(D):
             count.load("x", (b, d), 16)
-            count.flops += 1 if d == 0 else 2  # the square; added to the one before
-        count.flops += 3  # divided by D, plus epsilon, reciprocal square root
+            count.flops += 1 if d == 0 else 2  # square, and addition to the sum
+        count.flops += 3  # division by D, addition of epsilon, reciprocal square root
         for d in range(D):
             count.load("gain", d, 16)
             count.flops += 2
@@ -122,7 +122,7 @@ def test_rms_norm_counts_what_the_loops_count():
 @pytest.mark.parametrize("split", ["B", "D", "F"])
 @pytest.mark.parametrize("result", ["replicated", "sharded"])
 @pytest.mark.parametrize("N", [1, 2, 4])
-def test_a_chips_share_counts_what_its_loops_count(split, result, N):
+def test_sharded_counts_match_explicit_loops(split, result, N):
     B, D, F = 4, 8, 12
     share = {"B": (B // N, D, F), "D": (B, D // N, F), "F": (B, D, F // N)}[split]
     counted = count_matmul(*share, "bf16", "int8", "bf16")
@@ -136,7 +136,7 @@ def test_a_chips_share_counts_what_its_loops_count(split, result, N):
 
 
 @pytest.mark.parametrize("split", ["B", "D", "F"])
-def test_the_shares_of_all_chips_make_the_product(split):
+def test_shards_together_compute_the_whole_product(split):
     rng = np.random.default_rng(0)
     B, D, F, N = 4, 6, 8, 2
     x, w = rng.integers(-5, 5, (B, D)), rng.integers(-5, 5, (D, F))
@@ -150,18 +150,18 @@ def test_the_shares_of_all_chips_make_the_product(split):
         parts = [a @ b for a, b in zip(np.split(x, N, 1), np.split(w, N, 0), strict=True)]
         whole = sum(parts)
     np.testing.assert_array_equal(whole, x @ w)
-    # What a chip writes is its part, in the type that travels.
+    # Each chip writes its part in the data type that it sends.
     assert rl.sharded_matmul(B, D, F, N, split=split).written == 2 * parts[0].size
 
 
-def test_partial_sums_may_travel_in_a_wider_type():
+def test_partial_sums_can_be_sent_in_a_wider_type():
     narrow = rl.sharded_matmul(4, 8, 16, 2)
     wide = rl.sharded_matmul(4, 8, 16, 2, partial="fp32")
     assert wide.sent["link"] == 2 * narrow.sent["link"]
     assert wide.written == 2 * narrow.written
 
 
-def test_counts_of_whole_numbers_are_exact_however_large():
+def test_integer_counts_are_exact_at_any_size():
     side = 10**12
     assert rl.matmul(side, side, side).flops == 2 * side**3
     for split in "BDF":
@@ -169,12 +169,12 @@ def test_counts_of_whole_numbers_are_exact_however_large():
         assert share.flops == 18 * (side + 1) ** 3
 
 
-def test_a_dot_product_is_read_and_written_in_its_type():
+def test_dot_reads_and_writes_its_data_type():
     op = rl.dot(5, x="fp32")
     assert (op.loaded, op.written) == (40, 4)
 
 
-def test_arrays_never_wrap_around():
+def test_array_counts_do_not_overflow():
     side = np.array([10**7], dtype=np.int32)
     assert rl.matmul(side, side, side).flops == pytest.approx(2e21)
 
@@ -184,7 +184,7 @@ def test_fractions_stay_exact():
     assert rl.matmul(third, 3, 3).flops == 6
 
 
-def test_fractions_stay_exact_in_each_operation():
+def test_fractions_stay_exact_in_every_operation():
     third = Fraction(1, 3)
     assert rl.dot(third).bytes == Fraction(10, 3)
     assert rl.elementwise(third, flops_per_element=Fraction(1, 7)).flops == Fraction(1, 21)
@@ -194,13 +194,13 @@ def test_fractions_stay_exact_in_each_operation():
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.float16, np.float32, np.float64])
-def test_numpy_scalars_count_as_plain_numbers(kind):
+def test_numpy_scalars_behave_like_plain_numbers(kind):
     op = rl.matmul(kind(100), kind(100), np.array(kind(100)))
     assert (op.flops, op.bytes) == (2_000_000, 60_000)
     assert type(op.flops) is (int if np.issubdtype(kind, np.integer) else float)
 
 
-def test_arithmetic_type_is_where_input_and_weight_meet():
+def test_compute_defaults_to_the_common_type():
     assert rl.matmul(1, 1, 1, x="bf16", w="int8").compute.name == "bf16"
     assert rl.matmul(1, 1, 1, x="int8").compute.name == "int8"
     assert rl.matmul(1, 1, 1, x="int8", compute="bf16").compute.name == "bf16"
@@ -208,31 +208,31 @@ def test_arithmetic_type_is_where_input_and_weight_meet():
 
 
 @pytest.mark.parametrize("make", [rl.dot, rl.elementwise, lambda N, **k: rl.rms_norm(N, 3, **k)])
-def test_arithmetic_is_in_the_type_that_is_read_or_in_the_one_that_is_named(make):
+def test_compute_defaults_to_the_input_type(make):
     assert make(2, x="int8").compute.name == "int8"
     assert make(2, x="int8", compute="fp32").compute.name == "fp32"
 
 
 @pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
-def test_weight_and_result_take_the_type_of_the_input(make):
+def test_weight_and_output_default_to_the_input_type(make):
     op = make(2, 3, 4, x="fp32")
     weights = 12 if make is rl.matmul else 24
     assert (op.loaded, op.written) == (4 * (6 + weights), 4 * 8)
 
 
-def test_elementwise_inputs_may_be_an_array_and_have_a_type():
+def test_elementwise_accepts_array_inputs_and_a_data_type():
     op = rl.elementwise(10, inputs=np.array([1, 2, 3]), x="fp32", out="int8")
     assert op.loaded.tolist() == [40, 80, 120]
     assert op.written == 10
     assert rl.elementwise(10, x="fp32").written == 40
 
 
-def test_an_elementwise_operation_is_one_flop_on_one_array_unless_told_otherwise():
+def test_elementwise_defaults_to_one_input_and_one_flop():
     op = rl.elementwise(10, x="fp32")
     assert (op.flops, op.loaded) == (10, 40)
 
 
-def test_an_operation_of_which_only_the_counts_are_known():
+def test_custom_operations_keep_their_counts():
     op = rl.operation(6, 4, compute="fp32", sent={"wire": 3, "idle": 0}, name="own")
     assert (op.flops, op.loaded, op.written, op.bytes) == (6, 4, 0, 4)
     assert (op.compute.name, op.sent, op.name) == ("fp32", {"wire": 3, "idle": 0}, "own")
@@ -246,9 +246,9 @@ def test_an_operation_of_which_only_the_counts_are_known():
 @pytest.mark.parametrize("split", ["B", "D", "F"])
 @pytest.mark.parametrize("result", ["replicated", "sharded"])
 @pytest.mark.parametrize("partial", [None, "fp32"])
-def test_a_chip_holds_its_inputs_and_the_largest_form_of_its_output(N, split, result, partial):
+def test_a_chip_holds_its_inputs_and_the_larger_output(N, split, result, partial):
     B, D, F = 4, 8, 12
-    # Every array that is there at some time, element by element: (which, index) -> bytes.
+    # Bytes of all arrays that exist at some point, by (array, index).
     rows = range(B // N if split == "B" else B)
     depth = range(D // N if split == "D" else D)
     columns = range(F // N if split == "F" else F)
@@ -263,8 +263,8 @@ def test_a_chip_holds_its_inputs_and_the_largest_form_of_its_output(N, split, re
     assert op.bytes == inputs + before
 
 
-def test_a_gathered_result_must_fit():
-    # 8 chips hold an eighth of the weight each, but the whole of the output.
+def test_a_gathered_result_must_fit_into_hbm():
+    # Each of 8 chips holds an eighth of the weights but the whole output.
     op = rl.sharded_matmul(1000, 8, 8000, 8, split="F")
     assert op.held == 2 * (1000 * 8 + 8 * 1000 + 1000 * 8000)
     for capacity, fits in [(op.held, True), (op.held - 1, False)]:
@@ -274,13 +274,13 @@ def test_a_gathered_result_must_fit():
     assert many.held.tolist() == [2 * (32 + 64 + 64), 2 * (32 + 64 + 128)]
 
 
-def test_an_operation_that_moves_nothing_has_infinite_intensity():
+def test_intensity_without_bytes_is_infinite():
     assert rl.operation(flops=1).intensity == float("inf")
     assert rl.operation(flops=np.array([1.0, 2.0])).intensity.tolist() == [float("inf")] * 2
 
 
 @pytest.mark.filterwarnings("error")
-def test_an_operation_that_does_nothing_has_and_attains_nothing():
+def test_an_empty_operation_attains_zero():
     flops, size = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     chip = rl.Chip("even", {"bf16": 1}, 1, 1)
     many = rl.operation(flops, size)
@@ -296,7 +296,7 @@ def test_an_operation_that_does_nothing_has_and_attains_nothing():
             assert getattr(alone, name) == getattr(b, name)[i]
 
 
-def test_an_operation_shows_its_counts():
+def test_an_operation_displays_its_counts():
     op = rl.matmul(64, 4096, 16384)
     assert repr(op) == "<Operation matmul: 8.59 GFLOP in bf16, 137 MB, 62.8 FLOP/B>"
     sent = rl.operation(4, 8, sent={"wire": 1500}, name="own")

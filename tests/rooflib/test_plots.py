@@ -1,4 +1,4 @@
-"""Figures: what they show, that they say so on the lines, and that no text covers another."""
+"""Tests of plots: positions, labels, and free space between labels."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def texts(ax):
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
-def test_it_draws_on_the_axis_it_is_given_and_returns_it(draw):
+def test_plots_draw_on_the_given_axes_and_return_them(draw):
     figure, (left, right) = plt.subplots(1, 2)
     assert draw(right) is right
     assert not left.lines
@@ -89,7 +89,7 @@ def test_it_draws_on_the_axis_it_is_given_and_returns_it(draw):
 
 @pytest.mark.parametrize("draw", DRAWINGS)
 @pytest.mark.parametrize("size", [(5.4, 3.6), (7.0, 4.5)])
-def test_no_text_covers_another_or_leaves_the_figure(draw, size):
+def test_labels_neither_overlap_nor_leave_the_figure(draw, size):
     ax = draw(plots.axes(*size))
     boxes = [(text.get_text(), Text.get_window_extent(text)) for text in texts(ax)]
     level = [(name, box) for name, box in boxes if not name.startswith(("HBM", "slow", "fast"))]
@@ -106,7 +106,7 @@ NAMES = ["x", "add", "B = 512", "RMS norm", "dot product", "prompt of 2,048", "f
 
 
 def drawn(seed):
-    """A roofline of some chip, with roofs and points as a chapter might draw them."""
+    """Draw a random but realistic roofline."""
     draw = random.Random(seed)
     chip = draw.choice([chip for chip in rl.chips() if "bf16" in chip.peaks])
     ceilings, slopes = {"bf16": chip.peak()}, {"HBM": chip.bandwidth}
@@ -123,7 +123,7 @@ def drawn(seed):
 
 
 def corners(text):
-    """Where a text stands on the screen, turned as it is, in pixels."""
+    """Return the corners of a text in pixels, including its rotation."""
     turn = text.get_rotation()
     text.set_rotation(0)
     box = Text.get_window_extent(text).padded(-1)
@@ -134,7 +134,7 @@ def corners(text):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_label_and_no_line_to_a_point_crosses_another_label(seed):
+def test_labels_and_leader_lines_cross_no_label(seed):
     ax = drawn(seed)
     ax.figure.canvas.draw()
     labels = {text: corners(text) for text in ax.texts}
@@ -153,7 +153,7 @@ def test_no_label_and_no_line_to_a_point_crosses_another_label(seed):
         assert (high < ax.figure.bbox.max + 1).all(), one
 
 
-def test_labels_that_cross_would_be_found():
+def test_the_overlap_check_detects_crossing_labels():
     ax = plots.axes()
     one = ax.annotate("long words", (0.5, 0.5), rotation=40, rotation_mode="anchor")
     two = ax.annotate("other words", (0.53, 0.56))
@@ -164,13 +164,13 @@ def test_labels_that_cross_would_be_found():
 
 
 @pytest.mark.parametrize("draw", DRAWINGS)
-def test_axes_are_labelled(draw):
+def test_axes_are_labeled(draw):
     ax = draw(plots.axes())
     assert ax.get_xlabel()
     assert draw is draw_bars or ax.get_ylabel()
 
 
-def test_the_roof_is_where_the_formula_puts_it():
+def test_the_roof_matches_the_formula():
     ax = draw_roofline(plots.axes())
     slope, ceiling = ax.lines[0], ax.lines[1]
     x = slope.get_xdata()
@@ -179,7 +179,7 @@ def test_the_roof_is_where_the_formula_puts_it():
     assert set(ceiling.get_ydata()) == {V5E.peak()}
 
 
-def test_points_sit_on_the_roof_over_them():
+def test_points_lie_on_the_lowest_roof():
     ax = draw_roofline(plots.axes())
     drawn = sorted((float(p.get_xdata()[0]), float(p.get_ydata()[0])) for p in ax.lines[2:])
     given = sorted([0.5, 1 / 6, 1.0, 63, 450])
@@ -187,13 +187,13 @@ def test_points_sit_on_the_roof_over_them():
     np.testing.assert_allclose([y for _, y in drawn], rl.attainable(np.array(given), V5E))
 
 
-def test_a_measured_point_stays_where_it_was_measured():
+def test_measured_points_keep_their_position():
     ax = plots.roofline(plots.axes(), {"p": 1e14}, {"b": 1e12}, {"measured": (10, 5e12)})
     point = ax.lines[-1]
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (10, 5e12)
 
 
-def test_any_number_of_ceilings_and_slopes():
+def test_rooflines_accept_any_number_of_roofs():
     peaks = {kind: V5E.peak(kind) for kind in ("bf16", "int8")}
     slopes = {"HBM": V5E.bandwidth, "ICI": 4.5e10, "DCN": 3.125e9}
     ax = plots.roofline(plots.axes(), peaks, slopes)
@@ -202,17 +202,17 @@ def test_any_number_of_ceilings_and_slopes():
     assert shown == {*peaks, *slopes}
 
 
-def test_the_first_ceiling_and_the_first_slope_are_solid():
+def test_the_first_ceiling_and_slope_are_solid():
     slopes, ceilings = {"HBM": 1e12, "link": 1e11}, {"bf16": 2e14, "int8": 4e14}
     lines = plots.roofline(plots.axes(), ceilings, slopes).lines
     assert [line.is_dashed() for line in lines] == [False, True, False, True]
-    colours = [line.get_color() for line in lines]
-    assert colours == [plots.SERIES[0], plots.SERIES[1], plots.INK, plots.SERIES[3]]
+    colors = [line.get_color() for line in lines]
+    assert colors == [plots.SERIES[0], plots.SERIES[1], plots.INK, plots.SERIES[3]]
 
 
 @pytest.mark.parametrize("draw", [draw_roofline, draw_zones])
 @pytest.mark.parametrize("height", [3.2, 4.2])
-def test_the_name_of_a_slope_runs_along_it(draw, height):
+def test_slope_labels_are_parallel_to_their_slope(draw, height):
     ax = draw(plots.axes(height=height))
     ax.figure.draw_without_rendering()
     slopes = [line for line in ax.lines if np.ptp(line.get_ydata()) > 0]
@@ -224,13 +224,13 @@ def test_the_name_of_a_slope_runs_along_it(draw, height):
 
 
 @pytest.mark.parametrize("draw", [draw_roofline, draw_throughput])
-def test_an_axis_has_its_prefixes_right_behind_the_numbers(draw):
+def test_tick_labels_have_unit_prefixes(draw):
     labels = [label.get_text() for label in draw(plots.axes()).get_yticklabels()]
     assert any(re.fullmatch(r"\d+(\.\d+)?[GT]", label) for label in labels)
     assert not any(" " in label for label in labels)
 
 
-def test_throughput_shows_its_values():
+def test_throughput_curves_have_the_given_values():
     ax = draw_throughput(plots.axes())
     B = np.arange(1, 513)
     expected = rl.bound(rl.matmul(B, 1024, 1024, w="int8"), V5E).attainable
@@ -238,14 +238,14 @@ def test_throughput_shows_its_values():
     assert {"D = F = 4096", "D = F = 2048", "D = F = 1024"} <= {t.get_text() for t in ax.texts}
 
 
-def test_lines_that_end_apart_are_labelled_at_their_ends():
+def test_separate_lines_are_labeled_at_their_ends():
     ax = plots.throughput(plots.axes(), [1, 2, 3], {"low": [1, 2, 3], "high": [10, 20, 30]})
     at = {text.get_text(): text.xy for text in ax.texts}
     assert at["low"] == (1, 3)
     assert at["high"] == (1, 30)
 
 
-def test_bars_are_as_long_as_the_times():
+def test_bar_lengths_match_the_times():
     b = rl.bound(rl.matmul(64, 4096, 16384), V5E)
     ax = plots.time_bars(plots.axes(), {"one": b})
     assert [bar.get_width() for bar in ax.patches] == list(b.times.values())
@@ -257,8 +257,9 @@ def words(ax):
     return [text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in ax.texts]
 
 
-def test_the_edges_show_every_ridge_and_point():
-    # Ridges at 10 and 100; a point at 3000: a factor of 2.5 beyond each, then whole decades.
+def test_default_limits_include_all_ridges_and_points():
+    # Ridge points at 10 and 100 and a point at 3000: limits are whole decades, at least a factor of
+    # 2.5 beyond.
     ax = plots.roofline(plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10}, {"p": 3000})
     assert ax.get_xlim() == pytest.approx((1, 1e4))
     assert ax.get_ylim() == pytest.approx((1e10, 2.5e12))
@@ -270,7 +271,7 @@ def test_the_edges_show_every_ridge_and_point():
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
 
 
-def test_each_roof_says_its_figure_and_a_point_takes_the_lowest():
+def test_roof_labels_show_values_and_points_use_the_lowest_roof():
     ax = plots.roofline(
         plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10, "v": 1e9}, {"low": 5, "high": 500}
     )
@@ -282,7 +283,7 @@ def test_each_roof_says_its_figure_and_a_point_takes_the_lowest():
     assert [line.get_xdata()[1] for line in ax.lines[:2]] == [100, 1000]
 
 
-def test_zones_begin_at_the_ridges_of_the_first_ceiling():
+def test_zones_start_at_the_ridge_points_of_the_first_ceiling():
     ax = plots.roofline(
         plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10, "v": 1e9}, regions=["x", "y", "z"]
     )
@@ -292,7 +293,7 @@ def test_zones_begin_at_the_ridges_of_the_first_ceiling():
     assert {"x", "y", "z"} <= set(words(ax))
 
 
-def test_a_zone_that_is_narrower_than_its_label_gets_a_word_a_line():
+def test_narrow_zones_wrap_their_label():
     labels = ["bound at both bandwidths", "bound at one of them", "compute-bound"]
     ax = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10, "v": 5e9}, regions=labels)
     shown = words(ax)
@@ -300,7 +301,7 @@ def test_a_zone_that_is_narrower_than_its_label_gets_a_word_a_line():
     assert "bound\nat\none\nof\nthem" in shown
 
 
-def test_a_bad_figure_of_a_plot_is_named():
+def test_invalid_plot_values_are_named():
     for ceilings, slopes, points, name in [
         ({"a": 0}, {"w": 1}, {}, r"ceilings\['a'\]"),
         ({"a": 1}, {"w": -1}, {}, r"slopes\['w'\]"),
@@ -310,7 +311,7 @@ def test_a_bad_figure_of_a_plot_is_named():
             plots.roofline(plots.axes(), ceilings, slopes, points)
 
 
-def test_throughput_leaves_room_over_its_highest_value():
+def test_throughput_leaves_space_above_the_highest_value():
     ax = plots.throughput(
         plots.axes(), [1, 5], {"c": [1e9, 2e9]}, 4e9, "rows", "speed", {"here": (2, 3e9)}
     )
@@ -328,7 +329,7 @@ def test_throughput_leaves_room_over_its_highest_value():
     assert plots.throughput(ax, [1, 5], {"c": [1e9, 2e9]}).get_ylim()[0] > 0
 
 
-def test_lines_that_end_together_are_labelled_where_they_rise():
+def test_converging_lines_are_labeled_where_they_rise():
     x = np.linspace(0, 1, 101)
     ax = plots.throughput(plots.axes(), x, {"slow": x, "steep": np.minimum(1, 2 * x)})
     at = {text.get_text(): text.xy for text in ax.texts}
@@ -336,7 +337,7 @@ def test_lines_that_end_together_are_labelled_where_they_rise():
     assert at["slow"] == pytest.approx((0.3, 0.3))
 
 
-def test_bars_name_their_roofs_and_both_bounds():
+def test_bars_are_labeled_with_roofs_and_bounds():
     alone = rl.bound(rl.operation(flops=1.97e12), V5E)
     sent = rl.bound(rl.operation(flops=1.97e12, bytes=8.19e8, sent=4.5e8), V5E, "ICI")
     ax = plots.time_bars(plots.axes(), {"alone": alone, "sent": sent})
@@ -355,14 +356,14 @@ def test_bars_name_their_roofs_and_both_bounds():
     assert {tick.tick1line.get_markersize() for tick in ax.yaxis.get_major_ticks()} == {0}
 
 
-def test_the_style_can_be_adopted():
+def test_use_style_applies_the_style():
     with mpl.rc_context():
         plots.use_style()
         assert mpl.rcParams["svg.fonttype"] == "none"
         assert mpl.rcParams["axes.grid"]
 
 
-def test_in_a_notebook_the_style_draws_svg(monkeypatch):
+def test_use_style_selects_svg_in_notebooks(monkeypatch):
     asked = []
     formats = "matplotlib_inline.backend_inline.set_matplotlib_formats"
     monkeypatch.setattr(formats, lambda *names: asked.append(names))
@@ -372,40 +373,40 @@ def test_in_a_notebook_the_style_draws_svg(monkeypatch):
     assert asked == [("svg",)]
 
 
-def test_lines_differ_in_more_than_colour():
+def test_lines_differ_in_more_than_color():
     ax = draw_throughput(plots.axes())
     patterns = {str(line._dash_pattern) for line in ax.lines[:3]}
     assert len(patterns) == 3
 
 
-def luminance(colour):
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+def luminance(color):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("colour", [plots.INK, plots.MUTED, *plots.SERIES])
-def test_text_colours_are_legible_on_white(colour):
-    # 4.5 to 1, as the Web Content Accessibility Guidelines ask of text.
-    assert 1.05 / (luminance(colour) + 0.05) >= 4.5
+@pytest.mark.parametrize("color", [plots.INK, plots.MUTED, *plots.SERIES])
+def test_text_colors_are_legible_on_white(color):
+    # The Web Content Accessibility Guidelines require a contrast of 4.5 to 1.
+    assert 1.05 / (luminance(color) + 0.05) >= 4.5
 
 
-def hue(colour):
-    return rgb_to_hsv(to_rgb(colour))[0]
+def hue(color):
+    return rgb_to_hsv(to_rgb(color))[0]
 
 
 @pytest.mark.parametrize(("line", "tint"), [*zip(plots.SERIES, plots.TINTS, strict=True)])
-def test_a_fill_is_a_tint_of_its_line(line, tint):
+def test_fills_are_tints_of_their_line_color(line, tint):
     assert tint in plots.ZONES
     assert abs(hue(line) - hue(tint)) < 0.05
 
 
-def test_bars_are_filled_with_the_tints_of_their_edges():
+def test_bar_fills_are_tints_of_their_edges():
     ax = draw_bars(plots.axes())
     pairs = {(to_hex(bar.get_edgecolor()), to_hex(bar.get_facecolor())) for bar in ax.patches}
     assert pairs == set(zip(plots.SERIES[:3], plots.TINTS[:3], strict=True))
 
 
-def test_plots_leave_matplotlibs_settings_alone():
+def test_plots_do_not_change_matplotlib_settings():
     before = dict(mpl.rcParams)
     draw_roofline(plots.axes())
     assert dict(mpl.rcParams) == before

@@ -1,4 +1,4 @@
-"""What must hold for every input: monotone, bounded, never above the roof, scalar equals array."""
+"""Property tests: monotonicity, bounds, roofs, and scalars versus arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import rooflib as rl
 
-# No example is timed: how long one takes says nothing about rooflib.
+# Hypothesis deadlines are off: speed is not tested here.
 quick = settings(deadline=None, max_examples=60)
 sizes = st.integers(1, 2**17)
 powers = st.integers(0, 14).map(lambda n: 2**n)
@@ -32,7 +32,7 @@ any_chip = st.one_of(chips.filter(lambda c: "int8" in c.peaks), own_chips())
 
 @quick
 @given(any_chip, sizes, sizes, sizes, types, types)
-def test_both_bounds(chip, B, D, F, x, w):
+def test_upper_bound_is_at_most_k_times_lower(chip, B, D, F, x, w):
     b = rl.bound(rl.matmul(B, D, F, x=x, w=w), chip)
     assert max(b.times.values()) == b.lower <= b.upper <= 2 * b.lower
     assert b.upper == pytest.approx(math.fsum(b.times.values()))
@@ -41,7 +41,7 @@ def test_both_bounds(chip, B, D, F, x, w):
 
 @quick
 @given(any_chip, sizes, sizes, sizes, types, types)
-def test_never_above_the_roof(chip, B, D, F, x, w):
+def test_attainable_never_exceeds_the_roof(chip, B, D, F, x, w):
     op = rl.matmul(B, D, F, x=x, w=w)
     b = rl.bound(op, chip)
     assert b.attainable <= chip.peak(op.compute) * (1 + 1e-12)
@@ -54,7 +54,7 @@ def test_never_above_the_roof(chip, B, D, F, x, w):
 
 @quick
 @given(any_chip, sizes, sizes, sizes, types)
-def test_two_tests_for_compute_bound_agree(chip, B, D, F, x):
+def test_ridge_point_and_times_agree_on_compute_bound(chip, B, D, F, x):
     op = rl.matmul(B, D, F, x=x)
     distance = op.intensity / chip.ridge(op.compute) - 1
     if abs(distance) > 1e-9:
@@ -63,7 +63,7 @@ def test_two_tests_for_compute_bound_agree(chip, B, D, F, x):
 
 @quick
 @given(sizes, sizes, sizes, types)
-def test_intensity_rises_with_every_dimension(B, D, F, x):
+def test_intensity_increases_with_every_dimension(B, D, F, x):
     here = rl.matmul(B, D, F, x=x).intensity
     for grown in [(B + 1, D, F), (B, D + 1, F), (B, D, F + 1)]:
         assert rl.matmul(*grown, x=x).intensity > here
@@ -96,7 +96,7 @@ def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
         assert rl.bound(rl.matmul(2**60, D, F, x=x, w=w, out=out), chip).binding == "HBM"
         return
     assert batch >= limit * (1 - 1e-12)
-    # Far out, the closed form is a difference of two nearly equal numbers.
+    # For huge batches, the closed form subtracts two nearly equal numbers.
     if batch < 1e6 * limit:
         b = rl.bound(rl.matmul(batch, D, F, x=x, w=w, out=out), chip)
         assert b.times["compute"] == pytest.approx(b.times["HBM"], rel=1e-6)
@@ -121,14 +121,14 @@ def test_chips_share_the_flops(B, D, F, N):
 
 @quick
 @given(st.integers(0, 10**9), st.integers(1, 1024))
-def test_an_all_reduce_is_a_scatter_and_a_gather(size, N):
+def test_all_reduce_equals_reduce_scatter_plus_all_gather(size, N):
     both = rl.reduce_scatter(size, N) + rl.all_gather(size, N)
     assert rl.all_reduce(size, N) == both < 2 * size or size * (N - 1) == 0
 
 
 @quick
 @given(any_chip, st.lists(st.tuples(sizes, sizes, sizes), min_size=1, max_size=5), types)
-def test_scalar_equals_array(chip, shapes, w):
+def test_arrays_match_scalars(chip, shapes, w):
     B, D, F = (np.array(column) for column in zip(*shapes, strict=True))
     whole = rl.bound(rl.matmul(B, D, F, w=w), chip)
     batches = rl.critical_batch(chip, D, F, w=w)
@@ -148,20 +148,20 @@ def test_dimensions_broadcast():
     assert rl.matmul(B, D, F).intensity.shape == (3, 4, 5)
 
 
-def test_a_tie_goes_to_compute_and_makes_the_factor_exactly_two():
+def test_ties_go_to_compute_and_double_the_bound():
     chip = rl.Chip("even", {"bf16": 1e12}, 1e12, 1e12)
     b = rl.bound(rl.operation(flops=1e9, bytes=1e9), chip)
     assert b.binding == "compute"
     assert b.upper == 2 * b.lower
 
 
-def test_three_roofs_may_be_three_times_apart():
+def test_three_equal_roofs_triple_the_upper_bound():
     chip = rl.Chip("even", {"bf16": 1e12}, 1e12, 1e12, links=(rl.Link("wire", 1e12),))
     b = rl.bound(rl.operation(flops=1e9, bytes=1e9, sent=1e9), chip, link="wire")
     assert b.upper == 3 * b.lower
 
 
-def test_each_link_has_its_time():
+def test_each_link_has_a_separate_time():
     links = (rl.Link("near", 1e11), rl.Link("far", 1e10))
     chip = rl.Chip("two ways out", {"bf16": 1e12}, 1e12, 1e12, links=links)
     b = rl.bound(rl.operation(flops=1e9, bytes=1e9, sent={"near": 1e9, "far": 5e8}), chip)
@@ -169,13 +169,13 @@ def test_each_link_has_its_time():
     assert b.binding == "far"
 
 
-def test_an_operation_fits_to_the_last_byte():
+def test_fits_is_exact_to_the_byte():
     op = rl.operation(bytes=1000)
     for capacity, fits in [(1000, True), (999, False)]:
         assert rl.bound(op, rl.Chip("small", {"bf16": 1}, 1, capacity)).fits is fits
 
 
-def test_the_first_whole_number_above():
+def test_first_whole_above_is_strict():
     assert rl.first_whole_above(8755.6) == 8756
     assert rl.first_whole_above(8756.0) == 8757
     assert rl.first_whole_above(math.inf) == math.inf

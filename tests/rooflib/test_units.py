@@ -1,4 +1,4 @@
-"""Printed figures in, readable text out."""
+"""Tests of unit conversion, number formatting, and tables."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SPACE = "\N{NO-BREAK SPACE}"
         (1979.0, "OP/s", 1979),
     ],
 )
-def test_units_of_data_sheets(printed, unit, base):
+def test_data_sheet_units_convert_to_base_units(printed, unit, base):
     assert to_base(printed, unit) == base
 
 
-def test_every_prefix_of_every_unit():
+def test_every_prefix_and_unit_has_its_factor():
     decimal = {prefix: 10 ** (3 * i) for i, prefix in enumerate(["", *"kMGTPE"])}
     binary = {prefix: 1024**i for i, prefix in enumerate(["Ki", "Mi", "Gi", "Ti"], start=1)}
     expected = {f"{p}{u}": f for u in ("FLOP/s", "OP/s", "B", "B/s") for p, f in decimal.items()}
@@ -44,7 +44,7 @@ def test_every_prefix_of_every_unit():
     assert {unit: to_base(1, unit) for unit in FACTORS} == expected
 
 
-def test_an_unknown_unit_is_named():
+def test_unknown_units_are_named():
     with pytest.raises(ValueError, match=r"unit must be one of .*GB/s.*; got 'GBps'"):
         to_base(1, "GBps")
 
@@ -97,11 +97,11 @@ def test_an_unknown_unit_is_named():
         (math.nan, "", "not a number"),
     ],
 )
-def test_text_for_people(value, unit, shown):
+def test_text_formats_numbers(value, unit, shown):
     assert rl.text(value, unit) == shown.replace(" ", SPACE if unit else " ")
 
 
-def test_digits_are_significant():
+def test_digits_counts_significant_digits():
     assert rl.text(240.537, digits=4) == "240.5"
     assert rl.text(2.0, digits=4) == "2"
 
@@ -123,7 +123,7 @@ def test_scientific(value, shown):
     assert rl.scientific(value) == shown
 
 
-def test_scientific_with_a_unit_and_digits():
+def test_scientific_accepts_unit_and_digits():
     assert rl.scientific(1.97e14, "FLOP/s") == f"1.97×10¹⁴{SPACE}FLOP/s"
     assert rl.scientific(1.9749e14, digits=4) == "1.975×10¹⁴"
     assert rl.scientific(1.9749e14, digits=1) == "2×10¹⁴"
@@ -155,11 +155,11 @@ def test_percent(share, shown):
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.integers(1, 4))
 @settings(deadline=None, max_examples=100)
-def test_a_share_is_never_shown_as_none_or_all(share, digits):
+def test_fractions_never_round_to_0_or_100_percent(share, digits):
     assert rl.percent(share, digits) not in ("0%", "100%")
 
 
-def test_a_span_has_two_ends_unless_they_read_the_same():
+def test_span_merges_ends_that_format_alike():
     times = np.array([[0.0012199, 0.002], [0.003, 0.0012201]])
     assert span(times, "s") == f"1.22{SPACE}ms to 3{SPACE}ms"
     assert span(times[:, 0] * [1, 0.4067], "s") == f"1.22{SPACE}ms"
@@ -168,7 +168,7 @@ def test_a_span_has_two_ends_unless_they_read_the_same():
     assert span(np.array([])) == "no values"
 
 
-def test_a_table_shows_itself():
+def test_tables_render_as_text_and_markdown():
     table = rl.Table({"chip": ["A", "long | name"], "ridge": ["1", "20"]})
     assert str(table).splitlines()[1] == "A                1"
     assert table._repr_markdown_().splitlines() == [
@@ -179,22 +179,22 @@ def test_a_table_shows_itself():
     ]
 
 
-def test_a_table_lines_up_figures_on_the_right_and_words_on_the_left():
+def test_numbers_are_right_aligned_and_text_left_aligned():
     table = rl.Table({"chip": ["1", "2"], "link": ["ICI", "PCIe"], "GB/s": ["45", "–"]})
     assert table._repr_markdown_().splitlines()[1] == "| :-- | :-- | --: |"
 
 
-def test_a_table_in_a_terminal_has_plain_spaces():
+def test_terminal_tables_use_plain_spaces():
     table = rl.Table({"link": ["ICI"], "rate": [rl.text(4.5e10, "B/s")]})
     assert repr(table) == "link     rate\nICI   45 GB/s"
     assert f"45{SPACE}GB/s" in table._repr_markdown_()
 
 
-def test_words_beside_figures_keep_to_the_left():
+def test_mixed_columns_are_left_aligned():
     table = rl.Table({"chip": ["A", "BB"], "what": ["x", "1"], "n": ["10", "−9"]})
     assert str(table).splitlines() == ["chip  what   n", "A     x     10", "BB    1     −9"]
 
 
-def test_a_table_without_columns_is_refused():
+def test_tables_need_columns():
     with pytest.raises(ValueError, match="columns must be of one length"):
         rl.Table({})

@@ -32,7 +32,7 @@ class Load:
 
 @dataclass
 class FakeMachine:
-    """A clock, and work that advances it; `load(i)` is the load during work interval `i`."""
+    """A clock, and work that advances it; `load(i)` is the load in work interval i."""
 
     load: Callable[[int], Load] = field(default=lambda interval: Load())
     cores: int = 4

@@ -1,10 +1,10 @@
-"""A fake torch on an imaginary GPU: numpy computes the results, and a simulated clock advances.
+"""A fake torch on an imaginary GPU, with a simulated clock.
 
-It implements the torch API that roofmeter uses, and raises torch's errors for likely mistakes: fp8
-weights that are not column-major, a CUDA graph without a warm-up. Each call takes as long as the
-roofs of the device predict, so tests can check which operations roofmeter requests, how it counts
-them, and which figures it computes. It can't show that a real torch has this API, or how fast it
-is.
+numpy computes the results. The fake implements the torch API that roofmeter uses, and raises
+torch's errors for likely mistakes: fp8 weights that are not column-major, a CUDA graph without a
+warm-up. Each call takes as long as the roofs of the device predict, so tests can check which
+operations roofmeter requests, how it counts them, and which figures it computes. It can't show that
+a real torch has this API, or how fast it is.
 """
 
 from __future__ import annotations

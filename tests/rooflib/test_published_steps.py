@@ -1,4 +1,4 @@
-"""Measured decode steps: as their sources print them, and none faster than its lower bound."""
+"""Tests of published decode steps against their tables and lower bounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import rooflib as rl
 from rooflib.catalogue import PublishedStep, _sources
 
-# Model, chip, chips, B, tokens/s as printed, and of how many chips they are: typed from the tables.
+# Model, chip, chips, B, printed tokens/s, number of chips they count; typed from the tables.
 PRINTED = [
     ("Llama 2 7B", "A100 80GB SXM", 1, 1, 104.9, 1),
     ("Llama 2 7B", "A100 80GB SXM", 2, 1, 168.84, 1),
@@ -27,41 +27,41 @@ def lower(each: PublishedStep) -> float:
     return float(rl.bound(each.step, each.chip, "NVLink").lower)
 
 
-def test_they_are_what_the_tables_print():
+def test_published_steps_match_the_printed_tables():
     found = [(m.model, m.chip, m.chips, m.B, m.tokens_per_second) for m in MEASURED]
     assert found == [(*what, rate * of) for *what, rate, of in PRINTED]
 
 
 @pytest.mark.parametrize("each", MEASURED, ids=lambda m: f"{m.model} B={m.B} {m.chips}x{m.chip}")
-def test_no_step_is_faster_than_its_lower_bound_nor_slower_by_far(each):
+def test_measured_steps_are_between_one_and_five_lower_bounds(each):
     assert lower(each) < each.seconds < 5 * lower(each)
 
 
 @pytest.mark.parametrize("each", MEASURED, ids=lambda m: f"{m.model} B={m.B} {m.chips}x{m.chip}")
-def test_all_that_ran_did_fit(each):
+def test_published_steps_fit_into_hbm(each):
     assert rl.bound(each.step, each.chip, "NVLink").fits
 
 
-def test_what_did_not_fit_did_not_run():
-    # The table of gpt-fast has "OOM", out of memory, for the larger model in bf16 on one chip.
+def test_the_published_out_of_memory_case_does_not_fit():
+    # The gpt-fast table has "OOM" (out of memory) for the larger model in bf16 on one chip.
     step = rl.model("Llama 2 70B").decode(1, 208)
     assert not rl.bound(step, "A100 80GB SXM").fits
 
 
-def test_a_bound_is_counted_by_hand():
-    # Bytes of the matrices outside the first table, of its one row, of the cache, and of what is
-    # written: the weights without it, 2 · 32 · 32 · 128 elements a position, 32,000 logits.
+def test_a_lower_bound_matches_a_hand_count():
+    # Elements: weights without the embedding table, one row of the table, cache and new position (2
+    # · 32 · 32 · 128 each per position), and 32,000 logits.
     table = 32000 * 4096
     elements = rl.model("Llama 2 7B").parameters - table + 4096 + 262_144 * (208 + 1) + 32000
     assert lower(MEASURED[0]) == pytest.approx(2 * elements / 2.039e12, rel=1e-12)
 
 
-def test_a_step_gives_a_token_to_each_sequence():
+def test_a_step_generates_one_token_per_sequence():
     by_batch = next(m for m in MEASURED if m.B == 64)
     assert by_batch.seconds == 64 / by_batch.tokens_per_second
 
 
-def test_each_has_a_source_that_can_be_opened_and_every_source_a_figure():
+def test_every_published_step_has_a_source_and_vice_versa():
     assert {each.source for each in MEASURED} == set(_sources("published_steps.toml").values())
     for each in MEASURED:
         assert each.source.url.startswith("https://")

@@ -1,4 +1,4 @@
-"""The examples in docstrings print what they say."""
+"""Doctests of rooflib and roofkit."""
 
 import doctest
 import importlib
@@ -20,12 +20,12 @@ def modules() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", list(modules()))
-def test_examples_print_what_they_say(name: str) -> None:
+def test_docstring_examples_are_correct(name: str) -> None:
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0
 
 
-def test_there_are_examples() -> None:
+def test_docstrings_have_examples() -> None:
     finder = doctest.DocTestFinder()
     found = [len(one.examples) for one in finder.find(rooflib)]
     assert sum(found) >= 3

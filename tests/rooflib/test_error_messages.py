@@ -1,4 +1,4 @@
-"""What somebody reads when an argument is wrong: which one, what came, what is allowed."""
+"""Tests of error messages: the argument, its value, and the allowed values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ BAD_SIZES = [0, -1, float("nan"), float("inf"), -float("inf"), np.float64(-2.5)]
 @pytest.mark.parametrize("bad", BAD_SIZES)
 @pytest.mark.parametrize("name", ["B", "D", "F"])
 @pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
-def test_a_bad_size_is_named(make, name, bad):
+def test_invalid_sizes_are_named(make, name, bad):
     sizes = {"B": 2, "D": 3, "F": 4} | {name: bad}
     with pytest.raises(ValueError, match=rf"^{name} must be above zero and finite; got"):
         make(**sizes)
 
 
 @pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf])
-def test_a_bad_entry_of_an_array_is_located(bad):
+def test_invalid_array_entries_are_located(bad):
     sizes = np.array([[1.0, 2.0], [3.0, bad]])
     with pytest.raises(ValueError, match=re.escape("D must be above zero and finite; D[1, 1] is")):
         rl.matmul(2, sizes, 4)
@@ -33,7 +33,7 @@ def test_a_bad_entry_of_an_array_is_located(bad):
 @pytest.mark.parametrize(
     "bad", ["64", True, None, [1, "2"], [[1], [2, 3]], 1j, np.array(["a"]), [True]]
 )
-def test_a_size_that_is_no_number_is_a_type_error(bad):
+def test_non_numeric_sizes_raise_type_errors(bad):
     with pytest.raises(TypeError, match=r"^B must be a number or an array of numbers"):
         rl.matmul(bad, 3, 4)
 
@@ -44,19 +44,19 @@ def test_a_size_that_is_no_number_is_a_type_error(bad):
     ids=lambda bad: f"{type(bad).__name__}",
 )
 @pytest.mark.parametrize("make", [rl.dot, rl.elementwise, lambda N: rl.matmul_per_example(2, N, 3)])
-def test_a_size_too_large_for_a_float_is_named(make, bad):
+def test_too_large_sizes_are_named(make, bad):
     with pytest.raises(ValueError, match=r"^[ND] must be at most 1e\+30; got .{1,60}$"):
         make(bad)
 
 
 @pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
-def test_the_largest_sizes_have_bounds(make):
+def test_maximum_sizes_have_finite_bounds(make):
     b = rl.bound(make(10**30, 10**30, 10**30), "TPU v5e")
     assert b.times["compute"] == 2 * 10**90 / 1.97e14
     assert b.upper < float("inf")
 
 
-def test_too_large_an_entry_is_located():
+def test_too_large_array_entries_are_located():
     with pytest.raises(ValueError, match=r"^D must be at most 1e\+30; D\[1\] is 1e\+31$"):
         rl.matmul(2, [1e30, 1e31], 4)
 
@@ -92,20 +92,20 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("wrong", "named"), SHAPES)
-def test_shapes_that_do_not_broadcast_are_named(wrong, named):
+def test_shape_mismatches_name_the_arrays(wrong, named):
     with pytest.raises(ValueError, match=r"^shapes must broadcast") as caught:
         wrong()
     assert str(caught.value) == f"shapes must broadcast against each other; got {named}"
 
 
-def test_only_arrays_are_named_among_the_shapes():
+def test_shape_mismatches_omit_scalars():
     assert rl.matmul(np.ones((2, 1)), 3, np.ones(4)).flops.shape == (2, 4)
     with pytest.raises(ValueError, match="got B of shape") as caught:
         rl.matmul(two, 3, three)
     assert "D" not in str(caught.value)
 
 
-def test_a_long_value_is_cut():
+def test_long_values_are_truncated_in_messages():
     with pytest.raises(ValueError, match="got '" + "x" * 56 + r"\.\.\.$"):
         rl.sharded_matmul(2, 4, 4, 2, split="x" * 100)
 
@@ -202,14 +202,14 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize("case", MESSAGES, ids=[case[1] for case in MESSAGES])
-def test_the_message_says_what_came_and_what_is_allowed(case):
+def test_messages_state_the_value_and_the_allowed_ones(case):
     wrong, *parts = case
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the parts below are the match
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
         wrong()
     for part in parts:
         assert part in str(caught.value)
 
 
-def test_an_unknown_public_name_is_an_attribute_error():
+def test_unknown_names_raise_attribute_errors():
     with pytest.raises(AttributeError, match="has no attribute 'speed'"):
-        rl.speed  # noqa: B018 - the look-up itself is what is tested
+        rl.speed  # noqa: B018

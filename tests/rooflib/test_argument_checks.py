@@ -1,4 +1,4 @@
-"""Mistakes that callers make: each is refused by name, or does what it looks like."""
+"""Tests of argument checks, immutability, and static types."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def ax():
 
 @pytest.mark.parametrize("word", ["int8", 1, 0, None, "no"])
 @pytest.mark.parametrize("name", ["causal", "fused"])
-def test_a_flag_is_true_or_false(name, word):
+def test_a_flag_must_be_true_or_false(name, word):
     with pytest.raises(TypeError, match=f"^{name} must be True or False; got"):
         rl.attention(1, 1, 8, 1, 1, 1, **{name: word})
 
 
-def test_numpy_truth_values_are_flags():
+def test_numpy_bools_are_accepted_as_flags():
     on, off = np.array([True, False])
     shape = (1, 8, 8, 2, 1, 16)
     assert rl.attention(*shape, causal=on) == rl.attention(*shape)
@@ -51,20 +51,20 @@ def test_numpy_truth_values_are_flags():
         (rl.model("Llama 3 8B").decode, (1, 8, 1, "int8")),
     ],
 )
-def test_options_are_given_by_name(make, sizes):
+def test_options_are_keyword_only(make, sizes):
     with pytest.raises(TypeError, match="positional argument"):
         make(*sizes)
 
 
 @pytest.mark.parametrize("name", ["gated", "tied"])
-def test_a_models_flags_are_checked(name):
+def test_model_flags_must_be_bools(name):
     sizes = {"layers": 1, "D": 8, "F": 8, "N": 2, "K": 1, "H": 4, "vocabulary": 9}
     with pytest.raises(TypeError, match=f"^{name} must be True or False; got 'yes'"):
         rl.Model("mine", **sizes, **{name: "yes"})
 
 
 @pytest.mark.parametrize(("name", "count"), SIX)
-def test_counts_of_the_largest_sizes_are_finite(name, count):
+def test_counts_at_the_maximum_size_are_finite(name, count):
     op = getattr(rl, name)(*[LIMIT] * count)
     b = rl.bound(op, H100, "NVLink")
     counts = (op.flops, op.bytes, op.held, b.lower, b.upper)
@@ -73,12 +73,12 @@ def test_counts_of_the_largest_sizes_are_finite(name, count):
 
 @pytest.mark.parametrize(("name", "count"), SIX)
 @pytest.mark.parametrize("size", [1e100, 10**31, float("inf"), float("nan")])
-def test_a_size_that_can_not_be_is_refused_by_name(name, count, size):
+def test_invalid_sizes_are_named_in_the_error(name, count, size):
     with pytest.raises(ValueError, match=r"^[A-Z] must be"):
         getattr(rl, name)(*[size] * count)
 
 
-def test_what_holds_arrays_can_be_compared():
+def test_operations_and_bounds_with_arrays_are_comparable():
     one, same = rl.matmul([1, 2], 4, 8), rl.matmul([1, 2], 4, 8)
     other, longer = rl.matmul([1, 3], 4, 8), rl.matmul([1, 2, 3], 4, 8)
     assert one == same
@@ -93,7 +93,7 @@ def test_what_holds_arrays_can_be_compared():
     assert sent[0] not in sent[2:]
 
 
-def test_an_operation_keeps_what_it_was_made_of():
+def test_operations_copy_their_inputs():
     flops, sent, ways = np.array([1.0, 2.0]), np.array([3.0, 4.0]), {}
     ways["NVLink"] = sent
     op = rl.operation(flops=flops, sent=ways)
@@ -103,7 +103,7 @@ def test_an_operation_keeps_what_it_was_made_of():
 
 
 @pytest.mark.parametrize("change", [lambda held: held.update(PCIe=1), lambda held: held.clear()])
-def test_mappings_of_results_are_read_only(change):
+def test_mappings_in_results_are_read_only(change):
     op = rl.operation(1, 1, sent={"NVLink": 1}, hops={"NVLink": 1})
     for held in (op.sent, op.hops, rl.bound(op, H100).times):
         with pytest.raises(TypeError, match="read-only"):
@@ -147,7 +147,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("call", "error", "message"), REFUSED)
-def test_the_error_names_the_argument(call, error, message):
+def test_errors_name_the_argument(call, error, message):
     with pytest.raises(error, match=f"^{message}"):
         call()
 
@@ -163,7 +163,7 @@ POINTS = [
 
 
 @pytest.mark.parametrize(("point", "error", "message"), POINTS)
-def test_a_point_is_a_number_or_a_pair(ax, point, error, message):
+def test_points_must_be_numbers_or_pairs(ax, point, error, message):
     with pytest.raises(error, match=f"^{message}"):
         rl.plots.roofline(ax, {"bf16": 1e15}, {"HBM": 1e12}, {"mine": point})
 
@@ -177,7 +177,7 @@ ROOFS = [
 
 
 @pytest.mark.parametrize(("roofs", "message"), ROOFS)
-def test_a_roof_is_one_number(ax, roofs, message):
+def test_roofs_must_be_single_numbers(ax, roofs, message):
     with pytest.raises(TypeError, match=f"^{message}"):
         rl.plots.roofline(ax, *roofs)
 
@@ -191,7 +191,7 @@ BARS = [
 
 
 @pytest.mark.parametrize(("bounds", "error", "message"), BARS)
-def test_bars_are_bounds_of_plain_numbers(ax, bounds, error, message):
+def test_bars_require_bounds_of_plain_numbers(ax, bounds, error, message):
     with pytest.raises(error, match=f"^{message}"):
         rl.plots.time_bars(ax, bounds)
 
@@ -226,11 +226,10 @@ t: float = rl.bound(rl.matmul([1, 2], 4096, 4096), "TPU v5e").lower
 
 
 @pytest.mark.parametrize(("code", "errors"), [(SCALARS, 0), (ARRAY, 1)])
-def test_plain_numbers_have_plain_types(tmp_path, code, errors):
+def test_scalars_type_check_as_floats(tmp_path, code, errors):
     script = tmp_path / "script.py"
     script.write_text(code)
-    # Without this repository's settings and, since errors in imported code are not the caller's,
-    # without those.
+    # Ignore the mypy settings of this repository. "silent" hides errors in imported code.
     command = [
         sys.executable,
         "-m",
