@@ -140,7 +140,7 @@ class PublishedStep:
 
     @property
     def step(self) -> Operation:
-        """The share of one chip in such a step, as an operation."""
+        """One chip's share of this decode step, as an operation."""
         return model(self.model).decode(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
 
 

@@ -78,7 +78,7 @@ def dtype(name: str | DType, argument: str = "dtype") -> DType:
     return found
 
 
-def wider(first: DType, second: DType) -> DType:
+def common_type(first: DType, second: DType) -> DType:
     """Return the common type in which a product of two types is computed.
 
     Equal types are their own common type. With a float of 16 bits or more, fp8, fp4, int8 and int4
@@ -86,7 +86,7 @@ def wider(first: DType, second: DType) -> DType:
     give fp32, any of these with fp64 gives fp64, int4 with int8 gives int8, and fp4 with fp8 gives
     fp8.
 
-    >>> wider(dtype("bf16"), dtype("int8")).name
+    >>> common_type(dtype("bf16"), dtype("int8")).name
     'bf16'
 
     Other pairs (int8 and fp4, bf16 and fp16, tf32 and another type) have no standard common type

@@ -30,7 +30,7 @@ from rooflib._arguments import (
     positives,
     same_fields,
 )
-from rooflib.dtypes import DTYPES, DType, Type, dtype, wider
+from rooflib.dtypes import DTYPES, DType, Type, common_type, dtype
 from rooflib.table import Table
 from rooflib.units import breakable, span
 
@@ -400,7 +400,7 @@ def matmul_types(
     """
     read = dtype(x, "x")
     weight = dtype_or(second, w, read)
-    kind = wider(read, weight) if compute is None else dtype(compute, "compute")
+    kind = common_type(read, weight) if compute is None else dtype(compute, "compute")
     return read, weight, dtype_or("out", out, read), kind
 
 

@@ -22,7 +22,7 @@ SETTLED_TOLERANCE = 0.05
 MIN_OWN_SHARE, MAX_WAIT_SHARE, MAX_OTHER_SHARE, MAX_STEAL_SHARE = 0.9, 0.05, 0.1, 0.02
 """Shares of CPU time beyond which a sample counts as disturbed."""
 TICK_SECONDS = 0.01
-"""Resolution of the system's CPU time counters; two readings may be off by two ticks."""
+"""Resolution of the system's CPU time counters; an interval may be off by two ticks."""
 MIN_REFERENCE_SECONDS = 0.008
 """Minimum duration of a reference workload; two of them take a fifth of the total time."""
 POLL_SECONDS, MAX_IDLE_WAIT_SECONDS = 0.004, 0.3

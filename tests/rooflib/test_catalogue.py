@@ -1,6 +1,6 @@
-"""Tests of the catalog against a second list, and of chip lookup.
+"""Tests of the catalog against an independent list, and of chip lookup.
 
-The second list was typed from the data sheets, web pages and the book, not from the code. It is in
+The list was typed from the data sheets, web pages and the book, not from the code. It is in
 FLOP/s, bytes/s and bytes, dense, one way, for one link, so it tests the conversions as well.
 """
 
@@ -245,14 +245,14 @@ def test_the_catalog_has_the_nine_chips_in_order():
 
 @pytest.mark.parametrize("name", EXPECTED)
 @pytest.mark.parametrize("what", ["maker", "peaks", "vector", "bandwidth", "capacity", "on_chip"])
-def test_chip_figures_match_the_second_list(name, what):
+def test_chip_figures_match_an_independent_list(name, what):
     expected = EXPECTED[name][what]
     found = getattr(rl.chip(name), what)
     assert found == (pytest.approx(expected, rel=1e-11) if what != "maker" else expected)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_chip_links_match_the_second_list(name):
+def test_chip_links_match_an_independent_list(name):
     links = {
         link.name: (link.bandwidth, link.links_per_axis, link.axes, link.topology)
         for link in rl.chip(name).links
@@ -266,7 +266,7 @@ def test_disagreeing_figures_are_listed_with_their_sources():
     assert [each[3] for each in found] == pytest.approx([value for _, _, value, _ in ALSO])
 
 
-def test_published_shares_match_the_second_list():
+def test_published_shares_match_an_independent_list():
     found = [(a.chip, a.roof, a.fraction, a.source.key, a.note) for a in rl.published_shares()]
     assert found == ACHIEVED
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import rooflib as rl
-from rooflib.dtypes import DTYPES, wider
+from rooflib.dtypes import DTYPES, common_type
 
 BYTES = {
     "fp64": 8,
@@ -49,7 +49,7 @@ def test_common_types_exist_only_for_standard_pairs(first, second):
         kind for kind in (first, second) if {first, second} - {kind} <= AGREED.get(kind, set())
     }
     if meet:
-        assert {wider(rl.dtype(first), rl.dtype(second)).name} == meet
+        assert {common_type(rl.dtype(first), rl.dtype(second)).name} == meet
     else:
         with pytest.raises(ValueError, match=f"compute must be given for {first} times {second}:"):
             rl.matmul(2, 3, 4, x=first, w=second)

@@ -12,7 +12,7 @@ from roofkit.figure.options import OWN, sizes
 from roofkit.live.chart import Chart
 from roofkit.live.theme import finished, log_axis, note, sampled, single
 from rooflib.catalogue import chips
-from rooflib.dtypes import DTYPES, dtype, wider
+from rooflib.dtypes import DTYPES, common_type, dtype
 from rooflib.plots import INK, MUTED
 
 INPUTS = ("bf16", "int8", "fp8")
@@ -113,7 +113,7 @@ def matmul() -> Chart:
 def computed_in(x: str, w: str) -> str:
     """The type of the arithmetic, or nothing where there is no plain one."""
     try:
-        return wider(dtype(x), dtype(w)).name
+        return common_type(dtype(x), dtype(w)).name
     except ValueError:
         return ""
 

@@ -60,7 +60,7 @@ def matmul(backend: Backend, x: Array, w: Array) -> Callable[[Array], tuple[Fp64
 
 
 def rms_norm(backend: Backend, x: Array, gain: Array) -> Callable[[Array], tuple[Fp64, Fp64]]:
-    """Return the same for RMS norm."""
+    """Return a function from an RMS norm to its checked rows and their expected values."""
     step = row_step(x.shape[0])
 
     def both(out: Array) -> tuple[Fp64, Fp64]:
@@ -74,7 +74,7 @@ def rms_norm(backend: Backend, x: Array, gain: Array) -> Callable[[Array], tuple
 def attention(
     backend: Backend, q: Array, k: Array, v: Array, causal: bool
 ) -> Callable[[Array], tuple[Fp64, Fp64]]:
-    """Return the same for attention, for the last head of the last sequence."""
+    """Return a function that checks the last head of the last sequence of attention."""
 
     def last(array: Array) -> Fp64:
         return backend.to_numpy(array[-1, -1] if backend.heads_first else array[-1, :, -1])

@@ -116,7 +116,7 @@ class Nvml:
         self._nvml.nvmlShutdown()
 
     def _query(self, function: str, *rest: Any, of_device: bool = True) -> Any:
-        # Partitions and virtualized devices don't report every value.
+        # MIG partitions and virtual GPUs don't report every value.
         try:
             return getattr(self._nvml, function)(*([self._device] if of_device else []), *rest)
         except (self._nvml.NVMLError, AttributeError):

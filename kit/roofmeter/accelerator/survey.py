@@ -202,7 +202,7 @@ def survey(
         report(min(spent / seconds, 1.0), probe.what)
         try:
             taken = monitor.measure(probe, windows, rest)
-        except RuntimeError as error:  # out of memory, a library error, or a wrong result
+        except RuntimeError as error:  # covers out of memory, library errors, and wrong results
             left_out[probe.key] = _first_line(error)
             continue
         for key, samples in taken.items():
