@@ -12,7 +12,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from typing_extensions import TypeVar  # mypy and Pyright know it without an install
+    from typing_extensions import TypeVar  # type checkers bundle it
 
     N = TypeVar("N", bound="Number")
     N_co = TypeVar("N_co", bound="Number", default="Number", covariant=True)
@@ -111,11 +111,11 @@ def flag(name: str, value: object) -> bool:
     raise TypeError(f"{name} must be True or False; got {short(value)}")
 
 
-def text_of(name: str, value: object) -> str:
-    """Return `value` if it is a text."""
+def string(name: str, value: object) -> str:
+    """Return `value` if it is a string."""
     if isinstance(value, str):
         return value
-    raise TypeError(f"{name} must be a text; got {short(value)}")
+    raise TypeError(f"{name} must be a string; got {short(value)}")
 
 
 def mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
@@ -147,11 +147,11 @@ def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
-    known, hint = ", ".join(choices), near(value, choices)
+    known, hint = ", ".join(choices), suggestion(value, choices)
     raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
 
 
-def near(value: object, choices: Iterable[str]) -> str:
+def suggestion(value: object, choices: Iterable[str]) -> str:
     """Return "; did you mean 'int8'?" if `value` resembles a choice, else ""."""
     import difflib  # imported here to keep `import rooflib` light
 

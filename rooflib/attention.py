@@ -151,4 +151,4 @@ def kv_elements(B: Number, S: Number, K: Number, H: Number) -> Number:
 def check_heads(N: Number, K: Number) -> None:
     """Raise a ValueError unless N is a multiple of K."""
     if np.any(N % K):
-        raise ValueError(f"N must be a multiple of K, the heads of keys; got N={N}, K={K}")
+        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")

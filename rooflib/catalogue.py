@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from rooflib._arguments import near
+from rooflib._arguments import suggestion
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
 from rooflib.operations import Operation
@@ -216,7 +216,7 @@ def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
         return known[wanted]
     names = [each.name for each in entries]
     within = [repr(each) for each in names if wanted and wanted in _normalized(each)]
-    hint = f"; did you mean {' or '.join(within)}?" if within else near(name, names)
+    hint = f"; did you mean {' or '.join(within)}?" if within else suggestion(name, names)
     raise ValueError(f"{kind} must be one of {', '.join(names)}; got {name!r}{hint}")
 
 

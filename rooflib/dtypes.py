@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rooflib._arguments import near, short, text_of, whole
+from rooflib._arguments import short, string, suggestion, whole
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class DType:
     bits: int
 
     def __post_init__(self) -> None:
-        text_of("name of a data type", self.name)
+        string("name of a data type", self.name)
         whole("bits", self.bits)
         if not isinstance(self.bits, int):
             raise TypeError(f"bits must be an int; got {short(self.bits)}")
@@ -73,13 +73,13 @@ def dtype(name: str | DType, argument: str = "dtype") -> DType:
     plain = name.lower() if isinstance(name, str) else ""
     found = DTYPES.get(ALIASES.get(plain, plain))
     if found is None:
-        hint = near(name, [*DTYPES, *ALIASES])
+        hint = suggestion(name, [*DTYPES, *ALIASES])
         raise ValueError(f"{argument} must be one of {', '.join(DTYPES)}; got {name!r}{hint}")
     return found
 
 
 def common_type(first: DType, second: DType) -> DType:
-    """Return the common type in which a product of two types is computed.
+    """Return the type in which a product of two types is computed.
 
     Equal types are their own common type. With a float of 16 bits or more, fp8, fp4, int8 and int4
     are computed in that float: int8 weights and bf16 activations in bf16. bf16 and fp16 with fp32

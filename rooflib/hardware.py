@@ -14,7 +14,7 @@ from rooflib._arguments import (
     positive,
     scalar,
     short,
-    text_of,
+    string,
     whole,
 )
 from rooflib.dtypes import Type, dtype
@@ -56,10 +56,12 @@ class Link:
     latency: float = 0.0
 
     def __post_init__(self) -> None:
-        text_of("name of a link", self.name)
+        string("name of a link", self.name)
         if self.name in ROOFS:
             roofs = ", ".join(ROOFS)
-            raise ValueError(f"name of a link must not be a roof's: {roofs}; got {self.name!r}")
+            raise ValueError(
+                f"name of a link must not be the name of a roof: {roofs}; got {self.name!r}"
+            )
         label = f"link {self.name!r}"
         for name in ("bandwidth", "links_per_axis", "axes", "latency"):
             scalar(f"{label}: {name}", getattr(self, name))
@@ -121,7 +123,7 @@ class Chip:
     on_chip: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        text_of("name", self.name)
+        string("name", self.name)
         positive("bandwidth", scalar("bandwidth", self.bandwidth))
         positive("capacity", scalar("capacity", self.capacity))
         # Make read-only copies, so that later changes by the caller don't affect the chip.

@@ -148,7 +148,9 @@ class Model:
                 size = f"{name}={getattr(self, name)}"
                 raise ValueError(f"chips must divide {name}; got {size}, chips={chips}")
         if np.any((self.K % chips) * (chips % self.K)):
-            raise ValueError(f"chips and K must divide one another; got K={self.K}, chips={chips}")
+            raise ValueError(
+                f"chips must divide K or be a multiple of K; got K={self.K}, chips={chips}"
+            )
         own = larger(self.K // chips, 1)
         step = attention(B, 1, S, self.N // chips, own, self.H, x=x, kv=kv, compute=compute)
         matrices = self.layers * (self.split_weights // chips + 2 * self.D * own * self.H)

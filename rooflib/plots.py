@@ -237,9 +237,9 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
         if not isinstance(each, Bounds):
             raise TypeError(f"bounds[{name!r}] must be a Bounds; got {short(each)}")
         if any(np.size(time) != 1 for time in each.times.values()):
-            raise ValueError(f"bounds[{name!r}] must be those of plain numbers, not of arrays")
+            raise ValueError(f"bounds[{name!r}] must hold plain numbers, not arrays")
     if not bounds:
-        raise ValueError("bounds must hold those of one operation or more; got {}")
+        raise ValueError("bounds must not be empty; got {}")
     roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
     y, ticks, names = 0.0, [], []
     for name, b in bounds.items():

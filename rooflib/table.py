@@ -28,7 +28,7 @@ class Table:
     def __post_init__(self) -> None:
         lengths = {name: len(cells) for name, cells in self.columns.items()}
         if len(set(lengths.values())) != 1:
-            raise ValueError(f"columns must be of one length; got {lengths}")
+            raise ValueError(f"columns must have equal lengths; got {lengths}")
 
     @property
     def rows(self) -> list[tuple[str, ...]]:

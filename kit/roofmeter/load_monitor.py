@@ -272,7 +272,7 @@ def _mark_low_cpu(taken: list[Sample]) -> list[Sample]:
 
 
 _LOW_CPU = "its threads were on a core for only {:.0%} of the time"
-_SLOW = "its {} ran at {:.0%} of its usual pace, by a neighbor or a lower clock"
+_SLOW = "the {} ran at {:.0%} of the usual pace: a busy neighbor or a lower clock"
 
 
 def _share_of(before: float | None, after: float | None, whole: float) -> float | None:

@@ -172,7 +172,7 @@ def test_slow_references_invalidate_adjacent_samples():
     judged = monitor.mark_slow(samples)
     assert figure(list(judged)).interval == pytest.approx((1e9 / TRUE_SECONDS, 1e9 / TRUE_SECONDS))
     why = {sample.disturbed for sample in judged}
-    assert why == {"", "its cores ran at 67% of its usual pace, by a neighbor or a lower clock"}
+    assert why == {"", "the cores ran at 67% of the usual pace: a busy neighbor or a lower clock"}
     assert all(sample.disturbed for sample in judged if sample.per_pass > 1.1 * TRUE_SECONDS)
     assert not any(sample.disturbed for sample in samples)  # the raw samples stay unmarked
 
@@ -321,7 +321,7 @@ def test_figures_from_a_lasting_slowdown_are_left_out():
     run = measure_plan(HOST, machine.work(0.01), [*roofs, replace(call, make=make)], 5,
                lambda share, what: None, machine, references=machine.references())  # fmt: skip
     assert set(run.figures) == {"peak fp32", "peak fp64", "read", "update"}
-    assert "its cores ran at 50%" in run.left_out["call"]
+    assert "the cores ran at 50%" in run.left_out["call"]
 
 
 # Complete runs.

@@ -133,12 +133,12 @@ REFUSED = [
     (lambda: laptop(on_chip=[1]), TypeError, "on_chip must be a mapping"),
     (lambda: laptop(links=["ICI"]), TypeError, "links must be a sequence of Link"),
     (lambda: laptop(links=5), TypeError, "links must be a sequence of Link"),
-    (lambda: rl.Chip(5, {"fp32": 1e12}, 1e11, 1e10), TypeError, "name must be a text"),
+    (lambda: rl.Chip(5, {"fp32": 1e12}, 1e11, 1e10), TypeError, "name must be a string"),
     (lambda: rl.Link("wire", ARRAYS), TypeError, "link 'wire': bandwidth must be one number"),
     (lambda: rl.Link("wire", 1e9, axes=[1]), TypeError, "link 'wire': axes must be one number"),
-    (lambda: rl.Link(None, 1e9), TypeError, "name of a link must be a text"),
+    (lambda: rl.Link(None, 1e9), TypeError, "name of a link must be a string"),
     (lambda: rl.DType("mine", 4.0), TypeError, r"bits must be an int; got 4\.0"),
-    (lambda: rl.DType(4, 4), TypeError, "name of a data type must be a text"),
+    (lambda: rl.DType(4, 4), TypeError, "name of a data type must be a string"),
     (lambda: rl.text(ARRAYS), TypeError, "value must be one number; got array"),
     (lambda: rl.text("5"), TypeError, "value must be one number; got '5'"),
     (lambda: rl.scientific(ARRAYS), TypeError, "value must be one number"),
@@ -183,10 +183,14 @@ def test_roofs_must_be_single_numbers(ax, roofs, message):
 
 
 BARS = [
-    ({}, ValueError, "bounds must hold"),
+    ({}, ValueError, "bounds must not be empty"),
     ([1], TypeError, "bounds must be a mapping"),
     ({"mine": 5}, TypeError, r"bounds\['mine'\] must be a Bounds"),
-    ({"mine": rl.bound(rl.dot([1, 2]), H100)}, ValueError, r"bounds\['mine'\] must be those of pl"),
+    (
+        {"mine": rl.bound(rl.dot([1, 2]), H100)},
+        ValueError,
+        r"bounds\['mine'\] must hold plain numbers",
+    ),
 ]
 
 

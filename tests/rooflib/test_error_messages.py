@@ -192,7 +192,7 @@ MESSAGES = [
     (lambda: rl.Chip("mine", {"bf16": 1}, 0, 1), "bandwidth must be above zero"),
     (lambda: rl.Link("wire", 0), "bandwidth must be above zero"),
     (lambda: rl.Link("wire", 1, topology="star"), "topology must be one of torus, switch, host"),
-    (lambda: rl.Table({"a": ["1"], "b": []}), "columns must be of one length", "'b': 0"),
+    (lambda: rl.Table({"a": ["1"], "b": []}), "columns must have equal lengths", "'b': 0"),
     (lambda: plots.roofline(plots.axes(), {}, {"HBM": 1}), "at least one ceiling and one slope"),
     (
         lambda: plots.roofline(plots.axes(), {"bf16": 9}, {"HBM": 1}, regions=["one"]),

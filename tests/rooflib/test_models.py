@@ -190,7 +190,7 @@ def test_key_heads_are_replicated_over_more_chips_than_heads():
 WRONG = [
     ({"layers": 0}, "layers must be above zero"),
     ({"H": 1.5}, "H must be a whole number"),
-    ({"K": 3}, "N must be a multiple of K, the heads of keys; got N=4, K=3"),
+    ({"K": 3}, "N must be a multiple of K, the key/value heads; got N=4, K=3"),
 ]
 
 
@@ -209,7 +209,9 @@ def test_uneven_splits_over_chips_are_rejected():
     with pytest.raises(ValueError, match="chips must divide F; got F=6, chips="):
         rl.Model("tiny", **TINY | {"F": 6}).decode(1, 1, [1, 4])
     odd = rl.Model("odd", **TINY | {"N": 12, "K": 6, "F": 8})
-    with pytest.raises(ValueError, match="chips and K must divide one another; got K=6, chips=4"):
+    with pytest.raises(
+        ValueError, match="chips must divide K or be a multiple of K; got K=6, chips=4"
+    ):
         odd.decode(1, 1, 4)
 
 

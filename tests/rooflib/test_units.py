@@ -119,7 +119,7 @@ def test_digits_counts_significant_digits():
         (math.nan, "not a number"),
     ],
 )
-def test_scientific(value, shown):
+def test_scientific_formats_powers_of_ten(value, shown):
     assert rl.scientific(value) == shown
 
 
@@ -149,7 +149,7 @@ def test_scientific_accepts_unit_and_digits():
         (math.nan, "not a number"),
     ],
 )
-def test_percent(share, shown):
+def test_percent_formats_fractions(share, shown):
     assert rl.percent(share) == shown
 
 
@@ -196,5 +196,5 @@ def test_mixed_columns_are_left_aligned():
 
 
 def test_tables_need_columns():
-    with pytest.raises(ValueError, match="columns must be of one length"):
+    with pytest.raises(ValueError, match="columns must have equal lengths"):
         rl.Table({})

@@ -164,9 +164,7 @@ class FakeTorch:
     def _scaled_mm(self, x: Tensor, w: Tensor, scale_a, scale_b, out_dtype: str) -> Tensor:
         if not (x.array.flags.c_contiguous and w.array.flags.f_contiguous):
             raise RuntimeError("mat1 must be row-major and mat2 column-major")
-        flops = (
-            -2 * x.array.size * w.shape[1]
-        )  # negative: fp8 arithmetic, bf16 output
+        flops = -2 * x.array.size * w.shape[1]  # negative: fp8 arithmetic, bf16 output
         return self.make("matmul fp8", out_dtype, lambda: x.array @ w.array, flops, x, w)
 
     def clone(self, a: Tensor) -> Tensor:
