@@ -153,7 +153,7 @@ class Chip:
         return peaks[compute]
 
     def link(self, name: str | Link) -> Link:
-        """Look up a link by name; a `Link` is returned as it is."""
+        """Look up a link by name; a `Link` is returned unchanged."""
         if isinstance(name, Link):
             return name
         for link in self.links:

@@ -159,7 +159,7 @@ class Run:
 
     @property
     def caches_end(self) -> float:
-        """Array size in bytes from which on repeated reads run at memory speed."""
+        """Smallest array size in bytes that repeated reads process at memory speed."""
         if self.device:  # A device reports the size of its cache.
             return self.device.cache
         slow = MAX_SPEEDUP_OVER_MEMORY * self.figures["read"].best

@@ -267,7 +267,7 @@ def test_failed_operations_are_left_out_with_the_first_line_of_the_error(torch):
     assert measured(torch).left_out == {"prefill": "CUDA out of memory."}
 
 
-def test_what_is_not_reached_in_time_is_left_out(torch):
+def test_operations_out_of_time_are_left_out(torch):
     run = measured(torch, seconds=1.0)
     assert set(run.figures) >= {"read", "update", "peak bf16", "peak fp32"}
     assert run.operations == {}

@@ -113,7 +113,7 @@ class DeviceMonitor(LoadMonitor):
         return taken
 
     def sustained(self, work: Work, windows: Windows) -> list[Sample]:
-        """Take samples of continuous work; those before the clock settles, are invalid."""
+        """Take samples of continuous work; those before the clock settles are invalid."""
         repeats, start = self.choose_repeats(work), self.clock().wall
         taken: list[Sample] = []
         good = 0
