@@ -149,7 +149,12 @@ def first_whole_from(value: float) -> float: ...
 @overload
 def first_whole_from(value: Size) -> Number: ...
 def first_whole_from(value: Size) -> Number:
-    """The first whole number that is `value` or above it: where a link takes no longer.
+    """Return the smallest whole number that is not below `value`.
+
+    From a threshold of `critical_depth` on, a link takes no longer than the arithmetic, ties
+    included. Where it must take less, use `first_whole_above`.
+
+    `value` is a number or an array, zero or above; infinity gives infinity.
 
     >>> first_whole_from(297.3), first_whole_from(298)
     (298, 298)
