@@ -133,6 +133,7 @@ SPOILED = [
     ("return (2", "SyntaxError: incomplete input", "return (2"),
     ("return 'two", "SyntaxError: unterminated string literal", "return 'two"),
     ("    return 2", "IndentationError: unexpected indent", "return 2"),
+    ("\treturn 2", "Error: ", "return 2"),
 ]
 
 
