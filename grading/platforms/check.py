@@ -45,9 +45,13 @@ def check(folder: Path) -> tuple[list[str], str]:
         *_archives(folder / "submitted", sorted(about.handed_in)),
         *_notebooks(folder, found),
     ]
-    summary = f"{len(found)} hand-ins of {len(about.handed_in)} students"
+    summary = f"{_counted(len(found), 'hand-in')} of {_counted(len(about.handed_in), 'student')}"
     summary += f", {len(about.roster)} in the roster" if about.roster else ", no roster"
     return lines, f"{summary}: {len(lines) or 'nothing'} to put right"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _extensions(session: Any) -> dict[str, list[str]]:
