@@ -17,6 +17,8 @@ from grading.sandbox.box import accepted
 
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; what is done is kept, and the same command goes on from there"
+# What requirements-cluster.txt brings, as a program imports it.
+CLUSTER_MODULES = {"dask", "distributed", "psycopg"}
 INTERRUPTED = 130  # what a shell says of a command that was ended by Ctrl-C
 
 
@@ -40,6 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 options.run(options)
         except Unable as unable:
             raise SystemExit(str(unable)) from None
+        except ModuleNotFoundError as error:
+            if error.name not in CLUSTER_MODULES:
+                raise
+            raise SystemExit(f"{error.name} is not installed: `make cluster` does it") from None
     except KeyboardInterrupt:
         print(f"\n{STOPPED}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None

@@ -18,7 +18,7 @@ from classroom import Classroom, made_up
 from repository import ROOT
 
 from grading import course
-from grading.__main__ import STOPPED
+from grading.__main__ import STOPPED, main
 from grading.course import errors_in_one_line
 from grading.parallel import pool
 from grading.parallel.workers import CannotWork
@@ -133,6 +133,26 @@ def test_a_folder_that_cannot_be_written_to_is_said_in_one_line(command, release
 
 
 # What took too long is tried again, alone and for a limited time.
+
+
+@pytest.mark.parametrize(
+    ("words", "address", "module"),
+    [
+        (["grade", "--cluster", "tcp://127.0.0.1:9"], "", "distributed"),
+        (["worker", "tcp://127.0.0.1:9"], "", "distributed"),
+        (["roster", "people.csv"], "postgresql://127.0.0.1:9/none", "psycopg"),
+    ],
+)
+def test_what_a_large_class_needs_is_named(tmp_path, monkeypatch, words, address, module):
+    command, *rest = words
+    (tmp_path / "submitted").mkdir()
+    (tmp_path / "people.csv").write_text("id\nada\n", encoding="utf-8")
+    rest = [str(tmp_path / word) if word.endswith(".csv") else word for word in rest]
+    course_folder = [] if command == "worker" else [str(tmp_path)]
+    monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
+    monkeypatch.setenv("COURSE_DB", address)
+    with pytest.raises(SystemExit, match=f"{module} is not installed: `make cluster` does it"):
+        main([command, *course_folder, *rest])
 
 
 @dataclass(frozen=True)
