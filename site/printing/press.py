@@ -1,12 +1,16 @@
 """Prints a document: Chromium lays it out, once its fonts are there."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from playwright.sync_api import Page, sync_playwright
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CHROMIUM = (
     "chromium",
@@ -56,6 +60,9 @@ def print_out(page: Page, document: Path, target: Path) -> None:
 @contextmanager
 def press() -> Iterator[Callable[[Path, Path], None]]:
     """A function that prints an HTML file into a PDF file."""
+    # Here, because `make book` reads this module without what printing installs.
+    from playwright.sync_api import sync_playwright
+
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))

@@ -1,11 +1,13 @@
 """README, Makefile, lock and CI agree, and a machine that lacks something is told so in a line."""
 
+import os
 import re
 import shlex
 import socket
 import subprocess
 import sys
 import urllib.request
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import environment
@@ -87,6 +89,65 @@ def test_no_two_locks_disagree(minor: int) -> None:
                 versions.add((pin.name, str(pin.specifier)))
     assert len(versions) > 150
     assert len(versions) == len({name for name, _ in versions})
+
+
+def modules_of_tests_alone() -> set[str]:
+    """Return the modules that requirements-dev.txt installs and requirements.txt does not."""
+    names = [
+        set(re.findall(r"^([a-z0-9._-]+)==", read(f"{lock}.txt"), re.MULTILINE))
+        for lock in ("requirements-dev", "requirements")
+    ]
+    return {
+        module
+        for module, distributions in packages_distributions().items()
+        if {name.lower().replace("_", "-") for name in distributions} <= names[0] - names[1]
+    }
+
+
+@pytest.mark.parametrize("start", ["site", "grading", "kit", "rooflib"])
+def test_what_learners_run_imports_nothing_that_only_tests_install(start: str) -> None:
+    folder = ROOT / start
+    root = folder if start in ("site", "kit") else ROOT
+    files = [path.relative_to(root) for path in folder.rglob("*.py")]
+    # What prints is called by `make pdf` and `make slides` alone; the sandbox's own files and what
+    # measures through torch or jax are not imported here.
+    apart = {"pdf.py", "inside", "accelerator", "printing", "__main__.py", "dask_worker.py"}
+    modules = [
+        ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+        for path in files
+        if not apart & set(path.parts)
+    ]
+    code = """
+import importlib, sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+blocked, modules = map(str.split, sys.stdin.read().splitlines())
+class Missing(MetaPathFinder, Loader):
+    def find_spec(self, name, path=None, target=None):
+        return ModuleSpec(name, self) if name.partition(".")[0] in blocked else None
+    def create_module(self, spec):
+        raise ModuleNotFoundError(f"{spec.name} is for tests alone", name=spec.name)
+    def exec_module(self, module): ...
+sys.meta_path.insert(0, Missing())
+for module in modules:
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name.partition(".")[0] in blocked:
+            raise
+    except (AttributeError, NameError):
+        pass  # runs in a notebook, or is read by another program
+"""
+    blocked = modules_of_tests_alone()
+    assert {"pytest", "playwright", "jax"} <= blocked
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=f"{' '.join(blocked)}\n{' '.join(modules)}",
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (root, ROOT, ROOT / "kit")))},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-1500:]
 
 
 def test_learners_install_nothing_that_only_tests_need() -> None:
