@@ -1,8 +1,7 @@
-"""What a learner's notebook and a page of the book use beside `rooflib`.
+"""Helpers for learners' notebooks and pages of the book, in addition to `rooflib`.
 
-`roofkit.check` compares a learner's functions with published cases, `roofkit.live` holds the
-figures that move, `roofkit.pictures` the pictures that explain, and `roofkit.validate` the messages
-of nbgrader's Validate.
+`roofkit.check` compares a learner's functions with published cases, `roofkit.figures` holds the
+figures that move, and `roofkit.validate` the messages of nbgrader's Validate.
 """
 
 __version__ = "0.3.0"

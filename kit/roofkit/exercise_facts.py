@@ -1,6 +1,6 @@
-"""What a page says of an exercise before a reader begins it: minutes, difficulty, what to read.
+"""Facts about an exercise: its minutes, its difficulty, and the chapter to read first.
 
-The facts stand in the metadata of the exercise's source notebook and nowhere else.
+They are in the metadata of the exercise's source notebook, and only there.
 """
 
 import json
@@ -16,26 +16,26 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of an exercise beforehand."""
+    """Facts about an exercise for readers who haven't begun it."""
 
     title: str  # "Exercise 1: int8 matmul"
-    minutes: int  # for somebody who has just read the chapter
+    minutes: int  # for readers who have just read the chapter
     difficulty: str  # one of DIFFICULTIES
     read_first: str  # a chapter by the stem of its file: "matmul"
 
     @property
     def effort(self) -> str:
-        """Minutes and difficulty in words."""
+        """The minutes and the difficulty in words."""
         if not self.minutes:
             return "minutes and difficulty stand on its page"
         return f"about {self.minutes} minutes, {self.difficulty}"
 
 
 def facts(name: str, course: Path = COURSE) -> Facts:
-    """The facts of the exercise in exercises/<name>/.
+    """Return the facts of the exercise in exercises/<name>/.
 
-    A page may run where the course's files are not, as a notebook downloaded alone. Nothing is
-    known there, and `effort` says where it stands.
+    In a page that was downloaded as a notebook, without the course's files, the facts are empty
+    and `effort` refers to the exercise's page.
     """
     path = course / "exercises" / name / f"{name}.ipynb"
     if not path.exists():
@@ -44,7 +44,7 @@ def facts(name: str, course: Path = COURSE) -> Facts:
 
 
 def of_notebook(notebook: Mapping[str, Any]) -> Facts:
-    """The facts of a notebook, source or released. ValueError if one is missing or odd."""
+    """Return the facts of a notebook; raise ValueError if one is missing or invalid."""
     title = "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
     told = notebook["metadata"].get("exercise", {})
     found = Facts(
@@ -61,7 +61,7 @@ def of_notebook(notebook: Mapping[str, Any]) -> Facts:
 
 
 def chapter_title(chapter: str, course: Path = COURSE) -> str:
-    """The first heading of chapters/<chapter>.md."""
+    """Return the first heading of chapters/<chapter>.md."""
     text = (course / "chapters" / f"{chapter}.md").read_text(encoding="utf-8")
     heading = re.search(r"^# (.+)$", text, re.MULTILINE)
     if heading is None:

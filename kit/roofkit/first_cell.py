@@ -67,7 +67,7 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
             + "and this cell will fetch both by itself."
         )
     print(f"{why}. Installing {' and '.join(addresses.values())}", flush=True)
-    extras = {"roofkit": "[live]"} if "roofkit.live" in modules else {}
+    extras = {"roofkit": "[figures]"} if "roofkit.figures" in modules else {}
     wanted = [f"{name}{extras.get(name, '')} @ {at}" for name, at in addresses.items()]
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
     done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False)

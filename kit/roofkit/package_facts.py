@@ -1,4 +1,4 @@
-"""What an installed package says of itself: its version, its licence and that of its fonts.
+"""Metadata of installed packages: version, license, and the license of their fonts.
 
 Formats: the core metadata of Python packages,
 https://packaging.python.org/specifications/core-metadata; the names in an OpenType font,
@@ -14,22 +14,21 @@ from fontTools.ttLib import TTFont
 
 FIELDS = ("License-Expression", "License", "Classifier")
 UNKNOWN = "not said"
-# Where a font names its licence, among its names.
-LICENCE = 13
+LICENSE_NAME_ID = 13  # of the license description in an OpenType font
 FONTS = (".otf", ".ttf")
 NAMED = re.compile(r"under the (.+?)\.(?:\s|$)")
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package as it is installed here; its licence in the words of its author."""
+    """An installed package, with its license in the words of its author."""
 
     version: str
     licence: str
 
 
 def package(name: str) -> Package:
-    """The facts of an installed package. LookupError if there is none of this name."""
+    """Return the facts of an installed package; raise LookupError if it isn't installed."""
     found = distribution(name)
     fields = {field: found.metadata.get_all(field) or [] for field in FIELDS}
     expression, field = ("".join(fields[name][:1]) for name in FIELDS[:2])
@@ -38,9 +37,9 @@ def package(name: str) -> Package:
 
 
 def licence(expression: str, field: str, classifiers: list[str]) -> str:
-    """The licence's name: from the newest field of the metadata that has one, "" where it lacks.
+    """Return the license's name, from the newest metadata field that has one.
 
-    Some packages have the whole text where its name should stand.
+    Some packages have the whole text of the license in the field for its name.
     """
     name = expression or field
     if not name.strip() or "\n" in name.strip():
@@ -49,18 +48,18 @@ def licence(expression: str, field: str, classifiers: list[str]) -> str:
 
 
 def font_licence(name: str) -> str:
-    """The licence that the fonts in a package name, which may differ from the package's own.
+    """Return the license that a package's fonts name, which may differ from the package's.
 
-    LookupError if no package of this name is installed, or none of its fonts names a licence.
+    Raise LookupError if the package isn't installed, or none of its fonts names a license.
     """
     found = distribution(name)
     named = []
     for file in found.files or []:
         if file.suffix in FONTS:
             with TTFont(Path(str(found.locate_file(file))), lazy=True) as font:
-                named += NAMED.findall(font["name"].getDebugName(LICENCE) or "")
+                named += NAMED.findall(font["name"].getDebugName(LICENSE_NAME_ID) or "")
     if not named:
-        raise LookupError(f"name is {name!r}; allowed is a package whose fonts name their licence")
+        raise LookupError(f"name is {name!r}; allowed is a package whose fonts name their license")
     return "; ".join(dict.fromkeys(named))
 
 

@@ -231,7 +231,7 @@ def figure_data():
     return FIGURE | {"expected": [expected]}
 
 
-def labelled(ax):
+def labeled(ax):
     ax.set_xlabel("batch (tokens)")
     ax.set_ylabel("attainable (FLOP/s)")
 
@@ -240,14 +240,14 @@ def plotted(ax, sizes, batches):
     for size in sizes:
         ax.plot(batches, rate(size, batches), label=f"D = F = {size}")
     ax.legend()
-    labelled(ax)
+    labeled(ax)
 
 
 def by_scatter(ax, sizes, batches):
     for size in sizes:
         ax.scatter(batches, rate(size, batches), label=f"{size:,} × {size:,}")
     ax.legend()
-    labelled(ax)
+    labeled(ax)
 
 
 def by_legend_of_its_own(ax, sizes, batches):
@@ -260,7 +260,7 @@ def by_text(ax, sizes, batches):
     for size in sizes:
         ax.loglog(batches, rate(size, batches))
         ax.text(batches[-1], rate(size, batches)[-1], f"D = {size}")
-    labelled(ax)
+    labeled(ax)
 
 
 def by_arrow(ax, sizes, batches):
@@ -275,7 +275,7 @@ def by_arrow(ax, sizes, batches):
             arrowprops={"arrowstyle": "->"},
         )
     ax.axhline(1e12, linestyle="--", label="peak")
-    labelled(ax)
+    labeled(ax)
 
 
 def by_far_arrow(ax, sizes, batches):
@@ -284,7 +284,7 @@ def by_far_arrow(ax, sizes, batches):
         ax.semilogx(batches, rate(size, batches))
         point = (batches[50], rate(size, batches)[50])
         ax.annotate(str(size), point, (0, -away), "data", "offset points", {"arrowstyle": "->"})
-    labelled(ax)
+    labeled(ax)
 
 
 def by_pyplot(ax, sizes, batches):
@@ -336,14 +336,14 @@ def legend_too_early(ax, sizes, batches):
     ax.legend()
     for size in sizes:
         ax.plot(batches, rate(size, batches), label=str(size))
-    labelled(ax)
+    labeled(ax)
 
 
 def swapped(ax, sizes, batches):
     for size, label in zip(sizes, reversed(sizes), strict=True):
         ax.plot(batches, rate(size, batches), label=str(label))
     ax.legend()
-    labelled(ax)
+    labeled(ax)
 
 
 @pytest.mark.parametrize(
@@ -383,14 +383,14 @@ def only_a_point_each(ax, sizes, batches):
     for size in sizes:
         ax.plot(batches[-1:], rate(size, batches)[-1:], "o", label=str(size))
     ax.legend()
-    labelled(ax)
+    labeled(ax)
 
 
 def across_the_axis(ax, sizes, batches):
     for size in sizes:
         ax.axhline(size, label=str(size))
     ax.legend()
-    labelled(ax)
+    labeled(ax)
 
 
 def from_the_second_on(ax, sizes, batches):
@@ -409,7 +409,7 @@ def dipped(first, last):
         for size in sizes:
             ax.plot(batches, rate(size, batches) * dip, label=f"D = F = {size}")
         ax.legend()
-        labelled(ax)
+        labeled(ax)
 
     return draw
 
@@ -463,7 +463,7 @@ def test_a_curve_may_be_drawn_from_right_to_left_and_with_gaps(capsys):
         for size in sizes:
             ax.plot(x, np.nan_to_num(rate(size, x)), label=str(size))
         ax.legend()
-        labelled(ax)
+        labeled(ax)
 
     check("figure", draw, figure_data())
     assert "right" in capsys.readouterr().out

@@ -133,8 +133,8 @@ def test_figures_that_move_bring_what_they_need(monkeypatch) -> None:
     versions = {"rooflib": "99.0", "roofkit": "99.0"}
     words = pip(monkeypatch, lambda: None)
     with pytest.raises(ImportError):
-        set_up_notebook("https://x.org", versions, "roofkit.live", "alonelib")
-    assert words[-1].startswith("roofkit[live] @ https://x.org/wheels/roofkit-99.0-")
+        set_up_notebook("https://x.org", versions, "roofkit.figures", "alonelib")
+    assert words[-1].startswith("roofkit[figures] @ https://x.org/wheels/roofkit-99.0-")
     words.clear()
     with pytest.raises(ImportError):
         set_up_notebook("https://x.org", versions, "roofkit", "alonelib")

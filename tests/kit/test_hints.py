@@ -122,7 +122,7 @@ def test_one_number_alone_is_off_by_some_factor_always_so_only_a_known_one_is_na
     assert slip([(1 / 1.7, 1.7)], [1.0]) == "The ratio is upside down."
     assert slip([(1.7 * 16, 1.7)], [1.0]) == ""
     assert "is off by a simple factor. Slips" in slip([(1700.0, 1.7)], [1.0])
-    # Two per cent of tolerance would make everything a simple factor.
+    # Two percent of tolerance would make everything a simple factor.
     assert "factor" not in slip([(2.01, 1.0)], [7.0])
 
 

@@ -5,50 +5,40 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from live_pages import drawn
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
-from roofkit import live
-from roofkit.figure.own_chip import OWN
-from roofkit.live.chart import Chart
+from roofkit import figures
+from roofkit.figures import Figure
+from roofkit.figures.engine.own_chip import OWN
 
-SVG = "{http://www.w3.org/2000/svg}"
-LABELS = ("ridge ", "dot product", "addition", "matmul")
-NUMBER = r"(-?[\d.]+)"
-FIGURE = live.intensity()
+PHONE = 320
+"""Pixels of the picture on a phone; elsewhere there is more room."""
+LABELS = 4
+FIGURE = figures.intensity()
 # A chip that has its ridge at 10 FLOP/byte, as a CPU may.
 CPU = FIGURE.with_own(peak=1e12, bandwidth=1e11)
 
 
-def place(shape: ElementTree.Element) -> tuple[float, float]:
-    found = re.match(rf"translate\({NUMBER},{NUMBER}\)", shape.attrib["transform"])
-    assert found is not None
-    return float(found[1]), float(found[2])
-
-
-def box(text: ElementTree.Element) -> Path:
-    """The frame of a label, as wide as in a wide font."""
-    (x, y), words = place(text), text.text or ""
+def box(text: dict[str, str]) -> Path:
+    """Return the frame of a label, as wide as in a wide font."""
+    x, y, words = float(text["x"]), float(text["y"]), text["text"]
     wide = float(TextPath((0, 0), words, size=12).get_extents().width)
-    left = x - wide if text.attrib["text-anchor"] == "end" else x
+    left = x - wide if text.get("text-anchor") == "end" else x
     return Path([(left, y - 9), (left + wide, y - 9), (left + wide, y + 1), (left, y + 1)])
 
 
-def drawn(figure: Chart, **settings: float | str) -> tuple[dict[str, Path], list[Path]]:
-    """The frames of the labels, and the two rules and three curves."""
-    svg = ElementTree.fromstring(figure.svg(**settings))
-    texts = {t.text or "": box(t) for t in svg.iter(f"{SVG}text")}
-    labels = {words: frame for words, frame in texts.items() if words.startswith(LABELS)}
+def places(picture: str) -> tuple[dict[str, Path], list[Path]]:
+    """Return the frames of the labels, and the two rules and three curves."""
+    labels = {text["text"]: box(text) for text in drawn(picture, "names")}
     lines = []
-    for rule in svg.iter(f"{SVG}line"):
-        if rule.get("stroke-width") == "2" or rule.get("stroke-dasharray"):
-            x, y = place(rule)
-            end = x + float(rule.get("x2", 0)), y + float(rule.get("y2", 0))
-            lines.append(Path([(x, y), end]))
-    for curve in svg.iter(f"{SVG}path"):
-        if curve.get("stroke-width") == "2" and "L" in curve.attrib["d"]:
-            points = re.findall(rf"{NUMBER},{NUMBER}", curve.attrib["d"])
-            lines.append(Path([(float(x), float(y)) for x, y in points]))
+    for rule in drawn(picture, "ridge") + drawn(picture, "here"):
+        ends = [(float(rule[f"x{end}"]), float(rule[f"y{end}"])) for end in "12"]
+        lines.append(Path(ends))
+    for path in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}path"):
+        points = re.findall(r"[ML](\S+) ([^ML]+)", path.attrib["d"])
+        lines.append(Path([(float(x), float(y)) for x, y in points]))
     return labels, lines
 
 
@@ -60,15 +50,11 @@ def drawn(figure: Chart, **settings: float | str) -> tuple[dict[str, Path], list
         pytest.param(CPU, OWN, marks=pytest.mark.long),
     ],
 )
-def test_no_label_crosses_another_or_a_line(
-    monkeypatch: pytest.MonkeyPatch, figure: Chart, chip: str
-) -> None:
-    # As wide as the plot is on a phone; elsewhere there is more room.
-    monkeypatch.setattr("roofkit.live.chart.STATIC_WIDTH", 230)
+def test_no_label_crosses_another_or_a_line(figure: Figure, chip: str) -> None:
     (sizes,) = (control.options for control in figure.controls if control.name == "n")
     for n in sizes:
-        labels, lines = drawn(figure, n=n, chip=chip)
-        assert len(labels) == len(LABELS)
+        labels, lines = places(figure.svg(width=PHONE, n=n, chip=chip))
+        assert len(labels) == LABELS
         assert len(lines) == 5
         for (one, a), (two, b) in itertools.combinations(labels.items(), 2):
             assert not a.intersects_path(b), (n, one, two)

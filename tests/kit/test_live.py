@@ -1,4 +1,4 @@
-"""Live figures in a browser: every control moves, and every number shown is rooflib's."""
+"""Figures in a browser: every control moves, and every number shown is rooflib's."""
 
 import bisect
 import dataclasses
@@ -7,8 +7,6 @@ import json
 import math
 import random
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,16 +19,15 @@ from repository import ROOT
 from site_server import Server
 
 import rooflib as rl
-from roofkit import live
-from roofkit.figure.colours import LAB_STYLE
-from roofkit.figure.controls import Slider
-from roofkit.figure.live_figure import LiveFigure
-from roofkit.figure.own_chip import OWN
+from roofkit import figures
+from roofkit.figures import Figure
+from roofkit.figures.engine.colors import LAB_STYLE
+from roofkit.figures.engine.controls import Slider
+from roofkit.figures.engine.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips", "attention")
-# What depends on the page and hardly on the figure: one chart and one picture, the others when all
-# is tested.
+# For what depends on the page and hardly on the figure; the long tests take all figures.
 SOME = [
     pytest.param(name, marks=[] if name in ("roofline", "chips") else pytest.mark.long)
     for name in FIGURES
@@ -39,7 +36,7 @@ SOME = [
 Settings = dict[str, Any]
 
 
-# What rooflib says, from its own functions and not from the figures' formulas.
+# Expected values, from rooflib's functions instead of the figures' formulas.
 
 
 def of_time(flops: float, bytes: float, chip: str) -> Settings:
@@ -167,8 +164,8 @@ ORACLES = {
 }
 
 
-def walk(figure: LiveFigure, steps: int) -> Iterator[Settings]:
-    """Settings, so many different ones, a move apart: first every control to both ends."""
+def walk(figure: Figure, steps: int) -> Iterator[Settings]:
+    """Yield `steps` different settings, one move apart, starting with both ends of each control."""
     draw = random.Random(figure.name)
     at = {control.name: control.start for control in figure.controls}
     seen = set()
@@ -185,8 +182,8 @@ def walk(figure: LiveFigure, steps: int) -> Iterator[Settings]:
         yield at
 
 
-def agree(figure: LiveFigure, settings: Settings, values: Settings, texts: Settings) -> None:
-    """Hold values and texts by name against rooflib's at these settings."""
+def agree(figure: Figure, settings: Settings, values: Settings, texts: Settings) -> None:
+    """Compare values and texts by name with rooflib's at these settings."""
     expected = ORACLES[figure.name](**settings)
     for number in figure.numbers:
         if "problem" in expected:
@@ -200,13 +197,13 @@ def agree(figure: LiveFigure, settings: Settings, values: Settings, texts: Setti
         unit = number.unit
         if unit.startswith("@"):
             unit = str(expected["unit"])
-        # 3.125 ms may be shown as 3.12 or 3.13 ms: Python and the browser round ties each its way.
+        # A last bit decides how a near tie such as 3.125 ms is rounded.
         near = (true * (1 - 1e-9), true, true * (1 + 1e-9))
         shown = [rl.percent(v) if unit == "%" else rl.text(v, unit) for v in near]
         assert texts[number.name] in shown, (number.name, settings)
 
 
-def speaks_of(figure: LiveFigure, settings: Settings, says: str) -> None:
+def speaks_of(figure: Figure, settings: Settings, says: str) -> None:
     expected = ORACLES[figure.name](**settings)
     if "problem" in expected:
         assert "choose" in says
@@ -222,7 +219,7 @@ def speaks_of(figure: LiveFigure, settings: Settings, says: str) -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_formulas_are_those_of_rooflib(name: str) -> None:
-    figure = getattr(live, name)()
+    figure = getattr(figures, name)()
     for settings in walk(figure, 200):
         texts = figure.texts(**settings)
         agree(figure, settings, figure.values(**settings), texts)
@@ -234,19 +231,19 @@ def test_formulas_are_those_of_rooflib(name: str) -> None:
     [
         # Half of the columns of x, half of the rows of w, and the whole output.
         (
-            live.chips,
+            figures.chips,
             {"N": 2, "B": 512, "D": 4096, "F": 4096, "over": OWN},
             2 * (512 * 2048 + 2048 * 4096 + 512 * 4096),
         ),
         (
-            live.matmul,
+            figures.matmul,
             {"B": 1, "D": 64, "F": 96, "x": "int8", "chip": OWN},
             64 + 2 * 64 * 96 + 2 * 96,
         ),
     ],
 )
 def test_what_does_not_fit_is_named_to_the_byte(
-    figure: Callable[[], LiveFigure], settings: Settings, memory: int
+    figure: Callable[[], Figure], settings: Settings, memory: int
 ) -> None:
     exact = figure().with_own(memory=memory)
     assert "not fit" not in exact.texts(**settings)["says"]
@@ -255,7 +252,15 @@ def test_what_does_not_fit_is_named_to_the_byte(
     assert less.texts(**settings)["memory"] == rl.text(memory - 1, "B")
 
 
-# What stands at an axis: all that is in the picture beside labels with words of their own.
+def test_bounds_a_hundredth_apart_are_two_numbers() -> None:
+    for settings in walk(figures.time(), 400):
+        values, says = figures.time().values(**settings), figures.time().texts(**settings)["says"]
+        nearly_equal = values["upper"] < 1.01 * values["lower"]
+        assert ("nearly equal" in says) is nearly_equal
+        assert ("takes between" in says) is not nearly_equal
+
+
+# The numbers at an axis, without labels that have words.
 TICK = re.compile(r">([\d.,]+(?:\N{NO-BREAK SPACE}\S+)?)</text>")
 AXES = {
     "time": ({"bytes": 1e9, "flops": 1e12}, {"0 s", "500 µs"}),
@@ -269,39 +274,32 @@ AXES = {
 @pytest.mark.parametrize("name", AXES)
 def test_axes_have_the_numbers_that_people_use(name: str) -> None:
     settings, expected = AXES[name]
-    picture = getattr(live, name)().svg(**settings)
+    picture = getattr(figures, name)().svg(**settings)
     labels = {label.replace("\N{NO-BREAK SPACE}", " ") for label in TICK.findall(picture)}
     assert expected <= labels
-    # Neither a prefix that clings to its number nor one where numbers are counted in commas.
+    # A prefix is separated from its number, and numbers with commas have none.
     assert not re.search(r">\d[\d.]*[a-zA-Zµ]</text>", picture)
     assert all(re.fullmatch(r"[\d.,]+( ([GTP]|[nµm]?s))?", label) for label in labels), labels
 
 
 def test_a_short_time_has_its_own_unit_at_the_axis() -> None:
-    picture = live.chips().svg(N=256, B=512, F=512)
+    picture = figures.chips().svg(N=256, B=512, F=512)
     assert "100\N{NO-BREAK SPACE}ns</text>" in picture
     assert "10\N{NO-BREAK SPACE}µs</text>" in picture
 
 
 def test_an_unknown_setting_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^the control must be one of flops, bytes, chip; got"):
-        live.time().values(chips="H100 SXM")
+        figures.time().values(chips="H100 SXM")
     with pytest.raises(ValueError, match=r"^split must be one of B, D, F; got 'N'"):
-        live.chips().values(split="N")
-
-
-def test_rooflib_alone_does_not_import_altair() -> None:
-    code = (
-        "import sys, rooflib; assert not {'altair', 'vl_convert', 'matplotlib'} & set(sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+        figures.chips().values(split="N")
 
 
 def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv(live.PAGE, raising=False)
-    figure = live.matmul()
+    monkeypatch.delenv(figures.PAGE, raising=False)
+    figure = figures.matmul()
     bundle = figure._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle
     *_, folded, picture = figure.widget.children
@@ -316,21 +314,21 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     true = of_matmul(**figure.settings)
     assert figure.values()["t_math"] == true["t_math"]
     assert rl.text(true["t_math"], "s") in picture.value
-    assert before.count("<svg") == picture.value.count("<svg") == 1
+    assert before.count("<svg aria-hidden") == picture.value.count("<svg aria-hidden") == 1
     drawn = [html[html.index("<svg") : html.index("</svg>")] for html in (before, picture.value)]
     assert drawn[0] != drawn[1]
     assert folded.titles == (OWN.capitalize(),)
 
 
 def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
-    colour = re.compile(r"--c-([0-9a-f]{6}): (#[0-9a-f]{6});")
-    site = dict(colour.findall((ROOT / "site/static/course.css").read_text(encoding="utf-8")))
-    lab = dict(colour.findall(LAB_STYLE))
+    color = re.compile(r"--c-([0-9a-f]{6}): (#[0-9a-f]{6});")
+    site = dict(color.findall((ROOT / "site/static/course.css").read_text(encoding="utf-8")))
+    lab = dict(color.findall(LAB_STYLE))
     assert lab
     assert lab.items() <= site.items()
 
 
-# The same in the pages of the site: the chapter of each name has the figure of that name.
+# In the site's pages: the chapter of each name has the figure of that name.
 
 
 @pytest.fixture(scope="module")
@@ -346,7 +344,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def opened(context: BrowserContext, origin: str, name: str) -> Page:
-    """The chapter, once its figure follows its controls."""
+    """Open the chapter and wait until its figure follows its controls."""
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.goto(f"{origin}/chapters/{name}.html")
@@ -359,7 +357,7 @@ Chapters = Callable[[str], Page]
 
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, origin: str) -> Iterator[Chapters]:
-    """Chapters that stay open; each test starts where the last one left the figure."""
+    """Chapters that stay open: each test starts where the previous one left the figure."""
     context = browser.new_context(viewport=site_browser.DESK)
     yield functools.cache(lambda name: opened(context, origin, name))
     context.close()
@@ -391,11 +389,11 @@ async (figure, settings) => {
 @pytest.mark.parametrize("steps", [12, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_number_shown_is_rooflibs(chapter: Chapters, name: str, steps: int) -> None:
-    page, figure = chapter(name), getattr(live, name)()
+    page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
     says = element.locator(".live-says")
     settings = list(walk(figure, steps))
-    # In a few parts, since the description waits until the reader pauses.
+    # In a few batches, because the description waits for a pause.
     for start in range(0, len(settings), 15):
         part = settings[start : start + 15]
         positions = [
@@ -415,34 +413,22 @@ def test_every_number_shown_is_rooflibs(chapter: Chapters, name: str, steps: int
         speaks_of(figure, part[-1], words)
 
 
-def test_the_bundle_waits_until_the_page_is_there(
+def test_only_pages_with_figures_load_their_script(
     context: BrowserContext, origin: str, site: Path
 ) -> None:
     traffic = site_browser.Traffic().listen(context)
     opened(context, origin, "time")
-    assert any("live-charts.js" in url for url in traffic.asked)
+    assert any("live.js" in url for url in traffic.asked)
     for name in FIGURES:
         html = (site / "chapters" / f"{name}.html").read_text(encoding="utf-8")
         assert "html-manager" not in html
         assert "widget-view" not in html
-        assert 'src="../_static/live-charts.js' not in html
-    # Pages without a figure load nothing for them.
     assert "live" not in (site / "chapters" / "glossary.html").read_text(encoding="utf-8")
-
-
-def test_a_page_with_pictures_alone_needs_no_bundle(context: BrowserContext, origin: str) -> None:
-    traffic = site_browser.Traffic().listen(context)
-    page = context.new_page()
-    page.goto(f"{origin}/index.html")
-    page.locator('figure[data-figure="one-roof"][data-state="live"]').wait_for()
-    page.wait_for_load_state("networkidle")
-    assert any("live.js" in url for url in traffic.asked)
-    assert not any("live-charts.js" in url for url in traffic.asked)
 
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_controls_have_names_and_answer_to_keys(chapter: Chapters, name: str) -> None:
-    page, figure = chapter(name), getattr(live, name)()
+    page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
     position = "(e => Number(e.selectedIndex ?? e.value))(document.activeElement)"
     element.get_by_label(figure.controls[0].label, exact=True).focus()
@@ -453,7 +439,7 @@ def test_controls_have_names_and_answer_to_keys(chapter: Chapters, name: str) ->
         assert named.evaluate("(e) => e === document.activeElement")
         at = page.evaluate(position)
         forward = at + 1 < len(control.options)
-        # A list goes forward downwards, a slider upwards.
+        # The next entry of a list is below; of a slider, above.
         down = forward is not isinstance(control, Slider)
         page.keyboard.press("ArrowDown" if down else "ArrowUp")
         moved = at + 1 if forward else at - 1
@@ -477,9 +463,9 @@ def test_a_finger_moves_a_slider(browser: Browser, origin: str) -> None:
     assert box["height"] >= 24
     slider.tap(position={"x": box["width"] - 2, "y": box["height"] / 2})
     page.locator('figure[data-figure="time"][data-state="live"]').wait_for()
-    last = live.time().controls[0].options[-1]
+    last = figures.time().controls[0].options[-1]
     assert (
-        live.time().texts(flops=last)["says"]
+        figures.time().texts(flops=last)["says"]
         == page.locator('figure[data-figure="time"] .live-says').text_content()
     )
     context.close()
@@ -492,7 +478,9 @@ def test_without_javascript_the_reader_has_picture_and_text(browser: Browser, or
         page.goto(f"{origin}/chapters/{name}.html")
         element = page.locator(f'figure[data-figure="{name}"]')
         assert element.locator(".live-picture > svg").is_visible()
-        assert element.locator(".live-says").text_content() == getattr(live, name)().texts()["says"]
+        assert (
+            element.locator(".live-says").text_content() == getattr(figures, name)().texts()["says"]
+        )
         assert not element.locator("input, select").first.is_visible()
     context.close()
 
@@ -519,7 +507,7 @@ def test_a_figure_is_as_wide_as_its_place(chapter: Chapters, name: str) -> None:
             "texts => texts.map((text) => parseFloat(getComputedStyle(text).fontSize))"
         )
         assert min(sizes) >= 11
-        box = page.locator(f'figure[data-figure="{name}"] .live-picture svg').bounding_box()
+        box = page.locator(f'figure[data-figure="{name}"] .live-picture svg').first.bounding_box()
         assert box is not None
         widths.append(box["width"])
     assert widths[3] > widths[0] > widths[1] > widths[2]
@@ -547,7 +535,7 @@ def test_on_a_phone_controls_and_numbers_are_seen_together(
     context.close()
 
 
-def test_colours_follow_the_theme(chapter: Chapters) -> None:
+def test_colors_follow_the_theme(chapter: Chapters) -> None:
     ink = """(theme) => {
       const html = document.documentElement, before = html.dataset.theme;
       html.dataset.theme = theme;
@@ -563,18 +551,18 @@ def test_colours_follow_the_theme(chapter: Chapters) -> None:
     assert light != dark
 
 
-# What a figure says is text, whatever is in it.
+# Whatever a figure's words contain, they stay text.
 
 NASTY = '</script><script>document.title = "owned"</script><!--<script> & "quoted" <b>'
 
 
-def test_no_text_of_a_figure_ends_its_elements(context: BrowserContext) -> None:
-    figure = dataclasses.replace(live.time(), title=NASTY, says=f"{NASTY} {{lower}}")
+def test_markup_in_a_figures_words_stays_text(context: BrowserContext) -> None:
+    figure = dataclasses.replace(figures.time(), title=NASTY, says=f"{NASTY} {{lower}}")
     html = figure.html()
     page = context.new_page()
     page.set_content(f"<!doctype html><title>mine</title>{html}<p id='end'>The end</p>")
     assert page.title() == "mine"
-    # What comes after the figure is not swallowed, and the script's data is what was put in.
+    # The page goes on after the figure, and the script's data is complete.
     assert page.locator("body > #end").count() == 1
     data = page.locator('figure.live script[type="application/json"]')
     assert data.count() == page.locator("script").count() == 1

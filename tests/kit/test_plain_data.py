@@ -12,7 +12,7 @@ import pytest
 
 from roofkit.check.answers import ask
 from roofkit.check.messages import asked_for
-from roofkit.check.plain_data import MOST, describe
+from roofkit.check.plain_data import MAX_ENTRIES, describe
 
 
 class Scalar:
@@ -250,7 +250,7 @@ def test_hostile_objects_can_still_be_described():
     assert describe(Everything()).startswith("a")
 
 
-@pytest.mark.parametrize("value", [LyingList([1]), range(MOST + 1), [0] * (MOST + 1)])
+@pytest.mark.parametrize("value", [LyingList([1]), range(MAX_ENTRIES + 1), [0] * (MAX_ENTRIES + 1)])
 def test_a_row_without_end_comes_to_one(value):
     assert answer(value, "numbers").problem == "too-many"
 

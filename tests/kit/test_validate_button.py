@@ -8,14 +8,14 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import bundle
-import lab
-import lab_rooms
 import nbformat
 import pytest
+from book_extension.contents import names
 from classroom import Classroom, cell, code, points
+from commands import lab
+from commands.handouts import bundle
+from commands.jupyterlab import folders
 from lab_browser import jupyterlab
-from lab_names import names
 from playwright.sync_api import Browser, Locator, Page
 from repository import ROOT
 from site_browser import DESK
@@ -59,10 +59,10 @@ FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "matmul"}
 
 def as_make_lab_has_them(folder: Path, home: Path) -> dict[str, str]:
     """The variables of `make lab`, with HOME in `home`."""
-    given = {name: value for name, value in os.environ.items() if name not in lab_rooms.ROOMS}
+    given = {name: value for name, value in os.environ.items() if name not in folders.VARIABLES}
     own = folder / ".jupyter"
-    lab_rooms.make_quiet(own / "config")
-    return given | lab_rooms.rooms(own, given, home) | {"HOME": str(home)}
+    folders.make_quiet(own / "config")
+    return given | folders.variables(own, given, home) | {"HOME": str(home)}
 
 
 @pytest.fixture(scope="module")
@@ -185,9 +185,9 @@ def test_an_exercise_says_what_it_takes_and_what_to_read_first(
     assert "35 minutes, medium" in card(first_sheet, NAME).inner_text()
     exercise = first_sheet.locator(".exercise", has_text="Exercise 5: H100 from its spec sheet")
     assert "Read first: " in exercise.inner_text()
-    exercise.get_by_role("link", name="The hardware catalogue").click()
+    exercise.get_by_role("link", name="The hardware catalog").click()
     active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
-    active.get_by_role("heading", name="The hardware catalogue").wait_for()
+    active.get_by_role("heading", name="The hardware catalog").wait_for()
 
 
 def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(

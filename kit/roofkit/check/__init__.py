@@ -17,17 +17,17 @@ from .wording import listed, percent, written
 
 __all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
 
-TRIES = 2  # failed ones, after which a stronger hint is offered
+TRIES = 2  # failed checks after which a stronger hint is offered
 WIDTH = 80  # `nbgrader validate` cuts longer lines off
 
-_published: dict[str, Any] = {}  # part → its cases, of the notebook that this process runs
-_failed: dict[str, int] = {}  # part → how often its check has failed here
+_published: dict[str, Any] = {}  # part → its published cases
+_failed: dict[str, int] = {}  # part → how often its check has failed
 _wrong: set[str] = set()  # parts whose last check failed
 _right: dict[str, object] = {}  # part → the function that passed its last check
 
 
 class CheckFailed(Exception):
-    """A check that found something; shown as its sentences alone, without a traceback."""
+    """A failed check; shown as its sentences, without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -41,7 +41,7 @@ class CheckInterrupted(KeyboardInterrupt):
 
 
 def cases(data: str) -> None:
-    """Take in the published cases of all parts, as a released notebook carries them."""
+    """Load the published cases of all parts, as packed into the released notebook."""
     try:
         _published.update(unpack(data))
     except ValueError as error:
@@ -81,7 +81,7 @@ check = Check()
 
 
 def headline(part: str, verdict: Verdict) -> str:
-    """What came out, in one line."""
+    """Return the result of a check in one line."""
     cases = "the published case" if verdict.total == 1 else f"{verdict.total} published cases"
     if verdict.passed:
         return f"{part}: right for {cases}."
@@ -91,7 +91,7 @@ def headline(part: str, verdict: Verdict) -> str:
 
 
 def scope(known: Mapping[str, Any]) -> list[str]:
-    """What was checked here, and what grading does with the same function."""
+    """Return what was checked here, and what grading checks with the same function."""
     cases = cases_of(known["cases"])
     shown = "; ".join(dict.fromkeys(line for case in cases if (line := _short(case))))
     ranges = "; ".join(f"{name}: {values}" for name, values in known["ranges"].items())
@@ -105,12 +105,12 @@ def scope(known: Mapping[str, Any]) -> list[str]:
 
 
 def tries() -> dict[str, Any]:
-    """What decides on hints, as plain data: for a Python that is ended and started again."""
+    """Return the state that decides on hints, for a Python process that is restarted."""
     return {"failed": dict(_failed), "wrong": sorted(_wrong)}
 
 
 def take_tries(data: Mapping[str, Any]) -> None:
-    """Go on from the `tries` of an earlier Python."""
+    """Restore the `tries` of an earlier Python process."""
     _failed.update(data["failed"])
     _wrong.update(data["wrong"])
 
@@ -165,7 +165,7 @@ def _remember(part: str, function: object, verdict: Verdict) -> None:
 def _report(
     part: str, known: Mapping[str, Any], function: Any, verdict: Verdict, slow: str
 ) -> Iterator[str]:
-    """The lines of what is printed; `slow`: why a call may be too late in grading."""
+    """Yield the lines to print; `slow`: why a call may time out in grading."""
     yield _wrapped(headline(part, verdict))
     if verdict.passed and slow:
         yield _wrapped(slow)
@@ -181,7 +181,7 @@ def _report(
 
 
 def _earlier(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
-    """That the function calls one that is known to be wrong."""
+    """Yield a sentence if the function calls one that is known to be wrong."""
     parts = {_published[key]["function"]: key for key in _wrong if key in _published}
     parts.pop(known["function"], None)
     wrong = [f"`{name}`" for name in called(function, parts)] if callable(function) else []
@@ -194,7 +194,7 @@ def _earlier(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str
 
 
 def _short(case: Mapping[str, Any]) -> str:
-    """The numbers and texts of a case; lists and dictionaries would fill the page."""
+    """Return the numbers and texts of a case; lists and dictionaries would fill the page."""
     plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
     return ", ".join(f"{key} = {written(value)}" for key, value in plain.items())
 

@@ -1,4 +1,4 @@
-"""What a learner's function answers: each call's value as plain data, or what stood in the way."""
+"""Calls of a learner's function: each value as plain data, or the problem."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,19 +14,19 @@ from .plot_reading import facts
 
 __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
-DETAIL = 300  # characters of an error's text
-# Frames that no learner named, and most of which a later Python does without.
+MAX_DETAIL = 300  # characters of an error's text
+# Frames without a name of the learner's; Python 3.12 inlines most of them.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-AGAIN = 1e-12  # two answers for one case that differ by more than this are two answers
+REPEAT_TOLERANCE = 1e-12  # relative; answers to one case that differ by more are different
 
 Limit = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one call: a plain value, or the problem that stood in the way.
+    """The result of one call: a plain value, or the problem.
 
-    `detail` may quote what the function was given or said, so it is for the learner's own eyes.
+    `detail` may quote arguments and error texts, so only the learner may see it.
     """
 
     value: Plain = None
@@ -35,7 +35,7 @@ class Answer:
 
 
 class TooLate(BaseException):
-    """A call took too long. No Exception, so that a learner's `except Exception` lets it pass."""
+    """A call timed out. A BaseException, which a learner's `except Exception` lets through."""
 
 
 def ask(
@@ -44,9 +44,9 @@ def ask(
     kind: str,
     limit: Limit = nullcontext,
 ) -> Answer:
-    """Call `function` with a copy of the keyword arguments `case` and take its value out.
+    """Call `function` with a copy of the keyword arguments `case`, and return its answer.
 
-    limit: opened around the call; may raise TooLate in it.
+    limit: a context manager around the call, which may raise TooLate.
     """
     return _asked(function, deepcopy(dict(case)), kind, limit)
 
@@ -57,15 +57,14 @@ def ask_all(
     kind: str,
     limit: Limit = nullcontext,
 ) -> Iterator[Answer]:
-    """One answer for each case, and then one more, about asking the first case again.
+    """Yield one answer for each case, and one more about calling the first case again.
 
-    Each case is asked with a copy of its own. Then the first is asked again with the very objects
-    that the function got the first time. If the answer is another one, the problem of the last
-    answer is "changing" if that is so with a new copy too, or if those objects are still what they
-    were, else "changed-inputs": the function changed what it was given. If all is well, or if there
-    was no first value, it is "".
+    Each call gets its own copy of the arguments; the repeated call gets the same objects as the
+    first one. If its answer differs, the problem of the last answer says why: "changed-inputs" if
+    the function has changed those objects and a new copy gives the first answer, else "changing".
+    If the answers agree, or if the first call failed, the problem is "".
 
-    limit: opened around each single call. After a call that was too late no other is made.
+    limit: a context manager around each call. No more calls follow one that timed out.
     """
     if not cases:
         return
@@ -92,21 +91,21 @@ def ask_all(
 
 
 def _agree(answer: Answer, first: Answer) -> bool:
-    return not answer.problem and same(answer.value, first.value, AGAIN)
+    return not answer.problem and same(answer.value, first.value, REPEAT_TOLERANCE)
 
 
 def _shown(arguments: dict[str, Any]) -> str:
-    """Arguments as text, in which the order of a dictionary counts too."""
+    """Return arguments as text, which also shows the order of a dictionary."""
     try:
         return repr(arguments)
-    except Exception:  # an object that the function has put there
+    except Exception:  # the function has put an object there whose repr fails
         return ""
 
 
 def _asked(
     function: Callable[..., object], arguments: dict[str, Any], kind: str, limit: Limit
 ) -> Answer:
-    """What `function` answers to these very objects."""
+    """Call `function` with these objects, not copies, and return its answer."""
     if not callable(function):
         return Answer(problem="not-a-function", detail=_no_function(function))
     try:
@@ -130,7 +129,7 @@ def _asked(
 
 
 def _no_function(value: object) -> str:
-    """Why there is none: mostly because `operations = operations(…)` was run."""
+    """Say what was passed instead of a function, often after `operations = operations(…)`."""
     return (
         f"what was handed in is {describe(value)}. If its name was given to a result, as in "
         "`name = name(…)`, run the cell with its `def` again, and give the result another name"
@@ -138,21 +137,23 @@ def _no_function(value: object) -> str:
 
 
 def _failure(function: Callable[..., object], error: BaseException) -> Answer:
-    """What an error of the function's own means."""
-    if isinstance(error, NotImplementedError) and not error.args:  # as it is released
+    """Return the answer for an error that the function raised."""
+    if isinstance(error, NotImplementedError) and not error.args:  # as released
         where = _innermost(error)
         if where in ("", getattr(inspect.unwrap(function), "__name__", "")):
             return Answer(problem="unwritten")
         return Answer(problem="calls-unwritten", detail=f"`{where}`")
     try:
         text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    except Exception:  # an error with a text of its own making
+    except Exception:  # its __str__ fails
         text = type(error).__name__
-    return Answer(problem="raised", detail=shorten(text, DETAIL, placeholder=" …") + _line(error))
+    return Answer(
+        problem="raised", detail=shorten(text, MAX_DETAIL, placeholder=" …") + _line(error)
+    )
 
 
 def _innermost(error: BaseException) -> str:
-    """The name of the function that raised the error."""
+    """Return the name of the function that raised the error."""
     name, trace = "", error.__traceback__
     while trace is not None:
         name, trace = trace.tb_frame.f_code.co_name, trace.tb_next
@@ -160,7 +161,7 @@ def _innermost(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    """Where in the learner's own cell it happened: the last line that isn't in a file."""
+    """Return the last line of the traceback that is in a learner's cell."""
     where = function = ""
     trace = error.__traceback__
     while trace is not None:

@@ -1,10 +1,9 @@
-"""A limit to what one call may take, in the learner's own kernel.
+"""Time limits for single calls in the learner's kernel.
 
-A call gets as much as in grading: what is stopped there must not pass here. Where the system has
-timers and this is the main thread (Linux, macOS), their signals stop the call, even while it sleeps
-or waits. Elsewhere (Windows, another thread) a thread looks at the clocks, and Python raises the
-exception in the calling thread at its next step: no signal would reach a call there. In a browser
-there is neither; there the page stops Python itself (`Host`).
+The limits are those of grading: a call that times out there must not pass here. In the main thread
+on Linux and macOS, timer signals stop the call, even while it sleeps or waits. On Windows and in
+other threads, a watcher thread polls the clocks and has Python raise the exception in the calling
+thread at its next bytecode. A browser has neither; there the page stops Python itself (`Host`).
 """
 
 import signal
@@ -19,9 +18,9 @@ from typing import Protocol
 from .answers import TooLate
 
 CALL_SECONDS = 5.0  # of computing
-CALL_WALL_SECONDS = 30.0  # on the clock, for code that waits
-AGAIN_SECONDS = 0.2  # until the next try, if the call catches what is to stop it
-LOOK_SECONDS = 0.05
+CALL_WALL_SECONDS = 30.0  # of wall-clock time, for code that waits
+RETRY_SECONDS = 0.2  # until the next attempt, if the call catches the exception
+POLL_SECONDS = 0.05
 
 
 class Host(Protocol):
@@ -30,25 +29,25 @@ class Host(Protocol):
     def __call__(
         self, cpu: float, wall: float, note: Callable[[], None]
     ) -> AbstractContextManager[None]:
-        """Guard one call. Calls `note`, and raises, where the call is known to be too late."""
+        """Guard one call: call `note` and raise an exception if it times out."""
 
     def doubt(self) -> str:
-        """Why a call that ended may be too late in grading; "" if none may. Forgets the calls."""
+        """Return why a finished call may time out in grading, or "", and forget the calls."""
 
 
-host: Host | None = None  # set by whoever runs such a Python
+host: Host | None = None  # set by what runs such a Python
 
 
 def doubt() -> str:
-    """A sentence if a call of this check may be too late in grading, though it ended here."""
+    """Return a sentence if a call that finished here may time out in grading, else ""."""
     return host.doubt() if host else ""
 
 
 @contextmanager
 def limited(cpu: float = CALL_SECONDS, wall: float = CALL_WALL_SECONDS) -> Iterator[None]:
-    """TooLate if what is done in here takes longer: computing, or on the clock.
+    """Raise TooLate if the body takes longer, in CPU time or wall-clock time.
 
-    TooLate also if the call caught the exception that was to stop it and went on to an end.
+    Also if the body catches the exception that should stop it, and finishes.
     """
     in_main = threading.current_thread() is threading.main_thread()
     system = _by_signals if in_main and hasattr(signal, "setitimer") else _by_thread
@@ -77,13 +76,13 @@ def _by_signals(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[N
 
     timers = ((signal.SIGPROF, signal.ITIMER_PROF, cpu), (signal.SIGALRM, signal.ITIMER_REAL, wall))
     before = [signal.signal(number, late) for number, _, _ in timers]
-    running = [signal.setitimer(timer, limit, AGAIN_SECONDS) for _, timer, limit in timers]
+    running = [signal.setitimer(timer, limit, RETRY_SECONDS) for _, timer, limit in timers]
     try:
         try:
             yield
         finally:
             over = True
-    finally:  # reached also if the signal came while the line above ran
+    finally:  # also runs if the signal arrives during the line above
         over = True
         for (number, timer, _), handler, rest in zip(timers, before, running, strict=True):
             signal.setitimer(timer, *rest)
@@ -96,18 +95,18 @@ def _by_thread(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[No
     used, begun = time.process_time(), time.monotonic()
 
     def watch() -> None:
-        while not over.wait(LOOK_SECONDS):
+        while not over.wait(POLL_SECONDS):
             if time.process_time() - used > cpu or time.monotonic() - begun > wall:
                 with lock:
                     if not over.is_set():
                         note()
                         _raise_in(caller, TooLate)
-                over.wait(AGAIN_SECONDS)
+                over.wait(RETRY_SECONDS)
 
     watcher = threading.Thread(target=watch, daemon=True)
     try:
         watcher.start()
-    except RuntimeError:  # a Python without threads, and no host that stops calls
+    except RuntimeError:  # no threads, and no host that stops calls
         yield
         return
     try:
@@ -119,7 +118,7 @@ def _by_thread(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[No
 
 
 def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
-    """Have Python raise this in another thread; None takes back what was not raised yet."""
+    """Raise an exception in another thread; None cancels one that is still pending."""
     if sys.implementation.name == "cpython":
         import ctypes
 

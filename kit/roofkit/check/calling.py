@@ -1,30 +1,30 @@
-"""How to call a learner's function with the arguments of a question, by name.
+"""Calls of a learner's function with a question's arguments, by name.
 
-A question gives the names of the arguments. A function whose parameters have these names is called,
-however its parameter list is written: with defaults, `/`, `*`, `*rest` or `**rest`.
+A question names the arguments. Any parameter list that accepts these names works, also one with
+defaults, `/`, `*`, `*rest` or `**rest`.
 """
 
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-AXIS = "ax"  # what the questions call the axis to draw on
+AXIS = "ax"  # the questions' name for the axes to draw on
 
 
 class Mismatch(Exception):
-    """The parameter list does not take the arguments: (both lists, for the learner)."""
+    """The parameter list doesn't accept the arguments; the message names both lists."""
 
 
 def caller(function: Callable[..., Any], names: Iterable[str], figure: bool) -> Callable[..., Any]:
-    """Return what calls `function` with keyword arguments of these names.
+    """Return a wrapper that calls `function` with keyword arguments of these names.
 
-    figure: what is returned takes the axis to draw on as its first argument.
-    Mismatch if the parameter list of `function` doesn't take these arguments.
+    figure: whether the wrapper takes the axes to draw on as its first argument.
+    Raise Mismatch if the parameter list of `function` doesn't accept these arguments.
     """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return function  # no signature available: the call itself will tell
+        return function  # no signature available: the call itself will show
 
     # A parameter named ax gets the axis by name; else the first parameter gets it.
     axis_by_name = figure and AXIS in _named(signature)
@@ -50,7 +50,7 @@ def caller(function: Callable[..., Any], names: Iterable[str], figure: bool) -> 
 
 
 def _named(signature: inspect.Signature) -> set[str]:
-    """The names of the parameters that take a single argument."""
+    """Return the names of the parameters that take a single argument."""
     collecting = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return {p.name for p in signature.parameters.values() if p.kind not in collecting}
 
@@ -58,9 +58,9 @@ def _named(signature: inspect.Signature) -> set[str]:
 def _split(
     signature: inspect.Signature, leading: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Split arguments: those for positional-only parameters, and the others by name.
+    """Split arguments into those for positional-only parameters and the others, by name.
 
-    leading: arguments for the first parameters, whatever the names of these are.
+    leading: arguments for the first parameters, whatever their names.
     """
     positional, rest = list(leading), dict(named)
     for parameter in list(signature.parameters.values())[len(leading) :]:
@@ -76,7 +76,7 @@ def _split(
 
 
 def _as_written(signature: inspect.Signature) -> str:
-    """The parameter list as in the `def`, without defaults and annotations."""
+    """Return the parameter list as in the `def`, without defaults and annotations."""
     empty = inspect.Parameter.empty
     plain = [p.replace(default=empty, annotation=empty) for p in signature.parameters.values()]
     return str(inspect.Signature(plain))[1:-1]

@@ -1,4 +1,4 @@
-"""From answers to a verdict: which are right, and which known misconception explains the others."""
+"""Verdicts: which answers are right, and which misconception explains the others."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,16 +15,16 @@ from .wording import case_text, listed
 
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
 
-SMALL = 10  # whole numbers up to it are hit upon by chance
-NO_MORE = Answer()  # asking again found nothing
+SMALL = 10  # integers up to this one agree by chance
+NO_MORE = Answer()  # the repeated call found no problem
 
 
 @dataclass(frozen=True)
 class MisconceptionValues:
-    """A misconception as values: what it gives for each case, None where it gives nothing.
+    """The values that a misconception gives for each case, None where it fails.
 
-    excluded_by: the earlier part, if any, whose right function excludes this cause in a function
-    that calls it.
+    excluded_by: an earlier part, if any. A function that calls a right function of that part can't
+    have this misconception.
     """
 
     key: str
@@ -36,7 +36,7 @@ class MisconceptionValues:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How many of `total` answers are right, and sentences about the others.
+    """The number of right answers out of `total`, and sentences about the others.
 
     `cause` is the key of the misconception that explains them, or of the problem they share.
     """
@@ -62,9 +62,9 @@ def judge(
 ) -> Verdict:
     """Compare each answer with what is expected for its case.
 
-    private: only the learner reads the sentences, and the cases are published, so the sentences may
-    quote what the function was given and said.
-    again: what came of asking the first case once more; a problem there makes all answers wrong.
+    private: whether the sentences may quote arguments and results, because only the learner reads
+    them and the cases are published.
+    again: the answer to the repeated call; a problem there makes all answers wrong.
     """
     total = len(answers)
     if again.problem:
@@ -77,7 +77,7 @@ def judge(
     if all(right):
         return Verdict(total, total)
     found = Findings(seen, expected, right, cases, tolerance)
-    known, everywhere = recognise(seen, right, misconceptions, tolerance)
+    known, everywhere = recognize(seen, right, misconceptions, tolerance)
     if known:
         says = (said_of(known, hedge(found, everywhere)), read_of(known))
         return Verdict(sum(right), total, known[0].key, says)
@@ -96,16 +96,16 @@ def judge(
     return Verdict(sum(right), total, problem, (said,))
 
 
-def recognise(
+def recognize(
     answers: Sequence[Answer],
     right: Sequence[bool],
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
-    """Return all misconceptions with the same values, and whether they have them in every case.
+    """Return the misconceptions with the same values, and whether they agree in every case.
 
-    Else they have them in every wrong case, which says little if they agree by chance: so names
-    don't count then, nor do values that are easily hit upon.
+    If none agrees in every case, those that agree in every wrong case are returned. There, names
+    and values that agree by chance don't count.
     """
     everywhere, loose = [], []
     for known in misconceptions:
@@ -127,7 +127,7 @@ def recognise(
 
 
 def said_of(known: Sequence[MisconceptionValues], hedge: str) -> str:
-    """What explains the values; either-or where several misconceptions give the same ones."""
+    """Return the explanation; an either-or if several misconceptions give the values."""
     if len(known) == 1:
         return hedge + known[0].says
     either = "Either: " + " Or: ".join(one.says for one in known)
@@ -135,12 +135,12 @@ def said_of(known: Sequence[MisconceptionValues], hedge: str) -> str:
 
 
 def read_of(known: Sequence[MisconceptionValues]) -> str:
-    """Where to read about it."""
+    """Return where to read about it."""
     return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
 
 
 def telling(value: Plain) -> bool:
-    """Whether a value is hardly hit upon by chance: no name, zero, infinity or small number."""
+    """Return whether a value hardly agrees by chance, unlike names and small integers."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -151,7 +151,7 @@ def telling(value: Plain) -> bool:
 
 
 def hedge(found: Findings, everywhere: bool) -> str:
-    """What the sentence of a misconception must begin with, to claim no more than is so."""
+    """Return how a misconception's sentence must begin so that it doesn't overclaim."""
     if found.names:
         return "These names come out in this way, among others: "
     if not everywhere:
@@ -162,7 +162,7 @@ def hedge(found: Findings, everywhere: bool) -> str:
 
 
 def misshapen(value: Plain, expected: Plain) -> str:
-    """The problem with the shape of the value, "" if it has the expected one."""
+    """Return the problem with the shape of the value, "" if it is as expected."""
     if isinstance(expected, dict):
         if not isinstance(value, dict):
             return "wrong-form"
@@ -176,7 +176,7 @@ def misshapen(value: Plain, expected: Plain) -> str:
 
 
 def misfit(value: Plain, expected: Plain) -> str:
-    """What came instead of the shape asked for, for the learner's own eyes."""
+    """Describe the value's shape, or its missing and extra keys; only for the learner."""
     if isinstance(value, dict) and isinstance(expected, dict):
         missing = [key for key in expected if key not in value]
         extra = [key for key in value if key not in expected]
@@ -188,7 +188,7 @@ def misfit(value: Plain, expected: Plain) -> str:
 
 
 def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:
-    """A figure's facts as a reader takes them; every other answer as it is."""
+    """Return what a reader takes from a figure's facts; every other answer unchanged."""
     if answer.problem or not (isinstance(answer.value, dict) and "curves" in answer.value):
         return answer
     values, problem = reading(answer.value, case)

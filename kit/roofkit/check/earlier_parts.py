@@ -1,24 +1,23 @@
-"""Which functions of earlier parts a function calls, read from its code."""
+"""Functions of earlier parts that a function calls, read from its bytecode."""
 
 import dis
 import inspect
 from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FunctionType
 
-MOST = 200  # functions that are looked into
+MAX_FUNCTIONS = 200  # inspected per call
 
 
 def called(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
-    """Return those of `names` that the function reads, itself or through the notebook's helpers.
+    """Return those of `names` that the function reads, with their values.
 
-    Each with what the name stands for there.
-
-    Names of the notebook alone: an attribute or a local variable of the same name is another thing.
+    Helpers from the same notebook are followed. Only global names count, not attributes or local
+    variables of the same name.
     """
     found: dict[str, object] = {}
     waiting: list[object] = [inspect.unwrap(function)]
     seen: set[FunctionType] = set()
-    while waiting and len(seen) < MOST:
+    while waiting and len(seen) < MAX_FUNCTIONS:
         current = waiting.pop()
         if not isinstance(current, FunctionType) or current in seen:
             continue
@@ -33,7 +32,7 @@ def called(function: Callable[..., object], names: Collection[str]) -> dict[str,
 
 
 def _globals(code: CodeType) -> Iterator[str]:
-    """The names of the notebook that the code reads, and functions inside of it."""
+    """Yield the global names that the code and its nested functions read."""
     for step in dis.get_instructions(code):
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield step.argval

@@ -1,4 +1,4 @@
-"""What can be said about values that are wrong in no known way, without showing a right one."""
+"""Sentences about wrong values that no misconception explains, without a right value."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ORDER = ("first", "second")
 
 @dataclass(frozen=True)
 class Findings:
-    """The answers to some cases, what was expected, and which of them are right."""
+    """The answers to some cases, the expected values, and which answers are right."""
 
     seen: Sequence[Answer]
     expected: Sequence[Plain]
@@ -25,7 +25,7 @@ class Findings:
 
     @property
     def pairs(self) -> list[Pair]:
-        """Each wrong number with the right one; of a pair or a dictionary, those entries alone."""
+        """The wrong numbers with the right ones; of a pair or dictionary, only those entries."""
         return [(value, right) for value, right in self._numbers() if not self._same(value, right)]
 
     @property
@@ -39,7 +39,7 @@ class Findings:
         return all(map(has_names, self.expected))
 
     def sentences(self, private: bool) -> Iterator[str]:
-        """One wrong case, if it may be shown, and what all wrong ones have in common."""
+        """Yield a wrong case, if it may be shown, and what all wrong ones have in common."""
         first = self.right.index(False)
         value, expected = self.seen[first].value, self.expected[first]
         if private:
@@ -53,7 +53,7 @@ class Findings:
             yield said
 
     def _shown(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
-        """The learner's own value, beside its case."""
+        """Return a sentence with the learner's own value and its case."""
         if "sizes" in case and isinstance(value, dict):
             return self._curve(value, expected, case)
         said = f"For {case_text(case)} you returned "
@@ -87,7 +87,7 @@ class Findings:
         return "The curves are not those expected."
 
     def _about_names(self, private: bool) -> str:
-        """Quotes a name only for the learner's own eyes: it may say what was asked."""
+        """Return what is wrong with the names; quote one only if `private`, as it may leak."""
         pairs = [
             (set(answer.value), set(names))
             for answer, names in zip(self.seen, self.expected, strict=True)
@@ -106,7 +106,7 @@ class Findings:
         return "Some names are missing." if missing else "Some are named that should not be."
 
     def _handed_in(self) -> set[str]:
-        """All texts in the cases."""
+        """Return all texts in the cases."""
         return {text for case in self.cases for text in _all_texts(list(case.values()))}
 
     def _numbers(self) -> Iterator[Pair]:
@@ -119,7 +119,7 @@ class Findings:
 
 
 def beside(value: Plain, expected: Plain) -> Iterator[Pair]:
-    """The numbers of two values of one shape, side by side; none if the shapes differ."""
+    """Yield the numbers of two values in pairs; none if the shapes differ."""
     if isinstance(expected, dict):
         if isinstance(value, dict) and value.keys() == expected.keys():
             for key in expected:

@@ -1,4 +1,4 @@
-"""What a learner is told about each problem with an answer."""
+"""Messages to learners about each problem with an answer."""
 
 import math
 
@@ -37,11 +37,11 @@ PROBLEMS = {
         "There is no curve on the axis that was handed in: draw lines or points on `ax`."
     ),
     "figure-unseen": (
-        "A curve is drawn, but can't be seen: look at its colour, its width or markers, and alpha."
+        "A curve is drawn, but can't be seen: look at its color, its width or markers, and alpha."
     ),
     "figure-alike": (
         "Two curves look the same, so the legend can't tell them apart: give them different "
-        "colours, line styles or markers."
+        "colors, line styles or markers."
     ),
     "figure-curve": "Not every size can be told from the legend or the texts beside the curves.",
     "figure-legend": (
@@ -68,11 +68,12 @@ PROBLEMS = {
     ),
 }
 
-NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}  # what is said depends on the form asked
+# Problems whose message depends on the form that was asked for.
+NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}
 
 
 def sentence(problem: str, detail: str, expected: Plain) -> str:
-    """What is said about a problem, with the detail if there is one, and the form asked for."""
+    """Return the message for a problem, with its detail and the form that was asked for."""
     said = PROBLEMS[problem]
     if detail:
         said = f"{said.removesuffix('.')}: {detail}."
@@ -88,7 +89,7 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
 
 
 def asked_for(expected: Plain) -> str:
-    """The form in which numbers count; each that is named here is taken."""
+    """Return a sentence about the accepted forms of numbers."""
     if isinstance(expected, dict):
         return "Return a dictionary from name to number."
     count = len(expected) if isinstance(expected, list) else 1

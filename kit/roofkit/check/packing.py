@@ -1,4 +1,4 @@
-"""What a released notebook carries: cases, and values for them. No formula, no code."""
+"""Packed data of a released notebook: cases and their values, without formulas or code."""
 
 import ast
 import base64
@@ -9,13 +9,13 @@ from typing import Any
 
 
 def pack(data: dict[str, Any]) -> str:
-    """Plain data as lines of text."""
+    """Return plain data as lines of text."""
     packed = base64.b64encode(zlib.compress(json.dumps(data).encode(), 9)).decode()
     return "\n".join(textwrap.wrap(packed, 88))
 
 
 def unpack(text: str) -> dict[str, Any]:
-    """The data that `pack` was given; ValueError if the text was changed."""
+    """Return the data that `pack` was given; raise ValueError if the text was changed."""
     try:
         data = json.loads(zlib.decompress(base64.b64decode("".join(text.split()), validate=True)))
     except (ValueError, zlib.error) as error:
@@ -26,7 +26,7 @@ def unpack(text: str) -> dict[str, Any]:
 
 
 def literal(cases: Any) -> str:
-    """Arguments as Python writes them, which keeps tuples apart from lists."""
+    """Return arguments as a Python literal, which distinguishes tuples from lists."""
     return repr(cases)
 
 

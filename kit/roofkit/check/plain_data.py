@@ -1,7 +1,7 @@
-"""From any value to plain data, and whether two of those are the same.
+"""Conversion of any value to plain data, and comparison of plain data.
 
-Plain data are whole numbers, floats, texts, and lists and dictionaries of them: nothing that could
-run code, change, or compare itself with something else.
+Plain data are integers, floats, texts, and lists and dictionaries of them: nothing that can run
+code, change, or override comparison.
 """
 
 import inspect
@@ -17,18 +17,18 @@ import numpy as np
 
 Plain = Any  # int | float | str | list[Plain] | dict[str, Plain]
 
-MOST = 100_000  # entries; no question asks for more, and something endless must come to an end
+MAX_ENTRIES = 100_000  # no question asks for more, and endless iterators must stop
 
 
 class Unusable(Exception):
-    """The value can't be made plain: (problem, detail)."""
+    """The value can't be converted to plain data: (problem, detail)."""
 
 
 def plain(value: object, kind: str) -> Plain:
-    """The value as plain data of this kind: "number", "numbers" or "names".
+    """Return the value as plain data of a kind: "number", "numbers" or "names".
 
-    Numbers may be those of any library; Unusable if they are none, or if an object fails when it
-    is asked for its number.
+    Numbers of any library are accepted. Raise Unusable for anything else, and for objects whose
+    conversion fails.
     """
     if value is None:
         raise Unusable("nothing", "")
@@ -37,12 +37,12 @@ def plain(value: object, kind: str) -> Plain:
         return convert(value)
     except Unusable:
         raise
-    except Exception:  # of the object's own making
+    except Exception:  # raised by the object's own code
         raise Unusable(problem, describe(value)) from None
 
 
 def describe(value: object) -> str:
-    """The value's kind, in words; no code of the value's own can spoil them."""
+    """Describe the value's kind in words, even if the value's own code raises errors."""
     try:
         return _described(value)
     except Exception:
@@ -50,7 +50,7 @@ def describe(value: object) -> str:
 
 
 def same(value: Plain, expected: Plain, tolerance: float) -> bool:
-    """Equal in shape and, up to the relative tolerance, in every number."""
+    """Return whether two values have one shape, and numbers within the tolerance."""
     if isinstance(expected, dict):
         return (
             isinstance(value, dict)
@@ -69,7 +69,7 @@ def same(value: Plain, expected: Plain, tolerance: float) -> bool:
 
 
 def has_names(value: Plain) -> bool:
-    """A list of names; an empty list is one, since no question asks for no numbers."""
+    """Return whether this is a list of names; an empty list is one."""
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
@@ -102,10 +102,10 @@ def _described(value: object) -> str:
 
 
 def _number(value: object) -> int | float:
-    """One real number: Python's, numpy's, a fraction, or an array of no dimension.
+    """Return one real number: Python's, numpy's, a fraction, or a zero-dimensional array.
 
-    Whatever has `item` or `__float__` counts, if it is no array with entries, no text, no truth
-    value and not complex. An array with one entry is an array: it has a shape.
+    Any object with `item` or `__float__` is accepted, except arrays with entries (even with one),
+    texts, Booleans and complex numbers.
     """
     if not _shape(value) and _has(value, "item") and callable(getattr(value, "item", None)):
         value = value.item()  # type: ignore[attr-defined]
@@ -125,12 +125,12 @@ def _number(value: object) -> int | float:
 
 
 def _has(value: object, *names: str) -> bool:
-    """Whether the value's type has one of these; what an object answers to any name is no sign."""
+    """Return whether the value's type has an attribute; instances may fake any with __getattr__."""
     return any(hasattr(type(value), name) for name in names)
 
 
 def _shape(value: object) -> tuple[int, ...]:
-    """The shape of an array of any library, () for everything else."""
+    """Return the shape of an array of any library, () for everything else."""
     shape = getattr(value, "shape", ())
     return tuple(map(int, shape)) if isinstance(shape, tuple) else ()
 
@@ -171,7 +171,7 @@ def _names(value: object) -> list[str]:
 
 
 def _listed(value: object, problem: str, others: Any) -> list[Any]:
-    """The entries of a list, a tuple, or an array of one dimension, of whatever library."""
+    """Return the entries of a list, a tuple, or a one-dimensional array of any library."""
     text = isinstance(value, str | bytes | bytearray | ItemsView)
     if not text and len(_shape(value)) == 1 and _has(value, "tolist"):
         value = value.tolist()  # type: ignore[attr-defined]
@@ -183,9 +183,9 @@ def _listed(value: object, problem: str, others: Any) -> list[Any]:
 
 
 def _entries(values: Iterable[Any], whole: object) -> list[Any]:
-    """All entries; Unusable if they are more than any question asks for."""
-    entries = list(islice(iter(values), MOST + 1))
-    if len(entries) > MOST:
+    """Return all entries; raise Unusable if there are more than MAX_ENTRIES."""
+    entries = list(islice(iter(values), MAX_ENTRIES + 1))
+    if len(entries) > MAX_ENTRIES:
         raise Unusable("too-many", describe(whole))
     return entries
 

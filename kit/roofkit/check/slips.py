@@ -1,13 +1,13 @@
-"""What a learner can be told about wrong numbers without being told the right ones.
+"""Hints about wrong numbers that don't reveal the right ones.
 
-Each slip is recognised from all wrong numbers beside the right ones. What is said names a kind of
-slip. It never says which way or how far the numbers are off: from that the right ones would follow.
+Each slip is recognized from all wrong numbers and the right ones. The hint names a kind of slip,
+but never the direction or size of the error, from which the right numbers would follow.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-Pair = tuple[float, float]  # what was returned, what is right; never alike
+Pair = tuple[float, float]  # the returned number and the right one, which differ
 
 PREFIX = (
     "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another"
@@ -35,30 +35,30 @@ FACTORS: tuple[tuple[float, str], ...] = (
         for second in (0.125, 0.25, 0.5, 2, 4, 8)
     ),
 )
-WIDTHS = (8, 16, 32, 64)  # bits of a whole number
-TILES = (8, 16, 32, 64, 128, 256)  # to multiples of which batches are rounded
-NEAR = 0.3  # relative
-ABOUT = 0.02  # relative, beside a factor of a thousand
-SMALL = 10  # whole numbers up to it are often limits, and hit upon by chance
-SLACK = 3e-6  # a slip's factor is exact, however wide the tolerance; float32 has 7 digits
+WIDTHS = (8, 16, 32, 64)  # bits of an integer type
+TILES = (8, 16, 32, 64, 128, 256)  # batches are rounded to multiples of these
+MAX_NEAR_ERROR = 0.3  # relative
+MAX_PREFIX_ERROR = 0.02  # relative, of a factor that is nearly a prefix
+SMALL = 10  # integers up to this one are often limits, and agree by chance
+FACTOR_TOLERANCE = 3e-6  # a slip's factor is exact, whatever the tolerance; float32 has 7 digits
 
 
 def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    """A sentence about the wrong numbers, "" if there is nothing that can be said.
+    """Return a sentence about the wrong numbers, "" if none of the slips fits.
 
-    pairs: each wrong number with the right one. fine: the numbers that came out right.
+    pairs: each wrong number with the right one. fine: the right numbers.
     """
     return next(filter(None, (look(pairs, fine) for look in LOOKS)), "") if pairs else ""
 
 
 def rounded(pairs: Sequence[Pair]) -> bool:
-    """Whether all these numbers are the right ones with fewer digits."""
+    """Return whether all these numbers are the right ones with fewer digits."""
     if any(not math.isfinite(right) or not math.isfinite(value) for value, right in pairs):
         return False
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
     ways += [lambda right, digits=digits: round(right, digits) for digits in range(7)]  # type: ignore[misc]
     ways += [lambda right, digits=digits: float(f"{right:.{digits}e}") for digits in range(5)]  # type: ignore[misc]
-    if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # one alone is hit by chance
+    if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # a single one agrees by chance
         ways += _coarse()
     return bool(pairs) and any(
         all(math.isclose(way(right), value, rel_tol=1e-12) for value, right in pairs)
@@ -67,7 +67,7 @@ def rounded(pairs: Sequence[Pair]) -> bool:
 
 
 def _coarse() -> Iterator[Callable[[float], float]]:
-    """To multiples of ten, of a hundred and so on, of a tile; to a power of two."""
+    """Yield roundings to multiples of a power of ten or a tile, and to powers of two."""
     for cut in (math.floor, math.ceil, round):
         for step in (*TILES, *(10**power for power in range(1, 16))):
             yield lambda right, cut=cut, step=step: step * cut(right / step)  # type: ignore[misc]
@@ -144,7 +144,7 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
-    if all(_small(value) for value, _ in pairs):  # which a maximum or a limit gives too
+    if all(_small(value) for value, _ in pairs):  # a maximum or a limit gives small integers too
         return (
             "The numbers look rounded, further than the tolerance allows; or limits stand for the "
             "exact values; or one of two terms decides where the other should."
@@ -153,7 +153,7 @@ def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
 
 def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    """Each wrong number is that of another case too, in which another one is right."""
+    """Detect numbers that are returned for several cases with different right answers."""
     if any(_small(value) for value, _ in pairs):
         return ""
     everything = [*pairs, *((value, value) for value in fine)]
@@ -176,10 +176,10 @@ def _factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if shares is None:
         return ""
     least, most = shares
-    if most - least > SLACK * most:
+    if most - least > FACTOR_TOLERANCE * most:
         return ""
     for factor, slips in FACTORS:
-        if any(math.isclose(most, way, rel_tol=SLACK) for way in (factor, 1 / factor)):
+        if any(math.isclose(most, way, rel_tol=FACTOR_TOLERANCE) for way in (factor, 1 / factor)):
             return f"{_all_off(len(pairs))} Slips that do this: {slips}."
     if len(pairs) < 2:
         return ""
@@ -196,16 +196,16 @@ def _all_off(count: int) -> str:
 
 
 def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    # As floats, of which a product that is too large is infinite; one of whole numbers is not.
+    # As floats: a product of large integers would not overflow to infinity.
     products = _shares(
         [float(value) * float(right) if _usable(value, right) else 0 for value, right in pairs]
     )
     if products is None:
         return ""
     least, most = products
-    if most - least > SLACK * most:
+    if most - least > FACTOR_TOLERANCE * most:
         return ""
-    if math.isclose(most, 1, rel_tol=SLACK):
+    if math.isclose(most, 1, rel_tol=FACTOR_TOLERANCE):
         return "The ratio is upside down."
     if len(pairs) < 2:
         return ""
@@ -217,7 +217,9 @@ def _shift(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
         return ""
     shifts = [value - right for value, right in pairs]
     whole = all(number == round(number) for pair in pairs for number in pair)
-    digits = 0 if whole else max(abs(number) for pair in pairs for number in pair) * SLACK
+    digits = (
+        0 if whole else max(abs(number) for pair in pairs for number in pair) * FACTOR_TOLERANCE
+    )
     if max(shifts) - min(shifts) > digits or min(map(abs, shifts)) < 100 * digits:
         return ""
     return "The numbers that are not right are all off by one and the same amount."
@@ -227,7 +229,7 @@ def _about_factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
     for power in range(1, 6):
         for factor in (1000.0**power, 1000.0**-power):
-            if shares and all(abs(share / factor - 1) < ABOUT for share in shares):
+            if shares and all(abs(share / factor - 1) < MAX_PREFIX_ERROR for share in shares):
                 return (
                     "The numbers that are not right are all off by nearly the same factor: "
                     f"{PREFIX}. Besides, something is rounded, or a small term is missing or too "
@@ -239,7 +241,7 @@ def _about_factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not all(_usable(value, right) for value, right in pairs):
         return ""
-    if any(abs(value / right - 1) > NEAR for value, right in pairs):
+    if any(abs(value / right - 1) > MAX_NEAR_ERROR for value, right in pairs):
         return ""
     return (
         "The numbers come close, but not within the tolerance. A small term is missing or too "
@@ -257,13 +259,13 @@ def _usable(value: float, right: float) -> bool:
 
 
 def _shares(values: Sequence[float]) -> tuple[float, float] | None:
-    """The least and the largest, None if there are none or one of them says nothing."""
+    """Return the smallest and largest value, None unless all are positive and finite."""
     if not values or not all(value > 0 and math.isfinite(value) for value in values):
         return None
     return min(values), max(values)
 
 
-# The first that has something to say is taken.
+# In order; the first one with a sentence is used.
 LOOKS: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
     *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
     *(_factor, _inverse, _shift, _about_factor, _near),

@@ -1,4 +1,4 @@
-"""Numbers, cases and returned values as text for a learner: short, however large they are."""
+"""Short texts for learners about numbers, cases and returned values."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,12 +6,12 @@ from typing import Any
 
 from .plain_data import Plain
 
-FEW = 3  # entries of a list or a dictionary that are shown
-TEXT = 40  # characters of a text
+MAX_SHOWN = 3  # entries of a list or dictionary
+MAX_TEXT = 40  # characters
 
 
 def written(value: object) -> str:
-    """A value on a line: 4,096; 1.97e+14; "TB/s"; the first entries of whatever holds many."""
+    """Return a value on one line: 4,096; 1.97e14; "TB/s"; the first entries of a list."""
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int):
@@ -20,7 +20,7 @@ def written(value: object) -> str:
         plain = 1e-3 <= abs(value) < 1e10 or not value or math.isinf(value)
         return f"{value:,.10g}" if plain else _scientific(value)
     if isinstance(value, str):
-        return f'"{value if len(value) <= TEXT else value[: TEXT - 2] + " …"}"'
+        return f'"{value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 2] + " …"}"'
     if isinstance(value, Mapping):
         if "name" in value:  # a data sheet
             return str(value["name"])
@@ -32,12 +32,12 @@ def written(value: object) -> str:
 
 
 def case_text(case: Mapping[str, Any]) -> str:
-    """The arguments of one call: B = 64, D = 4,096."""
+    """Return the arguments of one call: B = 64, D = 4,096."""
     return ", ".join(f"{name} = {written(value)}" for name, value in case.items())
 
 
 def returned(value: Plain) -> str:
-    """What a function returned, in words that can follow "you returned"."""
+    """Return a value in words that can follow "you returned"."""
     if isinstance(value, dict):
         return written(value) if value else "an empty dictionary"
     if not isinstance(value, list):
@@ -50,24 +50,24 @@ def returned(value: Plain) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a row: A, B and 5 more."""
-    shown, rest = list(names[:FEW]), len(names) - FEW
+    """Return names in a row: A, B and 5 more."""
+    shown, rest = list(names[:MAX_SHOWN]), len(names) - MAX_SHOWN
     if rest > 0:
         return f"{', '.join(shown)} and {rest} more"
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def percent(share: float) -> str:
-    """A share as a percentage with no more digits than it needs."""
+    """Return a share as a percentage with no more digits than it needs."""
     return f"{100 * share:g}%"
 
 
 def _scientific(value: float) -> str:
-    """1.97e14: without the + and the leading zeros that Python writes."""
+    """Return 1.97e14, without the + and leading zeros that Python writes."""
     number, _, power = f"{value:.6g}".partition("e")
     return f"{number}e{int(power)}" if power else number
 
 
 def _few(parts: Sequence[str]) -> str:
-    rest = len(parts) - FEW
-    return "[" + "; ".join(parts[:FEW]) + (f"; … {rest} more]" if rest > 0 else "]")
+    rest = len(parts) - MAX_SHOWN
+    return "[" + "; ".join(parts[:MAX_SHOWN]) + (f"; … {rest} more]" if rest > 0 else "]")

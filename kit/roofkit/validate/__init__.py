@@ -1,10 +1,10 @@
-"""What `nbgrader validate` and the Validate button say of a notebook with roofkit's checks.
+"""Messages of `nbgrader validate` and of the Validate button for roofkit's checks.
 
-nbgrader lists the cells that failed, or says "Success!", which is more than the checks know, and
-has no option for either. Here both say how many parts are right and which are still to be written,
-and then each other part once, with the words in messages.json: nbgrader_config.py brings them to
-the command, the extension of JupyterLab in labextensions/ to the button. What the button shows of a
-failed cell comes from the server, to which `server` brings the same validator.
+nbgrader lists failed cells or says "Success!", which claims more than the checks know, and has no
+option to change that. Here, command and button say how many parts are right and which are still to
+be written, and then what each other part's check said. The words are in messages.json.
+nbgrader_config.py installs the validator for the command, `server` for the button's results, and
+the JupyterLab extension in labextensions/ changes the words in the button's dialog.
 """
 
 import json
@@ -28,17 +28,17 @@ SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def summary(right: int, parts: int) -> str:
-    """How many parts are right, and if all are, what that means."""
+    """Return how many parts are right, and if all are, what that means."""
     return MESSAGES["all" if right == parts else "some"].format(right=right, parts=parts)
 
 
 def is_unwritten(said: str) -> bool:
-    """Whether a check said that the function is still as it was released."""
+    """Return whether a check said that the function is still as released."""
     return any(line.strip() == MESSAGES["unwritten_line"] for line in said.splitlines())
 
 
 class HonestValidator(Validator):  # type: ignore[misc]
-    """nbgrader's validator, with words of its own for notebooks with roofkit's checks."""
+    """nbgrader's validator, with other messages for notebooks with roofkit's checks."""
 
     def _get_failed_cells(self, nb: NotebookNode) -> list[NotebookNode]:
         failed: list[NotebookNode] = super()._get_failed_cells(nb)
@@ -49,20 +49,20 @@ class HonestValidator(Validator):  # type: ignore[misc]
         return failed
 
     def _extract_error(self, cell: NotebookNode) -> str:
-        """What a check ended with; where a name is missing, why no cell above defined it."""
+        """Return a check's error; if a name is missing, why no cell above has defined it."""
         error = str(super()._extract_error(cell))
         missing = re.search(r"NameError: name '(\w+)' is not defined", _plain(error))
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""
         if not cause:
             return error
         if any(output.get("ename") == "NameError" for output in cell.outputs):
-            error = ""  # the check itself could not begin
+            error = ""  # the check could not start
         said = MESSAGES["stopped"].format(part=cell.metadata.nbgrader.grade_id)
         said = fill(said, self.width - len(self.indent), break_on_hyphens=False)
         return "\n".join(filter(None, [said, cause, error]))
 
     def _cause(self, check: NotebookNode, name: str) -> str:
-        """The error of the last cell above a check with this name in it, "" if it has none."""
+        """Return the error of the last cell above a check that uses this name, or ""."""
         above = self.cells[: self.cells.index(check)]
         for cell in reversed([one for one in above if one.cell_type == "code"]):
             if cell not in self.parts and re.search(rf"\b{name}\b", cell.source):
@@ -86,25 +86,25 @@ class HonestValidator(Validator):  # type: ignore[misc]
                 self.stream.write("\n" + self._indent(words.rstrip()) + "\n")
 
     def _print_error(self, source: str, error: str) -> None:
-        # What a part's check said stands in its place among the parts already.
+        # What a part's check said is printed with the parts already.
         if not self.ours:
             super()._print_error(source, error)
 
     def _said(self, cell: NotebookNode) -> str:
-        """What the check of a part printed, or the error that it ended with."""
+        """Return what the check of a part printed, or its error."""
         if cell in self.failed:
             return f"{self._extract_error(cell)}"
         return "".join(output.text for output in cell.outputs if "text" in output)
 
 
 def _shown(error: NotebookNode) -> str:
-    """An error of the syntax with its line and the mark below it; of another the last line."""
+    """Return a syntax error with its source line; of other errors the last line."""
     lines = _plain("\n".join(error.traceback)).strip("\n").splitlines()
     return "\n".join(lines if error.ename in SYNTAX else lines[-1:])
 
 
 def _plain(text: str) -> str:
-    """The text without codes for colors."""
+    """Return the text without ANSI color codes."""
     return str(strip_ansi(text))  # type: ignore[no-untyped-call]
 
 

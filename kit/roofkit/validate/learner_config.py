@@ -1,4 +1,4 @@
-"""nbgrader reads this where it is started: `nbgrader validate` says what the checks compared."""
+"""nbgrader's configuration for learners: installs roofkit's validator."""
 
 from roofkit import validate
 

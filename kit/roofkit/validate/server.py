@@ -1,4 +1,4 @@
-"""An extension of Jupyter's server: the Validate button gets its answers from HonestValidator."""
+"""Jupyter server extension that answers the Validate button with HonestValidator."""
 
 from nbgrader.server_extensions.validate_assignment import (  # type: ignore[import-untyped]
     handlers,

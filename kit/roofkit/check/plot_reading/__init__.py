@@ -1,9 +1,8 @@
-"""What a figure shows, and what a reader takes from it.
+"""Reading a figure: what it shows, and what a reader takes from it.
 
-Two steps. `facts` runs in the learner's process: it lets the function draw and gives plain data,
-which can be sent. `reading` judges them, in another process, and trusts none of them.
-Neither knows how the figure was drawn: lines, steps, points, a legend or texts beside the curves
-are all read.
+There are two steps. `facts` runs in the learner's process: it calls the function and returns plain
+data about the figure. `reading` judges these facts in another process and doesn't trust them.
+The figure may be drawn in any way: with lines, steps or points, a legend or texts at the curves.
 """
 
 from .axis_words import scale

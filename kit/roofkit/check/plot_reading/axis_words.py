@@ -1,8 +1,8 @@
-"""What the label of an axis names: operations per second and their scale, or the batch.
+"""Axis labels: whether they name operations per second, with which scale, or the batch.
 
-Learners write in many languages, scripts and spellings. A label is refused if it is known to name
-another quantity, or no unit. Any other counts, also one that is not understood: no list of
-languages decides over points. The values must still be right by the scale that a label says.
+Learners write in many languages, scripts and spellings. A label is refused only if it is known to
+name another quantity, or no unit. A label that isn't understood is accepted, so that no list of
+languages decides about points. The values must still be right by the label's scale.
 """
 
 import re
@@ -13,7 +13,7 @@ from .plain_words import names_no_unit
 from .scripts import romanized
 
 _PREFIX = "kilo|mega|giga|tera|peta|exa|eksa|[kmgtpe]"
-# FLOP in Latin letters, out of other scripts too (plop, flvp), with the endings of other languages.
+# FLOP, also romanized from other scripts (plop, flvp), with endings of other languages.
 _FLOP = (
     rf"(?<![a-z])(?P<prefix>{_PREFIX})?[ -]?(?:flop|plop|flvp)(?P<plural>s?)"
     r"(?:(?<!s)(?!p[iy])[^\W\d_]{1,3})?(?![^\W\d_])"
@@ -46,25 +46,25 @@ _COUNT = re.compile(r"^\W*flops?\W*$|\b(?:number|total|count|amount|sum)\b|#", r
 
 
 def scale(label: str) -> tuple[float, bool]:
-    """What to multiply the values by for FLOP/s, and whether the label names a rate at all."""
+    """Return the factor from values to FLOP/s, and whether the label names a rate."""
     factor, problem = vertical(label)
     return factor, not problem
 
 
 def rate_scales(label: object) -> tuple[tuple[float, ...], str]:
-    """What the values may have to be multiplied by for FLOP/s, and "" or what is wrong.
+    """Return the possible factors from values to FLOP/s, and a problem or "".
 
-    More than one factor where the label leaves it open, the likeliest first.
+    There are several if the label is ambiguous, the likeliest first.
     """
     found, problem = _rate(plain_text(label))
     if not problem or names_no_unit(plain_text(label)):
         return found, problem
-    # Not understood: "FLOP/giây" names FLOP at least, and so their scale; other labels nothing.
+    # Not understood: "FLOP/giây" at least has a scale; other labels leave it open.
     return (ANY if problem == "figure-unit" and found == (1.0,) else found), ""
 
 
 def vertical(label: object) -> tuple[float, str]:
-    """The likeliest of the factors, and "" only if the label is known to name the rate."""
+    """Return the likeliest factor, and "" only if the label is known to name the rate."""
     factors, problem = _rate(plain_text(label))
     return (1.0 if problem else factors[0]), problem
 
@@ -77,7 +77,7 @@ def _rate(plain: str) -> tuple[tuple[float, ...], str]:
     mentions = [
         match
         for match in re.finditer(_FLOP + _PER_OTHER, lower)
-        # "peak 197 TFLOP/s" gives a value, not the unit of the axis.
+        # "peak 197 TFLOP/s" is a value, not the unit of the axis.
         if not (match["prefix"] and re.search(r"\d $|\d$", lower[: match.start()]))
     ]
     rates = [
@@ -100,14 +100,14 @@ def _rate(plain: str) -> tuple[tuple[float, ...], str]:
 
 
 def _lower(text: str) -> str:
-    """In lower case, at the same places: in Unicode one capital has two small characters."""
+    """Return lowercase text of the same length: "İ" alone has two lowercase characters."""
     return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def _is_rate(unit: str, label: str, original: str) -> bool:
-    """FLOPS, and TFLOPs or "attainable FLOPs", by which many mean a rate; not FLOP or "FLOPs".
+    """Return whether a unit is a rate: FLOPS, TFLOPs, "attainable FLOPs", not FLOP or "FLOPs".
 
-    Other scripts have no English plural: there the s always is that of FLOPS.
+    In other scripts, which have no English plural, the s is always that of FLOPS.
     """
     if unit.endswith("S"):
         return True
@@ -143,7 +143,7 @@ _NOTHING = re.compile(r"[\W\d_]*|(?:the )?[xyzti][ -]?(?:axis|label|values?)?|la
 
 
 def names_batch(label: object) -> bool:
-    """False if the label of the horizontal axis names another quantity than the batch, or none."""
+    """Return False if a label names no quantity, or another one than the batch."""
     text = plain_text(label).lower()
     if _OTHER_UNIT.search(text) or _PER_SECOND.search(text):
         return False

@@ -1,4 +1,4 @@
-"""Whose a curve is: entries of legends that look like it, and texts beside it."""
+"""Names of a curve: legend entries that look like it, and texts next to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .looks import SEEN, Color, Look, distance, likeness, look, mixed
+from .looks import MIN_CONTRAST, Color, Look, distance, likeness, look, mixed
 
 Floats = NDArray[np.float64]
-TIE = 1.5  # pixels: a text is beside two curves if it stands as near to the one as to the other
-GREY = 0.2  # a text of less colour is not meant to match a curve's
+MAX_TIE_PIXELS = 1.5  # difference of distances at which two curves are equally near to a text
+MIN_COLORFULNESS = 0.2  # of a text whose color is meant to match a curve
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Drawn:
 
 
 def legends(figure: Any) -> list[Any]:
-    """All legends that are to be seen."""
+    """Return all visible legends."""
     found = [*figure.legends]
     for ax in figure.axes:
         own = [ax.get_legend()] if ax.get_legend() is not None else []
@@ -33,7 +33,7 @@ def legends(figure: Any) -> list[Any]:
 
 
 def entries(figure: Any, ground: Color) -> list[tuple[Look, str]]:
-    """(look of the handle, text) of each entry of the legends."""
+    """Return the handle's look and the text of each legend entry."""
     found = []
     for legend in legends(figure):
         scale = getattr(legend, "markerscale", 1) or 1
@@ -48,7 +48,7 @@ def entries(figure: Any, ground: Color) -> list[tuple[Look, str]]:
 def from_legend(
     curve: Look, named: Sequence[tuple[Look, str]], ground: Color
 ) -> tuple[int, list[str]]:
-    """How well the best entries match the curve, 2 or 1 or 0, and their texts."""
+    """Return how well the best entries match the curve (0 to 2), and their texts."""
     levels = [likeness(handle, curve, ground) for handle, _ in named]
     best = max(levels, default=0)
     texts = [text for (_, text), level in zip(named, levels, strict=True) if level == best > 0]
@@ -56,27 +56,27 @@ def from_legend(
 
 
 def shown(text: Any, ground: Color) -> bool:
-    """Whether a text is there, and stands out from its ground."""
+    """Return whether a text is visible and stands out from its background."""
     if not (text.get_visible() and text.get_text().strip()):
         return False
     box = text.get_bbox_patch()
     if box is not None and box.get_visible():
         ground = mixed(box.get_facecolor(), ground)
-    return distance(mixed(text.get_color(), ground, text.get_alpha()), ground) >= SEEN
+    return distance(mixed(text.get_color(), ground, text.get_alpha()), ground) >= MIN_CONTRAST
 
 
 def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[Any], list[Any]]:
-    """For each curve the texts that are beside it alone, the nearest first; and all others near."""
+    """Return for each curve the texts nearest to it alone, and those shared with others."""
     clear: list[list[tuple[float, str]]] = [[] for _ in curves]
     others: list[list[str]] = [[] for _ in curves]
     for text in [*ax.texts, *ax.figure.texts] if curves else []:
         if not (shown(text, ground) and any(map(str.isdigit, text.get_text()))):
             continue
         found = _of_one_color(text, curves, ground)
-        gap = -1.0  # nearer than any text of no colour
+        gap = -1.0  # nearer than any text without a color
         if found is None:
             found, gap = _nearest(_place(text, ax), curves)
-        # Points on a line, and a level line that a curve has come up to, don't make it less clear.
+        # Prefer lines over points on them, and curves over the horizontal line that they reach.
         for better in (_is_line, _is_not_level):
             found = [index for index in found if better(curves[index])] or found
         for index in found:
@@ -88,16 +88,16 @@ def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[An
 
 
 def _of_one_color(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int] | None:
-    """The curves of the text's own colour, None if it has none or no curve has it."""
+    """Return the curves of the text's color, None if it is gray or no curve has it."""
     color = mixed(text.get_color(), ground, text.get_alpha())
-    if max(color) - min(color) < GREY:
+    if max(color) - min(color) < MIN_COLORFULNESS:
         return None
     gaps = [distance(curve.look.main(ground), color) for curve in curves]
     return [index for index, gap in enumerate(gaps) if gap < 0.05] or None
 
 
 def _place(text: Any, ax: Any) -> Floats:
-    """Where the text stands on the screen, or where its arrow points if it has one."""
+    """Return the text's position on the screen, or where its arrow points."""
     anchor = getattr(text, "xy", None)
     if (
         anchor is not None
@@ -109,9 +109,9 @@ def _place(text: Any, ax: Any) -> Floats:
 
 
 def _nearest(place: Floats, curves: Sequence[Drawn]) -> tuple[list[int], float]:
-    """The curves that the place is nearest to, more than one if they tie; and how near."""
+    """Return the nearest curves, several if they tie, and their distance."""
     gaps = [_gap(place, curve) for curve in curves]
-    near = [index for index, gap in enumerate(gaps) if gap <= min(gaps) + TIE]
+    near = [index for index, gap in enumerate(gaps) if gap <= min(gaps) + MAX_TIE_PIXELS]
     return near, min(gaps)
 
 
@@ -125,12 +125,12 @@ def _is_not_level(curve: Drawn) -> bool:
 
 
 def _one_line(curves: Sequence[Drawn]) -> bool:
-    """Whether all of these are one line, drawn more than once."""
+    """Return whether all of these are one line, drawn more than once."""
     return all(np.array_equal(curves[0].points, curve.points) for curve in curves[1:])
 
 
 def _gap(place: Floats, curve: Drawn) -> float:
-    """Pixels from a place to the line, or to the nearest of the points."""
+    """Return the distance in pixels from a place to the line, or to the nearest point."""
     points = curve.screen
     if not len(points):
         return float("inf")

@@ -1,4 +1,4 @@
-"""The first step: let a function draw, and read off what is to be seen, as plain data."""
+"""Facts about a figure: call a function that draws, and describe the result as plain data."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from .curve_names import Drawn, Floats, entries, from_legend, from_texts, legends, shown
-from .looks import ground_of, look, mixed
+from .looks import Color, ground_of, look, mixed
 
 Facts = dict[str, Any]
-TICKS = 30
+MAX_TICKS = 30
 
 
 def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
-    """Let `function` draw on an empty axis and read off what is to be seen there."""
+    """Let `function` draw on empty axes, and return what is visible there."""
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots()
@@ -22,7 +22,7 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
         if "batches" in arguments:
             arguments["batches"] = np.asarray(arguments["batches"])
         function(ax, **arguments)
-        figure.draw_without_rendering()  # places everything, and takes a third of the time
+        figure.draw_without_rendering()  # lays everything out in a third of the time of drawing
         return _facts(figure)
     finally:
         plt.close(figure)
@@ -31,22 +31,27 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
 def _facts(figure: Any) -> Facts:
     axes = [ax for ax in figure.axes if ax.get_visible()]
     seen = [{"x": _axis(ax, ax.xaxis), "y": _axis(ax, ax.yaxis)} for ax in axes]
-    supers = {"x": figure._supxlabel, "y": figure._supylabel}
+    supers = {"x": figure.get_supxlabel(), "y": figure.get_supylabel()}
     paper = mixed(figure.get_facecolor(), (1, 1, 1))
     return {
         "curves": [curve for number, ax in enumerate(axes) for curve in _curves(ax, number)],
         "legend": bool(legends(figure)),
         "entries": sum(len(legend.get_texts()) for legend in legends(figure)),
         "axes": seen,
-        # For curves whose own axis has none: that of a twin, or of the whole figure.
+        # For curves whose own axes have no label: that of a twin, or of the whole figure.
         **{
             f"{name}label": _first(
                 *(ax[name]["label"] for ax in seen),
-                label.get_text() if label is not None and shown(label, paper) else "",
+                label if _is_shown(label, figure, paper) else "",
             )
             for name, label in supers.items()
         },
     }
+
+
+def _is_shown(label: str, figure: Any, paper: Color) -> bool:
+    """Return whether the figure shows a text with these words."""
+    return any(text.get_text() == label and shown(text, paper) for text in figure.texts)
 
 
 def _first(*texts: str) -> str:
@@ -54,16 +59,16 @@ def _first(*texts: str) -> str:
 
 
 def _axis(ax: Any, axis: Any) -> Facts:
-    """What an axis says: its label, its limits, and the texts at its ticks."""
+    """Return an axis's label, limits, scale, and tick texts."""
     paper = mixed(ax.figure.get_facecolor(), (1, 1, 1))
     there = ax.axison and axis.get_visible()
     offset = axis.get_offset_text()
     low, high = sorted(axis.get_view_interval())
     ticks = [
         [float(tick.get_loc()), text.get_text()]
-        for tick in axis.majorTicks[:TICKS]
+        for tick in axis.majorTicks[:MAX_TICKS]
         for text in (tick.label1, tick.label2)
-        # matplotlib keeps one more beyond each end, and does not draw it.
+        # matplotlib keeps an extra tick beyond each end without drawing it.
         if there and tick.get_visible() and low <= tick.get_loc() <= high and shown(text, paper)
     ]
     return {
@@ -76,7 +81,7 @@ def _axis(ax: Any, axis: Any) -> Facts:
 
 
 def _curves(ax: Any, number: int) -> list[Facts]:
-    """Each curve's points in data coordinates, and all texts that tell whose they are."""
+    """Return each curve's points in data coordinates, and the texts that may name it."""
     ground = ground_of(ax)
     named = entries(ax.figure, ground)
     drawn = [
@@ -107,14 +112,14 @@ def _curves(ax: Any, number: int) -> list[Facts]:
 
 
 def _on_the_page(ax: Any) -> bool:
-    """Whether the axis is of a size to be seen and not moved out of the figure."""
+    """Return whether the axes are large enough to be seen, and inside the figure."""
     place = ax.get_position()
     size = min(place.width, place.height)
     return bool(size > 0.05 and place.x0 < 1 and place.y0 < 1 and place.x1 > 0 and place.y1 > 0)
 
 
 def _artists(ax: Any) -> list[tuple[Any, Floats]]:
-    """Each artist that may be a curve, with its finite points, at least two."""
+    """Return each artist that may be a curve, with its finite points, at least two."""
     found = [
         *((line, np.column_stack(line.get_data(orig=False))) for line in ax.get_lines()),
         *((dots, dots.get_offsets()) for dots in ax.collections),
@@ -131,25 +136,25 @@ def _artists(ax: Any) -> list[tuple[Any, Floats]]:
 
 
 def _segments(collection: Any) -> list[Floats]:
-    """The lines of a collection; pieces each of which begins where the last one ends are one."""
+    """Return the lines of a collection, with consecutive segments joined."""
     pieces = list(collection.get_segments()) if hasattr(collection, "get_segments") else []
     if len(pieces) > 1 and all(len(piece) == 2 for piece in pieces):
         starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])
         if np.allclose(starts[1:], ends[:-1]):
             return [np.concatenate([starts, ends[-1:]])]
-        return []  # stems, bars of errors, lines across
+        return []  # stems, error bars, horizontal lines
     return pieces
 
 
 def _in_data(artist: Any, ax: Any) -> bool:
-    """Points given in data coordinates, unlike the ends of `axhline` and `axvline`."""
+    """Return whether an artist uses data coordinates, unlike `axhline` and `axvline`."""
     is_points = hasattr(artist, "get_offset_transform") and not hasattr(artist, "get_segments")
     transform = artist.get_offset_transform() if is_points else artist.get_transform()
     return bool(transform == ax.transData)
 
 
 def _on_screen(ax: Any, artist: Any, points: Floats) -> Floats:
-    """The points in pixels, with the corners of steps."""
+    """Return the points in pixels, with the corners of steps."""
     from matplotlib.cbook import STEP_LOOKUP_MAP
 
     style = artist.get_drawstyle() if hasattr(artist, "get_drawstyle") else "default"

@@ -1,4 +1,4 @@
-"""How an artist looks: its colours on their ground, its dashes, its markers."""
+"""Looks of matplotlib artists: colors on their background, dashes, and markers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,19 +7,19 @@ import numpy as np
 
 Color = tuple[float, float, float]
 
-# Distances between colours, red, green and blue from 0 to 1. Ivory on white is 0.07, yellow 1.
-SEEN = 0.15
-TOLD_APART = 0.1
-WIDER = 1.5  # widths and sizes that differ by less look the same
-THIN = 0.2  # points; a thinner line leaves no trace on a screen
+# Euclidean distances in RGB from 0 to 1. Ivory on white has 0.07, yellow 1.
+MIN_CONTRAST = 0.15  # of a visible color against its background
+MIN_DIFFERENCE = 0.1  # of two colors that can be told apart
+MAX_WIDTH_RATIO = 1.5  # of widths and sizes that look the same
+MIN_WIDTH = 0.2  # in points; screens don't show thinner lines
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is to be seen of a line and its markers. Colours are mixed with the ground.
+    """The look of a line and its markers, with colors blended with the background.
 
     dashes: () for a solid line, None for no line. marker: "" for none.
-    plain: a patch in a legend, which stands for its colour alone.
+    plain: whether this is a patch in a legend, which only shows a color.
     """
 
     line: Color = (0, 0, 0)
@@ -30,18 +30,20 @@ class Look:
     edge: Color = (0, 0, 0)
     size: float = 0
     plain: bool = False
-    opaque: Color | None = None  # of a plain one: its colour if it let nothing through
+    opaque: Color | None = None  # of a patch: its color without transparency
 
     def main(self, ground: Color) -> Color:
-        """The colour that one would name."""
+        """Return the color that a reader would name."""
         if self.dashes is not None or self.plain:
             return self.line
-        return self.face if distance(self.face, ground) >= SEEN else self.edge
+        return self.face if distance(self.face, ground) >= MIN_CONTRAST else self.edge
 
     def seen(self, ground: Color) -> bool:
-        """Whether it stands out from its ground."""
-        line = self.dashes is not None and self.width >= THIN and _stands_out(self.line, ground)
-        points = self.marker and self.size >= THIN
+        """Return whether it stands out from its background."""
+        line = (
+            self.dashes is not None and self.width >= MIN_WIDTH and _stands_out(self.line, ground)
+        )
+        points = self.marker and self.size >= MIN_WIDTH
         return bool(
             line or (points and any(_stands_out(c, ground) for c in (self.face, self.edge)))
         )
@@ -52,11 +54,11 @@ def distance(one: Color, other: Color) -> float:
 
 
 def _stands_out(color: Color, ground: Color) -> bool:
-    return distance(color, ground) >= SEEN
+    return distance(color, ground) >= MIN_CONTRAST
 
 
 def mixed(color: Any, ground: Color, alpha: Any = None) -> Color:
-    """The colour as it is seen on its ground; the ground's where there is none."""
+    """Return a color blended with its background; the background if it is no color."""
     from matplotlib.colors import to_rgba
 
     try:
@@ -72,7 +74,7 @@ def mixed(color: Any, ground: Color, alpha: Any = None) -> Color:
 
 
 def ground_of(ax: Any) -> Color:
-    """The colour behind the curves of an axis."""
+    """Return the background color of the curves of some axes."""
     ground = mixed(ax.figure.get_facecolor(), (1, 1, 1))
     if ax.patch.get_visible() and ax.axison:
         ground = mixed(ax.patch.get_facecolor(), ground)
@@ -80,11 +82,11 @@ def ground_of(ax: Any) -> Color:
 
 
 def likeness(handle: Look, curve: Look, ground: Color) -> int:
-    """2 for the same look, 1 for the same colour alone, 0 for different colours."""
-    if distance(handle.main(ground), curve.main(ground)) >= TOLD_APART:
-        # A pale area below a line of the same colour stands for the line.
+    """Return 2 for the same look, 1 for the same color only, 0 for different colors."""
+    if distance(handle.main(ground), curve.main(ground)) >= MIN_DIFFERENCE:
+        # A pale area below a line of the same color stands for the line.
         area = handle.opaque is not None and distance(handle.opaque, curve.main(ground))
-        return int(area is not False and area < TOLD_APART)
+        return int(area is not False and area < MIN_DIFFERENCE)
     if handle.plain or (handle.dashes is None) != (curve.dashes is None):
         return 1
     if handle.dashes is not None and not (
@@ -94,13 +96,13 @@ def likeness(handle: Look, curve: Look, ground: Color) -> int:
     if handle.marker != curve.marker:
         return 1
     same_points = not handle.marker or (
-        _near(handle.size, curve.size) and distance(handle.face, curve.face) < TOLD_APART
+        _near(handle.size, curve.size) and distance(handle.face, curve.face) < MIN_DIFFERENCE
     )
     return 2 if same_points else 1
 
 
 def _near(one: float, other: float) -> bool:
-    return max(one, other) <= WIDER * min(one, other)
+    return max(one, other) <= MAX_WIDTH_RATIO * min(one, other)
 
 
 def _same_dashes(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
@@ -108,9 +110,9 @@ def _same_dashes(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 
 def look(artist: Any, ground: Color, scale: float = 1) -> Look | None:
-    """The look of a line, a collection or a patch, None for anything else.
+    """Return the look of a line, a collection or a patch, None for anything else.
 
-    scale: how much larger than on the curve a legend draws markers.
+    scale: by how much a legend enlarges markers.
     """
     try:
         if hasattr(artist, "get_marker"):
@@ -125,7 +127,7 @@ def look(artist: Any, ground: Color, scale: float = 1) -> Look | None:
             opaque = mixed(artist.get_facecolor(), ground, 1) if _stands_out(face, ground) else None
             return Look(line=face if _stands_out(face, ground) else edge, plain=True, opaque=opaque)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        pass  # an artist that is none of matplotlib's own
+        pass  # an artist that isn't matplotlib's
     return None
 
 
@@ -144,12 +146,13 @@ def _of_line(line: Any, ground: Color, scale: float) -> Look:
 
 
 def _of_segments(lines: Any, ground: Color) -> Look:
-    (_, dashes), *_ = lines._us_linestyles
-    colors = lines.get_edgecolor()
+    (_, dashes), *_ = lines.get_linestyle()
+    colors, width = lines.get_edgecolor(), lines.get_linewidth()[0]
     return Look(
         line=mixed(colors[0], ground) if len(colors) else ground,
-        dashes=tuple(dashes or ()),
-        width=lines.get_linewidth()[0],
+        # matplotlib has multiplied them by the width.
+        dashes=tuple(length / (width or 1) for length in dashes or ()),
+        width=width,
     )
 
 

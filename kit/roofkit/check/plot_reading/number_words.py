@@ -1,4 +1,4 @@
-"""The scale that a label says its values have: a prefix, a power of ten, or a word for a number."""
+"""Scales in labels: prefixes, powers of ten, and words for numbers."""
 
 import math
 import re
@@ -10,11 +10,11 @@ PREFIX_WORDS = {
     **{"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15, "exa": 1e18},
     "eksa": 1e18,
 }
-# Every scale that somebody may have chosen, where the label can't be understood.
+# Every scale that a label may mean that isn't understood.
 ANY = (1.0, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18)
 
 _POWER = re.compile(r"(?<![\d.])(?<!\d[×x·*])(?<!\d [×x·*] )(?:10 ?\^ ?|1e)\(?([+-]?\d{1,2})")
-# A billion is a thousand million in some languages, and a million million in others.
+# A billion is 1e9 in some languages, and 1e12 in others.
 _NUMBERS = [
     (re.compile(rf"(?<![^\W\d_])(?:{words})"), scales)
     for words, scales in (
@@ -33,11 +33,11 @@ _NUMBERS = [
 _CHINESE = {"十": 10, "百": 100, "千": 1e3, "万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
 _CHINESE |= {"십": 10, "백": 100, "천": 1e3, "만": 1e4, "억": 1e8, "조": 1e12}
 _CHINESE_NUMBER = re.compile(r"(?<![가-힣])[십백천]?[만억조]+|[十百千]*[万萬亿億兆]+")
-_MEGA = 1e-6  # 兆 is a million in mainland China, and a million million elsewhere
+_MEGA = 1e-6  # 兆 is 1e6 in mainland China, and 1e12 elsewhere
 
 
 def scales(label: str) -> tuple[float, ...]:
-    """The scales that a label may say without a prefix, the likeliest first; (1,) if none."""
+    """Return the scales that a label without a prefix may name, the likeliest first."""
     lower = label.lower()
     if power := _POWER.search(lower):
         return (float(10.0 ** abs(int(power[1]))),)
@@ -49,6 +49,6 @@ def scales(label: str) -> tuple[float, ...]:
 
 
 def may_be_number(word: str) -> bool:
-    """Whether a word may be a number that `scales` doesn't know: one of a script without case."""
+    """Return whether a word may be a number unknown to `scales`, in a script without case."""
     last = word.rstrip()[-1:]
     return last.isalpha() and not has_case(last) and not is_east_asian(last)

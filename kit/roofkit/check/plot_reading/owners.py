@@ -1,4 +1,4 @@
-"""Which curve belongs to which size, by what a legend and the texts beside the curves say."""
+"""Assignment of curves to sizes, by the legend and the texts next to the curves."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 from .size_words import named_size
 
 Facts = dict[str, Any]
-MOST = 100  # curves that are looked at
-TEXTS = 20  # of one curve, of each kind
+MAX_CURVES = 100
+MAX_TEXTS = 20  # of one curve, of each kind
 
 
 def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dict[int, Facts], str]:
-    """Size → its curve, and "" or why there is no telling."""
+    """Return the curve of each size, and "" or why some size has none."""
     whose = _with_marked([_sizes(curve, sizes) for curve in curves], curves)
     by_elimination = _left_over(curves, whose, sizes)
     named: dict[int, Facts] = {}
@@ -32,18 +32,18 @@ def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dic
 
 
 def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
-    """The sizes that a curve is named by: one, or several that share its look in the legend."""
-    legend = {named_size(text, sizes) for text in curve.get("legend", [])[:TEXTS]} - {None}
+    """Return the sizes that name a curve: one, or several with its look in the legend."""
+    legend = {named_size(text, sizes) for text in curve.get("legend", [])[:MAX_TEXTS]} - {None}
     if len(legend) == 1:
         return {size for size in legend if size is not None}
-    beside = (named_size(text, sizes) for text in curve["texts"][:TEXTS])
+    beside = (named_size(text, sizes) for text in curve["texts"][:MAX_TEXTS])
     if (nearest := next((size for size in beside if size is not None), None)) is not None:
         return {nearest}
     return {size for size in legend if size is not None} if curve.get("same_look") else set()
 
 
 def _with_marked(whose: list[set[int]], curves: list[Facts]) -> list[set[int]]:
-    """A line that no one names has the size of the points on it, if those name one alone."""
+    """Give lines without a name the size of the points on them, if it is unique."""
     return [
         found
         or set().union(
@@ -58,7 +58,7 @@ def _with_marked(whose: list[set[int]], curves: list[Facts]) -> list[set[int]]:
 
 
 def _lies_on(points: Facts, curve: Facts) -> bool:
-    """Whether all the points are on the curve, whose batches are more than theirs."""
+    """Return whether all points are on the curve, and fewer than its own."""
     if points["axes"] != curve["axes"] or not 1 < len(points["x"]) < len(curve["x"]):
         return False
     order = np.argsort(curve["x"], kind="stable")
@@ -70,7 +70,7 @@ def _lies_on(points: Facts, curve: Facts) -> bool:
 def _left_over(
     curves: list[Facts], whose: list[set[int]], sizes: Sequence[int]
 ) -> dict[int, list[Facts]]:
-    """Where a text stands between two curves and the other one is named: the one that is left."""
+    """Return the curves that are left for a text between curves that are named otherwise."""
     free = [
         curve for curve, found in zip(curves, whose, strict=True) if not found and is_seen(curve)
     ]
@@ -79,7 +79,7 @@ def _left_over(
         found = [
             curve
             for curve in free
-            if any(named_size(text, sizes) == size for text in curve.get("between", [])[:TEXTS])
+            if any(named_size(text, sizes) == size for text in curve.get("between", [])[:MAX_TEXTS])
         ]
         if len(found) == 1:
             left[size] = found
@@ -91,7 +91,7 @@ def is_seen(curve: Facts) -> bool:
 
 
 def _weight(curve: Facts) -> tuple[bool, int, bool]:
-    """Of several curves of one size the one that is read: no level line, and the longest."""
+    """Return a sort key for curves of one size: prefer long ones that aren't horizontal."""
     heights = curve["y"]
     return (
         len(heights) > 0 and min(heights) < max(heights),

@@ -1,9 +1,9 @@
-"""Texts of a figure as plain characters: no TeX, one way to write powers, spaces and digits."""
+"""Normalization of a figure's texts: no TeX; one form of powers, spaces and digits."""
 
 import re
 import unicodedata
 
-LONGEST = 300  # characters that are looked at: no label is longer
+MAX_LENGTH = 300  # characters; no label is longer
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _POWER = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
@@ -34,11 +34,11 @@ _SIGNS = {
 
 
 def plain_text(text: object) -> str:
-    """The text without TeX; digits of all scripts as 0 to 9; powers as 10^12.
+    """Return the text without TeX, with ASCII digits, and powers as 10^12.
 
-    At most LONGEST characters, so that no pattern that reads them has much to do.
+    At most MAX_LENGTH characters, which bounds the time of every pattern that reads them.
     """
-    plain = text[:LONGEST] if isinstance(text, str) else ""
+    plain = text[:MAX_LENGTH] if isinstance(text, str) else ""
     plain = _POWER.sub(lambda power: "^" + power.group().translate(_RAISED), plain)
     plain = _FONT.sub("", re.sub(_FONT.pattern + r" ?\{([^{}]*)\}", r"\1", plain))
     plain = re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", plain)
@@ -46,5 +46,5 @@ def plain_text(text: object) -> str:
         plain = plain.replace(sign, character)
     plain = unicodedata.normalize("NFKC", plain.replace("{", "").replace("}", ""))
     plain = "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in plain)
-    # Cut again: one character may stand for eighteen others.
-    return " ".join(plain[:LONGEST].split())
+    # Cut again: NFKC may turn one character into eighteen.
+    return " ".join(plain[:MAX_LENGTH].split())

@@ -1,4 +1,4 @@
-"""Labels that are known to name no unit of operations per second: another quantity, or words alone.
+"""Labels that are known to name no rate: other quantities, or words without a unit.
 
 These lists can only refuse. A word that is missing here counts in the learner's favor.
 """
@@ -7,7 +7,7 @@ import re
 
 from .scripts import has_case, romanized
 
-# Units of other quantities, and what else than operations is counted.
+# Units of other quantities, and countable things other than operations.
 _OTHER = re.compile(
     r"(?<![a-z])(?:bytes?|octets?|bits?|bait\w*|watts?|hz|tokens?|images?|examples?|samples?|"
     r"requests?|quer(?:y|ies)|batch(?:es)?|steps?|layers?|frames?|words|rows?|latency|duration|"
@@ -16,7 +16,7 @@ _OTHER = re.compile(
     r"(?<![a-z])[kmgtp]?i?b ?(?:/|ps)|(?:/|per ) ?b(?![a-z])|(?<![a-z])m/s(?![a-z])|"
     r"(?:^|[(\[,] ?)(?:[mµμn]?s|sec|seconds?|秒|초)\W*$"
 )
-# Words of labels that name no unit, however many of them there are.
+# Words of labels that name no unit, in any number.
 _ENGLISH = """
 a about absolute accelerator achievable achieved actual affordable amount and arithmetic at
 attainable attained available average axis best bound by calculated chart chip compute computed
@@ -46,7 +46,7 @@ _PLAIN_EAST_ASIAN = re.compile(
 
 
 def names_no_unit(plain: str) -> bool:
-    """Whether a label is known to lack the unit, or to name that of another quantity."""
+    """Return whether a label is known to lack a unit, or to name another quantity's."""
     lower = plain.lower()
     if _OTHER.search(lower) or _OTHER.search(romanized(lower)):
         return True
@@ -54,7 +54,7 @@ def names_no_unit(plain: str) -> bool:
     unknown = [word for word in words if not _is_plain(word)]
     if not unknown:
         return True
-    # Where words stand apart, a single one is no unit: that has a slash, or says "per".
+    # With words between spaces, a single word is no unit, which needs a slash or a "per".
     alone = len(words) == 1 and not re.search(r"[/^]", lower)
     return alone and len(unknown[0]) > 1 and has_case(unknown[0][0])
 

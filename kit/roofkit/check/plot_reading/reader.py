@@ -1,4 +1,4 @@
-"""The second step: what a reader takes from the figure. The facts may be anything."""
+"""What a reader takes from a figure's facts, which are not to be trusted."""
 
 import math
 import re
@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from .axis_words import names_batch, rate_scales
 from .number_words import scales
-from .owners import MOST, is_seen, owners
+from .owners import MAX_CURVES, is_seen, owners
 from .plain_text import plain_text
 from .tick_words import shown_scale
 
 Facts = dict[str, Any]
 Floats = NDArray[np.float64]
 Values = dict[str, list[float]]
-EDGE = 0.005  # of an axis: a line drawn on its frame is still to be seen
-LOGARITHMS = 60.0  # values below are logarithms, if the label says so
+MAX_OVERHANG = 0.005  # of an axis; a line on its frame is still visible
+MAX_LOGARITHM = 60.0  # smaller values are logarithms, if the label says so
 
 
 def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
-    """What a reader takes from the figure: size → FLOP/s at some batches, and "" or a problem."""
-    curves = seen["curves"][:MOST]
+    """Return FLOP/s of each size at some batches, and "" or a problem."""
+    curves = seen["curves"][:MAX_CURVES]
     if not curves:
         return {}, "figure-empty"
     if not any(is_seen(curve) for curve in curves):
@@ -49,16 +49,13 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
 
 
 def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
-    """Positions of the batches at which a curve is compared: spread evenly over a log axis."""
+    """Return the indices of the compared batches, spread evenly on a log scale."""
     spread = np.geomspace(1, len(batches), min(len(batches), 48)).round().astype(np.int64)
     return np.unique(spread) - 1
 
 
-# --- what a curve says -------------------------------------------------------------------------
-
-
 def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
-    """What the axis shows of a curve at the batches that are compared, and "" or a problem."""
+    """Return the numbers that the axis shows at the compared batches, and "" or a problem."""
     xlabel, ylabel, axes = _labels(curve, seen)
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
@@ -76,7 +73,7 @@ def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
 
 
 def _swapped(x: Floats, y: Floats, batches: Floats) -> bool:
-    """Whether the curve has the batches as its heights, and something else beneath them."""
+    """Return whether the batches are on the vertical axis and not on the horizontal one."""
     if x.size != batches.size:
         return False
     across, up, wanted = np.sort(x), np.sort(y), np.sort(batches)
@@ -84,25 +81,25 @@ def _swapped(x: Floats, y: Floats, batches: Floats) -> bool:
 
 
 def _as_shown(heights: Floats, label: str, axis: Facts) -> Floats:
-    """The numbers that the ticks say, no logarithms."""
+    """Return the numbers at the ticks, with logarithms undone."""
     base = _base(label)
-    if base and heights.max() < LOGARITHMS:
+    if base and heights.max() < MAX_LOGARITHM:
         heights = base**heights
     shown, _, _ = shown_scale(axis)
     return heights * shown
 
 
 def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float:
-    """What to multiply these numbers by for FLOP/s, as the label says.
+    """Return the factor from these numbers to FLOP/s, by the label.
 
-    Where the label leaves that open, the highest value decides: it is near the chip's peak.
+    If the label is ambiguous, choose the unit in which the highest value is nearest to the peak.
     """
     _, prefix, has_unit = shown_scale(axis)
     if has_unit:
         return 1.0
     units, _ = rate_scales(label)
     if prefix != 1 and prefix in units:
-        return 1.0  # said at the ticks already
+        return 1.0  # the ticks have the prefix already
     peak = float(case.get("peak", 0.0))
     if len(units) == 1 or not (0 < top < math.inf and 0 < peak < math.inf):
         return units[0]
@@ -110,13 +107,13 @@ def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float
 
 
 def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floats]:
-    """How to get from the places of an axis to batches: as they are, in thousands, as logarithms.
+    """Return a function from an axis's values to batches: unchanged, scaled, or exponentiated.
 
-    The first that covers the batches; as they are, if none does.
+    The first one whose values cover the batches; unchanged if none does.
     """
     factor, base = scales(plain_text(label))[0], _base(label)
     ways: list[Callable[[Floats], Floats]] = [lambda x: x, lambda x: np.round(x * factor, 6)]
-    if base and x.size and x.max() < LOGARITHMS:
+    if base and x.size and x.max() < MAX_LOGARITHM:
         ways.append(lambda x: np.round(base**x, 6))
     for way in ways:
         if x.size and way(x).min() <= batches.min() and way(x).max() >= batches.max():
@@ -125,7 +122,7 @@ def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floa
 
 
 def _base(label: str) -> float:
-    """The base of the logarithm that a label says its values are, 0 if it says nothing of it."""
+    """Return the base of the logarithm that a label names, 0 if it names none."""
     plain = plain_text(label).lower().replace("_", "").replace("₂", "2").replace("₁₀", "10")
     if re.search(r"(?<![^\W\d_])lg(?![^\W\d_])", plain):
         return 10.0
@@ -135,22 +132,19 @@ def _base(label: str) -> float:
 def _inside(
     values: Floats, axis: Facts, as_values: Callable[[Floats], Floats] = lambda x: x
 ) -> bool:
-    """Whether all values are between the limits of the axis."""
+    """Return whether all values are within the limits of the axis."""
     if "limits" not in axis:
         return True
     ends = np.sort(as_values(np.asarray(axis["limits"], dtype=float)))
     if axis.get("scale") == "log":
         with np.errstate(divide="ignore", invalid="ignore"):
             values, ends = np.log(values), np.log(ends)
-    slack = EDGE * (ends[1] - ends[0])
+    slack = MAX_OVERHANG * (ends[1] - ends[0])
     return bool(values.min() >= ends[0] - slack and values.max() <= ends[1] + slack)
 
 
-# --- what the axes say -------------------------------------------------------------------------
-
-
 def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
-    """The labels of the axes that a curve is drawn on, else those of the figure; and those axes."""
+    """Return the labels of a curve's axes, or else of the figure, and these axes."""
     axes = seen["axes"][curve["axes"]] if "axes" in seen else {}
     labels = [
         next(
@@ -167,7 +161,7 @@ def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
 
 
 def _said(xlabel: str, ylabel: str, axes: Facts) -> str:
-    """ "" or what is wrong with the labels."""
+    """Return the problem with the labels, "" if there is none."""
     if not plain_text(xlabel):
         return "figure-xlabel"
     if not names_batch(xlabel):

@@ -1,15 +1,15 @@
-"""Words of other scripts in Latin letters, as far as units need them."""
+"""Romanization of words in other scripts, as far as units need it."""
 
 import re
 import unicodedata
 
 _LETTER = re.compile(r"(?:CAPITAL |SMALL )?LETTER (\w+)")
-# Cyrillic letters whose names begin with another letter, as EF does for Ф.
+# Cyrillic letters whose Unicode names begin with another letter, as EF for Ф.
 _SPOKEN = {
     **{"EF": "f", "EL": "l", "EM": "m", "EN": "n", "ER": "r", "ES": "s", "IE": "e", "IO": "e"},
     **{"BYELORUSSIAN": "i", "SHORT": "i", "SOFT": "'", "HARD": "'"},
 }
-# Scripts without case: a word for each.
+# Words in scripts without case.
 _WORDS = {
     **{
         "キロ": "kilo",
@@ -40,8 +40,9 @@ _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 
 
 def romanized(text: str) -> str:
-    """The text with the words above in Latin letters, and with a Latin letter for each letter of
-    an alphabet that has capitals: that which its Unicode name begins with.
+    """Return the text with known words and all letters of cased alphabets in Latin letters.
+
+    A letter becomes the one with which its Unicode name begins.
     """
     return "".join(map(_latin, _WORD.sub(lambda word: _WORDS[word.group()], text)))
 

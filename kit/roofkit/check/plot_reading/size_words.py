@@ -1,4 +1,4 @@
-"""Which of the sizes a text names."""
+"""Sizes that a text names."""
 
 import functools
 import re
@@ -8,7 +8,7 @@ from .plain_text import plain_text
 
 
 def named_size(text: object, sizes: Iterable[int]) -> int | None:
-    """The size that the text names first, None if it names none."""
+    """Return the size that the text names first, None if it names none."""
     plain = plain_text(text)
     found = [(match.start(), size) for size in sizes if (match := _named(size).search(plain))]
     return min(found, key=lambda one: one[0], default=(0, None))[1]
@@ -16,13 +16,13 @@ def named_size(text: object, sizes: Iterable[int]) -> int | None:
 
 @functools.lru_cache(maxsize=100)
 def _named(size: int) -> re.Pattern[str]:
-    """Finds this size in a text, however people write it."""
+    """Return a pattern that finds this size in any spelling."""
     ways = {str(size), *(f"{size:,}".replace(",", sign) for sign in (",", " ", "_", "'", "."))}
     if size & (size - 1) == 0:
         ways.add(f"2^{size.bit_length() - 1}")
     thousands = {f"{size / 1024:g}", f"{size / 1024:.1f}", f"{size / 1024:.2f}"}
     thousands = {way for way in thousands if float(way) * 1024 == size}
-    # In steps of a thousand, but only with a decimal point: 4k is 4,096 here.
+    # In decimal thousands only with a decimal point: 4k is 4,096 here.
     thousands |= {f"{size / 1000:.{places}f}" for places in (1, 2, 3) if size >= 1000}
     ways |= {f"{way}{gap}{k}" for way in thousands for gap in ("", " ") for k in ("k", "K", "Ki")}
     return re.compile(rf"(?<![\d.,^])(?:{'|'.join(map(re.escape, sorted(ways)))})(?!\d|[.,]\d)")

@@ -1,4 +1,4 @@
-"""What the texts at the ticks of an axis say: numbers in another scale, prefixes, a unit."""
+"""Tick texts of an axis: numbers in another scale, prefixes, and units."""
 
 import math
 import re
@@ -18,9 +18,9 @@ _NUMBER = re.compile(
 
 
 def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
-    """What to multiply data by for what the ticks say; their prefix, 1 for none; is there a unit.
+    """Return the factor from data to the ticks' numbers, their prefix, and if they have a unit.
 
-    A scale that the ticks don't agree on is 1: their texts are no plain numbers.
+    The factor is 1 if the ticks disagree, because then their texts aren't plain numbers.
     """
     corner, *_ = _quantity(axis.get("offset", "")) or (1.0,)
     powers, prefix, has_unit = [], 1.0, False
@@ -34,13 +34,13 @@ def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
     if not powers:
         return 1.0, 1.0, False
     power = round(float(np.median(powers)))
-    # Ticks may be rounded: 0.1 for 0.125.
+    # Tick texts may be rounded: 0.1 for 0.125.
     agreed = all(abs(one - power) < 0.15 for one in powers)
     return (10.0**power if agreed else 1.0), prefix, has_unit
 
 
 def _quantity(text: object) -> tuple[float, float, bool] | None:
-    """(value, prefix, has the unit) of a text such as 100, 1,000, 2×10^14, 100 T or 100 TFLOP/s."""
+    """Return value, prefix, and if there is a unit, of 1,000, 2×10^14, 100 T or 100 TFLOP/s."""
     parts = _NUMBER.fullmatch(plain_text(text))
     if parts is None or not (parts[1] or parts[2]):
         return None
@@ -60,11 +60,11 @@ def _quantity(text: object) -> tuple[float, float, bool] | None:
 
 
 def _number(text: str) -> float:
-    """The number that is written there, with points or commas between thousands; nan for none."""
+    """Return the number in a text, with any thousands separators; nan if there is none."""
     text = re.sub(r"[ _']", "", text)
     if re.fullmatch(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text):
         text = text.replace(",", "")
-    elif re.fullmatch(r"[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d*)?", text):  # 1.000 alone is one
+    elif re.fullmatch(r"[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d*)?", text):  # a single 1.000 is 1
         text = text.replace(".", "")
     try:
         return float(text.replace(",", "."))

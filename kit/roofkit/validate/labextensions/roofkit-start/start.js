@@ -1,3 +1,4 @@
+// @ts-check
 // A JupyterLab extension, written as the built form that JupyterLab loads. Where the folder that
 // JupyterLab was opened on has a course.json, it shows the course's pages in their order, and how
 // many parts of each exercise are done. It reads this from the notebooks whenever it is shown, so
@@ -5,7 +6,7 @@
 (() => {
   const NAME = "roofkit-start";
   const COURSE = "course.json";
-  const STYLE = new URL("start.css", document.currentScript.src);
+  const STYLE = new URL("start.css", /** @type {HTMLScriptElement} */ (document.currentScript).src);
   let shared;
 
   const element = (tag, attributes = {}, ...children) => {

@@ -1,10 +1,11 @@
+// @ts-check
 // A JupyterLab extension, written as the built form that JupyterLab loads. nbgrader's Validate dialog
 // lists the cells that failed, or says "Success!", and has no option for it. As the dialog opens, this
 // puts in its place how many parts are right, which are still to be written, and then each other part
 // once.
 (() => {
   const NAME = "roofkit-validate";
-  const MESSAGES = new URL("messages.json", document.currentScript.src);
+  const MESSAGES = new URL("messages.json", /** @type {HTMLScriptElement} */ (document.currentScript).src);
   const RESULT = "#validation-message:is(.validation-success, .validation-failed)";
 
   const fill = (message, values) =>

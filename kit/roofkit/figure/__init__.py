@@ -1,1 +1,0 @@
-"""What all live figures share: controls, formulas, words; as HTML and as a widget."""

@@ -1,0 +1,51 @@
+"""The figures that move: the reader moves a control, and picture and numbers follow.
+
+    >>> from roofkit import figures
+    >>> figures.time().values(chip="H100 SXM", flops=1e12)["t_math"]  # doctest: +ELLIPSIS
+    0.00101...
+
+As the last expression of a cell a figure shows itself: in JupyterLab as a widget whose controls
+are read as `figure.settings` and whose numbers as `figure.values()`, on a static page as HTML
+that needs no kernel.
+
+Each figure is a module here, `<name>_figure.py`: its controls, its formulas and the marks of its
+scene, which Python and the browser read alike (`engine`). What rooflib computes stands in
+`formulas.toml`.
+"""
+
+from roofkit.figures.attention_figure import attention
+from roofkit.figures.blocks_figure import matmul_blocks
+from roofkit.figures.browser_roof_figure import browser_roof
+from roofkit.figures.chip_figure import chip
+from roofkit.figures.chips_figure import chips
+from roofkit.figures.engine.figure import PAGE, Figure
+from roofkit.figures.intensity_figure import intensity
+from roofkit.figures.matmul_figure import matmul
+from roofkit.figures.one_roof_figure import one_roof
+from roofkit.figures.ring_figure import ring
+from roofkit.figures.roofline_figure import roofline
+from roofkit.figures.shards_figure import shards
+from roofkit.figures.tiles_figure import tiles
+from roofkit.figures.time_figure import time
+from roofkit.figures.timeline_figure import timeline
+from roofkit.figures.units_figure import units
+
+__all__ = [
+    "PAGE",
+    "Figure",
+    "attention",
+    "browser_roof",
+    "chip",
+    "chips",
+    "intensity",
+    "matmul",
+    "matmul_blocks",
+    "one_roof",
+    "ring",
+    "roofline",
+    "shards",
+    "tiles",
+    "time",
+    "timeline",
+    "units",
+]

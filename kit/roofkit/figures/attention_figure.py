@@ -1,0 +1,173 @@
+"""Attention: a step of a whole model; how long each token takes, and how many come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from roofkit.figures.bounds import bounds
+from roofkit.figures.engine.axes import LogPlot, LogScale
+from roofkit.figures.engine.controls import Choice, Number, Slider
+from roofkit.figures.engine.expressions import along
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.shapes import DASHES, INKED, SERIES_COLORS, dot, label
+from roofkit.figures.options import OWN, sizes, with_bf16
+from rooflib.catalog import models
+from rooflib.dtypes import DTYPES
+from rooflib.models import Model
+
+TYPES = ("bf16", "int8")
+
+# One chip's share, as in rooflib.models; bf16 where no other type is chosen.
+FORMULAS = {
+    "peak": "peaks[chip]",
+    "bandwidth": "bandwidths[chip]",
+    "to_one_peer": "links[chip]",
+    "memory": "capacity[chip]",
+    "matrices": "rl.decode_matrices(layers[model], split[model], across[model], keys[model],"
+    " head[model], chips)",
+    "last": "rl.decode_last(vocabulary[model], across[model], chips)",
+    "gains": "rl.decode_gains(layers[model], across[model])",
+    "weights": "rl.decode_weights(matrices, last, gains, size[w])",
+    "position": "rl.decode_position(layers[model], keys[model], head[model], chips, size[kv])",
+    "flops": "rl.decode_flops(B, S, layers[model], queries[model], head[model], chips, matrices,"
+    " last)",
+    "bytes": "rl.decode_bytes(B, S, across[model], vocabulary[model], chips, weights, size[w],"
+    " position)",
+    "sent": "rl.decode_sent(B, across[model], layers[model], chips)",
+    "resting": "rl.decode_resting(weights, last, size[w])",
+    "held": "resting + position * B * S",
+    "fitting": "max(0, floor((memory - resting) / (position * S)))",
+    "fits": "[' It does not fit: a chip must hold {held}, and its HBM holds {memory}.', '']"
+    "[1 * (held <= memory)]",
+    "room": "['The weights alone are too large for it.',"
+    " 'At this length HBM has room for a batch of {fitting}.'][1 * (fitting > 0)]",
+    **bounds(link=True),
+    "rate": "B / lower",
+    "caches": "position * B * S / bytes",
+}
+HEIGHT = "either(wide < 480, 280, 350)"
+PLOT = LogPlot(
+    LogScale(0.3, 3e6, "56", "wide - 30"),
+    LogScale(1e-4, 1e2, f"({HEIGHT} - 42)", "28"),
+    titles=("tokens per second", "time per token"),
+    units=("", "s"),
+    ticks=[1, 100, 1e4, 1e6],
+)
+POINTS = 91
+BATCHES = LogScale(1, 2**18, "", "").step(POINTS)
+"""The batch sizes of a curve's points."""
+
+
+def attention() -> Figure:
+    """Draw time per token against tokens per second of a decode step, along the batch size.
+
+    Controls: B, S, model, chip, chips, w, kv (data types of weights and cache).
+    """
+    chips = with_bf16()
+    return Figure(
+        name="attention",
+        title="Move the batch: how long does each token take, and how many come out?",
+        controls=[
+            Slider("B", "B (sequences)", sizes(0, 12), 16),
+            Slider("S", "S (positions)", sizes(7, 17), 8192),
+            Choice("model", "model", [model.name for model in models()], "Llama 3 8B"),
+            Choice("chip", "chip", [*(chip.name for chip in chips), OWN], "H100 SXM"),
+            Slider("chips", "chips", [1, 2, 4, 8], 1),
+            Choice("w", "type of weights", TYPES, "bf16"),
+            Choice("kv", "type of the cache", TYPES, "bf16"),
+        ],
+        given={
+            "peaks": {chip.name: chip.peak() for chip in chips},
+            "bandwidths": {chip.name: chip.bandwidth for chip in chips},
+            "capacity": {chip.name: chip.capacity for chip in chips},
+            "links": {chip.name: chip.links[0].to_one_peer for chip in chips},
+            "size": {kind: DTYPES[kind].bytes for kind in TYPES},
+            **shapes(),
+        },
+        own={"peaks": "peak", "bandwidths": "bandwidth", "capacity": "memory", "links": "link"},
+        formulas=FORMULAS,
+        numbers=[
+            Number("lower", "time per token, at least", "s"),
+            Number("rate", "tokens per second, at most"),
+            Number("fitting", "sequences that fit"),
+            Number("caches", "caches, of the bytes moved", "%"),
+            Number("t_math", "T_math", "s"),
+            Number("t_comms", "T_HBM", "s"),
+            Number("t_link", "T_link", "s"),
+            Number("upper", "upper bound", "s"),
+            Number("held", "held by a chip", "B"),
+            Number("memory", "its HBM", "B"),
+        ],
+        says=(
+            "A step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each: "
+            "a chip computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends "
+            "for {t_link}, so {binding} binds. {bounds} At best {rate} tokens come out per second. "
+            "{room}{fits}"
+        ),
+        height=HEIGHT,
+        marks=marks,
+    )
+
+
+def shapes() -> dict[str, dict[str, int]]:
+    """Return what the formulas need of each model, by its name."""
+    columns: dict[str, Callable[[Model], int]] = {
+        "layers": lambda m: m.layers,
+        "across": lambda m: m.D,
+        "queries": lambda m: m.N,
+        "keys": lambda m: m.K,
+        "head": lambda m: m.H,
+        "vocabulary": lambda m: m.vocabulary,
+        "split": lambda m: m.split_weights,
+    }
+    return {name: {m.name: column(m) for m in models()} for name, column in columns.items()}
+
+
+def marks() -> Sequence[Mark]:
+    return [
+        *PLOT.axes(),
+        # Batches that fit, and batches that do not.
+        _curve(f"min(fitting, {BATCHES})", DASHES[0], "fits", shown="fitting > 0"),
+        _curve(f"max(fitting, {BATCHES})", DASHES[2], "beyond"),
+        *_largest_batch(),
+        *_chosen_batch(),
+    ]
+
+
+def _curve(batch: str, dashes: str, name: str, **look: str) -> Mark:
+    """Draw the time per token over the tokens per second, for batches that are a formula of `i`."""
+    where = along(FORMULAS, "rate", "lower", B=batch)
+    look |= {"stroke_dasharray": dashes, "name": name}
+    return PLOT.curve("rate", "lower", SERIES_COLORS[0], POINTS, where=where, **look)
+
+
+def _largest_batch() -> list[Mark]:
+    """Draw a ring at the largest batch that fits, if there is one."""
+    common = {
+        "where": along(FORMULAS, "rate", "lower", B="fitting"),
+        "shown": "fitting > 0",
+        "clip": PLOT.clip,
+    }
+    x, y = PLOT.x.at("rate"), PLOT.y.at("lower")
+    words = {"text_anchor": "'end'", "name": "names"}
+    ring = {"stroke": INKED, "stroke_width": 2, "name": "largest"}
+    return [
+        dot(x, y, "'none'", 6.2, **ring, **common),
+        label(f"{x} - 10", f"{y} - 6", "text(fitting) + ' fit'", **words, **common),
+    ]
+
+
+def _chosen_batch() -> list[Mark]:
+    x, y = PLOT.x.at("rate"), PLOT.y.at("lower")
+    return [
+        dot(x, y, SERIES_COLORS[1], 5.9, clip=PLOT.clip, name="here"),
+        label(
+            f"{x} + 8",
+            f"{y} + 20",
+            "'B = ' + text(B)",
+            font_weight="'bold'",
+            clip=PLOT.clip,
+            name="names",
+        ),
+    ]

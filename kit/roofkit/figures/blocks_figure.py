@@ -1,0 +1,76 @@
+"""Matmul as blocks: three rectangles to scale, how often each element is used, and the ridge."""
+
+from __future__ import annotations
+
+from roofkit.figures.blocks_rectangles import rectangles
+from roofkit.figures.blocks_rows import HEIGHT, USES, gauges
+from roofkit.figures.engine.controls import Choice, Number, Slider
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.options import OWN, bandwidths, names, peaks, sizes
+from rooflib.dtypes import dtype
+
+FORMULAS = {
+    "flops": "rl.matmul_flops(B, D, F)",
+    "x_bytes": "size * B * D",
+    "w_bytes": "size * D * F",
+    "out_bytes": "size * B * F",
+    "bytes": "x_bytes + w_bytes + out_bytes",
+    # FLOP/byte if only this array moved; in bf16 this equals the uses of each element.
+    "x_alone": "flops / x_bytes",
+    "w_alone": "flops / w_bytes",
+    "out_alone": "flops / out_bytes",
+    "intensity": "flops / bytes",
+    "ridge": "rl.ridge(peak[chip], hbm[chip])",
+    "share": "rl.fraction_at(intensity, ridge)",
+    "verdict": "at(['memory-bound', 'compute-bound'], 1 * (intensity >= ridge))",
+    "smallest": "min(B, min(D, F))",
+    "most": "max(w_bytes, max(x_bytes, out_bytes))",
+    "largest": "either(w_bytes == most, 'w', either(x_bytes == most, 'x', 'out'))",
+    "largest_share": "most / bytes",
+    "meets": "at(['The marked element of x meets a row of w and adds to a row of out.',"
+    " 'The marked element of w meets a column of x and adds to a column of out.',"
+    " 'The marked element of out is the sum over a row of x times a column of w.'],"
+    " indexof(['x', 'w', 'out'], one))",
+}
+
+
+def matmul_blocks() -> Figure:
+    """Draw x[B, D] · w[D, F] → out[B, F] in bf16 as rectangles, with the intensity below.
+
+    All sides have one linear scale, which follows the sizes; a bar says which. Areas are therefore
+    bytes. Controls: B, D, F, one (the array whose element is followed), chip.
+    """
+    return Figure(
+        name="matmul_blocks",
+        title="Change the sides: which array has most of the bytes, and is it enough for the chip?",
+        controls=[
+            Slider("B", "B (tokens)", sizes(0, 14), 64),
+            Slider("D", "D", sizes(7, 14), 4096),
+            Slider("F", "F", sizes(7, 14), 16384),
+            Choice("one", "follow one element of", list(USES), "x"),
+            Choice("chip", "chip", [*names(), OWN], "TPU v5e"),
+        ],
+        given={"peak": peaks(), "hbm": bandwidths(), "size": dtype("bf16").bytes},
+        own={"peak": "peak", "hbm": "bandwidth"},
+        formulas=FORMULAS,
+        numbers=[
+            Number("x_bytes", "x, loaded", "B"),
+            Number("w_bytes", "w, loaded", "B"),
+            Number("out_bytes", "out, written", "B"),
+            Number("flops", "operations", "FLOP"),
+            Number("intensity", "intensity", "FLOP/byte"),
+            Number("smallest", "smallest side"),
+            Number("ridge", "ridge", "FLOP/byte"),
+            Number("largest_share", "largest array, of all bytes", "%"),
+            Number("share", "of peak, at most", "%"),
+        ],
+        says=(
+            "In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are "
+            "written. Each element of x is used {F} times, of w {B} times, of out {D} times. "
+            "{meets} Of the bytes, {largest_share} belong to {largest}. The intensity is "
+            "{intensity}: it stays below the smallest side, {smallest}. The ridge point of {chip} "
+            "is {ridge}, so the multiplication is {verdict}."
+        ),
+        height=HEIGHT,
+        marks=lambda: [*rectangles(), *gauges()],
+    )

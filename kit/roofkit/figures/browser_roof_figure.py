@@ -1,0 +1,157 @@
+"""The roof of the reader's browser, measured on request, in front of a stored run's roof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from roofkit.figures.engine.axes import LogScale
+from roofkit.figures.engine.controls import Number
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, dot, label, line
+from roofkit.figures.roofs import RooflinePlot
+from rooflib import Chip
+
+ROOFS = ("peak", "read", "update", "copy", "nearest")
+TOLD = ("seconds", "workers", "by", "memory")
+FORMULAS = {
+    "problem": "why",
+    **{name: f"found['{name}']" for name in ROOFS},
+    "ridge": "rl.ridge(peak, read)",
+    **{name: f"told['{name}']" for name in TOLD},
+    "cooled": "either(drift < -0.05, 'At the end the peak was ' + percent(-drift) + ' lower:"
+    " the machine slowed down.', '')",
+}
+NOT_YET = "Not measured here yet."
+GRAY = " In gray stands the roof of the run on this page, which numpy found."
+# Values before a measurement; site/browser_roof/roof-panel.js sets them afterwards.
+BEFORE: dict[str, Any] = {
+    "why": NOT_YET,
+    "measured": 0,
+    "drift": 0,
+    "found": dict.fromkeys(ROOFS, 0),
+    "told": dict.fromkeys(TOLD, ""),
+    **{
+        f"{family}_{what}": []
+        for family in ("thin", "step")
+        for what in ("at", "worst", "median", "best", "name")
+    },
+    "thin_count": 0,
+    "step_count": 0,
+}
+HIGH = 340
+X = LogScale(0.1, 100, "42", "wide - 26")
+Y = LogScale(1e8, 1e13, str(HIGH - 44), "32")
+
+
+def browser_roof(chip: Chip | None = None) -> Figure:
+    """Draw the measured roof of a browser with dots below it, in front of a chip's roof.
+
+    Parameters
+    ----------
+    chip
+        The roof in the background, as a run of numpy found it; without one there is none.
+    """
+    stored: dict[str, Any] = {"stored_peak": 0.0, "stored_read": 0.0}
+    if chip:
+        stored = {"stored_peak": chip.peak("fp32"), "stored_read": chip.bandwidth}
+        stored |= {"why": NOT_YET + GRAY}
+    return Figure(
+        name="browser-roof",
+        title="Press, and measure the roof of the browser that shows you this page",
+        controls=[],
+        measures=True,
+        given=BEFORE | stored,
+        formulas=FORMULAS,
+        numbers=[
+            Number("peak", "peak, fp32", "FLOP/s"),
+            Number("read", "memory, read", "B/s"),
+            Number("update", "memory, updated", "B/s"),
+            Number("copy", "memory, copied", "B/s"),
+            Number("nearest", "nearest cache, read", "B/s"),
+            Number("ridge", "ridge point", "FLOP/byte"),
+        ],
+        says=(
+            "This is the roof of this browser on this machine, not the machine’s. It was found in "
+            "{seconds} by {workers} with {by}, four numbers at a time, and {memory} of memory "
+            "each: {peak} at best, {read} read from memory, and a ridge point of {ridge}. {cooled}"
+        ),
+        height=HIGH,
+        marks=marks,
+    )
+
+
+def marks() -> Sequence[Mark]:
+    plot = RooflinePlot(X, Y)
+    thin: dict[str, Any] = {"shown": "measured"}
+    top, corner = Y.inside("peak"), X.inside("peak / read")
+    stored_top, stored_corner = Y.inside("stored_peak"), X.inside("stored_peak / stored_read")
+    behind: dict[str, Any] = {"shown": "stored_peak > 0"}
+    dashed = {"stroke_dasharray": "'6 3'", "stroke_width": 1.5, **behind}
+    end = "'end'"
+    # Names stand above their lines; if two lines are close, one name stands below.
+    near = f"(abs({stored_top} - {top}) < 20)"
+    return [
+        *plot.axes(),
+        plot.slope("stored_read", None, ceiling="stored_peak", name="stored-slope", **dashed),
+        line(stored_corner, stored_top, X.end, stored_top, FAINT, name="stored-ceiling", **dashed),
+        label(
+            X.end,
+            f"{stored_top} + either({near} * (stored_peak < peak), 16, -7)",
+            "'numpy, the run above'",
+            fill=FAINT,
+            text_anchor=end,
+            **behind,
+        ),
+        plot.slope("read", 0, ceiling="peak", stroke_width=2.5, name="slope", **thin),
+        line(corner, top, X.end, top, INKED, stroke_width=2.5, name="ceiling", **thin),
+        label(
+            X.end,
+            f"{top} + either({near} * (stored_peak >= peak), 18, -8)",
+            "'this browser'",
+            text_anchor=end,
+            **thin,
+        ),
+        *family("thin", 1),
+        *family("step", 2),
+        *names(),
+    ]
+
+
+def family(name: str, series: int) -> list[Mark]:
+    """Draw dots with bars from the slowest to the fastest sample."""
+    color, each = SERIES_COLORS[series], f"{name}_count"
+    x, worst, median, best = (place(name, what) for what in ("at", "worst", "median", "best"))
+    return [
+        line(x, worst, x, best, color, stroke_width=2, each=each, name=f"{name}-bars"),
+        dot(x, median, color, 4, each=each, name=name),
+    ]
+
+
+def names() -> list[Mark]:
+    """Label the first and the last dot of each family."""
+    look: dict[str, Any] = {"fill": SERIES_COLORS[1], "each": "thin_count"}
+    look |= {"shown": "min(i, thin_count - 1 - i) < 0.5", "name": "thin-names"}
+    right, below = f"{place('thin', 'at')} + 8", f"{place('thin', 'median')} + 14"
+    x, y = place("step", "at"), place("step", "median")
+    steps: dict[str, Any] = {"fill": SERIES_COLORS[2], "each": "step_count"}
+    return [
+        label(right, below, "at(thin_name, i)", **look),
+        label(x, f"{y} - 9", "at(step_name, i)", shown="i < 0.5", text_anchor="'middle'", **steps),
+        # On a phone the axis numbers are there.
+        label(
+            f"{x} - 8",
+            f"{y} + 4",
+            "at(step_name, i)",
+            shown="(i > step_count - 1.5) * (wide > 500)",
+            text_anchor="'end'",
+            **steps,
+        ),
+    ]
+
+
+def place(family: str, what: str) -> str:
+    """Return the place of a number of dot `i` of a family."""
+    scale = X if what == "at" else Y
+    return scale.inside(f"at({family}_{what}, i)")

@@ -1,0 +1,111 @@
+"""The chip: compute units, memories, and every road as wide as its bandwidth."""
+
+from __future__ import annotations
+
+from roofkit.figures import chip_marks, chip_tables
+from roofkit.figures.chip_tables import LINKS, MEMORIES, ONE_PEER, SWITCH
+from roofkit.figures.engine.controls import Choice, Number
+from roofkit.figures.engine.figure import Figure, Handle
+from roofkit.figures.options import OWN, bandwidths, names, peaks, with_bf16
+
+
+def chip() -> Figure:
+    """Draw the links and HBM traffic of a chip on one scale, with the FLOPs each byte must feed.
+
+    Control: chip. Peaks are dense, in bf16 (FLOP/s); links count one way (bytes/s). A ridge
+    (FLOP/byte) is peak ÷ bandwidth; that of a link takes its bandwidth to one peer.
+    """
+    widest = max(bandwidths().values())
+    return Figure(
+        name="chip",
+        title="How wide are the roads to the compute units of a chip?",
+        controls=[Choice("chip", "chip", [*names(), OWN], "H100 SXM")],
+        given={
+            "peak": peaks(),
+            "hbm": bandwidths(),
+            "memory": {chip.name: chip.capacity for chip in with_bf16()},
+            "links": chip_tables.links(),
+            "on_chip": chip_tables.on_chip(),
+            "link_names": chip_tables.LINK_NAMES,
+            "memory_names": chip_tables.MEMORY_NAMES,
+            "widest": widest,
+            "strongest": max(peaks().values()),
+        },
+        own={
+            "peak": "peak",
+            "hbm": "bandwidth",
+            "memory": "memory",
+            "links": chip_tables.own_links(),
+            "on_chip": chip_tables.no_memory(),
+        },
+        formulas=_formulas(),
+        numbers=[
+            Number("ceiling", "compute units, dense bf16", "FLOP/s"),
+            Number("capacity", "HBM", "B"),
+            Number("bandwidth", "road from HBM", "B/s"),
+            Number("ridge", "ridge, HBM", "FLOP/byte"),
+            Number("rate_0", "road to one peer, one way", "B/s"),
+            Number("ridge_0", "ridge, one peer", "FLOP/byte"),
+            Number("total_0", "all roads to peers, one way", "B/s"),
+            Number("ratio", "road from HBM ÷ road to one peer"),
+        ],
+        says=(
+            "On {chip}, the road from HBM carries {bandwidth}: {ratio} times what {link} carries "
+            "to one peer, one way ({rate_0}). To keep the compute units busy at their peak of "
+            "{ceiling}, every byte from HBM has to feed {each}, and every byte from one peer "
+            "{each_0}.{memories}"
+        ),
+        height=chip_marks.HIGH,
+        marks=chip_marks.marks,
+        handles=[
+            Handle(
+                "the width of the road from HBM",
+                f"{chip_marks.LEFT} + {chip_marks.ROAD}",
+                (chip_marks.HBM_BOTTOM + chip_marks.CHIP_TOP) / 2,
+                {
+                    # Clamp to the widest: otherwise the scale changes while the reader drags.
+                    "bandwidth": "min(widest, max(widest / 200, "
+                    f"(to_x - {chip_marks.LEFT}) / {chip_marks.SCALE}))",
+                    "peak": "ceiling",
+                    "memory": "capacity",
+                    "link": "rate_0",
+                },
+                "text(bandwidth, 'B/s')",
+            )
+        ],
+    )
+
+
+def _formulas() -> dict[str, str]:
+    found = {
+        "ceiling": "peak[chip]",
+        "bandwidth": "hbm[chip]",
+        "capacity": "memory[chip]",
+        "ridge": "rl.ridge(ceiling, bandwidth)",
+    }
+    for j in range(LINKS):
+        found |= {f"{what}_{j}": f"links[chip]['{what}_{j}']" for what in ("lane", "lanes", "kind")}
+        found |= {
+            f"total_{j}": f"lane_{j} * lanes_{j}",
+            # All links of a switch lead to each peer; of a torus one leads to each neighbor.
+            f"rate_{j}": f"either(kind_{j} == {SWITCH}, total_{j}, lane_{j})",
+            f"ridge_{j}": f"rl.ridge(ceiling, rate_{j})",
+        }
+    for j in range(MEMORIES):
+        found[f"size_{j}"] = f"on_chip[chip]['size_{j}']"
+    return found | {
+        "held": " + ".join(f"size_{j}" for j in range(MEMORIES)),
+        "all_held": "text(held, 'B')",
+        "held_share": "percent(held / capacity)",
+        "ratio": "bandwidth / rate_0",
+        "link": f"either(kind_0 == {ONE_PEER}, 'its link', at(link_names, links[chip]['name_0']))",
+        "each": "text(ridge, 'FLOPs')",
+        "each_0": "text(ridge_0, 'FLOPs')",
+        # No sentence, one for a single memory, or one for several.
+        "memories": (
+            "at(['', ' The memory on the chip holds {all_held}, {held_share} of what HBM holds.', "
+            "' The memories on the chip hold {all_held} together, {held_share} of what HBM "
+            "holds.'], "
+            f"min(2, {' + '.join(f'1 * (size_{j} > 0)' for j in range(MEMORIES))}))"
+        ),
+    }

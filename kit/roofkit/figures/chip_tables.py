@@ -1,0 +1,68 @@
+"""The catalog's links and on-chip memories of each chip, as tables of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from roofkit.figures.options import with_bf16
+from rooflib.hardware import TOPOLOGIES
+
+LINKS = max(len(chip.links) for chip in with_bf16())
+MEMORIES = max(len(chip.on_chip) for chip in with_bf16())
+TORUS, SWITCH = TOPOLOGIES.index("torus"), TOPOLOGIES.index("switch")
+ONE_PEER = len(TOPOLOGIES)
+"""Kind of the reader's own link: only its bandwidth to one peer is known."""
+LINK_NAMES = [*dict.fromkeys(link.name for chip in with_bf16() for link in chip.links), "link"]
+MEMORY_NAMES = [*dict.fromkeys(name for chip in with_bf16() for name in chip.on_chip)]
+
+Entry = dict[str, float | str]
+
+
+def links() -> dict[str, Entry]:
+    """Return the links of each chip, by chip.
+
+    For its links 0, 1, …: "lane_0" is the bytes/s of one link, one way; "lanes_0" how many there
+    are; "kind_0" the place of the topology and "name_0" that of the name in its list.
+
+    Links that a chip lacks have no bandwidth.
+    """
+    found = {}
+    for chip in with_bf16():
+        known: Entry = {}
+        for j, way in enumerate(chip.links):
+            kind, name = TOPOLOGIES.index(way.topology), LINK_NAMES.index(way.name)
+            known |= _slot(j, way.bandwidth, way.links_per_axis * way.axes, kind, name)
+        found[chip.name] = _slots(known)
+    return found
+
+
+def own_links() -> Entry:
+    """Return the same for the reader's own chip, with names of the quantities that they type."""
+    return _slots(_slot(0, "link", 1, ONE_PEER, LINK_NAMES.index("link")))
+
+
+def on_chip() -> dict[str, Entry]:
+    """Return, by chip, "size_0", bytes of an on-chip memory, and "name_0", its name's place."""
+    found = {}
+    for chip in with_bf16():
+        known = no_memory()
+        for j, (name, size) in enumerate(chip.on_chip.items()):
+            known |= {f"size_{j}": size, f"name_{j}": MEMORY_NAMES.index(name)}
+        found[chip.name] = known
+    return found
+
+
+def no_memory() -> Entry:
+    """Return the entry of a chip without known on-chip memories."""
+    return {f"{what}_{j}": 0 for j in range(MEMORIES) for what in ("size", "name")}
+
+
+def _slot(j: int, lane: float | str, lanes: int, kind: int, name: int) -> Entry:
+    return {f"lane_{j}": lane, f"lanes_{j}": lanes, f"kind_{j}": kind, f"name_{j}": name}
+
+
+def _slots(known: Mapping[str, float | str]) -> Entry:
+    empty: Entry = {}
+    for j in range(LINKS):
+        empty |= _slot(j, 0, 0, 0, 0)
+    return {**empty, **known}

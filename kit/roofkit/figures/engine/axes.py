@@ -1,0 +1,154 @@
+"""Scales and axes of plots; places are formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Any
+
+from roofkit.figures.engine.expressions import Formula
+from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.shapes import LINE, curve, label, line, quoted
+from rooflib.units import text
+
+
+@dataclass(frozen=True)
+class LogScale:
+    """Numbers from `low` to `high` on a logarithmic line from the place `start` to the place `end`.
+
+    All four are formulas; `low` and `high` may be numbers.
+    """
+
+    low: Formula
+    high: Formula
+    start: str
+    end: str
+
+    @property
+    def _low_log(self) -> str:
+        return f"log10({self.low})" if isinstance(self.low, str) else repr(log10(self.low))
+
+    @property
+    def _span(self) -> str:
+        if isinstance(self.low, str) or isinstance(self.high, str):
+            return f"log10(({self.high}) / ({self.low}))"
+        return repr(log10(self.high / self.low))
+
+    def at(self, number: Formula) -> str:
+        """Return the formula of a number's place."""
+        share = f"(log10({number}) - {self._low_log}) / {self._span}"
+        return f"(({self.start}) + (({self.end}) - ({self.start})) * {share})"
+
+    def inside(self, number: Formula) -> str:
+        """Return the same, with what lies beyond an end at that end."""
+        return self.at(f"min({self.high}, max({self.low}, {number}))")
+
+    def back(self, place: str) -> str:
+        """Return the formula of the number at a place; beyond an end it is the number there."""
+        share = f"({place} - ({self.start})) / (({self.end}) - ({self.start}))"
+        share = f"min(1, max(0, {share}))"
+        return f"exp10({self._low_log} + {self._span} * {share})"
+
+    def step(self, points: int) -> str:
+        """Return the formula of the i-th of so many numbers in even ratios, both ends included."""
+        return f"exp10({self._low_log} + {self._span} * i / {points - 1})"
+
+    @property
+    def decades(self) -> list[float]:
+        """The powers of ten from end to end; `low` and `high` are numbers."""
+        first, last = log10(float(self.low)), log10(float(self.high))
+        return [float(f"1e{e}") for e in range(-30, 31) if first - 1e-9 <= e <= last + 1e-9]
+
+
+@dataclass(frozen=True)
+class LogPlot:
+    """A plot with logarithmic axes.
+
+    Attributes
+    ----------
+    titles, units
+        Of the x axis and the y axis. A unit of time stands at each number; of others the prefix
+        does, and the unit is part of the title.
+    ticks
+        Numbers at the x axis, by default the powers of ten.
+    tick_room
+        Pixels for each of them.
+    """
+
+    x: LogScale
+    y: LogScale
+    titles: tuple[str, str]
+    units: tuple[str, str] = ("", "")
+    ticks: Sequence[float] = ()
+    tick_room: int = 42
+
+    @property
+    def clip(self) -> tuple[Formula, ...]:
+        """The box of the plot, for a mark's `clip`."""
+        wide, high = f"{self.x.end} - ({self.x.start})", f"{self.y.start} - ({self.y.end})"
+        return (self.x.start, self.y.end, wide, high)
+
+    def curve(self, x: str, y: str, stroke: str, points: int, **look: Any) -> Mark:
+        """Make a curve through places that are formulas of `i`, cut off at the plot's edges."""
+        return curve(self.x.at(x), self.y.at(y), stroke, points, clip=self.clip, **look)
+
+    def axes(self) -> list[Mark]:
+        """Make grid lines, numbers and titles.
+
+        Every second number of the x axis is left out where there is no room for all.
+        """
+        return [*self._x_axis(), *self._y_axis(), *self._titles()]
+
+    def _x_axis(self) -> list[Mark]:
+        marks = []
+        ticks = self.ticks or self.x.decades
+        for at, number in enumerate(ticks):
+            place = self.x.at(repr(number))
+            room = f"({self.x.end}) - ({self.x.start}) > {self.tick_room * len(ticks)}"
+            marks.append(line(place, self.y.end, place, self.y.start, LINE, stroke_width=0.6))
+            marks.append(
+                label(
+                    place,
+                    f"{self.y.start} + 16",
+                    quoted(text(number, self.units[0])),
+                    text_anchor="'middle'",
+                    shown=room if at % 2 else 1,
+                )
+            )
+        return marks
+
+    def _y_axis(self) -> list[Mark]:
+        if isinstance(self.y.low, str):
+            return self._moving_y_axis()
+        marks = []
+        for number in self.y.decades:
+            place = self.y.at(repr(number))
+            words = text(number, self.units[1])
+            if self.units[1] != "s":
+                words = words.removesuffix(self.units[1])
+            marks.append(line(self.x.start, place, self.x.end, place, LINE, stroke_width=0.6))
+            look = {"text_anchor": "'end'"}
+            marks.append(label(f"{self.x.start} - 5", f"{place} + 4", quoted(words), **look))
+        return marks
+
+    def _moving_y_axis(self) -> list[Mark]:
+        """Make the lines and numbers of an axis whose ends are formulas."""
+        first, last = f"ceil(log10({self.y.low}))", f"floor(log10({self.y.high}))"
+        each = {
+            "each": f"{last} - {first} + 1",
+            "where": {"number": f"exp10({first} + i)", "place": self.y.at("number")},
+        }
+        words = f"text(number, {quoted(self.units[1])})"
+        return [
+            line(self.x.start, "place", self.x.end, "place", LINE, stroke_width=0.6, **each),
+            label(f"{self.x.start} - 5", "place + 4", words, text_anchor="'end'", **each),
+        ]
+
+    def _titles(self) -> list[Mark]:
+        middle = f"(({self.x.start}) + ({self.x.end})) / 2"
+        across, up = map(quoted, self.titles)
+        return [
+            label(middle, f"{self.y.start} + 34", across, text_anchor="'middle'"),
+            label(0, f"{self.y.end} - 18", up),
+        ]

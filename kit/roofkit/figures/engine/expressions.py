@@ -1,0 +1,178 @@
+"""Formulas as text that Python and the browser evaluate alike; the twin is expressions.js.
+
+A formula is an expression in the part of JavaScript that is also Python: names, numbers, strings,
+lists, + - * /, comparisons, subscripts and the functions in `FUNCTIONS`. Since the two languages
+write a condition differently, a choice is `either(x > y, a, b)`, or a list and an index:
+`[a, b][1 * (x <= y)]`.
+
+Numbers are doubles in both languages, and a division by zero gives infinity. What rooflib computes
+stands once, in formulas.toml: `rl.ridge(peak, bandwidth)` calls the formula of that name.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from rooflib.units import percent, text
+
+Formula = str | float
+"""A number, or an expression as text."""
+
+TABLE: Mapping[str, str] = tomllib.loads(
+    Path(__file__).parents[1].joinpath("formulas.toml").read_text(encoding="utf-8")
+)
+"""rooflib's formulas: by "name(arguments)", the expression."""
+
+HEAD = re.compile(r"(\w+)\((.*)\)")
+CALL = re.compile(r"\brl\.(\w+)")
+
+
+def _chosen(options: Sequence[Any], place: float) -> Any:
+    return options[int(place)]
+
+
+def is_true(condition: Any) -> bool:
+    """Return whether JavaScript takes the condition for true: nan is false."""
+    return bool(condition) and condition == condition
+
+
+def _either(condition: Any, yes: Any, no: Any) -> Any:
+    return yes if is_true(condition) else no
+
+
+def _largest(*numbers: float) -> float:
+    """Return the maximum; as in JavaScript, nan if any number is nan."""
+    return math.nan if any(number != number for number in numbers) else max(numbers)
+
+
+def _smallest(*numbers: float) -> float:
+    return math.nan if any(number != number for number in numbers) else min(numbers)
+
+
+FUNCTIONS: dict[str, Any] = {
+    "abs": abs,
+    "at": _chosen,
+    "ceil": np.ceil,
+    "cos": np.cos,
+    "either": _either,
+    "exp10": lambda x: np.float64(10) ** x,
+    "floor": np.floor,
+    "indexof": list.index,
+    "log10": np.log10,
+    "max": _largest,
+    "min": _smallest,
+    "mod": np.mod,
+    "percent": percent,
+    "pi": np.float64(math.pi),
+    "pow": pow,
+    "sin": np.sin,
+    "sqrt": np.sqrt,
+    "text": text,
+}
+"""What a formula may call, besides the names of its figure."""
+
+
+def _from_table() -> SimpleNamespace:
+    """Return the formulas of the table as functions."""
+    found = SimpleNamespace()
+    names = {"__builtins__": {}, **FUNCTIONS, "rl": found}
+    for head, formula in TABLE.items():
+        name, arguments = _parsed(head)
+        setattr(found, name, eval(f"lambda {arguments}: {formula}", names))
+    return found
+
+
+def _parsed(head: str) -> tuple[str, str]:
+    match = HEAD.fullmatch(head)
+    if match is None:
+        raise ValueError(f"a formula's key must be name(arguments); got {head!r}")
+    return match[1], match[2]
+
+
+FUNCTIONS["rl"] = _from_table()
+
+
+def used_formulas(texts: Iterable[str]) -> dict[str, str]:
+    """Return the entries of the table that these texts call, directly or through others."""
+    by_name = {_parsed(head)[0]: (head, formula) for head, formula in TABLE.items()}
+    found: dict[str, str] = {}
+    waiting = list(texts)
+    while waiting:
+        for name in CALL.findall(waiting.pop()):
+            head, formula = by_name[name]
+            if head not in found:
+                found[head] = formula
+                waiting.append(formula)
+    return found
+
+
+def evaluate(formulas: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute every formula from the given values; a formula may use those above it.
+
+    Returns
+    -------
+    dict
+        The results by name: float or str.
+    """
+    known = FUNCTIONS | {name: doubles(entry) for name, entry in given.items()}
+    results = {}
+    with np.errstate(all="ignore"):
+        for name, formula in formulas.items():
+            found = value(formula, known)
+            known[name] = doubles(found)
+            results[name] = found if isinstance(found, str) else float(found)
+    return results
+
+
+def value(formula: Formula, names: Mapping[str, Any]) -> Any:
+    """Compute one formula; `names` includes FUNCTIONS."""
+    if not isinstance(formula, str):
+        return formula
+    return eval(_compiled(formula), {"__builtins__": {}}, names)
+
+
+def along(formulas: Mapping[str, str], *wanted: str, **replaced: str) -> dict[str, str]:
+    """Return what recomputes the `wanted` formulas with other values of some names.
+
+    `along(formulas, "lower", B="pow(2, i)")` goes into a mark's `where`: there B is 2ⁱ, and all
+    formulas between B and `lower` follow.
+    """
+    changed, affected = set(replaced), {}
+    for name, formula in formulas.items():
+        if _names(formula) & changed:
+            changed.add(name)
+            affected[name] = formula
+    needed = set(wanted)
+    for name in reversed(affected):
+        if name in needed:
+            needed |= _names(affected[name])
+    return replaced | {name: formula for name, formula in affected.items() if name in needed}
+
+
+def _names(formula: str) -> set[str]:
+    nodes = ast.walk(ast.parse(formula.strip(), mode="eval"))
+    return {node.id for node in nodes if isinstance(node, ast.Name)}
+
+
+def doubles(entry: Any) -> Any:
+    """Return the value with its numbers as doubles, also inside tables and lists."""
+    if isinstance(entry, Mapping):
+        return {key: doubles(inner) for key, inner in entry.items()}
+    if isinstance(entry, list):
+        return [doubles(inner) for inner in entry]
+    return np.float64(entry) if isinstance(entry, (int, float)) else entry
+
+
+@lru_cache(maxsize=4096)
+def _compiled(formula: str) -> CodeType:
+    return compile(formula.strip(), "<formula>", "eval")

@@ -1,0 +1,331 @@
+// Makes a page's figures interactive: native controls on one side, a scene (scene.js, which the
+// build puts before this script) and words that follow them on the other.
+
+const PAUSE = 300; // ms without a move before the description is read aloud
+const PACE = 1000; // ms from one step of a picture to the next
+const MAX_PLAY = 20_000; // ms that all steps take together
+const KEPT = "roofline-my-own-chip";
+const OWN = "my own chip";
+const { measure } = document.currentScript.dataset;
+const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+
+// ---- the reader's own chip: the same in all figures, kept by the browser
+
+const ownChip = new EventTarget();
+function keptNumbers() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+  } catch {
+    return {}; // no storage here, or something else in it
+  }
+}
+function keepNumbers(numbers) {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(numbers));
+  } catch {
+    // Then the numbers last as long as the page.
+  }
+  ownChip.dispatchEvent(new CustomEvent("change", { detail: numbers }));
+}
+window.addEventListener("storage", ({ key }) => {
+  if (key === KEPT) ownChip.dispatchEvent(new CustomEvent("change", { detail: keptNumbers() }));
+});
+const filledIn = (template, numbers) => {
+  if (typeof template === "string") return numbers[template];
+  if (typeof template !== "object") return template;
+  return Object.fromEntries(Object.entries(template).map(([k, t]) => [k, filledIn(t, numbers)]));
+};
+
+// ---- scripts that only some readers need
+
+const requested = new Map();
+function loaded(address) {
+  if (!requested.has(address)) {
+    const arrives = new Promise((done, failed) => {
+      const script = document.createElement("script");
+      script.src = address;
+      script.onload = done;
+      script.onerror = () => {
+        requested.delete(address);
+        failed(new Error(`not loaded: ${address}`));
+      };
+      document.head.append(script);
+    });
+    requested.set(address, arrives);
+  }
+  return requested.get(address);
+}
+
+// ---- a figure
+
+async function start(figure) {
+  const data = JSON.parse(figure.querySelector('script[type="application/json"]').textContent);
+  const { controls, texts, last, says, own, tables, handles = [] } = data;
+  const fieldset = figure.querySelector("fieldset");
+  const picture = figure.querySelector(".live-picture");
+  const description = figure.querySelector(".live-says");
+  const numbers = [...figure.querySelectorAll("data")];
+  const inputs = Object.fromEntries(
+    [...fieldset.querySelectorAll("[name]")].map((input) => [input.name, input]),
+  );
+
+  const place = document.createElement("div");
+  picture.append(place);
+  const view = scene(place, data);
+  picture.querySelector(":scope > svg").remove();
+  if (handles.length) {
+    // Handles are inside the picture's element, but not part of an image.
+    const named = picture.getAttribute("aria-label");
+    picture.removeAttribute("role");
+    picture.removeAttribute("aria-label");
+    view.svg.removeAttribute("aria-hidden");
+    view.svg.setAttribute("role", "img");
+    view.svg.setAttribute("aria-label", named);
+  }
+  // From here on the picture has its own height; no room is reserved for it.
+  picture.style.setProperty("--live-height", 0);
+  picture.style.setProperty("--live-height-phone", 0);
+
+  const chosen = {};
+  const shown = (name) => chosen[name] ?? view.get(`${name}_text`) ?? view.get(name);
+  // What replaces a {name} may contain other names.
+  const filled = (sentence) => sentence.replace(/\{(\w+)\}/g, (_, name) => filled(shown(name)));
+  const position = (input) =>
+    input.type === "range" ? Number(input.value) : controls[input.name].indexOf(input.value);
+
+  function read(input) {
+    const at = position(input);
+    chosen[input.name] = texts[input.name]?.[at] ?? controls[input.name][at];
+    if (input.type === "range") {
+      input.setAttribute("aria-valuetext", chosen[input.name]);
+      input.closest(".live-control").querySelector(".live-value").textContent = chosen[input.name];
+    }
+    view.set(input.name, controls[input.name][at]);
+  }
+
+  let timer;
+  function follow() {
+    view.show();
+    const problem = view.get("problem") ?? "";
+    for (const number of numbers) {
+      number.value = problem ? "" : String(view.get(number.dataset.name));
+      number.textContent = problem ? "–" : view.get(`${number.dataset.name}_text`);
+    }
+    picture.classList.toggle("live-void", Boolean(problem));
+    for (const [name, formula] of Object.entries(last)) {
+      const input = inputs[name];
+      input.max = Math.min(controls[name].length - 1, view.get(formula));
+      if (view.get(name) > view.get(formula)) {
+        read(input);
+        return follow();
+      }
+    }
+    for (const hold of holds) hold.follow();
+    figure.dispatchEvent(new Event("followed"));
+    // Words change when a move is over: a screen reader could not keep up with a slider.
+    clearTimeout(timer);
+    figure.dataset.state = "moving";
+    timer = setTimeout(() => {
+      const words = problem || filled(says);
+      if (description.textContent !== words) description.textContent = words;
+      figure.dataset.state = "live";
+    }, PAUSE);
+  }
+
+  function moved(input, at) {
+    if (input.type === "range") input.value = at;
+    else input.selectedIndex = at;
+    read(input);
+    return follow();
+  }
+
+  // ---- the reader's own chip
+  const fields = [...fieldset.querySelectorAll("[data-own]")];
+  const factor = (field) => Number(field.dataset.factor);
+  const typed = () =>
+    Object.fromEntries(fields.map((field) => [field.dataset.own, field.value * factor(field)]));
+  function takeOwn(kept) {
+    for (const field of fields) {
+      const number = kept[field.dataset.own];
+      if (number > 0) field.value = Number((number / factor(field)).toPrecision(12));
+    }
+    const all = typed();
+    for (const [table, template] of Object.entries(own)) {
+      view.set(table, { ...tables[table], [OWN]: filledIn(template, all) });
+    }
+  }
+  const chooseOwn = () => {
+    for (const input of Object.values(inputs)) {
+      const at = controls[input.name].indexOf(OWN);
+      if (at >= 0) moved(input, at);
+    }
+  };
+  for (const field of fields) {
+    field.addEventListener("input", () => {
+      const right = field.value > 0;
+      field.setAttribute("aria-invalid", String(!right));
+      if (!right) return;
+      // Only the typed number: the other fields may show where a corner was dragged to.
+      keepNumbers({ ...keptNumbers(), [field.dataset.own]: field.value * factor(field) });
+      chooseOwn();
+    });
+  }
+  if (fields.length) {
+    takeOwn(keptNumbers());
+    ownChip.addEventListener("change", ({ detail }) => {
+      takeOwn(detail);
+      follow();
+    });
+  }
+
+  // ---- what can be dragged
+  // Returns whether anything has changed.
+  function go(handle, x, y) {
+    const wanted = { to_x: x, to_y: y };
+    const numbers = {};
+    let changed = false;
+    for (const [name, formula] of Object.entries(handle.moves)) {
+      const to = value(formula, Object.assign(Object.create(view.names), wanted));
+      if (!(name in controls)) numbers[name] = to;
+      else {
+        const options = controls[name];
+        // The nearest by ratio, as the steps are laid out; by difference where there is a zero.
+        const far = (option) => (to > 0 && option > 0 ? Math.abs(Math.log(option / to)) : Math.abs(option - to));
+        const at = options.reduce((best, option, i) => (far(option) < far(options[best]) ? i : best), 0);
+        if (position(inputs[name]) === at) continue;
+        moved(inputs[name], at);
+        changed = true;
+      }
+    }
+    if (!Object.keys(numbers).length) return changed;
+    // In this figure only: a drag does not overwrite what the reader has typed.
+    const rounded = Object.entries(numbers).map(([name, to]) => [name, Number(to.toPrecision(3))]);
+    takeOwn(Object.fromEntries(rounded));
+    chooseOwn();
+    return true;
+  }
+  const holds = handles.map((handle) => {
+    const knob = document.createElement("div");
+    knob.className = "live-handle";
+    knob.tabIndex = 0;
+    knob.setAttribute("role", "slider");
+    knob.setAttribute("aria-label", handle.name);
+    place.append(knob);
+    const at = { x: 0, y: 0 };
+    knob.addEventListener("pointerdown", (event) => {
+      knob.setPointerCapture(event.pointerId);
+      knob.focus();
+      event.preventDefault();
+    });
+    knob.addEventListener("pointermove", (event) => {
+      if (!knob.hasPointerCapture(event.pointerId)) return;
+      const box = view.svg.getBoundingClientRect();
+      go(handle, event.clientX - box.left, event.clientY - box.top);
+    });
+    const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    knob.addEventListener("keydown", (event) => {
+      if (!(event.key in keys)) return;
+      event.preventDefault();
+      const [right, down] = keys[event.key];
+      // Until something changes: the steps of a control may be wide.
+      let far = 4;
+      while (far <= 512 && !go(handle, at.x + right * far, at.y + down * far)) far *= 1.5;
+    });
+    return {
+      follow() {
+        at.x = value(handle.x, view.names);
+        at.y = value(handle.y, view.names);
+        knob.style.transform = `translate(${at.x}px, ${at.y}px)`;
+        knob.setAttribute("aria-valuetext", value(handle.says, view.names));
+        knob.setAttribute("aria-valuenow", Math.round(at.x));
+      },
+    };
+  });
+
+  // ---- steps: back, play and stop, on
+  for (const [name, formula] of Object.entries(last)) {
+    const input = inputs[name];
+    const buttons = input.closest(".live-control").querySelectorAll("[data-does]");
+    const [back, play, next] = buttons;
+    const words = play.getAttribute("aria-label");
+    const end = () => Number(input.max);
+    let playing = 0;
+    const stop = () => {
+      cancelAnimationFrame(playing);
+      playing = 0;
+      figure.classList.remove("live-plays");
+      play.setAttribute("aria-label", words);
+      play.setAttribute("aria-pressed", "false");
+    };
+    const step = (to) => {
+      stop();
+      moved(input, Math.max(0, Math.min(end(), to)));
+    };
+    back.addEventListener("click", () => step(position(input) - 1));
+    next.addEventListener("click", () => step(position(input) + 1));
+    input.addEventListener("input", stop);
+    play.addEventListener("click", () => {
+      if (playing) return step(position(input));
+      if (position(input) >= end()) moved(input, 0);
+      figure.classList.add("live-plays");
+      play.setAttribute("aria-label", play.dataset.stop);
+      play.setAttribute("aria-pressed", "true");
+      let began;
+      const frame = (now) => {
+        began ??= now;
+        const part = Math.min(1, (now - began) / Math.min(PACE, MAX_PLAY / end()));
+        playing = requestAnimationFrame(frame);
+        if (part < 1) {
+          // Between two steps only the picture moves; words and numbers wait for the step.
+          if (calm.matches) return;
+          view.set(name, controls[name][position(input)] + part);
+          view.show();
+          return;
+        }
+        began = now;
+        moved(input, position(input) + 1);
+        if (position(input) >= end()) stop();
+      };
+      playing = requestAnimationFrame(frame);
+    });
+  }
+
+  // ---- measuring the reader's browser, with a script that is loaded when they press
+  const press = fieldset.querySelector('[data-part="measure"]');
+  let loading = false;
+  press?.addEventListener("click", async function begin() {
+    if (loading) return;
+    loading = true;
+    const told = fieldset.querySelector('[data-part="told"]');
+    try {
+      await loaded(measure);
+    } catch (error) {
+      told.textContent = "The script that measures did not load. Press again to try again.";
+      throw error;
+    } finally {
+      loading = false;
+    }
+    // From here on that script handles its buttons.
+    press.removeEventListener("click", begin);
+    const keepOwn = (some) => keepNumbers({ ...keptNumbers(), ...some });
+    await window.rooflineMeasure(figure, { view, follow, keepOwn });
+  });
+
+  for (const input of Object.values(inputs)) {
+    input.addEventListener("input", () => {
+      read(input);
+      follow();
+    });
+    // A browser that goes back to a page restores the controls as the reader left them.
+    read(input);
+  }
+  fieldset.disabled = false;
+  follow();
+}
+
+for (const figure of document.querySelectorAll("figure.live")) {
+  start(figure).catch((error) => {
+    figure.dataset.state = "failed";
+    throw error;
+  });
+}

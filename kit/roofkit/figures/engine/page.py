@@ -1,0 +1,73 @@
+"""A figure as HTML for a static page, which live.js makes interactive."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+from roofkit.figures.engine import measure_form, own_chip
+from roofkit.figures.engine.controls import Slider, Steps, as_html
+
+if TYPE_CHECKING:
+    from roofkit.figures.engine.figure import Figure
+
+
+DESK_WIDTH, PHONE_WIDTH = 650, 320
+"""Pixels that a picture usually has in a page, in a window of 1280 and of 390 pixels."""
+
+
+def figure_html(figure: Figure) -> str:
+    """Return picture, controls, words, and data for the script."""
+    needed = figure.for_browser() | {
+        "controls": {c.name: c.options for c in figure.controls},
+        "texts": {c.name: c.texts for c in figure.controls if isinstance(c, Slider)},
+        "last": {c.name: c.last for c in figure.controls if isinstance(c, Steps)},
+        "says": figure.says,
+        "own": figure.own,
+        "tables": {name: figure.given[name] for name in figure.own},
+    }
+    script = json.dumps(needed, ensure_ascii=False, separators=(",", ":"))
+    # "</script>" would end the element early, and "<!--<script>" keep it from ending.
+    script = script.replace("<", "\\u003c")
+    controls = "".join(map(as_html, figure.controls))
+    if figure.own:
+        controls += own_chip.form()
+    if figure.measures:
+        controls += measure_form.form()
+    return (
+        f'<figure class="live" data-figure="{figure.name}" data-state="still" '
+        f'aria-label="{escape(figure.title)}">'
+        f'<fieldset class="live-controls" disabled><legend>{escape(figure.title)}</legend>'
+        f"{controls}</fieldset>"
+        f"{picture_and_words(figure)}"
+        f'<script type="application/json">{script}</script></figure>'
+    )
+
+
+def picture_and_words(figure: Figure) -> str:
+    """Return the picture as it stands now, its numbers, and the description."""
+    values, texts = figure.values(), figure.texts()
+    numbers = "".join(
+        f"<div><dt>{_label(n.label)}</dt><dd>"
+        f'<data data-name="{n.name}" value="{values[n.name]}">{texts[n.name]}</data></dd></div>'
+        for n in figure.numbers
+    )
+    # Room for the picture that the script draws, so that nothing jumps when it starts.
+    room = (
+        f"--live-height: {figure.height_at(DESK_WIDTH):.0f}px; "
+        f"--live-height-phone: {figure.height_at(PHONE_WIDTH):.0f}px"
+    )
+    return (
+        f'<div class="live-picture" role="img" aria-label="{escape(figure.title)}" '
+        f'style="{room}">{figure.svg()}</div>'
+        # Numbers first: they stay in their place when the words grow or shrink.
+        f'<dl class="live-numbers">{numbers}</dl>'
+        f'<p class="live-says" aria-live="polite">{escape(texts["says"])}</p>'
+    )
+
+
+def _label(label: str) -> str:
+    """Write T_math as T with an index, as the chapters do."""
+    letter, _, index = escape(label).partition("_")
+    return f"{letter}<sub>{index}</sub>" if index else letter

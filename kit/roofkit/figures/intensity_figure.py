@@ -1,0 +1,122 @@
+"""Intensity: a dot product, an addition and a matmul of size n beside a chip's ridge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from roofkit.figures.engine.axes import LogPlot, LogScale
+from roofkit.figures.engine.controls import Choice, Number, Slider
+from roofkit.figures.engine.expressions import along
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.shapes import DASHES, FAINT, INKED, SERIES_COLORS, dot, label, line
+from roofkit.figures.options import OWN, bandwidths, names, peaks, sizes
+
+FORMULAS = {
+    "ridge": "rl.ridge(peaks[chip], bandwidths[chip])",
+    "dot": "rl.dot_flops(n) / rl.dot_bytes(n, 2)",
+    "add": "rl.elementwise_flops(n, 1) / rl.elementwise_bytes(n, 2, 2)",
+    "matmul": "rl.matmul_flops(n, n, n) / rl.matmul_bytes(n, n, n, 2, 2, 2)",
+    "dot_share": "rl.fraction_at(dot, ridge)",
+    "add_share": "rl.fraction_at(add, ridge)",
+    "matmul_share": "rl.fraction_at(matmul, ridge)",
+    "matmul_side": "['left of the ridge, bound by HBM', 'right of it, bound by compute']"
+    "[1 * (matmul >= ridge)]",
+    # In bf16 the matmul's intensity is n / 3.
+    "enough": "3 * ridge",
+}
+LOW, HIGH = 1, 2**14
+HEIGHT = "either(wide < 480, 280, 350)"
+PLOT = LogPlot(
+    LogScale(LOW, HIGH, "46", "wide - 26"),
+    LogScale(0.05, 1e4, f"({HEIGHT} - 42)", "28"),
+    titles=("n", "FLOP/byte"),
+    ticks=[4**e for e in range(8)],
+    tick_room=40,
+)
+POINTS = 43
+LINES = {"dot": "dot product", "add": "addition", "matmul": "matmul"}
+# For each label: when it stands left of the line at n instead of at the right edge, and at which n.
+# The matmul's also avoids a ridge as low as a CPU's.
+LEFT = {
+    "dot": ("n > 300", "12"),
+    "add": ("n > 300", "12"),
+    "matmul": ("n > 500", "either((ridge > 3.5) * (ridge < 18), 110, 20)"),
+}
+RIDGE_AT = "either(n > 20, 1, either(ridge < 60, 1000, 30))"
+
+
+def intensity() -> Figure:
+    """Draw the FLOP/byte of three operations in bf16 over their size n, with the chip's ridge.
+
+    Controls: n, chip.
+    """
+    return Figure(
+        name="intensity",
+        title="Move n: whose intensity grows until it reaches the ridge?",
+        controls=[
+            Slider("n", "n (elements a side)", sizes(0, 14), 256),
+            Choice("chip", "chip", [*names(), OWN], "TPU v5e"),
+        ],
+        given={"peaks": peaks(), "bandwidths": bandwidths()},
+        own={"peaks": "peak", "bandwidths": "bandwidth"},
+        formulas=FORMULAS,
+        numbers=[
+            Number("matmul", "matmul", "FLOP/byte"),
+            Number("matmul_share", "of peak, matmul", "%"),
+            Number("ridge", "ridge", "FLOP/byte"),
+            Number("enough", "matmul's n at the ridge"),
+            Number("dot", "dot product", "FLOP/byte"),
+            Number("dot_share", "of peak, dot product", "%"),
+            Number("add", "element-wise addition", "FLOP/byte"),
+            Number("add_share", "of peak, addition", "%"),
+        ],
+        says=(
+            "At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. "
+            "The ridge of {chip} is {ridge}: the matmul is {matmul_side}, and reaches "
+            "{matmul_share} of the peak. The dot product reaches {dot_share}."
+        ),
+        height=HEIGHT,
+        marks=marks,
+    )
+
+
+def marks() -> Sequence[Mark]:
+    x, ridge = PLOT.x.at("n"), PLOT.y.at("ridge")
+    seen = "(ridge >= 0.05) * (ridge <= 1e4)"
+    words = "'ridge ' + text(floor(ridge + 0.5))"
+    rule = {"stroke_width": 2, "shown": seen, "name": "ridge"}
+    here = {"stroke_dasharray": "'2 3'", "stroke_width": 1, "name": "here"}
+    return [
+        *PLOT.axes(),
+        line(PLOT.x.start, ridge, PLOT.x.end, ridge, INKED, **rule),
+        label(f"{PLOT.x.at(RIDGE_AT)} + 4", f"{ridge} - 6", words, shown=seen, name="names"),
+        line(x, PLOT.y.end, x, PLOT.y.start, FAINT, **here),
+        *(mark for series, name in enumerate(LINES) for mark in _curve(series, name)),
+    ]
+
+
+def _curve(series: int, name: str) -> list[Mark]:
+    """Draw an intensity over all n, its name, and its value at the chosen n."""
+    color = SERIES_COLORS[series]
+    # The label stands under a level line, and left of one that rises.
+    rises = name == "matmul"
+    left, at = LEFT[name]
+    anchor = "'end'" if rises else f"either({left}, 'start', 'end')"
+    label_at = along(FORMULAS, name, n=f"either({left}, {at}, {HIGH})")
+    look = {"stroke_dasharray": DASHES[series], "name": f"curve-{name}"}
+    all_n = along(FORMULAS, name, n=PLOT.x.step(POINTS))
+    return [
+        PLOT.curve("n", name, color, POINTS, where=all_n, **look),
+        label(
+            f"{PLOT.x.at('n')} - 10",
+            f"{PLOT.y.at(name)} + {4 if rises else 15}",
+            f"'{LINES[name]}'",
+            fill=color,
+            text_anchor="anchor",
+            # The anchor depends on the chosen n, so it comes before the label's own n.
+            where={"anchor": anchor, **label_at},
+            name="names",
+        ),
+        dot(PLOT.x.at("n"), PLOT.y.at(name), color, 4.7, name=f"at-{name}"),
+    ]

@@ -1,0 +1,91 @@
+"""One roof: a chip, an operation that can be dragged, and what holds it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from roofkit.figures import roofs
+from roofkit.figures.engine.axes import LogScale
+from roofkit.figures.engine.controls import Number, Slider
+from roofkit.figures.engine.figure import Figure, Handle
+from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.shapes import FAINT, SERIES_COLORS, dot, label, quoted
+from roofkit.figures.options import decades
+from rooflib import dot as dot_product
+from rooflib import matmul
+
+FORMULAS = {
+    **roofs.FORMULAS,
+    "idle": "1 - share",
+    "verdict": "['Memory holds it back: the compute units wait for {idle} of the time.',"
+    " 'Arithmetic holds it back: it can be no faster on this chip.'][1 * (intensity >= ridge)]",
+}
+HIGH = 320
+X = LogScale(0.1, 1e4, "42", "wide - 26")
+Y = LogScale(1e11, 1e16, str(HIGH - 44), "32")
+SMALL, LARGE = 32, 1024
+# Intensities of three operations, as rooflib counts them.
+KNOWN = {
+    "dot product": dot_product(10**6).intensity,
+    f"matmul, batch {SMALL:,}": matmul(SMALL, 4096, 16384).intensity,
+    f"batch {LARGE:,}": matmul(LARGE, 4096, 16384).intensity,
+}
+
+
+def one_roof() -> Figure:
+    """Draw a chip's roof in bf16, and an operation to drag under it.
+
+    Controls: intensity (FLOP/byte), chip.
+    """
+    return Figure(
+        name="one-roof",
+        title="Choose a chip and drag the operation: what holds it back?",
+        controls=[
+            Slider("intensity", "arithmetic intensity", decades(-1, 4), 5, "FLOP/byte"),
+            roofs.chip_choice(),
+        ],
+        given=roofs.chip_tables(),
+        own=roofs.OWN_TABLES,
+        formulas=FORMULAS,
+        numbers=[
+            Number("reached", "reached, at best", "FLOP/s"),
+            Number("share", "of the peak", "%"),
+            Number("idle", "compute units idle", "%"),
+            Number("ridge", "the roof bends at", "FLOP/byte"),
+        ],
+        says="At {intensity} the operation reaches {reached} at best on {chip}. {verdict}",
+        height=HIGH,
+        marks=marks,
+        handles=[
+            Handle(
+                "the operation",
+                X.inside("intensity"),
+                Y.inside("reached"),
+                {"intensity": X.back("to_x")},
+                "text(intensity, 'FLOP/byte')",
+            )
+        ],
+    )
+
+
+def marks() -> Sequence[Mark]:
+    plot, ridge = roofs.RooflinePlot(X, Y), X.inside("ridge")
+    known: list[Mark] = []
+    for row, (name, intensity) in enumerate(KNOWN.items()):
+        x, y = X.at(repr(intensity)), Y.inside(f"min(ceiling, bandwidth * {intensity!r})")
+        known.append(dot(x, y, FAINT, 4, name=f"known-{row}"))
+        # Right of the slope, or centered under the ceiling.
+        anchor = f"either({intensity!r} < ridge, 'start', 'middle')"
+        beside = f"{x} + either({intensity!r} < ridge, 7, 0)"
+        known.append(label(beside, f"{y} + 20", quoted(name), fill=FAINT, text_anchor=anchor))
+    return [
+        # Words stand clear of the lines: above the slope, and below the ceiling.
+        *plot.zone(X.start, ridge, 0, ("memory", "holds it back"), room=84, top=True),
+        *plot.zone(ridge, X.end, 2, ("arithmetic", "holds it back"), room=84),
+        *plot.axes(),
+        plot.slope("bandwidth", 0, stroke_width=2.5, name="slope"),
+        *plot.ceiling("ridge", 2.5),
+        *known,
+        plot.upright("intensity"),
+        dot(X.inside("intensity"), Y.inside("reached"), SERIES_COLORS[1], 7, name="reached"),
+    ]

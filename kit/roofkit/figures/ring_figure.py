@@ -1,0 +1,73 @@
+"""The ring: a reduce-scatter and an all-gather, step by step; who holds what, who has sent what."""
+
+from __future__ import annotations
+
+from roofkit.figures.engine.controls import Number, Slider, Steps
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.options import decades
+from roofkit.figures.ring_marks import HEIGHT, marks
+
+MIN_CHIPS, MAX_CHIPS = 2, 8
+
+# Source: Patarasuk & Yuan 2009, as in rooflib.collectives. The order is that of chapter 5: in step
+# t of the reduce-scatter, counted from 0, chip k sends piece k - t to chip k + 1, which adds it;
+# in step t of the all-gather it sends piece k + 1 - t, and chip k + 1 replaces its own.
+FORMULAS = {
+    "half": "rl.ring_steps(N, 1)",
+    "last": "rl.ring_steps(N, 2)",
+    "done": "min(step, last)",
+    "happened": "floor(done)",
+    "now": "ceil(done)",
+    "way": "done - happened",
+    "piece": "size / N",
+    "sent": "happened * piece",
+    "share": "happened / N",
+    "total": "rl.all_reduce(size, N)",
+    "total_share": "last / N",
+    "count": "text(happened) + ' of ' + text(last)",
+    "of_size": "text(half) + '/' + text(N)",
+    # After the last step of the first half, the reduce-scatter is over and the all-gather has not
+    # begun.
+    "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",
+    "phase": "at(['before the first step', 'reduce-scatter', 'reduce-scatter, done', 'all-gather', "
+    "'all-gather, done'], stage)",
+    "holds": "at(['Each chip has its own part of every sum.', "
+    "'What arrives is added to the chip’s own part.', "
+    "'Each chip owns one finished piece: ' + text(N) + '/' + text(N) + '.', "
+    "'What arrives replaces the chip’s own part.', "
+    "'Every chip has every piece finished.'], stage)",
+}
+
+
+def ring() -> Figure:
+    """Draw an all-reduce on a ring: what each chip holds after each step, and what it has sent.
+
+    Controls: step (0 to 2(N - 1); later ones look like the last), N (chips), size (bytes of the
+    array of partial sums that each chip starts with).
+    """
+    return Figure(
+        name="ring",
+        title="Step around the ring: how many bytes does each chip send?",
+        controls=[
+            Steps("step", "step", list(range(2 * MAX_CHIPS - 1)), 3, last="last"),
+            Slider("N", "N (chips)", list(range(MIN_CHIPS, MAX_CHIPS + 1)), 4),
+            Slider("size", "array on each chip", decades(6, 9), 1e8, "B"),
+        ],
+        given={},
+        formulas=FORMULAS,
+        numbers=[
+            Number("piece", "one piece", "B"),
+            Number("sent", "sent by each chip so far", "B"),
+            Number("share", "sent so far, in arrays"),
+            Number("total", "sent in all steps", "B"),
+            Number("total_share", "sent in all, in arrays"),
+        ],
+        says=(
+            "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip "
+            "sends one of {N} pieces, {piece}, to the next chip. So far each has sent {sent}, "
+            "{share} times the array of {size}. In all it sends {total}: 2 times {of_size} of the "
+            "array, {total_share} times its size."
+        ),
+        height=HEIGHT,
+        marks=marks,
+    )

@@ -1,0 +1,88 @@
+"""Tiles: a small multiplication that counts the elements it loads, step by step."""
+
+from __future__ import annotations
+
+from roofkit.figures.engine.controls import Number, Slider, Steps
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.tiles_marks import HEIGHT, N, marks
+from rooflib.dtypes import dtype
+
+SIDES = [side for side in range(1, N + 1) if N % side == 0]
+START = SIDES[-2]
+
+FORMULAS = {
+    "tiles": "(n / t) * (n / t)",
+    "last": "tiles * n",
+    "done": "floor(min(step, last))",
+    # The current step, or the last one done: it loads piece `d` of tile `tile`.
+    "current": "max(0, ceil(min(step, last)) - 1)",
+    "tile": "floor(current / n)",
+    "d": "current - n * tile",
+    "tile_row": "floor(tile * t / n)",
+    "tile_column": "tile - tile_row * n / t",
+    "loaded": "2 * t * done",
+    "loaded_bytes": "size * loaded",
+    "finished": "floor(done / n)",
+    "written": "t * t * finished",
+    "flops": "2 * t * t * done",
+    # n³/t² steps load 2t elements each (chapter "Matrix multiplication"); no
+    # order of the products grows more slowly (Hong and Kung, 1981).
+    "total": "2 * n * n * n / t",
+    "least": "2 * n * n",
+    "times": "total / least",
+    "held": "t * t",
+    "intensity": "2 * n * n * n / (size * (total + n * n))",
+    "happened": "at(['Nothing is loaded yet.', 'The last step brought {nth_piece} of x and of w for"
+    " {nth_tile}: {each_piece} of either.'], 1 * (done > 0))",
+    "nth_piece": "'piece ' + text(d + 1) + ' of ' + text(n)",
+    "nth_tile": "'tile ' + text(tile + 1) + ' of ' + text(tiles)",
+    "each_piece": "text(t, either(t == 1, 'element', 'elements'))",
+    "room": "either(held == 1, 'element', 'elements')",
+    "often": "either(times == 1, 'once', text(times) + ' times')",
+}
+
+
+def tiles() -> Figure:
+    """Draw x · w → out with n elements along every side, multiplied in tiles of side t.
+
+    A step brings to the chip a piece of one column of x and one of one row of w, t elements each,
+    and adds their t² products to the sums of an output tile, as the loop of the chapter does.
+    Controls: t, step (0 to `last`).
+    """
+    return Figure(
+        name="tiles",
+        title="Play the tiles: how many elements are loaded, and how many of them again?",
+        controls=[
+            Slider("t", "side t of a tile", SIDES, START),
+            Steps(
+                "step",
+                "steps done",
+                list(range(N**3 + 1)),
+                # In the second row of tiles, in the middle of a tile: some are loaded again.
+                N * (N // START) + N // 2 - 1,
+                last="last",
+            ),
+        ],
+        given={"n": N, "size": dtype("bf16").bytes},
+        formulas=FORMULAS,
+        numbers=[
+            Number("done", "steps done"),
+            Number("last", "steps in all"),
+            Number("loaded", "loaded so far", "elements"),
+            Number("loaded_bytes", "loaded so far, bf16", "B"),
+            Number("total", "2n³/t, loaded in all", "elements"),
+            Number("least", "2n², the least possible", "elements"),
+            Number("times", "loads of each element, in all"),
+            Number("written", "written so far", "elements"),
+            Number("held", "sums on the chip", "@room"),
+            Number("intensity", "intensity of the whole", "FLOP/byte"),
+        ],
+        says=(
+            "After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, "
+            "and {written} of out are written. {happened} Tiles of side {t} load {total} in all, "
+            "each element {often}; the least possible is {least}. The sums of one tile take "
+            "room for {held} on the chip, and the intensity of the whole is {intensity}."
+        ),
+        height=HEIGHT,
+        marks=marks,
+    )
