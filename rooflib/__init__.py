@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rooflib.attention import attention, kv_bytes_per_token
 from rooflib.bounds import Bounds, attainable, bound
-from rooflib.catalogue import (
+from rooflib.catalog import (
     DataPoint,
     chip,
     chips,

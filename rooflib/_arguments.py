@@ -12,21 +12,16 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from typing_extensions import TypeVar  # type checkers bundle it
-
-    N = TypeVar("N", bound="Number")
-    N_co = TypeVar("N_co", bound="Number", default="Number", covariant=True)
-else:
-    from typing import TypeVar
-
-    N = TypeVar("N")
-    N_co = TypeVar("N_co", covariant=True)
 
 Size: TypeAlias = "ArrayLike"
 """Accepted wherever a number is expected: a number, a sequence or an array."""
 
-Number: TypeAlias = "float | NDArray[np.float64]"
-"""Returned values: a plain number for plain numbers, a float64 array for arrays."""
+Number: TypeAlias = "float | Any"
+"""Returned values: a plain number for plain numbers, a float64 array for arrays.
+
+To a type checker a result is a float, and an array is accepted as well: which of the two a call
+returns depends on every size, so exact types would need each signature three times.
+"""
 
 MAX_SIZE = 1e30
 """Maximum size: a product of ten such sizes still fits into a float."""
@@ -161,7 +156,7 @@ def suggestion(value: object, choices: Iterable[str]) -> str:
     return f"; did you mean {lower[found[0]]!r}?" if found else ""
 
 
-def divide(numerator: N, denominator: N) -> N:
+def divide(numerator: Number, denominator: Number) -> Number:
     """Divide, with 0 ÷ anything = 0 and anything else ÷ 0 = infinity.
 
     An operation that moves no bytes has infinite intensity. An operation without FLOPs has
@@ -170,20 +165,19 @@ def divide(numerator: N, denominator: N) -> N:
     if isinstance(numerator, np.ndarray) or isinstance(denominator, np.ndarray):
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = np.asarray(np.divide(numerator, denominator))
-        if np.isnan(
-            quotient.sum()
-        ):  # Only 0 ÷ 0 gives a nan, since neither operand is ever infinite.
+        # Only 0 ÷ 0 gives a nan, since neither operand is ever infinite.
+        if np.isnan(quotient.sum()):
             quotient[np.isnan(quotient)] = 0
-        return quotient  # type: ignore[return-value]  # N is an array's type here
+        return quotient
     if denominator:
-        return numerator / denominator  # type: ignore[return-value]
-    return math.inf if numerator else 0.0  # type: ignore[return-value]
+        return numerator / denominator
+    return math.inf if numerator else 0.0
 
 
-def larger(a: N, b: N) -> N:
+def larger(a: Number, b: Number) -> Number:
     """Return the larger of two numbers, elementwise for arrays."""
     arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.maximum(a, b) if arrays else max(a, b)  # type: ignore[return-value]
+    return np.maximum(a, b) if arrays else max(a, b)
 
 
 def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Number:
@@ -199,7 +193,7 @@ def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Numbe
             raise ValueError(
                 f"{name} must be {_range(zero_allowed, value, largest)}; got {short(value)}"
             )
-        return number  # type: ignore[no-any-return]
+        return number
     return _checked_array(name, value, zero_allowed, largest)
 
 

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, overload
-
 import numpy as np
 
 from rooflib._arguments import Number, Size, flag, wholes
 from rooflib.dtypes import Type, dtype
 from rooflib.operations import Operation, dtype_or, matmul_types
 
-if TYPE_CHECKING:
-    from typing import Unpack
 
-
-class AttentionOptions(TypedDict, total=False):
-    """The keyword arguments of `attention`; see there."""
-
-    causal: bool
-    fused: bool
-    x: Type
-    kv: Type | None
-    out: Type | None
-    scores: Type | None
-    compute: Type | None
-    softmax: Type | bool
-
-
-@overload
-def attention(
-    B: float, T: float, S: float, N: float, K: float, H: float, **options: Unpack[AttentionOptions]
-) -> Operation[float]: ...
-@overload
-def attention(
-    B: Size, T: Size, S: Size, N: Size, K: Size, H: Size, **options: Unpack[AttentionOptions]
-) -> Operation: ...
 def attention(
     B: Size,
     T: Size,
@@ -125,10 +99,6 @@ def attention(
     )
 
 
-@overload
-def kv_bytes_per_token(layers: float, K: float, H: float, kv: Type = ...) -> float: ...
-@overload
-def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = ...) -> Number: ...
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:
     """Return the bytes of KV cache per token, over all layers.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Generic, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rooflib._arguments import (
-    N_co,
     Number,
     ReadOnlyDict,
     Size,
@@ -20,7 +19,7 @@ from rooflib._arguments import (
     same_fields,
     short,
 )
-from rooflib.catalogue import as_chip
+from rooflib.catalog import as_chip
 from rooflib.dtypes import Type
 from rooflib.hardware import Chip, Link
 from rooflib.operations import ANY_LINK, Operation
@@ -34,7 +33,7 @@ COMPUTE, VECTOR, HBM, LAUNCH = "compute", "vector", "HBM", "launch"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Bounds(Generic[N_co]):
+class Bounds:
     """The time of an operation on a chip, at each roof and overall; made by `bound`.
 
     Properties are numbers, or arrays if a size was an array. Two objects are equal if all their
@@ -51,9 +50,9 @@ class Bounds(Generic[N_co]):
         Bytes that the operation holds in HBM at once, and the capacity of the HBM.
     """
 
-    times: Mapping[str, N_co]
-    flops: N_co
-    held: N_co
+    times: Mapping[str, Number]
+    flops: Number
+    held: Number
     capacity: float
 
     def __post_init__(self) -> None:
@@ -63,14 +62,14 @@ class Bounds(Generic[N_co]):
         return same_fields(self, other)
 
     @cached_property
-    def lower(self) -> N_co:
+    def lower(self) -> Number:
         """Seconds if all roofs overlap perfectly: the longest of the times."""
         return reduce(larger, self.times.values())
 
     @cached_property
-    def upper(self) -> N_co:
+    def upper(self) -> Number:
         """Seconds if nothing overlaps: the sum; at most k times `lower` for k roofs."""
-        return sum(self.times.values())  # type: ignore[return-value]
+        return sum(self.times.values())
 
     @cached_property
     def binding(self) -> str | NDArray[np.str_]:
@@ -81,17 +80,17 @@ class Bounds(Generic[N_co]):
         return str(chosen) if stack.ndim == 1 else chosen
 
     @cached_property
-    def fraction_of_peak(self) -> N_co:
+    def fraction_of_peak(self) -> Number:
         """Share of the lower bound in which the compute units are busy."""
         return divide(self.times[COMPUTE], self.lower)
 
     @cached_property
-    def idle(self) -> N_co:
+    def idle(self) -> Number:
         """Share of the lower bound in which the compute units wait for bytes."""
-        return 1 - self.fraction_of_peak  # type: ignore[return-value]
+        return 1 - self.fraction_of_peak
 
     @cached_property
-    def attainable(self) -> N_co:
+    def attainable(self) -> Number:
         """FLOP/s that one chip reaches at the lower bound."""
         return divide(self.flops, self.lower)
 
@@ -123,22 +122,6 @@ class Bounds(Generic[N_co]):
         return " or ".join(name for name in self.times if name in np.atleast_1d(self.binding))
 
 
-@overload
-def bound(
-    op: Operation[float],
-    chip: str | Chip,
-    link: str | Link | None = ...,
-    unit: str = ...,
-    launch: float = ...,
-) -> Bounds[float]: ...
-@overload
-def bound(
-    op: Operation,
-    chip: str | Chip,
-    link: str | Link | None = ...,
-    unit: str = ...,
-    launch: Size = ...,
-) -> Bounds: ...
 def bound(
     op: Operation,
     chip: str | Chip,
@@ -216,14 +199,6 @@ def _vector_peak(op: Operation, chip: Chip) -> float:
     return chip.vector[kind]
 
 
-@overload
-def attainable(
-    intensity: float, chip: str | Chip, compute: Type = ..., unit: str = ...
-) -> float: ...
-@overload
-def attainable(
-    intensity: Size, chip: str | Chip, compute: Type = ..., unit: str = ...
-) -> Number: ...
 def attainable(
     intensity: Size, chip: str | Chip, compute: Type = "bf16", unit: str = "matrix"
 ) -> Number:

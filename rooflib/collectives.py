@@ -12,15 +12,9 @@ nothing. Both may be arrays that broadcast. Errors name the invalid argument.
 
 from __future__ import annotations
 
-from typing import overload
-
 from rooflib._arguments import Number, Size, check_shapes, non_negative, whole
 
 
-@overload
-def reduce_scatter(size: float, N: float) -> float: ...
-@overload
-def reduce_scatter(size: Size, N: Size) -> Number: ...
 def reduce_scatter(size: Size, N: Size) -> Number:
     """Return the bytes each chip sends in a reduce-scatter.
 
@@ -34,19 +28,11 @@ def reduce_scatter(size: Size, N: Size) -> Number:
     return size * (N - 1) / N
 
 
-@overload
-def all_gather(size: float, N: float) -> float: ...
-@overload
-def all_gather(size: Size, N: Size) -> Number: ...
 def all_gather(size: Size, N: Size) -> Number:
     """Return the bytes each chip sends in an all-gather of an array in N parts."""
     return reduce_scatter(size, N)
 
 
-@overload
-def all_reduce(size: float, N: float) -> float: ...
-@overload
-def all_reduce(size: Size, N: Size) -> Number: ...
 def all_reduce(size: Size, N: Size) -> Number:
     """Return the bytes each chip sends in an all-reduce: a sum on every chip."""
     return 2 * reduce_scatter(size, N)

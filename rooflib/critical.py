@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import overload
 
 import numpy as np
 
 from rooflib._arguments import Number, Size, divide, larger, non_negative, one_of, positives, whole
-from rooflib.catalogue import as_chip
+from rooflib.catalog import as_chip
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.operations import matmul_types
@@ -36,28 +35,6 @@ def critical_batch_limit(
     return as_chip(chip).ridge(kind) * weight.bytes / 2
 
 
-@overload
-def critical_batch(
-    chip: str | Chip,
-    D: float,
-    F: float,
-    x: Type = ...,
-    *,
-    w: Type | None = ...,
-    out: Type | None = ...,
-    compute: Type | None = ...,
-) -> float: ...
-@overload
-def critical_batch(
-    chip: str | Chip,
-    D: Size,
-    F: Size,
-    x: Type = ...,
-    *,
-    w: Type | None = ...,
-    out: Type | None = ...,
-    compute: Type | None = ...,
-) -> Number: ...
 def critical_batch(
     chip: str | Chip,
     D: Size,
@@ -92,26 +69,6 @@ def critical_batch(
     return divide(ridge * weight.bytes, larger(denominator, 0.0))
 
 
-@overload
-def critical_depth(
-    chip: str | Chip,
-    link: str | Link,
-    N: float = ...,
-    *,
-    split: str = ...,
-    out: Type = ...,
-    compute: Type = ...,
-) -> float: ...
-@overload
-def critical_depth(
-    chip: str | Chip,
-    link: str | Link,
-    N: Size = ...,
-    *,
-    split: str = ...,
-    out: Type = ...,
-    compute: Type = ...,
-) -> Number: ...
 def critical_depth(
     chip: str | Chip,
     link: str | Link,
@@ -144,10 +101,6 @@ def critical_depth(
     return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
 
 
-@overload
-def first_whole_from(value: float) -> float: ...
-@overload
-def first_whole_from(value: Size) -> Number: ...
 def first_whole_from(value: Size) -> Number:
     """Return the smallest whole number that is not below `value`.
 
@@ -163,10 +116,6 @@ def first_whole_from(value: Size) -> Number:
     return above - (above - 1 == value)
 
 
-@overload
-def first_whole_above(value: float) -> float: ...
-@overload
-def first_whole_above(value: Size) -> Number: ...
 def first_whole_above(value: Size) -> Number:
     """Return the smallest whole number strictly above `value`.
 

@@ -44,8 +44,11 @@ class Link:
     latency
         Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
 
-    Raises a ValueError if a figure is not above zero and finite, a count is not whole, or the name
-    is reserved for a roof.
+    Raises
+    ------
+    ValueError
+        If a figure is not above zero and finite, a count is not whole, or the name is reserved for
+        a roof.
     """
 
     name: str
@@ -109,8 +112,10 @@ class Chip:
     on_chip
         Bytes of each on-chip memory by name ("VMEM", "L2"), if known.
 
-    Raises a ValueError if a figure is not above zero and finite, a data type is unknown, or two
-    links share a name.
+    Raises
+    ------
+    ValueError
+        If a figure is not above zero and finite, a data type is unknown, or two links share a name.
     """
 
     name: str

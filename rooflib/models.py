@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypedDict, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,18 +14,7 @@ from rooflib.dtypes import Type
 from rooflib.operations import ANY_LINK, Operation, matmul_types
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from rooflib.catalogue import Source
-
-
-class DecodeTypes(TypedDict, total=False):
-    """The data types of `Model.decode`; see there."""
-
-    w: Type
-    kv: Type | None
-    x: Type
-    compute: Type | None
+    from rooflib.source import Source
 
 
 @dataclass(frozen=True)
@@ -89,14 +78,6 @@ class Model:
         """Return the bytes of KV cache per token, stored in the type `kv`."""
         return kv_bytes_per_token(self.layers, self.K, self.H, kv)
 
-    @overload
-    def decode(
-        self, B: float, S: float, chips: float = ..., **types: Unpack[DecodeTypes]
-    ) -> Operation[float]: ...
-    @overload
-    def decode(
-        self, B: Size, S: Size, chips: Size = ..., **types: Unpack[DecodeTypes]
-    ) -> Operation: ...
     def decode(
         self,
         B: Size,
@@ -110,7 +91,7 @@ class Model:
     ) -> Operation:
         """Return one chip's share of a decode step: a new token for each of B sequences.
 
-        >>> from rooflib.catalogue import model
+        >>> from rooflib.catalog import model
         >>> model("Llama 3 8B").decode(B=1, S=8192)
         <Operation decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/B>
 

@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypedDict, overload
 
 import numpy as np
 
 from rooflib._arguments import (
-    N_co,
     Number,
     ReadOnlyDict,
     Size,
@@ -34,24 +32,12 @@ from rooflib.dtypes import DTYPES, DType, Type, common_type, dtype
 from rooflib.table import Table
 from rooflib.units import breakable, span
 
-if TYPE_CHECKING:
-    from typing import Unpack
-
 ANY_LINK = "link"
 """The key in `Operation.sent` for bytes whose link is chosen in `bound`."""
 
 
-class MatmulTypes(TypedDict, total=False):
-    """The keyword arguments of matrix multiplications; see `matmul`."""
-
-    w: Type | None
-    out: Type | None
-    compute: Type | None
-    accumulate_from: str
-
-
 @dataclass(frozen=True, repr=False, eq=False)
-class Operation(Generic[N_co]):
+class Operation:
     """The work of one chip in FLOPs and bytes; made by `matmul` and others.
 
     Operations are equal if all their fields are equal, arrays included.
@@ -79,16 +65,16 @@ class Operation(Generic[N_co]):
     """
 
     name: str
-    flops: N_co
-    loaded: N_co
-    written: N_co
+    flops: Number
+    loaded: Number
+    written: Number
     compute: DType
-    sent: Mapping[str, N_co] = field(default_factory=dict)
-    resident: N_co | None = None
-    chips: N_co = 1  # type: ignore[assignment]  # a plain number works with arrays, too
-    vector: N_co = 0  # type: ignore[assignment]
+    sent: Mapping[str, Number] = field(default_factory=dict)
+    resident: Number | None = None
+    chips: Number = 1
+    vector: Number = 0
     vector_compute: DType = DTYPES["fp32"]
-    hops: Mapping[str, N_co] = field(default_factory=dict)
+    hops: Mapping[str, Number] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sent", ReadOnlyDict(self.sent))
@@ -98,17 +84,17 @@ class Operation(Generic[N_co]):
         return same_fields(self, other)
 
     @cached_property
-    def bytes(self) -> N_co:
+    def bytes(self) -> Number:
         """Bytes each chip moves between HBM and its compute units: loaded and written."""
-        return self.loaded + self.written  # type: ignore[operator,return-value]
+        return self.loaded + self.written
 
     @property
-    def intensity(self) -> N_co:
+    def intensity(self) -> Number:
         """Arithmetic intensity in FLOP/byte: infinite without bytes, zero without FLOPs."""
         return divide(self.flops, self.bytes)
 
     @property
-    def held(self) -> N_co:
+    def held(self) -> Number:
         """Bytes of HBM that the operation needs at once."""
         return self.bytes if self.resident is None else self.resident
 
@@ -139,30 +125,6 @@ class Operation(Generic[N_co]):
         return self.table._repr_markdown_()
 
 
-@overload
-def operation(
-    flops: float = ...,
-    bytes: float = ...,
-    compute: Type = ...,
-    *,
-    sent: float | Mapping[str, float] = ...,
-    name: str = ...,
-    hops: float | Mapping[str, float] = ...,
-    vector: float = ...,
-    vector_compute: Type = ...,
-) -> Operation[float]: ...
-@overload
-def operation(
-    flops: Size = ...,
-    bytes: Size = ...,
-    compute: Type = ...,
-    *,
-    sent: Size | Mapping[str, Size] = ...,
-    name: str = ...,
-    hops: Size | Mapping[str, Size] = ...,
-    vector: Size = ...,
-    vector_compute: Type = ...,
-) -> Operation: ...
 def operation(
     flops: Size = 0,
     bytes: Size = 0,
@@ -203,14 +165,6 @@ def operation(
     )
 
 
-@overload
-def dot(
-    N: float, x: Type = ..., *, compute: Type | None = ..., accumulate_from: str = ...
-) -> Operation[float]: ...
-@overload
-def dot(
-    N: Size, x: Type = ..., *, compute: Type | None = ..., accumulate_from: str = ...
-) -> Operation: ...
 def dot(
     N: Size,
     x: Type = "bf16",
@@ -233,29 +187,6 @@ def dot(
     return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
 
-class ElementwiseTypes(TypedDict, total=False):
-    """The keyword arguments of `elementwise`."""
-
-    out: Type | None
-    compute: Type | None
-
-
-@overload
-def elementwise(
-    N: float,
-    inputs: float = ...,
-    flops_per_element: float = ...,
-    x: Type = ...,
-    **types: Unpack[ElementwiseTypes],
-) -> Operation[float]: ...
-@overload
-def elementwise(
-    N: Size,
-    inputs: Size = ...,
-    flops_per_element: Size = ...,
-    x: Type = ...,
-    **types: Unpack[ElementwiseTypes],
-) -> Operation: ...
 def elementwise(
     N: Size,
     inputs: Size = 1,
@@ -279,12 +210,6 @@ def elementwise(
     return Operation("element-wise", N * each, loaded, written, kind)
 
 
-@overload
-def rms_norm(
-    B: float, D: float, x: Type = ..., *, compute: Type | None = ...
-) -> Operation[float]: ...
-@overload
-def rms_norm(B: Size, D: Size, x: Type = ..., *, compute: Type | None = ...) -> Operation: ...
 def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Operation:
     """Count RMS normalization of B rows of D elements, with a gain of shape [D].
 
@@ -300,12 +225,6 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None)
     return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
 
 
-@overload
-def matmul(
-    B: float, D: float, F: float, x: Type = ..., **types: Unpack[MatmulTypes]
-) -> Operation[float]: ...
-@overload
-def matmul(B: Size, D: Size, F: Size, x: Type = ..., **types: Unpack[MatmulTypes]) -> Operation: ...
 def matmul(
     B: Size,
     D: Size,
@@ -353,14 +272,6 @@ def matmul(
     return Operation("matmul", flops, loaded, result.bytes * outputs, kind)
 
 
-@overload
-def matmul_per_example(
-    B: float, D: float, F: float, x: Type = ..., **types: Unpack[MatmulTypes]
-) -> Operation[float]: ...
-@overload
-def matmul_per_example(
-    B: Size, D: Size, F: Size, x: Type = ..., **types: Unpack[MatmulTypes]
-) -> Operation: ...
 def matmul_per_example(
     B: Size,
     D: Size,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict, overload
-
 import numpy as np
 
 from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
@@ -11,30 +9,7 @@ from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_ste
 from rooflib.dtypes import Type
 from rooflib.operations import ANY_LINK, Operation, dtype_or, matmul_types
 
-if TYPE_CHECKING:
-    from typing import Unpack
 
-
-class ShardedOptions(TypedDict, total=False):
-    """The keyword arguments of `sharded_matmul`; see there."""
-
-    split: str
-    result: str
-    x: Type
-    w: Type | None
-    out: Type | None
-    partial: Type | None
-    compute: Type | None
-
-
-@overload
-def sharded_matmul(
-    B: float, D: float, F: float, N: float, **options: Unpack[ShardedOptions]
-) -> Operation[float]: ...
-@overload
-def sharded_matmul(
-    B: Size, D: Size, F: Size, N: Size, **options: Unpack[ShardedOptions]
-) -> Operation: ...
 def sharded_matmul(
     B: Size,
     D: Size,

@@ -54,7 +54,7 @@ def test_imported_names_are_in_all():
 
 
 def test_import_loads_no_heavy_modules():
-    heavy = ("matplotlib", "altair", "decimal", "difflib", "importlib.metadata", "tomllib")
+    heavy = ("matplotlib", "ipywidgets", "decimal", "difflib", "importlib.metadata", "tomllib")
     code = (
         "import numpy, sys; before = set(sys.modules); import rooflib; "
         f"print([m for m in {heavy!r} if m in set(sys.modules) - before])"

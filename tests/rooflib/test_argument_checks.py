@@ -222,14 +222,15 @@ def swept(op: rl.Operation, chip: rl.Chip) -> rl.Bounds:
 
 many = swept(rl.matmul(np.arange(1, 9), 64, 64), rl.chip("H100 SXM")).lower
 """
-ARRAY = """
+WRONG = """
 import rooflib as rl
 
-t: float = rl.bound(rl.matmul([1, 2], 4096, 4096), "TPU v5e").lower
+name: str = rl.bound(rl.matmul([1, 2], 4096, 4096), "TPU v5e").lower
+rl.matmul(1, 2, 3, kv="int8")
 """
 
 
-@pytest.mark.parametrize(("code", "errors"), [(SCALARS, 0), (ARRAY, 1)])
+@pytest.mark.parametrize(("code", "errors"), [(SCALARS, 0), (WRONG, 2)])
 def test_scalars_type_check_as_floats(tmp_path, code, errors):
     script = tmp_path / "script.py"
     script.write_text(code)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflib as rl
-from rooflib.catalogue import _sources
+from rooflib.catalog import _sources
 
 quick = settings(deadline=None, max_examples=60)
 
@@ -145,12 +145,12 @@ def test_data_types_default_to_the_activation_type():
     assert model.decode(2, 3, x="fp16", compute="fp32").compute.name == "fp32"
 
 
-catalogued = st.sampled_from(rl.models())
+cataloged = st.sampled_from(rl.models())
 counts = st.integers(1, 2**16)
 
 
 @quick
-@given(catalogued, counts, counts, st.sampled_from([1, 2, 4, 8, 16]))
+@given(cataloged, counts, counts, st.sampled_from([1, 2, 4, 8, 16]))
 def test_arrays_match_elementwise_scalars(model, B, S, chips):
     used = chips if model.N % chips == 0 else 1  # Llama 2 13B has 40 heads
     many = model.decode(np.array([[B], [B + 1]]), np.array([S, S + 7, S]), np.array([1, 2, used]))
@@ -163,7 +163,7 @@ def test_arrays_match_elementwise_scalars(model, B, S, chips):
 
 
 @quick
-@given(catalogued, counts, counts, st.sampled_from([2, 4, 8]))
+@given(cataloged, counts, counts, st.sampled_from([2, 4, 8]))
 def test_chips_share_the_work_of_a_step(model, B, S, chips):
     alone, share = model.decode(B, S), model.decode(B, S, chips)
     assert share.flops * chips == alone.flops
@@ -174,7 +174,7 @@ def test_chips_share_the_work_of_a_step(model, B, S, chips):
 
 
 @quick
-@given(catalogued, counts)
+@given(cataloged, counts)
 def test_long_context_decode_intensity_approaches_the_group_size(model, B):
     step = model.decode(B, 2**50)
     assert step.intensity == pytest.approx(model.N / model.K, rel=1e-3)

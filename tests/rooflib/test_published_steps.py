@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflib as rl
-from rooflib.catalogue import PublishedStep, _sources
+from rooflib.catalog import PublishedStep, _sources
 
 # Model, chip, chips, B, printed tokens/s, number of chips they count; typed from the tables.
 PRINTED = [

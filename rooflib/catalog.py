@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,21 +12,10 @@ from rooflib._arguments import suggestion
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
 from rooflib.operations import Operation
+from rooflib.source import Source
 from rooflib.units import to_base
 
 Named = TypeVar("Named", Chip, Model)
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where and when figures were read; `note` names the version or the copies read."""
-
-    key: str
-    title: str
-    publisher: str
-    url: str
-    read: datetime.date
-    note: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,14 +82,14 @@ class DataPoint:
 
 @dataclass(frozen=True)
 class PublishedShare:
-    """A published share of peak; `catalogued` is False for chips not in the catalog."""
+    """A published share of peak; `cataloged` is False for chips not in the catalog."""
 
     chip: str
     roof: str
     fraction: float
     source: Source
     note: str = ""
-    catalogued: bool = True
+    cataloged: bool = True
 
 
 @dataclass(frozen=True)
@@ -165,20 +153,20 @@ def as_chip(chip_or_name: str | Chip) -> Chip:
 @cache
 def chips() -> tuple[Chip, ...]:
     """Return all chips of the catalog, in catalog order."""
-    return tuple(_make_chip(entry) for entry in _catalogue()["chip"])
+    return tuple(_make_chip(entry) for entry in _catalog()["chip"])
 
 
 @cache
 def models() -> tuple[Model, ...]:
     """Return all language models of the catalog, in catalog order."""
-    known, entries = _sources("models.toml"), _catalogue("models.toml")["model"]
+    known, entries = _sources("models.toml"), _catalog("models.toml")["model"]
     return tuple(Model(**{**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
 @cache
 def data_points() -> tuple[DataPoint, ...]:
     """Return all figures of the chips with their sources, disagreeing ones included."""
-    return tuple(point for entry in _catalogue()["chip"] for point in _data_points(entry))
+    return tuple(point for entry in _catalog()["chip"] for point in _data_points(entry))
 
 
 @cache
@@ -192,7 +180,7 @@ def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
     return tuple(
         PublishedShare(**{**entry, "source": sources()[entry["source"]]})
-        for entry in _catalogue()["published_share"]
+        for entry in _catalog()["published_share"]
     )
 
 
@@ -200,12 +188,12 @@ def published_shares() -> tuple[PublishedShare, ...]:
 def published_steps() -> tuple[PublishedStep, ...]:
     """Return published throughputs of decode steps, with their sources."""
     file = "published_steps.toml"
-    known, entries = _sources(file), _catalogue(file)["step"]
+    known, entries = _sources(file), _catalog(file)["step"]
     return tuple(PublishedStep(**{**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
 def _sources(file: str) -> Mapping[str, Source]:
-    entries = _catalogue(file)["source"].items()
+    entries = _catalog(file)["source"].items()
     return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
 
 
@@ -221,7 +209,7 @@ def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
 
 
 @cache
-def _catalogue(file: str = "hardware.toml") -> dict[str, Any]:
+def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
     # Imported here to keep `import rooflib` light.
     import importlib.resources
     import tomllib

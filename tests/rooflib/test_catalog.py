@@ -12,7 +12,7 @@ import re
 import pytest
 
 import rooflib as rl
-from rooflib.catalogue import DataPoint, Source, sources
+from rooflib.catalog import DataPoint, Source, sources
 from rooflib.units import FACTORS
 
 MIB, GIB = 1_048_576, 1_073_741_824
@@ -273,7 +273,7 @@ def test_published_shares_match_an_independent_list():
 
 def test_published_shares_say_if_their_chip_is_in_the_catalog():
     for measured in rl.published_shares():
-        assert measured.catalogued == (measured.chip in EXPECTED)
+        assert measured.cataloged == (measured.chip in EXPECTED)
 
 
 @pytest.mark.parametrize("name", RIDGES)
