@@ -109,7 +109,7 @@ def _is_delegated(folder: Path) -> bool:
         return False
     if not all(os.access(one, os.W_OK) for one in (folder, folder / PROCESSES)):
         return False
-    # Root may write everywhere; what systemd manages is none of our business.
+    # Root may write everywhere, so require systemd's mark of delegation.
     return owner == os.geteuid() != 0 or any(_marked(folder, name) for name in DELEGATED)
 
 
@@ -131,7 +131,7 @@ def _limit(folder: Path, limits: SandboxLimits) -> None:
         "memory.memsw.limit_in_bytes": most,
         "pids.max": limits.processes,
     }.items():
-        with contextlib.suppress(OSError):  # there are only those of its controllers
+        with contextlib.suppress(OSError):  # files exist only for enabled controllers
             descriptor = os.open(folder / name, os.O_WRONLY)
             try:
                 os.write(descriptor, str(value).encode())

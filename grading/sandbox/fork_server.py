@@ -103,13 +103,20 @@ class ForkServer:
         # Kept open while the zygote runs.
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Not atexit, which the workers of a multiprocessing pool skip.
+        # Without --die-with-parent: bubblewrap's child waits for bubblewrap forever if that is
+        # killed right after the fork. The zygote ends when the control socket closes.
+        with theirs:
+            self.process = subprocess.Popen(
+                command(self.folder, theirs.fileno()),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self.errors,
+                env={},
+                process_group=0,  # Ctrl-C must not reach bubblewrap, for the same reason
+            )
+        # atexit would not do: the workers of a multiprocessing pool skip it.
         self.at_exit = Finalize(None, self.close, exitpriority=0)
-        started = threading.Event()
-        # --die-with-parent means the thread that started the process, so this one must last.
-        self.thread = threading.Thread(target=self._run, args=(theirs, started), daemon=True)
-        self.thread.start()
-        started.wait()
 
     def wait_until_ready(self) -> None:
         """Refused if it can't be started."""
@@ -127,29 +134,14 @@ class ForkServer:
         if self.modules != course_modules():
             return False
         if os.getpid() == self.pid:
-            return self.thread.is_alive()
+            return self.process.poll() is None
         poll = select.poll()
         poll.register(self.control, 0)
         return self.shared and self.is_ready and not poll.poll(0)  # which tells of its end alone
 
-    def _run(self, theirs: socket.socket, started: threading.Event) -> None:
-        try:
-            self.process = subprocess.Popen(
-                command(self.folder, theirs.fileno()),
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self.errors,
-                env={},
-            )
-        finally:
-            theirs.close()
-            started.set()
-        self.process.wait()
-
     def complaint(self) -> str:
         """One line with the last that bubblewrap printed, or with what ended it."""
-        code = getattr(self, "process", None) and self.process.returncode
+        code = self.process.returncode
         if code and (code < 0 or code > SIGNALED):
             return KILLED.format(-code if code < 0 else code - SIGNALED)
         self.errors.seek(0)
@@ -177,10 +169,12 @@ class ForkServer:
         self.at_exit.cancel()
         if os.getpid() != self.pid:
             return  # a fork of the process that owns the zygote
-        self.control.close()  # which ends the zygote
-        if not self.is_ready and hasattr(self, "process"):
-            self.process.kill()  # it would import to the end before it looked
-        self.thread.join()
+        self.control.close()  # ends the zygote
+        if not self.is_ready and self.process.poll() is None:
+            # The zygote would finish its imports first. Kill bubblewrap's child as well.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
         if self.lock_file is not None:
             os.close(self.lock_file)
@@ -258,7 +252,6 @@ def command(boxes: Path, descriptor: int) -> list[str]:
     words = [
         shutil.which("bwrap") or "bwrap",
         "--unshare-all",
-        "--die-with-parent",
         "--new-session",
     ]
     if os.geteuid() == 0:

@@ -11,7 +11,7 @@ import pytest
 from sandboxed import run_in
 
 from grading import sandbox
-from grading.limits import apart
+from grading.limits import run_limited
 from grading.sandbox import fork_server
 
 LIMITS = sandbox.SandboxLimits(
@@ -250,5 +250,5 @@ def test_limits_that_the_grader_has_for_itself_are_not_those_of_the_box() -> Non
         with sandbox.open(LIMITS) as box:
             return run_in(box, look).texts
 
-    (text,) = apart(seen, cpu=60, more_bytes=900_000_000)
+    (text,) = run_limited(seen, cpu=60, more_bytes=900_000_000)
     assert text == "(-1, -1) (77, 77)\n"

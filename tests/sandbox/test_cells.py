@@ -96,6 +96,7 @@ def test_many_threads_that_show_at_once_leave_every_line_whole() -> None:
         "while True: pass",
         "while True: print('x' * 1000, flush=True)",
         "import asyncio\nawait asyncio.sleep(600)",
+        "import asyncio\nawait asyncio.sleep(0)\nwhile True: pass",
         "import time\ntime.sleep(600)",
         "while True: display(7)",
     ],

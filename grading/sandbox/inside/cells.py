@@ -1,7 +1,7 @@
 """The process that runs a notebook's cells: IPython's kernel without its sockets and threads.
 
-One order after another comes over a socket, as a line of JSON: [number, what, word]. Lines go back,
-[number, kind, content]; the last of them for an order is [number, "done", content].
+Orders arrive over a socket, one JSON line each: [number, command, argument]. Replies are JSON lines
+too: [number, kind, content]; the last one for an order is [number, "done", content].
 """
 
 import asyncio
@@ -15,9 +15,8 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,7 +25,7 @@ from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
 from traitlets.config import Config
 
-from . import commands, isolate, missing, sooner
+from . import commands, isolate, missing
 from .output import Lines, Stream
 
 IMPORTED_AT_START = (
@@ -35,34 +34,24 @@ IMPORTED_AT_START = (
     "IPython.extensions.storemagic",
     "matplotlib_inline.backend_inline",
 )
-# The notebook may replace json's functions.
+# Bound here because a notebook may replace json's functions.
 read = json.JSONDecoder().decode
 
 
 class Kernel(IPythonKernel):
-    """Runs cells as JupyterLab's kernel does. Nobody sends it messages."""
+    """A kernel that runs cells as JupyterLab's does, but receives no messages."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
-        # By which it finds out whether a cell runs in the main thread.
-        self.shell_channel_thread = SimpleNamespace(parent_thread=threading.main_thread())
-
-    @contextlib.contextmanager
-    def _cancel_on_sigint(self, future: "asyncio.Future[Any]") -> Iterator[None]:
-        """An interrupt ends the cell, and not the loop that it runs in, which is not tornado's."""
-        loop = asyncio.get_running_loop()
-        before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(future.cancel))
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
+        # No thread is "the main one", so the kernel leaves SIGINT alone: `_run` handles it.
+        self.shell_channel_thread = SimpleNamespace(parent_thread=None)
 
 
 class KernelApp(IPKernelApp):
-    """The kernel's application without what makes sockets, threads and files of connections."""
+    """The kernel application without its sockets, threads and connection files."""
 
     def initialize(self, argv: object = None) -> None:
-        """Make the kernel and its shell, as the stock one does."""
+        """Create the kernel and its shell in the stock order."""
         stock: Any = self
         stock.init_crash_handler()
         stock.init_profile_dir()
@@ -85,63 +74,70 @@ class KernelApp(IPKernelApp):
 
 
 def warm_up() -> None:
-    """Import and run once what every notebook needs, so that forked processes have it in memory."""
+    """Import and run once what every notebook needs, so that forks have it in memory."""
     for module in IMPORTED_AT_START:
         importlib.import_module(module)
-    commands.set_up()
     before = sys.excepthook
     _app().kernel.shell.run_cell("1 + 1", silent=True, store_history=False)
-    sys.excepthook = before  # an error of this process's own is no crash of a notebook
+    sys.excepthook = before  # the zygote's own errors are not a notebook's crash
     if "rooflib" in sys.modules:
-        sys.modules["rooflib"].chips()  # reads the catalogue, as nearly every notebook does
+        sys.modules["rooflib"].chips()  # loads the catalog, which nearly every notebook uses
 
 
 def run(descriptor: int) -> None:
-    """Carry out what is ordered over this socket until it ends."""
+    """Execute the orders from this socket until it closes."""
     if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed()  # or every fork would draw the same numbers
+        sys.modules["numpy"].random.seed()  # otherwise every fork draws the same numbers
     app: Any = _app()
     lines, kernel = app.session, app.kernel
     lines.connection, lines.pid = socket.socket(fileno=descriptor), os.getpid()
     streams = Stream("stdout", 1, lines), Stream("stderr", 2, lines)
     sys.stdout, sys.stderr = streams
     app.init_path()
-    # Cells find a loop that runs, as in a stock kernel, and what they left in it goes on.
+    # As in a stock kernel, cells find a running event loop, and their tasks survive the cell.
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    keep: Callable[[str], bool] = bool  # until there is one
+    # Both are replaced by the order "begin".
+    keep: Callable[[str], bool] = bool
     stay: Callable[[str, int, bytes], object] = print
     for line in lines.connection.makefile("r", encoding="utf-8"):
-        lines.number, what, word = read(line)
-        said = ""
-        if what == "begin":
-            code, address = word
+        lines.number, command, argument = read(line)
+        reply = ""
+        if command == "begin":
+            code, address = argument
             namespace: dict[str, Any] = {}
             exec(marshal.loads(b64decode(code)), namespace)
             keep, stay = namespace["install"](address, kernel.shell.user_ns)
-        elif what == "stay":
+        elif command == "stay":
             done = f'\n[{lines.number}, "done", {{}}]\n'
-            lines.fall_silent()
-            stay(word, lines.connection.fileno(), done.encode())
-        elif what == "keep":
-            said = '"kept": true' if keep(word) else '"kept": false'
+            lines.mute()
+            stay(argument, lines.connection.fileno(), done.encode())
+        elif command == "keep":
+            reply = '"kept": true' if keep(argument) else '"kept": false'
         else:
             for stream in streams:
                 stream.forget()
             kernel.set_parent([], {"header": {"msg_id": str(lines.number)}})
-            _run(kernel, loop, word)
+            _run(kernel, loop, argument)
             for stream in streams:
                 stream.flush()
-        lines.write(f'[{lines.number}, "done", {{{said}}}]'.encode())
+        lines.write(f'[{lines.number}, "done", {{{reply}}}]'.encode())
 
 
 def _run(kernel: Any, loop: asyncio.AbstractEventLoop, source: str) -> None:
+    """Run a cell; SIGINT interrupts it, whether it computes or awaits something."""
     with contextlib.suppress(BaseException):  # IPython shows what a cell raises
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            loop.run_until_complete(
+            cell = loop.create_task(
                 kernel.do_execute(source, silent=False, store_history=True, allow_stdin=False)
             )
+            try:
+                loop.run_until_complete(cell)
+            except KeyboardInterrupt:  # raised in the loop while the cell was waiting
+                if not cell.done():
+                    cell.cancel()
+                    loop.run_until_complete(cell)
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
@@ -149,23 +145,23 @@ def _run(kernel: Any, loop: asyncio.AbstractEventLoop, source: str) -> None:
 def _app() -> KernelApp:
     if KernelApp.initialized():
         return KernelApp.instance()
-    # Each notebook would otherwise spend 60 ms on importing a debugger that nobody uses.
+    # Importing the debugger would cost each notebook 60 ms, and no notebook uses it.
     sys.modules["debugpy"] = None  # type: ignore[assignment]
     config = Config()
     config.HistoryManager.enabled = False
     app = KernelApp.instance(config=config, session=Lines(key=b"unused", username="kernel"))
-    app.log.setLevel(logging.WARNING)  # or each cell makes records that nobody prints
+    app.log.setLevel(logging.WARNING)  # debug records of each cell would never be printed
     app.initialize()
-    sooner.set_up()
+    commands.set_up(app.kernel.shell)
     missing.set_up(app.kernel.shell)
-    tempfile.gettempdir()  # which writes a file to find out
+    tempfile.gettempdir()  # writes a test file when first called
     return app
 
 
 def main() -> None:
-    """Be this process without a sandbox. It ends with the grader, in the middle of a cell too."""
+    """Run cells without a sandbox. The process ends with the grader, even within a cell."""
     if sys.platform == "linux":
         isolate.die_with_parent()
-    del sys.path[:2]  # the folder from which this package came, and the one that we are in
+    del sys.path[:2]  # this package's folder and the current one
     sys.path += filter(None, [os.environ.pop("GRADING_MODULES", "")])
     run(int(sys.argv[1]))

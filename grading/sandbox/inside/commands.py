@@ -1,6 +1,7 @@
-"""`!command` without a terminal, which a sandbox lacks."""
+"""`!command` in a notebook without a pseudo-terminal, which a sandbox does not have."""
 
 import codecs
+import functools
 import os
 import signal
 import subprocess
@@ -8,21 +9,28 @@ import sys
 from typing import IO, Any
 
 BLOCK_BYTES = 1 << 16
-SIGNALED = 128  # what a shell adds to the number of the signal that ended its command
+SIGNALED = 128  # a shell exits with this plus the number of the signal that ended its command
 
 
-def set_up() -> None:
-    """Replace ipykernel's way to run a command, which needs a terminal."""
-    import ipykernel.zmqshell
-
-    shell: Any = ipykernel.zmqshell
-    shell.system = system
+def set_up(shell: Any) -> None:
+    """Replace this IPython shell's method that runs a command: the stock one needs a terminal."""
+    shell.system = shell.system_piped = functools.partial(_system, shell)
 
 
-def system(command: str) -> int:
-    """Run a command in a shell and print what it prints, as in a terminal; its exit status.
+def _system(shell: Any, command: str) -> None:
+    """Run a command as IPython does, and leave its exit status in `_exit_code`."""
+    if command.rstrip().endswith("&"):
+        raise OSError("Background processes not supported.")
+    status = run(shell.var_expand(command, depth=1))
+    shell.user_ns["_exit_code"] = status
+    if getattr(shell, "system_raise_on_error", False) and status != 0:
+        raise subprocess.CalledProcessError(status, command)
 
-    Negative for the number of the signal that ended it.
+
+def run(command: str) -> int:
+    """Run a command in a shell, print its output as a terminal would, and return its exit status.
+
+    The status is the negative signal number if a signal ended the command.
     """
     shell = os.environ.get("SHELL", "sh")
     with subprocess.Popen(
@@ -35,7 +43,7 @@ def system(command: str) -> int:
         try:
             if process.stdout:
                 _print(process.stdout)
-        except BaseException:  # an interrupt, or a stream of the notebook's own that fails
+        except BaseException:  # an interrupt, or a replaced sys.stdout that fails
             os.killpg(process.pid, signal.SIGKILL)
             raise
     status = process.returncode
@@ -47,6 +55,6 @@ def _print(output: IO[bytes]) -> None:
     while True:
         block = os.read(output.fileno(), BLOCK_BYTES)
         text = decoder.decode(block, final=not block)
-        sys.stdout.write(text.replace("\n", "\r\n"))  # as a terminal's driver writes lines
+        sys.stdout.write(text.replace("\n", "\r\n"))  # as a terminal driver does
         if not block:
             return

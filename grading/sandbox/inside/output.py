@@ -34,8 +34,8 @@ class Lines(Session):
     is_cut = False  # whether it was said that something is left out
     lock = threading.RLock()
 
-    def fall_silent(self) -> None:
-        """Drop all messages from now on, as in a fork: what a function shows is no answer."""
+    def mute(self) -> None:
+        """Drop all later messages: what a function shows is not part of its answer."""
         self.pid = NO_PROCESS
 
     def send(self, stream: Any, msg_or_type: Any, content: Any = None, *_: Any, **__: Any) -> None:

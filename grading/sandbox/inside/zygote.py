@@ -28,10 +28,10 @@ from typing import Any, NoReturn
 from . import cells, isolate, memory, refusals, seccomp
 from .request import Request, SandboxLimits
 
-# New objects until Python looks for garbage: a figure alone makes tens of thousands, and each look
-# at the young ones, and at all, costs more than it frees.
-OBJECTS = 5_000
-WATCH_SECONDS = 0.05  # between two looks at the memory in use
+# New objects before a garbage collection. A figure makes tens of thousands, and a collection costs
+# more than it frees.
+GC_THRESHOLD = 5_000
+POLL_SECONDS = 0.05  # between two checks of the memory in use
 
 
 def serve(grader: socket.socket) -> None:
@@ -67,7 +67,7 @@ def sandbox(
 ) -> None:
     """Enter new namespaces and be init; if this `forks`, a child is it and this waits for it.
 
-    others: descriptors of the zygote's, which are no business of a sandbox.
+    others: the zygote's descriptors, which the sandbox must not inherit.
     """
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -162,7 +162,7 @@ def _watch(
             return
         if time.monotonic() < look:
             continue
-        look = time.monotonic() + WATCH_SECONDS
+        look = time.monotonic() + POLL_SECONDS
         if held.exceeds(limits.memory_bytes):
             _tell(life, stopped="memory")
             return
@@ -232,6 +232,6 @@ def main() -> None:
         raise RuntimeError(f"a fork would lack these threads: {threading.enumerate()}")
     gc.collect()
     gc.freeze()  # so that collections in the children do not write to shared pages
-    gc.set_threshold(OBJECTS)
+    gc.set_threshold(GC_THRESHOLD)
     isolate.large_pages()
     serve(grader)
