@@ -1,4 +1,4 @@
-"""``python -m grading release [COURSE]``, ``grade COURSE`` and what comes before and after."""
+"""Command line: ``python -m grading release [COURSE]``, ``grade COURSE`` and others."""
 
 import argparse
 import gc
@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from grading.allowed_modules import CannotAllow, allow, modules_folder
+from grading.errors import Unable
 from grading.parallel import pool
 from grading.sandbox import modules
 from grading.sandbox.box import accepted
 
+# Functions below import what they need: nbgrader takes a second to import, which --help, errors in
+# the arguments and the start of the fork server need not wait for.
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; what is done is kept, and the same command goes on from there"
-# What requirements-cluster.txt brings, as a program imports it.
-CLUSTER_MODULES = {"dask", "distributed", "psycopg"}
-INTERRUPTED = 130  # what a shell says of a command that was ended by Ctrl-C
+CLUSTER_MODULES = {"dask", "distributed", "psycopg"}  # from requirements-cluster.txt
+INTERRUPTED = 130  # a shell's exit status after Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -28,12 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.command == "grade":
             _allow(options)
         if options.command == "grade" and not options.cluster:
-            # It starts up while this process imports.
+            # The fork server starts while this process imports.
             options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
-        # Imports leave no garbage worth the looks at all that they make, nor do later looks.
+        # Imports leave hardly any garbage: don't collect meanwhile, nor scan these objects later.
         gc.disable()
         from grading.course import errors_in_one_line
-        from grading.work import Unable
 
         gc.freeze()
         gc.enable()
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _allow(options: argparse.Namespace) -> None:
-    """Have the course's own modules ready before anything starts that shows them to notebooks."""
+    """Install allowed packages before the fork server starts, which mounts them in sandboxes."""
     if options.allow:
         try:
             print(*allow(options.course.resolve(), options.allow), sep="\n", flush=True)
@@ -74,7 +75,6 @@ def grade(options: argparse.Namespace) -> None:
     from grading.course import Course
     from grading.execution.time_limits import TIME_LIMITS
     from grading.reports import overview
-    from grading.work import Unable
 
     course = Course(options.course)
     if options.again:
@@ -92,12 +92,12 @@ def grade(options: argparse.Namespace) -> None:
 
 
 def before_and_after(options: argparse.Namespace) -> None:
-    """The commands of `platforms.week`, which print what they return."""
+    """Run a command of `platforms.week` and print its lines."""
     from grading.course import Course
     from grading.platforms import week
 
     course = Course(options.course)
-    if not course.folder.exists():  # or its name was mistyped
+    if not course.folder.exists():  # say so, since the name may be mistyped
         print(f"{course.folder} is a new course folder")
     course.prepare()
     match options.command:
@@ -127,13 +127,13 @@ def check(options: argparse.Namespace) -> None:
 
 
 def nbgrader(options: argparse.Namespace) -> None:
-    """An nbgrader command in the course folder, whatever is on the path."""
+    """Run an nbgrader command in the course folder, with this environment first on the PATH."""
     from grading.course import Course
 
     course = Course(options.course)
     course.prepare()
     if (course.folder / "gradebook.db").is_file():
-        course.gradebook().close()  # which completes what an interrupted command has left
+        course.gradebook().close()  # repairs what an interrupted command has left
     binaries = Path(sys.executable).parent
     paths = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
     done = subprocess.run(
@@ -193,7 +193,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_week(commands: Any) -> None:
-    """The commands of an instructor's week."""
+    """Add the commands that come before and after grading."""
     words: dict[str, dict[str, Any]] = {
         "course": {"type": Path},
         "exercise": {},

@@ -1,4 +1,4 @@
-"""Packages that a course allows besides those of the environment: installed in its own folder."""
+"""Packages that a course allows beyond the environment's, installed in the course folder."""
 
 import contextlib
 import importlib.metadata
@@ -12,9 +12,11 @@ from pathlib import Path
 from grading.records import results
 from grading.records.seed import FOLDER
 
-LIST = "allowed.txt"  # what was asked for, a line for each package
-# A name, and which versions may do: pip would take a path or an option for what it is.
-PACKAGE = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?(\s*[<>=!~]=?=?\s*[\w.*+!-]+,?)*", re.ASCII)
+LIST = "allowed.txt"  # one requested package per line
+# A name with version constraints, so that no path or option reaches pip.
+REQUIREMENT = re.compile(
+    r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?(\s*[<>=!~]=?=?\s*[\w.*+!-]+,?)*", re.ASCII
+)
 
 
 class CannotAllow(Exception):
@@ -22,18 +24,18 @@ class CannotAllow(Exception):
 
 
 def modules_folder(course: Path) -> Path:
-    """Where the course's own modules are, if it has any."""
+    """Return the folder of the course's own modules, which may not exist."""
     return course / FOLDER / "modules"
 
 
 def allow(course: Path, packages: Sequence[str]) -> list[str]:
-    """Install these packages, and those allowed before, for this course; lines to print.
+    """Install these packages and those allowed before for a course; return lines to print.
 
-    CannotAllow if that fails: then all is as before. Only wheels are taken, since others would run
-    code while they are installed. What the environment has is taken from there.
+    Raises CannotAllow, with nothing changed, if that fails. Only wheels are accepted: building a
+    source distribution runs its code. The environment's own packages keep their versions.
     """
     for package in packages:
-        if not PACKAGE.fullmatch(package):
+        if not REQUIREMENT.fullmatch(package):
             raise CannotAllow(f"--allow {package}: not the name of a package")
     if not course.is_dir():
         raise CannotAllow(f"{course} is missing: no course to allow packages for")
@@ -61,10 +63,10 @@ def _allowed(file: Path) -> list[str]:
 
 
 def _install(packages: Sequence[str], folder: Path) -> None:
-    """Install into a new folder, which then takes the place of this one."""
+    """Install into a new folder, then swap it in."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="modules-") as place:
         new, constraints = Path(place) / "new", Path(place) / "constraints.txt"
-        # A package must fit the versions that notebooks find first.
+        # Notebooks find the environment's versions first, so new packages must work with those.
         versions = {one.name: one.version for one in importlib.metadata.distributions()}
         constraints.write_text("".join(f"{name}=={versions[name]}\n" for name in versions))
         done = subprocess.run(
@@ -82,7 +84,7 @@ def _install(packages: Sequence[str], folder: Path) -> None:
             errors = [line for line in lines if line.startswith("ERROR:")] or lines
             why = errors[-1].removeprefix("ERROR: ") if errors else "pip said nothing"
             raise CannotAllow(f"{', '.join(packages)} could not be installed: {why}")
-        for path in (new, *new.rglob("*")):  # which sandboxes read as users of their own
+        for path in (new, *new.rglob("*")):  # sandboxes read them as other users
             path.chmod(0o755 if path.is_dir() else 0o644)
         if folder.exists():
             folder.rename(Path(place) / "old")

@@ -1,4 +1,4 @@
-"""A course folder: release exercises into it, and grade what was handed in and has changed."""
+"""A course folder: releases exercises into it and grades new and changed submissions."""
 
 import contextlib
 import errno
@@ -22,19 +22,20 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 
 from grading import sandbox
 from grading.allowed_modules import modules_folder
+from grading.errors import Unable
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.intake import submissions
 from grading.intake.submissions import Submission
 from grading.parallel import pool
 from grading.parallel.workers import CannotWork
 from grading.records import gradebook, results
-from grading.records.gradebook_writer import GradebookWriter, time_of
+from grading.records.gradebook_writer import GradebookWriter, parse_timestamp
 from grading.records.seed import FOLDER, course_seed
 from grading.release import exercises
 from grading.sandbox import modules
 from grading.sandbox.modules import is_installed
 from grading.settings import CONFIG, database, settings
-from grading.work import Job, Outcome, Unable, work
+from grading.work import Job, Outcome, work
 
 OWN_CONFIG = """\
 # Through this file plain nbgrader commands and the formgrader find the course's settings.
@@ -51,7 +52,7 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
-RAISED = r"\s*(?:\w+\.)*[A-Z]\w+: (.+)"  # the last line of a traceback
+EXCEPTION_LINE = r"\s*(?:\w+\.)*[A-Z]\w+: (.+)"  # the last line of a traceback
 COURSE_ID = "roofline"  # in nbgrader's tables
 GAVE_UP = "the process that graded it ended each time"
 TOO_MUCH = "reading it takes more computing than there is for one"
@@ -60,9 +61,9 @@ DISK_IS_FULL = (
     "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
     "no grade is lost."
 )
-FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # as SQLite says it, and a server
-MIN_JOB_SECONDS = 10  # for a notebook, however short the time that it may run
-LATE_NOTEBOOKS = 3  # so many times the time of one notebook there is to try again what was late
+FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # in errors of SQLite and PostgreSQL
+MIN_JOB_SECONDS = 10  # CPU limit of a job, even if its notebook may run for less
+RETRY_NOTEBOOKS = 3  # time for repeating late notebooks, in units of one notebook's limit
 
 
 class Course:
@@ -71,10 +72,10 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.results = results.Results(self.folder / FOLDER / "graded")
-        self._versions: dict[str, str] | None = None  # of the exercises, during a run
+        self._versions: dict[str, str] | None = None  # of the exercises, while grading
 
     def prepare(self) -> None:
-        """Make the folder usable for nbgrader. Nothing in it is overwritten."""
+        """Make the folder usable for nbgrader, without overwriting anything."""
         self.folder.mkdir(parents=True, exist_ok=True)
         own = self.folder / "nbgrader_config.py"
         if not own.exists():
@@ -82,15 +83,15 @@ class Course:
         course_seed(self.folder)
 
     def release(self, names: Sequence[str] = ()) -> None:
-        """Write release/<exercise>/<exercise>.ipynb and enter it in the gradebook; all by default.
+        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
-        Raises Unable if nbgrader fails.
+        names: all exercises if empty. Raises Unable if nbgrader fails.
         """
         self.prepare()
         done = results.read(self._released) or {}
         names = names or exercises.names()
         with self.gradebook() as book:
-            gradebook.admit_releases(book, names)
+            gradebook.prepare_extended(book, names)
         with self._nbgrader() as api:
             for name in names:
                 result = api.generate_assignment(name, force=True, create=True)
@@ -101,7 +102,7 @@ class Course:
                     )
                 results.write(self._released, done := done | {name: exercises.digest(name)})
         with self.gradebook() as book:
-            gradebook.complete_submissions(book)
+            gradebook.add_missing_notebooks(book)
 
     def grade(
         self,
@@ -109,15 +110,15 @@ class Course:
         unsafe: bool = False,
         limits: TimeLimits = TIME_LIMITS,
     ) -> int:
-        """Grade what is new or has changed. Returns the number of these submissions.
+        """Grade new and changed submissions; return how many there were.
 
         backend: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
-        Unable, with one line for the instructor; the grading can then be started again.
+        Unable with one line for the instructor; a second call continues where the first stopped.
         """
         with errors_in_one_line(), self._locked():
             if not unsafe:
                 try:
-                    # Whether the system allows a sandbox, the first one will show.
+                    # Cheap checks only: whether a sandbox starts shows with the first notebook.
                     sandbox.refuse_what_cannot_work()
                 except sandbox.Refused as refused:
                     raise Unable(str(refused)) from None
@@ -136,7 +137,7 @@ class Course:
             yield
 
     def _grade(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
-        # What decides is read once in a run: a hundred files for each notebook take their time.
+        # Cached while grading: a digest reads a hundred files.
         self._versions = {name: exercises.digest(name) for name in exercises.names()}
         try:
             return self._graded(backend, unsafe, limits)
@@ -163,21 +164,21 @@ class Course:
         ):
             warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
             given = writer.all_given()
-            self._pages_again(writer, found, todo, given)
+            self._update_pages(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)
-            graded = _done(backend, jobs, LATE_NOTEBOOKS * limits.notebook)
+            graded = _done(backend, jobs, RETRY_NOTEBOOKS * limits.notebook)
             stack.enter_context(contextlib.closing(graded))  # ends the workers, whatever happens
-            for (job, submission, stamp), made in graded:
+            for (job, submission, timestamp), result in graded:
                 name, student = job.exercise, job.student
-                outcome = made if isinstance(made, Outcome) else self._given_up(job, made)
-                if writer.record(student, name, outcome, stamp):
+                outcome = result if isinstance(result, Outcome) else self._given_up(job, result)
+                if writer.record(student, name, outcome, timestamp):
                     self._make_page(student, name)
                 remarks = [*submission.remarks, *outcome.remarks]
-                if stamp.strip() and time_of(stamp) is None:
+                if timestamp.strip() and parse_timestamp(timestamp) is None:
                     remarks.append("timestamp.txt does not say a time")
-                why = job.reason + submission.question
-                digest = self._digest(name, job.content, stamp, why)
-                result: results.Result = {
+                reason = job.reason + submission.question
+                digest = self._digest(name, job.content, timestamp, reason)
+                record: results.Result = {
                     "digest": "" if outcome.again else digest,
                     "reason": "; ".join(filter(None, (outcome.reason, submission.question))),
                     "remarks": remarks,
@@ -190,37 +191,37 @@ class Course:
                     "told": digest if outcome.again and outcome.told else "",
                 }
                 if outcome.missing:
-                    result["missing"] = outcome.missing
-                self.results.put(student, name, result)
+                    record["missing"] = outcome.missing
+                self.results.put(student, name, record)
                 progress.set_description(f"{student} {name}")
                 progress.update()
         return len(todo)
 
-    def _pages_again(
+    def _update_pages(
         self,
         writer: GradebookWriter,
         found: Sequence[Submission],
         todo: Sequence[Submission],
         given: dict[tuple[str, str], list[list[Any]]],
     ) -> None:
-        """Make the pages again that say other points than those that count now.
+        """Rewrite feedback pages whose points have changed since they were written.
 
-        Penalties and points by hand may have come after a grading.
+        Late penalties and points given by hand may be newer than a page.
         """
-        changed = set(writer.penalties_now())
+        changed = set(writer.update_penalties())
         state, waiting = self.state(), set(todo)
         for one in found:
-            place = (one.student, one.exercise)
+            key = (one.student, one.exercise)
             result = state.get(one.student, {}).get(one.exercise)
-            if one in waiting or result is None or result.get("given", []) == given.get(place, []):
+            if one in waiting or result is None or result.get("given", []) == given.get(key, []):
                 continue
-            changed.add(place)
-            self.results.put(*place, result | {"given": given.get(place, [])})
+            changed.add(key)
+            self.results.put(*key, result | {"given": given.get(key, [])})
         for student, name in sorted(changed):
             self._make_page(student, name)
 
     def _make_page(self, student: str, name: str) -> None:
-        """Write the page of feedback. A page that nbgrader can't make is made by the next run."""
+        """Write a feedback page; if nbgrader fails, the next grading tries again."""
         with self._nbgrader() as api:
             result = api.generate_feedback(name, student)
         if os.strerror(errno.ENOSPC) in result.get("log", ""):
@@ -231,9 +232,9 @@ class Course:
     def _job(
         self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
     ) -> tuple[tuple[Job, Submission, bytes], Job]:
-        """((the job, the submission, content of timestamp.txt), the job)"""
+        """Return ((job, submission, content of timestamp.txt), job)."""
         name, student = submission.exercise, submission.student
-        content, stamp, reason = submission.read()
+        content, timestamp, reason = submission.read()
         manual, comments = writer.given(student, name)
         released = self.folder / "release" / name / f"{name}.ipynb"
         job = Job(
@@ -245,30 +246,30 @@ class Course:
             reason=reason,
             manual=manual,
             comments=comments,
-            earlier=self._earlier(student, name, self._digest(name, content, stamp, reason)),
+            earlier=self._earlier(student, name, self._digest(name, content, timestamp, reason)),
             **common,
         )
-        return (job, submission, stamp), job
+        return (job, submission, timestamp), job
 
     def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Text of the graded notebook, if it was told hidden inputs and is to be graded again."""
+        """Return the graded notebook that received hidden inputs and must be repeated, else ""."""
         before = results.read(self.results.folder / student / f"{name}.json")
         graded = self.graded(student, name)
         if not before or before.get("told", "") != digest or not graded.exists():
             return ""
         return graded.read_text(encoding="utf-8")
 
-    def _given_up(self, job: Job, why: str | None = None) -> Outcome:
-        """The outcome of a job that ended each process that worked on it.
+    def _given_up(self, job: Job, cause: str | None = None) -> Outcome:
+        """Return the outcome of a job that ended every process that worked on it.
 
-        why: `pool.TOO_MUCH` if it will do so next time; else the next run tries it again.
+        cause: `pool.TOO_MUCH` if trying again is pointless; else the next grading does.
         """
-        reason = TOO_MUCH if why == pool.TOO_MUCH else GAVE_UP
+        reason = TOO_MUCH if cause == pool.TOO_MUCH else GAVE_UP
         outcome = work(replace(job, reason=reason, content=b""))
         return replace(outcome, again=reason == GAVE_UP)
 
     def state(self) -> dict[str, dict[str, results.Result]]:
-        """student → exercise → what came out when it was last graded."""
+        """Return student → exercise → result of the last grading."""
         return self.results.all()
 
     def gradebook(self) -> Any:
@@ -283,30 +284,30 @@ class Course:
     def _version(self, name: str) -> str:
         return self._versions[name] if self._versions else exercises.digest(name)
 
-    def _digest(self, name: str, content: bytes, stamp: bytes, reason: str) -> str:
-        return f"{self._version(name)[:16]}-{submissions.digest(content, stamp, reason)}"
+    def _digest(self, name: str, content: bytes, timestamp: bytes, reason: str) -> str:
+        return f"{self._version(name)[:16]}-{submissions.digest(content, timestamp, reason)}"
 
     def _done(self, submission: Submission, state: dict[str, dict[str, results.Result]]) -> bool:
         result = state.get(submission.student, {}).get(submission.exercise)
-        place = (submission.student, submission.exercise)
-        if result is None or not (self.graded(*place).exists() and self.feedback(*place).exists()):
+        key = (submission.student, submission.exercise)
+        if result is None or not (self.graded(*key).exists() and self.feedback(*key).exists()):
             return False
-        if any(map(is_installed, result.get("missing", ()))):  # now, unlike before
+        if any(map(is_installed, result.get("missing", ()))):  # installed since
             return False
-        content, stamp, reason = submission.read()
-        why = reason + submission.question
-        return result["digest"] == self._digest(submission.exercise, content, stamp, why)
+        content, timestamp, reason = submission.read()
+        reason += submission.question
+        return result["digest"] == self._digest(submission.exercise, content, timestamp, reason)
 
     @property
     def _released(self) -> Path:
-        """Which version of each exercise was released: name → digest."""
+        """The file with name → digest of each released exercise."""
         return self.folder / FOLDER / "released.json"
 
     def _release_what_changed(self) -> None:
         self.prepare()
         before = results.read(self._released) or {}
         released = self.folder / "release"
-        with self.gradebook() as book:  # which this may create
+        with self.gradebook() as book:  # creates it if missing
             known = {one.name for one in book.assignments if one.notebooks}
         changed = [
             name
@@ -318,11 +319,11 @@ class Course:
         if changed:
             self.release(changed)
         with self.gradebook() as book:
-            gradebook.complete_submissions(book)
+            gradebook.add_missing_notebooks(book)
 
     @contextmanager
     def _nbgrader(self) -> Iterator[Any]:
-        """nbgrader's API with the course's settings, in the course folder."""
+        """Yield nbgrader's API with the course's settings, in the course folder."""
         log = logging.getLogger("traitlets")
         before, log.propagate = log.propagate, False
         here = Path.cwd()
@@ -343,62 +344,60 @@ Named = tuple[Job, Submission, bytes]
 def _done(
     backend: pool.Backend, jobs: Iterator[tuple[Named, Job]], seconds: float
 ) -> Generator[tuple[Named, Outcome | str | None]]:
-    """What `pool.done` says, where what took too long is done again, alone, those first that took
-    least.
+    """Yield what `pool.done` does, with late notebooks graded a second time, one at a time.
 
-    seconds: after so long no other is begun. What is left then stays as it is, to be done by the
-    next run.
+    The second round takes the fastest first and starts none after `seconds`; what is left keeps its
+    first outcome until the next grading.
     """
     late: list[tuple[Named, Outcome]] = []
     with contextlib.closing(pool.done(backend, work, jobs)) as first:
-        for named, made in first:
-            if isinstance(made, Outcome) and made.late:
-                late.append((named, made))
+        for named, outcome in first:
+            if isinstance(outcome, Outcome) and outcome.late:
+                late.append((named, outcome))
             else:
-                yield named, made
+                yield named, outcome
     if not late:
         return
     late.sort(key=lambda one: one[1].seconds, reverse=True)
     end = time.monotonic() + seconds
 
-    def alone() -> Iterator[tuple[Named, Job]]:
+    def repeated() -> Iterator[tuple[Named, Job]]:
         while late and time.monotonic() < end:
-            named, made = late.pop()
-            yield named, replace(named[0], earlier=made.notebook if made.told else "")
+            named, before = late.pop()
+            yield named, replace(named[0], earlier=before.notebook if before.told else "")
 
-    yield from pool.done(backend, work, alone(), window=1)
-    for named, made in reversed(late):
-        yield named, replace(made, reason="; ".join(filter(None, (made.reason, LATE))), again=True)
+    yield from pool.done(backend, work, repeated(), window=1)
+    for named, before in reversed(late):
+        reason = "; ".join(filter(None, (before.reason, LATE)))
+        yield named, replace(before, reason=reason, again=True)
 
 
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """Turn errors that the instructor can put right (disk, gradebook) into Unable."""
-    log = logging.getLogger("tornado.application")  # to which nbgrader's gradebook logs tracebacks
+    """Turn errors that the instructor can fix (disk, gradebook) into Unable."""
+    log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks to it
     before, log.disabled = log.disabled, True
     try:
         yield
     except CannotWork as error:
         raise Unable(f"{error}. Put that right and run this again.") from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
-        said = " ".join(
-            str(getattr(error, "orig", error)).split()
-        )  # a server may send several lines
-        said = said.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
-        if any(words in said for words in FULL_DISK):
-            raise Unable(DISK_IS_FULL.format(f"the gradebook: {said}")) from None
+        message = " ".join(str(getattr(error, "orig", error)).split())  # PostgreSQL's have lines
+        message = message.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
+        if any(words in message for words in FULL_DISK):
+            raise Unable(DISK_IS_FULL.format(f"the gradebook: {message}")) from None
         raise Unable(
-            f"The gradebook could not be used: {said}. If a formgrader or another program is "
+            f"The gradebook could not be used: {message}. If a formgrader or another program is "
             "using it, let that finish, then run this again. No grade is lost."
         ) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            said = error.strerror or str(error)
+            message = error.strerror or str(error)
             where = error.filename or f"the course folder or {tempfile.gettempdir()}"
-            raise Unable(DISK_IS_FULL.format(f"{where}: {said}")) from None
-        what = f" ({error.filename})" if error.filename else ""
+            raise Unable(DISK_IS_FULL.format(f"{where}: {message}")) from None
+        where = f" ({error.filename})" if error.filename else ""
         raise Unable(
-            f"{error.strerror or error}{what}. Put that right and run this again: it continues "
+            f"{error.strerror or error}{where}. Put that right and run this again: it continues "
             "where it stopped."
         ) from None
     finally:
@@ -406,9 +405,9 @@ def errors_in_one_line() -> Iterator[None]:
 
 
 def _reason(result: dict[str, Any]) -> str:
-    """nbgrader's own reason for a failure, from its log or from the error that ended it."""
+    """Return nbgrader's reason for a failure, from its error or its log."""
     lines = f"{result.get('error', '')}\n{result.get('log', '')}".splitlines()
-    raised = [found[1] for line in lines if (found := re.match(RAISED, line))]
+    exceptions = [found[1] for line in lines if (found := re.match(EXCEPTION_LINE, line))]
     logged = [found[1] for line in lines if (found := re.match(r"\[.*ERROR\] (.+)", line))]
-    reason = (raised or logged or ["nbgrader gave no reason"])[-1]
-    return reason.split("Error) ")[-1].strip().rstrip(".")  # which a database puts in brackets
+    reason = (exceptions or logged or ["nbgrader gave no reason"])[-1]
+    return reason.split("Error) ")[-1].strip().rstrip(".")  # drops a database's prefix

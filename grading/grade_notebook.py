@@ -1,4 +1,4 @@
-"""One submitted notebook in, the same one graded out: run in a sandbox, asked, judged."""
+"""Grades one submitted notebook: runs it in a sandbox, asks for values and judges them."""
 
 import copy
 import time
@@ -11,17 +11,17 @@ from grading import sandbox
 from grading.execution.notebook import ENDED, TOO_LATE, run
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.lacking import name_missing_modules
+from grading.judging.missing_imports import name_missing_modules
 from grading.judging.verdicts import judge_parts, write
 from grading.release import exercises
 from grading.sandbox.box import LIMITS
 
-STOPPED = {
+STOP_REASONS = {
     "memory": "The notebook took more memory than there is for one, and was stopped.",
     "time": "The notebook took more time than there is for one, and was stopped.",
 }
-AGAIN = "/again"  # after the seed: draws other inputs for another run
-NOTE = "run-twice"  # id of the cell that says so
+SECOND_RUN_SEED = "/again"  # appended to the seed, so that a second run draws other inputs
+NOTE_ID = "run-twice"  # of the cell with RUN_TWICE
 RUN_TWICE = (
     "This notebook was run a second time, since something in it ended or took too long when its "
     "functions were called. Below is what the first run printed; the points are those of the last."
@@ -37,25 +37,25 @@ def grade(
     late_again: bool = True,
     earlier: NotebookNode | None = None,
 ) -> NotebookNode:
-    """A copy of `nb` that has been run and carries points and sentences in its check cells.
+    """Return a copy of `nb`, run, with points and sentences in its check cells.
 
-    What was found is also in its metadata, under "rooflib": the parts; why the notebook could not
-    be run to the end ("" if it was); what the sandbox refused; whether something was late; and
-    whether hidden inputs were asked. A notebook whose process ended is run once more while its time
-    lasts: the machine may have been at fault. So is one that was late by the wall clock, if
-    `late_again`.
+    The metadata "rooflib" holds the same as data: the parts; why the notebook did not run to the
+    end ("" if it did); what the sandbox refused; whether something was late; and whether the
+    notebook received hidden inputs. A notebook whose process ended is run a second time if there is
+    time left, since the machine may have been at fault; with `late_again`, so is one that exceeded
+    a wall-clock limit.
 
-    earlier: the notebook as an earlier run, which was told hidden inputs, has graded it. What such
-    a run has learned it may have left for the cells of the next one to find, in the times that the
-    machine's caches take. So the next one is told other inputs, and what it prints is not shown.
+    earlier: the notebook as graded by an earlier run that received hidden inputs. That run may have
+    left what it learned where the next can find it, even in the machine's caches. So the next run
+    receives other inputs, and its output is not shown.
     """
     end = time.monotonic() + limits.notebook
-    runs = 1 if earlier is not None else 0  # that were told hidden inputs
+    runs = 1 if earlier is not None else 0  # that received hidden inputs
 
     def once(is_first: bool) -> _Run:
-        drawn = seed + AGAIN * runs
+        run_seed = seed + SECOND_RUN_SEED * runs
         last = not is_first
-        return _grade(copy.deepcopy(nb), name, drawn, limits, unsafe, end, last, late_again)
+        return _grade(copy.deepcopy(nb), name, run_seed, limits, unsafe, end, last, late_again)
 
     run = once(is_first=True)
     if run.again:
@@ -64,15 +64,15 @@ def grade(
             runs += 1
         run = once(is_first=False)
     if earlier is not None:
-        _show(run.nb, earlier)
+        _restore_outputs(run.nb, earlier)
     return run.nb
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A run of a notebook, which may lack a verdict if it is to be repeated.
+    """One run of a notebook, without verdicts if it is to be repeated.
 
-    told: whether it was asked for hidden inputs. again: whether it is to be repeated.
+    told: whether it received hidden inputs. again: whether it is to be repeated.
     """
 
     nb: NotebookNode
@@ -104,16 +104,16 @@ def _grade(
             box.settle()
         ended = execution.trouble == ENDED and not box.stopped
         if is_repeated(ended, "wall" in execution.late):
-            # Not asked: so the next run can be told the same inputs, and show what it prints.
+            # It received no hidden inputs, so the next run may get them and show its output.
             return _Run(nb, told=False, again=True)
         questions.collect(set(functions))
         try:
             graded = judge_parts(name, questions, seed, limits, execution.trouble)
-        except Ended:  # while it was asked, as few do
+        except Ended:  # the process ended during a call
             nb.metadata["rooflib"] = {"trouble": execution.trouble}
             return _Run(nb, questions.told, again=True)
     graded = name_missing_modules(nb, functions, graded)
-    trouble = STOPPED.get(box.stopped, execution.trouble)
+    trouble = STOP_REASONS.get(box.stopped, execution.trouble)
     late = execution.late | questions.late
     waited = "wall" in late or box.stopped == "time"
     died = any(part.cause == "died" for part in graded.values())
@@ -130,17 +130,17 @@ def _grade(
     return _Run(nb, questions.told, is_repeated(ended or died, waited))
 
 
-def _show(nb: NotebookNode, earlier: NotebookNode) -> None:
-    """Let the cells show what an earlier run has printed; if that is not all, say so on top."""
-    shown = [cell for cell in earlier.cells if cell.get("id") != NOTE]
+def _restore_outputs(nb: NotebookNode, earlier: NotebookNode) -> None:
+    """Give the cells the outputs of an earlier run; if that was cut short, say so on top."""
+    cells = [cell for cell in earlier.cells if cell.get("id") != NOTE_ID]
     for place, cell in enumerate(nb.cells):
         if cell.cell_type == "code" and not exercises.is_check(cell):
-            before = shown[place] if len(shown) == len(nb.cells) else {}
+            before = cells[place] if len(cells) == len(nb.cells) else {}
             cell.outputs = before.get("outputs", [])
             cell.execution_count = before.get("execution_count")
     late = any(
-        output.get("ename") == TOO_LATE for cell in shown for output in cell.get("outputs", [])
+        output.get("ename") == TOO_LATE for cell in cells for output in cell.get("outputs", [])
     )
     if late or earlier.metadata["rooflib"]["trouble"]:
-        nb.cells.insert(0, new_markdown_cell(RUN_TWICE, id=NOTE))
+        nb.cells.insert(0, new_markdown_cell(RUN_TWICE, id=NOTE_ID))
     nb.metadata["rooflib"]["told"] = True

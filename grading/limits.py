@@ -1,7 +1,7 @@
-"""Limits to what a process of the grader's own may take over a submission, and its end.
+"""Resource limits for the grader's own processes, which read what a sandbox sends.
 
-What the sandbox sends is read outside of it. Whoever finds a text that our code, or a library's,
-takes for ever or all memory to read, ends one such process and not the class.
+A submission may send a text that our code or a library takes forever, or all memory, to read. The
+limits make that end one forked process instead of the grading run.
 """
 
 import contextlib
@@ -17,54 +17,52 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
-SET_DEATH_SIGNAL = 1  # of prctl(2)
-STATUS, STATM = Path("/proc/self/status"), Path("/proc/self/statm")
-PAGE = os.sysconf("SC_PAGE_SIZE")
+PR_SET_PDEATHSIG = 1  # of prctl(2)
+STATUS = Path("/proc/self/status")
 
 
 class Overrun(Exception):
-    """It took more computing, memory or time than there is for one."""
+    """A process took more CPU time, memory or time than it may."""
 
 
 def limit_next(cpu: float, more_bytes: int) -> None:
-    """From now on this process may compute so many seconds, and hold so many bytes more.
+    """Allow this process `cpu` more seconds of CPU time and `more_bytes` more memory.
 
-    Beyond the one it is ended by the system, in the middle of whatever it computes; beyond the
-    other Python raises MemoryError. Soft limits: the next call sets them anew.
+    At the first limit the system kills it; at the second Python raises MemoryError. Both are soft
+    limits, which the next call replaces.
     """
     used = time.process_time()
-    _soft(resource.RLIMIT_CPU, int(used + cpu) + 1)
+    _set_soft_limit(resource.RLIMIT_CPU, int(used + cpu) + 1)
     if (held := _data_bytes()) is not None:
-        _soft(resource.RLIMIT_DATA, held + more_bytes)
+        _set_soft_limit(resource.RLIMIT_DATA, held + more_bytes)
 
 
 def die_with_parent() -> None:
-    """Be killed when the parent ends, even if no line of Python gets its turn any more."""
+    """Have the system kill this process when its parent ends, even inside a C library."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def apart(
+def run_limited(
     function: Callable[[], Any], cpu: float = 20, more_bytes: int = 500_000_000, wall: float = 600
 ) -> Any:
-    """What `function` returns, as JSON has it, computed in a copy of this process.
+    """Return what `function` returns, as JSON has it, computed in a forked process.
 
-    cpu: seconds of its computing. more_bytes: beyond what this process holds now. wall: seconds on
-    the clock, far behind. Overrun if it takes more. RuntimeError with the text of its error, if the
-    function raises one.
+    Raises Overrun if it takes more than `cpu` seconds of CPU time, `more_bytes` beyond what this
+    process holds now, or `wall` seconds. An error of the function's becomes a RuntimeError.
     """
     inlet, outlet = os.pipe()
     parent = os.getpid()
     child = os.fork()
     if child == 0:
-        _answer(function, outlet, parent, cpu, more_bytes)
+        _run_child(function, outlet, parent, cpu, more_bytes)
     os.close(outlet)
     try:
-        text = _until_closed(inlet, time.monotonic() + wall)
+        text = _read_until(inlet, time.monotonic() + wall)
     finally:
         os.close(inlet)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)  # if it hasn't ended by itself
+            os.kill(child, signal.SIGKILL)  # if it is still running
         os.waitpid(child, 0)
     try:
         answer = json.loads(text)
@@ -75,10 +73,10 @@ def apart(
     return answer["value"]
 
 
-def _answer(
+def _run_child(
     function: Callable[[], Any], outlet: int, parent: int, cpu: float, more_bytes: int
 ) -> NoReturn:
-    """Be the copy: write the value as JSON, nothing after an overrun, and end."""
+    """Write the value as JSON, or nothing after an overrun, and exit."""
     try:
         die_with_parent()
         if os.getppid() == parent:
@@ -96,8 +94,8 @@ def _answer(
         os._exit(0)
 
 
-def _until_closed(inlet: int, end: float) -> bytes:
-    """All that comes until the other end is closed, or until this moment."""
+def _read_until(inlet: int, end: float) -> bytes:
+    """Return all that comes before the other end is closed, b"" if that is not by `end`."""
     text = b""
     while select.select([inlet], [], [], max(0.0, end - time.monotonic()))[0]:
         block = os.read(inlet, 1 << 16)
@@ -107,21 +105,13 @@ def _until_closed(inlet: int, end: float) -> bytes:
     return b""
 
 
-def _soft(kind: int, most: int) -> None:
+def _set_soft_limit(kind: int, limit: int) -> None:
     hard = resource.getrlimit(kind)[1]
-    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-
-def held_bytes() -> int:
-    """The memory that this process holds now; 0 where the system does not tell."""
-    try:
-        return int(STATM.read_text(encoding="ascii").split()[1]) * PAGE
-    except OSError:
-        return 0
+    resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def _data_bytes() -> int | None:
-    """What counts for RLIMIT_DATA now; None where the system does not tell."""
+    """Return the memory that counts toward RLIMIT_DATA, None if the system does not say."""
     with contextlib.suppress(OSError):
         for line in STATUS.read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmData:"):

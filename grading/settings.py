@@ -1,4 +1,4 @@
-"""nbgrader's settings: those of this repository, and those of a course folder."""
+"""nbgrader's settings: the repository's, and those of a course folder."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ DATABASE = "COURSE_DB"
 
 
 def settings(folder: Path | None = None) -> Config:
-    """The settings of nbgrader_config.py beside this file, and those of the course folder's own."""
+    """Return the repository's settings, merged with those of a course folder."""
     config = _load(CONFIG)
     if folder is None:
         return config
@@ -24,9 +24,9 @@ def settings(folder: Path | None = None) -> Config:
 
 
 def database(folder: Path) -> str:
-    """The gradebook's address: COURSE_DB, or a file in the course folder."""
+    """Return the gradebook's URL: COURSE_DB, or a file in the course folder."""
     address = os.environ.get(DATABASE) or f"sqlite:///{folder / 'gradebook.db'}"
-    # SQLAlchemy takes the plain name for an older driver.
+    # Without +psycopg SQLAlchemy would load psycopg2.
     return address.replace("postgresql://", "postgresql+psycopg://", 1)
 
 

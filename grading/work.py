@@ -1,6 +1,6 @@
-"""The unit of work: one submission in, one graded notebook out. Plain data both ways.
+"""The unit of work: grades one submission, with plain data in and out.
 
-Needs no course folder and no gradebook, so it may be done in any process on any machine that has
+It needs neither a course folder nor a gradebook, so it runs in any process, on any machine that has
 the same exercises.
 """
 
@@ -18,6 +18,7 @@ from nbgrader.preprocessors import LimitOutput  # type: ignore[import-untyped]
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading import sandbox
+from grading.errors import Unable
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.grade_notebook import grade
 from grading.intake import reading
@@ -26,30 +27,25 @@ from grading.intake.repair import repair
 from grading.judging.verdicts import Graded, write
 from grading.release import exercises
 from grading.reports import feedback
-from grading.reports.alike import code
 from grading.reports.feedback_page import page
+from grading.reports.similarity import code
 from grading.sandbox import modules
 
-NO_RESPONSE = "No response."  # what nbgrader says
+NO_RESPONSE = "No response."  # nbgrader's own words
 NOT_GRADED = "This could not be graded."
 TOO_LARGE = "reading it takes more memory than there is for one"
 
 
-class Unable(Exception):
-    """Nothing can be graded here; the text is one line that says why."""
-
-
 @dataclass(frozen=True)
 class Job:
-    """A notebook as it was handed in, and all that its grading depends on.
+    """A notebook as submitted, and everything that its grading depends on.
 
     content: bytes of the file. reason: why it can't be graded, if that is known already.
-    released: text of the released notebook, which stands in for what can't be graded. manual: what
-    the instructor gave by hand, by the key of the cell: (points, or None if the automatic ones
-    count; extra points). comments: what the instructor wrote, by the key of the cell. version:
-    digest of exercises and grading, which must be the same where the work is done. earlier: text of
-    the notebook as an earlier run of it, which was told hidden inputs, has graded it; "" if there
-    was none.
+    released: text of the released notebook, which replaces one that can't be graded. manual: key of
+    a cell → what the instructor gave by hand: (points, or None if the automatic ones count; extra
+    points). comments: key of a cell → the instructor's comment. version: digest of exercises and
+    grading, which the worker must have too. earlier: text of the graded notebook of an earlier run
+    that received hidden inputs, "" if there was none.
     """
 
     student: str
@@ -69,16 +65,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job.
+    """The result of a job.
 
     notebook, feedback: texts of the graded notebook and of its page. comments: key of a solution
-    cell → what nbgrader remarks on it. parts: `Graded` as dictionaries. reason: why it was not
-    graded, or not run to its end. remarks, tampering: what was put right, and what was found.
-    seconds: how long it took. again: whether the next run should do this again, since the grading
-    itself failed. late: whether something took too long, for which others on the machine may be to
-    blame: those who have the cores make it wait, and those who share its caches make it slow.
-    code: what the learner wrote, as `alike.code` has it. missing: modules that it imports and that
-    are not there. told: whether hidden inputs were asked.
+    cell → nbgrader's comment. parts: `Graded` as dictionaries. reason: why it was not graded, or
+    not run to its end. remarks, tampering: as `repair` returns them. seconds: how long it took.
+    again: whether the next grading must repeat this, since the grader itself failed. late: whether
+    something took too long, which other load on the machine's cores and caches may have caused.
+    code: the learner's code, as `similarity.code` encodes it. missing: modules that it imports and
+    that are not installed. told: whether the notebook received hidden inputs.
     """
 
     notebook: str
@@ -97,7 +92,7 @@ class Outcome:
 
 
 def work(job: Job) -> Outcome:
-    """Grade one notebook. Unable if nothing can be graded here."""
+    """Grade one notebook. Raises Unable if this worker cannot grade anything."""
     start = time.monotonic()
     if job.version != version(job.exercise):
         raise Unable(
@@ -113,7 +108,7 @@ def work(job: Job) -> Outcome:
         raise
     except MemoryError:
         return _worked(replace(job, reason=TOO_LARGE), start)
-    except Exception as error:  # a fault of ours, for which the class must not wait
+    except Exception as error:  # a bug in the grader must not stop the class
         kind = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         failed = replace(job, reason=f"the grading itself failed ({kind})")
         return replace(_worked(failed, start), again=True)
@@ -121,7 +116,7 @@ def work(job: Job) -> Outcome:
 
 @functools.cache
 def version(exercise: str) -> str:
-    """Of the exercise and the grading: as they were when this process first asked."""
+    """Return the digest of an exercise and the grader, as of this process's first call."""
     return exercises.digest(exercise)
 
 
@@ -138,21 +133,21 @@ def _worked(job: Job, start: float) -> Outcome:
             nbformat.validate(nb)
         except MemoryError:
             raise
-        except Exception:  # it may be anything that JSON can say
+        except Exception:  # a malformed notebook can raise anything
             nb, reason = None, "the file is not a notebook"
     written, missing = "", []
     if nb is not None:
         written, missing = code(nb), missing_modules(nb)
         nb = _run(nb, job)
     if nb is None:
-        nb = stand_in(job.released, job.exercise, reason)
+        nb = placeholder(job.released, job.exercise, reason)
     found = nb.metadata["rooflib"]
     comments = dict.fromkeys(untouched(nb, job.released), NO_RESPONSE)
     feedback.clean(nb)
     return Outcome(
         notebook=nbformat.writes(nb),
         feedback=page(
-            nb, job.exercise, job.student, _shown(found["parts"], job), comments | job.comments
+            nb, job.exercise, job.student, _final(found["parts"], job), comments | job.comments
         ),
         comments=comments,
         parts=found["parts"],
@@ -168,7 +163,7 @@ def _worked(job: Job, start: float) -> Outcome:
 
 
 def untouched(nb: NotebookNode, released: str) -> list[str]:
-    """Keys of the solution cells that are as they were released."""
+    """Return the keys of the solution cells that are still as released."""
     before = _checksums(released)
     return [
         cell.metadata.nbgrader.grade_id
@@ -180,7 +175,7 @@ def untouched(nb: NotebookNode, released: str) -> list[str]:
 
 @functools.lru_cache(maxsize=20)
 def _checksums(released: str) -> dict[str, str | None]:
-    """Key of each solution cell of a released notebook → its checksum."""
+    """Return key → checksum of each solution cell of a released notebook."""
     return {
         cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.get("checksum")
         for cell in _notebook(released).cells
@@ -188,14 +183,14 @@ def _checksums(released: str) -> dict[str, str | None]:
     }
 
 
-def _shown(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
-    """The parts with the points that count."""
-    shown = []
+def _final(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
+    """Return the parts with the points that count, those given by hand included."""
+    final = []
     for part in parts:
         manual, extra = job.manual.get(part["key"], (None, 0))
         points = part["points"] if manual is None else manual
-        shown.append(part | {"points": points + extra})
-    return shown
+        final.append(part | {"points": points + extra})
+    return final
 
 
 def _run(nb: NotebookNode, job: Job) -> NotebookNode:
@@ -205,7 +200,7 @@ def _run(nb: NotebookNode, job: Job) -> NotebookNode:
         try:
             nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe, False, earlier)
             break
-        except sandbox.Refused as refused:  # SystemExit, which would end a worker
+        except sandbox.Refused as refused:  # a SystemExit would end the worker
             if attempt == 2:
                 raise Unable(str(refused)) from None
     nb, _ = LimitOutput().preprocess(nb, {})
@@ -218,7 +213,7 @@ def _notebook(text: str) -> NotebookNode:
 
 
 def read(content: bytes) -> tuple[NotebookNode | None, str]:
-    """(notebook, why this is none) of a file's bytes."""
+    """Return (notebook, why the bytes are none)."""
     try:
         nb = reading.of_bytes(content)
     except UnicodeDecodeError:
@@ -227,17 +222,17 @@ def read(content: bytes) -> tuple[NotebookNode | None, str]:
         return None, f"the notebook has more than {reading.MAX_CELLS} cells"
     except MemoryError:
         raise
-    except Exception as error:  # whatever is wrong with it, it is no notebook
+    except Exception as error:  # a malformed notebook can raise anything
         kind = "JSON" if "JSON" in type(error).__name__ + str(error) else "a notebook"
         return None, f"the file is not {kind}"
     return (nb, "") if nb.get("cells") else (None, "the notebook has no cells")
 
 
-def stand_in(released: str, exercise: str, reason: str) -> NotebookNode:
-    """The released notebook with no points in it, and on top why that is so."""
+def placeholder(released: str, exercise: str, reason: str) -> NotebookNode:
+    """Return the released notebook with zero points, and the reason on top."""
     nb = _notebook(released)
-    said = f"**Could not be graded**: {reason}."
-    nb.cells.insert(0, new_markdown_cell(said, id="not-graded"))
+    text = f"**Could not be graded**: {reason}."
+    nb.cells.insert(0, new_markdown_cell(text, id="not-graded"))
     parts = {
         part.key: Graded(part.key, 0, part.points, "not-graded", (NOT_GRADED,))
         for part in exercises.load(exercise).parts

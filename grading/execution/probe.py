@@ -1,18 +1,16 @@
-"""Runs inside the process of a submitted notebook, before the learner's first cell.
+"""Code that the grader loads into a submitted notebook's process before the learner's first cell.
 
-`install` makes that process able to keep a copy of itself (a fork) at the moment a check cell is
-reached. The copy waits at a socket until all cells have run; then it is asked. So a function is
-asked in the state in which its check would have seen it; what is asked can't turn up in a later
-cell's output; and a call that never ends, ends the process, or changes what it uses, harms its own
-part alone.
+`install` lets that process fork a copy of itself when it reaches a check cell. The copy waits at a
+socket until all cells have run, and then answers the grader's questions about that part. So a
+function is called in the state that its check would have seen, its inputs can't show up in a later
+cell's output, and a call that hangs, ends its process or changes its globals affects one part only.
 
-A fork is what costs most, so at first the copy answers by itself. If that ends it, nobody knows
-how, and the notebook is run once more, with questions that ask for a spare. Then the copy answers
-in a fork of its own, and says how that ended: by itself, at its limit of CPU time, at the limit of
-the wall clock, there for want of a core, or otherwise. Whoever answers waits for the next question
-of the part, if there may be one.
+Forking is expensive, so the copy first answers in its own process. If that process dies, the grader
+can't tell why, and runs the notebook again with questions that have `spare` set. The copy then
+answers in a fork and reports how the fork ended: normally, at its CPU limit, at its wall-clock
+limit, at that limit while waiting for a core, or in another way.
 
-Nothing of nbgrader here, and nothing of the grader: only roofkit and the standard library.
+This module may import only roofkit and the standard library.
 """
 
 import ast
@@ -33,17 +31,17 @@ from typing import IO, Any, NoReturn
 
 from roofkit.check.answers import ask_all
 
-FILES = 65536  # descriptors that a process may have open
-AGAIN = 2  # how often the first case may be asked once more
+MAX_DESCRIPTORS = 65536  # of one process
+REPEATS = 2  # extra calls per question that CPU time allows for
 
 Question = dict[str, Any]
 _KEPT: list[Any] = []
 
 
 def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
-    """Keep this process as it is now, for the questions about `part` that come to `address`.
+    """Fork a copy of this process that answers questions about `part` over `address`.
 
-    OSError if there is no room for one more process or file.
+    Raise OSError if the sandbox has no room for another process or file.
     """
     inlet, outlet = os.pipe()
     try:
@@ -54,7 +52,7 @@ def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
         raise
     if is_notebook:
         os.close(outlet)
-        os.read(inlet, 1)  # until the copy has reported to the grader, or has ended
+        os.read(inlet, 1)  # returns when the copy has reported to the grader, or has ended
         os.close(inlet)
         return
     stay(part, namespace, address, outlet)
@@ -63,9 +61,10 @@ def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
 def stay(
     part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes = b""
 ) -> NoReturn:
-    """Be what answers the questions about `part` until there are no more, and end.
+    """Answer the questions about `part` in this process until there are no more, then exit.
 
-    outlet: is sent the word, and closed, when this process has reported to the grader.
+    outlet: descriptor to which `word` is written, and which is then closed, as soon as this process
+    has reported to the grader.
     """
     try:
         _wait_for_questions(part, namespace, address, outlet, word)
@@ -76,13 +75,13 @@ def stay(
 def _wait_for_questions(
     part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes
 ) -> None:
-    with contextlib.suppress(OSError):  # of the notebook's own process, which leads its session
-        os.setsid()  # an interrupt or a kill that is meant for the notebook must not end the copy
+    with contextlib.suppress(OSError):  # fails in the notebook's process, which leads its session
+        os.setsid()  # a signal meant for the notebook must not end the copy
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # or the system would not say how a child ended
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, no exit status would be kept
     _close_files(outlet)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
-        channel.setblocking(False)  # never keep the notebook waiting for a grader that is busy
+        channel.setblocking(False)  # a busy grader must not block the notebook
         channel.connect(address)
         channel.sendall((json.dumps({"part": part}) + "\n").encode())
         channel.setblocking(True)
@@ -92,7 +91,7 @@ def _wait_for_questions(
             while line := questions.readline():
                 question = json.loads(line)
                 if question["spare"]:
-                    how = _asked_in_a_fork(question, questions, namespace, channel)
+                    how = _asked_in_fork(question, questions, namespace, channel)
                 else:
                     how = ""
                     _asked(question, questions, namespace, channel)
@@ -103,16 +102,16 @@ def _send(channel: socket.socket, message: dict[str, Any]) -> None:
     channel.sendall(json.dumps(message).encode() + b"\n")
 
 
-def _asked_in_a_fork(
+def _asked_in_fork(
     question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
 ) -> str:
-    """Send the answers; how that ended: "cpu" or "wall" for a limit, "" for anything else.
+    """Send the answers from a fork, and return which limit ended it: "cpu", "wall" or "".
 
-    "starved" if the limit was that of the wall clock, and the fork mostly waited for a core.
+    "starved" means the wall-clock limit, in a fork that spent most of its time waiting for a core.
     """
     try:
         child = _fork()
-    except OSError:  # the notebook has used up its processes: nobody will say how this one ended
+    except OSError:  # no process left: answer here, and leave open how this process ends
         child = 0
     if child == 0:
         try:
@@ -125,7 +124,7 @@ def _asked_in_a_fork(
     if not os.WIFSIGNALED(status):
         return ""
     ended_by = os.WTERMSIG(status)
-    # The system counts CPU time for a limit and for this report in two ways, which may differ.
+    # Linux accounts CPU time differently for limits and for rusage, so the two may differ.
     most = _most_seconds(question)
     at_limit = ended_by == signal.SIGKILL and used.ru_utime + used.ru_stime > most / 2
     if ended_by == signal.SIGPROF or at_limit:
@@ -138,26 +137,26 @@ def _asked_in_a_fork(
 def _asked(
     question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
 ) -> None:
-    """Send the answers within the limits that this process now gets for good."""
+    """Send the answers, after limiting this process for good."""
     _limit_cpu(_most_seconds(question))
-    _new_pools()
-    gc.freeze()  # or a look for garbage would write to pages that are shared
+    _restart_pools()
+    gc.freeze()  # otherwise a garbage collection writes to shared pages
     _answered(question, questions, namespace, channel)
 
 
 def _most_seconds(question: Question) -> int:
-    """CPU seconds for all calls of this question and of the one that may come after it."""
-    calls = len(question["cases"]) + AGAIN
+    """Return the CPU seconds for all calls of this question and of the next one, if any."""
+    calls = len(question["cases"]) + REPEATS
     if question["more"]:
-        calls += question["more"] + AGAIN
+        calls += question["more"] + REPEATS
     seconds: float = question["cpu_seconds"] * calls
-    return math.ceil(seconds + time.process_time()) + 1  # with what the cells took in this process
+    return math.ceil(seconds + time.process_time()) + 1  # includes what the cells took
 
 
 def _answered(
     question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
 ) -> None:
-    """Send the answers, also to the question that comes after this one, if any comes."""
+    """Send the answers to this question and to the next one, if any."""
     for answer in _answers(question, namespace):
         _send(channel, answer)
     if question["more"]:
@@ -166,31 +165,31 @@ def _answered(
             _answered(json.loads(line), questions, namespace, channel)
 
 
-def _new_pools() -> None:
-    """Give pools that the notebook has made new threads: a copy of a process has but one.
+def _restart_pools() -> None:
+    """Give the notebook's thread and process pools new workers: a fork has only one thread.
 
-    Without them a function that hands its work to such a pool would wait for ever.
+    A function that submits work to such a pool would otherwise wait forever.
     """
     threads: Any = sys.modules.get("concurrent.futures.thread")
     pools: Any = sys.modules.get("multiprocessing.pool")
-    # Loaded in every kernel; it lists the threads of all executors.
+    # Every kernel loads this module, so look for pools only if it has started threads.
     executor = threads.ThreadPoolExecutor if threads and threads._threads_queues else None
     pool = pools.Pool if pools else None
     for one in gc.get_objects() if executor or pool else ():
-        # By its type, since an object of the learner's may say what it likes about its class.
+        # Check the type: an object of the learner's may lie about its __class__.
         if executor and issubclass(type(one), executor):
             fresh = executor(one._max_workers)
             for name in ("_threads", "_work_queue", "_idle_semaphore", "_shutdown_lock"):
                 setattr(one, name, getattr(fresh, name))
         elif pool and issubclass(type(one), pool):
             fresh = type(one)(one._processes)
-            # Or one would be ended when its object goes, and the other wait for its threads.
+            # Keep both: collecting one would end its workers, the other would join its threads.
             _KEPT.extend((fresh, one.__dict__))
             one.__dict__ = fresh.__dict__
 
 
 def _starved_seconds(child: int) -> float:
-    """How long it has been ready to run while others had the cores; 0 if nobody tells."""
+    """Return how long this child waited for a core; 0 if the system does not report it."""
     try:
         return int(Path(f"/proc/{child}/schedstat").read_text().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
@@ -198,24 +197,24 @@ def _starved_seconds(child: int) -> float:
 
 
 def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One answer for each case, and one about asking the first again if that is wanted.
+    """Yield an answer for each case, and one for the repeated first case if that was requested.
 
-    A call that takes longer than its time ends this process.
+    A call that exceeds its time ends this process.
     """
     cases = [ast.literal_eval(case) for case in question["cases"]]
     answers = ask_all(namespace.get(question["function"]), cases, question["kind"])  # type: ignore[arg-type]
     for index in range(len(cases) + question["again"]):
         with _ending_after(question["cpu_seconds"], question["wall_seconds"]):
             answer = next(answers)
-        # The detail may quote the case, which is not for the learner's eyes.
+        # Leave out the detail: it may quote the case, which the learner must not see.
         yield {"value": answer.value, "problem": answer.problem}
         if index == 0 and answer.problem:
-            return  # it decides the verdict; the grader asks the next part meanwhile
+            return  # a problem in the first case decides the verdict
 
 
 @contextlib.contextmanager
 def _ending_after(cpu: float, wall: float) -> Iterator[None]:
-    """The system's timers, whose signals end the process by default: no code need take part."""
+    """End the process by a timer's signal, without running any code, if the block takes longer."""
     for number in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGPROF, signal.SIGALRM])
@@ -229,7 +228,7 @@ def _ending_after(cpu: float, wall: float) -> Iterator[None]:
 
 
 def _limit_cpu(seconds: int) -> None:
-    """The end of a function that sets the timers back: no process can raise this limit again."""
+    """Limit CPU time for good, for functions that reset the timers: the limit can't be raised."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     most = seconds if hard == resource.RLIM_INFINITY else min(seconds, hard)
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))
@@ -237,34 +236,33 @@ def _limit_cpu(seconds: int) -> None:
 
 def _fork() -> int:
     with warnings.catch_warnings():
-        # Other threads of the kernel don't exist in the copy, and nothing here needs them.
+        # The copy lacks the other threads; nothing here needs them.
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
 def _close_files(but: int) -> None:
-    """Leave the notebook's sockets and outputs to the notebook; this descriptor stays open."""
+    """Close the descriptors inherited from the notebook, except `but`."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     os.closerange(3, but)
-    os.closerange(but + 1, FILES)
-    # What a function prints goes nowhere, for as long as the copy lives.
+    os.closerange(but + 1, MAX_DESCRIPTORS)
+    # Discard what functions print.
     sys.stdin, sys.stdout, sys.stderr = map(Path(os.devnull).open, "rww")
 
 
 def install(
     address: str, namespace: dict[str, Any]
 ) -> tuple[Callable[[str], bool], Callable[[str, int, bytes], NoReturn]]:
-    """Tell the grader which process this is; what keeps a copy of it, and what makes it stay.
+    """Report this process to the grader, and return the functions `keep` and `remain`.
 
-    The first says whether it could. The second is for the last check of a notebook: nothing comes
-    after it for which there would have to be a copy. The loop that runs the cells has them, so they
-    pass by everything that a cell can replace: run_cell, displayhook, transformers of the source or
-    of its syntax tree.
+    `keep` forks a copy for a part, and returns whether it could. `remain` turns this process itself
+    into that copy, at the last check of a notebook. The loop that runs the cells calls them, so
+    nothing that a cell can replace is involved: run_cell, displayhook, source or AST transformers.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
-        channel.connect(address)  # by which the grader learns which process this is
+        channel.connect(address)  # the grader reads this process's id from the connection
 
     def keep(part: str) -> bool:
         try:

@@ -1,8 +1,8 @@
-"""Which of several notebooks in one folder counts: the one that holds the learner's work.
+"""Chooses which of several notebooks in a folder counts: the one with the learner's work.
 
-Browsers and JupyterLab write a copy, such as `int8-matmul (1).ipynb`, beside a notebook that may
-still be as it was released. So the notebooks are compared by what the learner wrote in them, and
-not by their names alone.
+Browsers and JupyterLab save copies, such as `int8-matmul (1).ipynb`, beside a notebook that may
+still be as released. So the notebooks are compared by what the learner wrote in them, not by their
+names alone.
 """
 
 import ast
@@ -15,29 +15,29 @@ from typing import Any, NamedTuple
 
 from nbformat import NotebookNode
 
-from grading.intake import careful, reading
-from grading.intake.names import shown
+from grading.intake import reading, safe_files
+from grading.intake.names import printable
 from grading.intake.own_code import dump, is_unwritten, parsed, written
 from grading.intake.repair import repair
-from grading.limits import Overrun, apart
+from grading.limits import Overrun, run_limited
 from grading.release import exercises
 
-NOTEBOOK_BYTES = 20_000_000
-NAMES_SHOWN = 10
+MAX_NOTEBOOK_BYTES = 20_000_000
+MAX_NAMES = 10
 MAX_COMPARED = 20  # notebooks of one folder
 CPU_SECONDS, WALL_SECONDS = 10, 120  # to compare the notebooks of one folder
-CHECK = r"""\s*check\(\s*["']([\w-]+)["']"""
-OPENING = re.compile(r"^set_up_notebook\(", re.MULTILINE)  # the first cell of a released notebook
+CHECK_CALL = r"""\s*check\(\s*["']([\w-]+)["']"""
+SETUP_CALL = re.compile(r"^set_up_notebook\(", re.MULTILINE)  # in a released notebook's first cell
 BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 Parts = tuple[str, ...]  # a path from the exercise's folder
 
 
 class Choice(NamedTuple):
-    """The notebook that counts; else why none does, and what the instructor has to decide.
+    """The notebook that counts, or why none does.
 
-    reason: "" if there is a notebook. question: another notebook may be the one that is meant.
-    note: other copies hold less work than this one.
+    reason: "" if there is a notebook. question: what the instructor has to decide, if another
+    notebook may be meant. note: which copies hold less work than this one.
     """
 
     notebook: Parts | None
@@ -51,8 +51,8 @@ class Work:
     """What a learner wrote in one notebook.
 
     problem: why the notebook can't be read. is_copy: whether it was made from the released one.
-    answers, others: digests of the answers, and of what else the learner wrote; of the whole file
-    if it can't be read.
+    answers, others: digests of the answers, and of the learner's other code; `others` is the digest
+    of the whole file if it can't be read.
     """
 
     problem: str = ""
@@ -67,8 +67,8 @@ class Work:
 def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) -> Choice:
     """Choose among the notebooks in the folder `base`/`place`.
 
-    The one counts that holds all the work of the others. Where each holds work of its own, the one
-    with the exercise's name counts until the instructor has decided; without such a name none does.
+    The one that holds all the work of the others counts. If none does, the one with the exercise's
+    name counts until the instructor has decided; without such a name none counts.
     """
     if not notebooks:
         return Choice(None, "there is no notebook in the folder")
@@ -77,13 +77,13 @@ def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) 
     ordered = _by_name(notebooks, exercise)
     compared = ordered[:MAX_COMPARED]
     try:
-        reports = apart(
+        reports = run_limited(
             lambda: [_report(base, place, path, exercise) for path in compared],
             cpu=CPU_SECONDS,
             wall=WALL_SECONDS,
         )
     except (Overrun, RuntimeError):
-        return Choice(None, f"several notebooks, too large to compare: {_names(ordered)}")
+        return Choice(None, f"several notebooks, too large to compare: {_path_list(ordered)}")
     works = {
         path: Work(problem, is_copy, frozenset(answers), frozenset(others))
         for path, (problem, is_copy, answers, others) in zip(compared, reports, strict=True)
@@ -93,7 +93,7 @@ def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) 
 
 def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str) -> Choice:
     answered = [path for path, work in works.items() if work.answers]
-    # A draft with functions of the same names counts only where no copy holds an answer.
+    # A draft with functions of the same names counts only if no copy holds an answer.
     worked = [path for path in answered if works[path].is_copy] or answered
     if not worked:
         return _without_answers(works, ordered, exercise)
@@ -102,15 +102,15 @@ def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str
         best = _preferred(complete, works, exercise) or complete[0]
         less = [one for one in works if works[one].is_copy and one not in complete]
         damaged = [one for one in works if works[one].problem]
-        facts = [f"holds all the work in {_names(less)}"] if less else []
-        facts += [f"{_names(damaged)} cannot be read"] if damaged else []
-        note = ", ".join([f"{_names([best])} counts", *facts])
+        facts = [f"holds all the work in {_path_list(less)}"] if less else []
+        facts += [f"{_path_list(damaged)} cannot be read"] if damaged else []
+        note = ", ".join([f"{_path_list([best])} counts", *facts])
         return Choice(best, note=note if facts else "")
-    said = f"several notebooks with different answers: {_names(worked)}"
+    said = f"several notebooks with different answers: {_path_list(worked)}"
     chosen = _preferred(worked, works, exercise)
     if chosen is None:
         return Choice(None, f"{said}; remove all but the one that counts")
-    counts = f"{_names([chosen])} counts until you remove it"
+    counts = f"{_path_list([chosen])} counts until you remove it"
     return Choice(chosen, question=f"{said}; {counts}")
 
 
@@ -122,35 +122,37 @@ def _without_answers(
     unclear = [path for path in ordered if works[path].problem]
     empty = [path for path in ordered if path not in unclear]
     if unclear and empty:
-        return Choice(None, f"no answers in {_names(empty)}; {_names(unclear)} cannot be read")
-    # The answer to the open question has no points, but is shown.
-    told = [one for one in empty if all(works[one].contains(works[path]) for path in empty)]
-    group = told or ordered
+        return Choice(
+            None, f"no answers in {_path_list(empty)}; {_path_list(unclear)} cannot be read"
+        )
+    # The answer to the open question gives no points, but the feedback shows it.
+    complete = [one for one in empty if all(works[one].contains(works[path]) for path in empty)]
+    group = complete or ordered
     chosen = _preferred(group, works, exercise)
     if chosen is None and unclear:
         said = "several notebooks, and none has the exercise's name"
-        return Choice(None, f"{said}: {_names(group)}")
+        return Choice(None, f"{said}: {_path_list(group)}")
     return Choice(chosen or group[0])
 
 
 def _by_name(notebooks: Sequence[Parts], exercise: str) -> list[Parts]:
-    """The notebooks, those first whose name and place are the expected ones."""
-    name, alike = f"{exercise}.ipynb", exercise.casefold()
+    """Sort the notebooks, those with the expected name and place first."""
+    expected, folded = f"{exercise}.ipynb", exercise.casefold()
 
-    def expected(path: Parts) -> tuple[bool, bool, bool, int]:
-        own = path[-1]
-        return (own != name, _stem(own) != alike, not _stem(own).startswith(alike), len(path))
+    def rank(path: Parts) -> tuple[bool, bool, bool, int]:
+        name, stem = path[-1], _stem(path[-1])
+        return (name != expected, stem != folded, not stem.startswith(folded), len(path))
 
-    return sorted(notebooks, key=expected)
+    return sorted(notebooks, key=rank)
 
 
 def _preferred(paths: Sequence[Parts], works: Mapping[Parts, Work], exercise: str) -> Parts | None:
-    """The one with the name nearest to the exercise's; None if several have it, and differ."""
-    alike = exercise.casefold()
+    """Return the one whose name is nearest to the exercise's, None if several differ."""
+    folded = exercise.casefold()
     tests: Sequence[Callable[[str], bool]] = (
         lambda name: name == f"{exercise}.ipynb",
-        lambda name: _stem(name) == alike,
-        lambda name: _stem(name).startswith(alike),
+        lambda name: _stem(name) == folded,
+        lambda name: _stem(name).startswith(folded),
         lambda name: True,
     )
     groups = ([path for path in paths if test(path[-1])] for test in tests)
@@ -163,33 +165,37 @@ def _stem(name: str) -> str:
     return re.sub(r"\.ipynb(?:\.txt|\.json)?$", "", name.casefold())
 
 
-def _names(paths: Iterable[Parts]) -> str:
-    names = [shown("/".join(path)) for path in paths]
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(names[:NAMES_SHOWN]) + more
+def _path_list(paths: Iterable[Parts]) -> str:
+    return name_list(["/".join(path) for path in paths])
+
+
+def name_list(names: Sequence[str]) -> str:
+    """List the first names for a report, and count the rest."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(printable, names[:MAX_NAMES])) + more
 
 
 def _report(base: Path, place: Parts, path: Parts, exercise: str) -> list[Any]:
-    """The fields of a `Work`, as JSON has them."""
-    content, problem = careful.content(base, (*place, *path), NOTEBOOK_BYTES)
+    """Return the fields of a `Work` as JSON data."""
+    content, problem = safe_files.read(base, (*place, *path), MAX_NOTEBOOK_BYTES)
     if not problem:
         try:
             return ["", *_work(reading.of_bytes(content), exercise)]
         except MemoryError:
             raise
-        except Exception:  # whatever is wrong with it, it is no notebook
+        except Exception:  # a malformed notebook can raise anything
             problem = "not a notebook"
     return [problem, False, [], [hashlib.sha256(content).hexdigest()]]
 
 
 def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
-    """(whether this is a copy of the released notebook, its answers, what else was written)."""
+    """Return (whether this is a copy of the released notebook, its answers, its other code)."""
     source = exercises.source(exercise)
-    alike = {name: _alike(nb, exercises.source(name)) for name in exercises.names()}
-    if alike[exercise] < max(alike.values()):
-        return False, [], []  # another exercise's notebook, which may have functions of these names
-    is_copy = alike[exercise] > 0
-    nb.cells = [cell for cell in nb.cells if not OPENING.search(cell.source)]
+    shared = {name: _count_shared_cells(nb, exercises.source(name)) for name in exercises.names()}
+    if shared[exercise] < max(shared.values()):
+        return False, [], []  # another exercise's notebook, which may define the same functions
+    is_copy = shared[exercise] > 0
+    nb.cells = [cell for cell in nb.cells if not SETUP_CALL.search(cell.source)]
     repair(nb, exercise)
     functions = [part.function for part in exercises.load(exercise).parts]
     given = {text for cell in source.cells for text in _elements(cell)}
@@ -207,22 +213,22 @@ def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
     return is_copy, _digests(answers), _digests(others - given)
 
 
-def _alike(nb: NotebookNode, source: NotebookNode) -> int:
-    """How many cells are also in the source: by their marks, their ids, or the check they call."""
+def _count_shared_cells(nb: NotebookNode, source: NotebookNode) -> int:
+    """Count cells with the source's metadata or ids, or that call one of its checks."""
     keys = {cell.metadata.nbgrader.grade_id for cell in source.cells if "nbgrader" in cell.metadata}
     ids = {cell.id for cell in source.cells}
     count = 0
     for cell in nb.cells:
-        check = re.match(CHECK, cell.source)
+        check = re.match(CHECK_CALL, cell.source)
         key = cell.metadata.get("nbgrader", {}).get("grade_id")
         count += (key in keys) + (cell.get("id") in ids) + bool(check and check[1] in keys)
     return count
 
 
 def _elements(cell: NotebookNode, kinds: tuple[type[ast.stmt], ...] = (ast.stmt,)) -> set[str]:
-    """What was written in a cell: its statements of these kinds, or its text if it has none.
+    """Return a cell's statements of these kinds, or its text if it cannot be parsed.
 
-    Neither imports nor functions that are still to be written. White space does not count.
+    Imports, released stubs and white space do not count.
     """
     body = parsed(cell.source) if cell.cell_type == "code" else None
     if body is None:

@@ -1,4 +1,4 @@
-"""Which names a cell gives a value to and which it needs: read from the syntax tree, never run."""
+"""Finds the names that a cell binds and needs, from the syntax tree alone: nothing is run."""
 
 import ast
 import builtins
@@ -6,19 +6,19 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from grading.intake.own_code import KEPT_CHARACTERS, functions, is_stub, parsed
+from grading.intake.own_code import MAX_CACHED_CHARACTERS, functions, is_stub, parsed
 
-# A kernel has these without an import.
-GIVEN = {*dir(builtins), "display", "get_ipython", "In", "Out", "exit", "quit", "_", "__", "___"}
+KERNEL_NAMES = {"display", "get_ipython", "In", "Out", "exit", "quit", "_", "__", "___"}
+PREDEFINED = {*dir(builtins), *KERNEL_NAMES}
 SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Names = frozenset[str]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One statement at the top level of a cell: names that it needs and calls, and that it binds.
+    """One top-level statement of a cell: the names that it needs, calls and binds.
 
-    What a function needs when it is called does not count here.
+    Names that a function needs only when called do not count.
     """
 
     needs: Names
@@ -30,8 +30,8 @@ class Step:
 class CellNames:
     """The names of one cell.
 
-    later: function or class → names that it needs when it is called. stubs: functions that are
-    still as they were released.
+    later: function or class → names that it needs when called. stubs: functions that are still as
+    released.
     """
 
     steps: tuple[Step, ...] = ()
@@ -40,7 +40,7 @@ class CellNames:
 
     @functools.cached_property
     def binds(self) -> Names:
-        """All names that the cell gives a value to, other than by a stub."""
+        """All names that the cell binds, other than by a stub."""
         return frozenset().union(*(step.binds for step in self.steps)) - self.stubs
 
     @functools.cached_property
@@ -55,8 +55,8 @@ class CellNames:
 
 
 def names_of(source: str) -> CellNames:
-    """The names of this cell; of one that can't be parsed, its functions alone."""
-    return (_kept if len(source) <= KEPT_CHARACTERS else _names_of)(source)
+    """Return the names of a cell; of one that can't be parsed, only its functions."""
+    return (_cached_names if len(source) <= MAX_CACHED_CHARACTERS else _names_of)(source)
 
 
 def _names_of(source: str) -> CellNames:
@@ -74,12 +74,12 @@ def _names_of(source: str) -> CellNames:
         return CellNames()
 
 
-# A class hands in the same cells again and again.
-_kept = functools.lru_cache(maxsize=200)(_names_of)
+# Most cells are identical in many submissions.
+_cached_names = functools.lru_cache(maxsize=200)(_names_of)
 
 
 def closure(names: Iterable[str], later: Mapping[str, Names]) -> set[str]:
-    """These names, and all that are needed when what they stand for is called."""
+    """Return these names and all that calling them needs."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -104,24 +104,24 @@ def _step(node: ast.stmt) -> Step:
         else:
             binds |= set(_bound_by(one))
     if not isinstance(node, ast.AugAssign | ast.Assign | ast.AnnAssign):
-        needs -= binds  # of a loop, a block or an import: bound before they are needed
-    return Step(frozenset(needs - GIVEN), frozenset(calls - GIVEN), frozenset(binds))
+        needs -= binds  # loops, blocks and imports bind their names first
+    return Step(frozenset(needs - PREDEFINED), frozenset(calls - PREDEFINED), frozenset(binds))
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a statement that are evaluated when it runs: no bodies of functions."""
+    """Yield the nodes that are evaluated when a statement runs: no function bodies."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
         yield one
         if isinstance(one, SCOPES):
-            waiting += _outside(one)
+            waiting += _evaluated_at_definition(one)
         else:
             waiting += ast.iter_child_nodes(one)
 
 
-def _outside(node: SCOPES) -> list[ast.AST]:
-    """What of a function is evaluated where it is defined."""
+def _evaluated_at_definition(node: SCOPES) -> list[ast.AST]:
+    """Return a function's defaults, decorators and annotations."""
     parts: list[ast.AST | None] = [*node.args.defaults, *node.args.kw_defaults]
     if not isinstance(node, ast.Lambda):
         every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -131,7 +131,7 @@ def _outside(node: SCOPES) -> list[ast.AST]:
 
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
-    """Names to which this node itself gives a value, other than as an `ast.Name`."""
+    """Yield the names that this node itself binds, other than as an `ast.Name`."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -141,7 +141,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _later(node: ast.stmt) -> Iterator[tuple[str, Names]]:
-    """(function or class, what it needs when it is called) of one that a statement defines."""
+    """Yield (function or class, what it needs when called) for each that a statement defines."""
     for one in _at_once(node):
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield one.name, _free(one)
@@ -153,7 +153,7 @@ def _later(node: ast.stmt) -> Iterator[tuple[str, Names]]:
 
 
 def _free(node: ast.AST) -> Names:
-    """Names that a definition needs from outside, as far as no name of its own is the same."""
+    """Return the free names of a definition: those that it loads and does not bind."""
     loaded: set[str] = set()
     own: set[str] = set()
     outer: set[str] = set()
@@ -166,4 +166,4 @@ def _free(node: ast.AST) -> Names:
             outer |= set(one.names)
         elif one is not node:
             own |= set(_bound_by(one))
-    return frozenset(loaded - (own - outer) - GIVEN)
+    return frozenset(loaded - (own - outer) - PREDEFINED)

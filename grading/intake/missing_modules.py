@@ -1,22 +1,22 @@
-"""Modules that a notebook imports and that are not there where it is graded."""
+"""Modules that a notebook imports and that are not installed where it is graded."""
 
 from nbformat import NotebookNode
 
 from grading.intake.own_code import imported
 from grading.sandbox.modules import is_installed
 
-NAME_CHARACTERS = 100  # of a module that is named to anybody
+MAX_NAME_CHARACTERS = 100  # of a module in a report
 
 
 def missing_modules(nb: NotebookNode) -> list[str]:
-    """Names of these top-level modules, sorted."""
+    """Return the names of these top-level modules, sorted."""
     sources = [cell.source for cell in nb.cells if cell.cell_type == "code"]
     found = frozenset().union(*map(imported, sources))
-    return sorted(name[:NAME_CHARACTERS] for name in found if not is_installed(name))
+    return sorted(name[:MAX_NAME_CHARACTERS] for name in found if not is_installed(name))
 
 
 def sentence(modules: list[str]) -> str:
-    """What a learner is told about them."""
+    """Return the sentence for the learner."""
     *others, last = modules
     if not others:
         return f"{last} is not installed where notebooks are graded."

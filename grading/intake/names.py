@@ -1,27 +1,31 @@
-"""Names that somebody else chose: of students, folders and files."""
+"""Names that learners and platforms chose: of students, folders and files."""
 
 import unicodedata
 
-# Each of these does something in a page, in a pattern of file names, or to what stands beside it.
-SIGNS = set('<>"*?[]\\')
-REFUSED = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}  # controls, what has no look, ends of lines
-# Names in Persian, Hindi, Hebrew and other languages are written with these, which have no look.
-JOINERS = {"\u200c", "\u200d", "\u200e", "\u200f"}
-LONGEST = 80  # characters that are shown
+# Each has a meaning in HTML, in a glob pattern or in a CSV row.
+FORBIDDEN = set('<>"*?[]\\')
+# Control and format characters, unassigned and private ones, surrogates, line separators.
+FORBIDDEN_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+# Invisible joiners and direction marks that Persian, Hindi, Hebrew and other names need.
+ALLOWED_INVISIBLE = {"\u200c", "\u200d", "\u200e", "\u200f"}
+MAX_PRINTED = 80  # characters of a name in a report
 
 
-def unfit(name: str) -> str:
-    """Why no student can have this name, "" if one can."""
+def name_problem(name: str) -> str:
+    """Return why no student can have this name, "" if one can."""
     if name.startswith("."):
         return "a name that begins with a dot is hidden"
-    odd = any(
-        letter in SIGNS or (unicodedata.category(letter) in REFUSED and letter not in JOINERS)
-        for letter in name
+    return "not a name that a student can have" if any(map(_is_forbidden, name)) else ""
+
+
+def _is_forbidden(character: str) -> bool:
+    return character in FORBIDDEN or (
+        unicodedata.category(character) in FORBIDDEN_CATEGORIES
+        and character not in ALLOWED_INVISIBLE
     )
-    return "not a name that a student can have" if odd else ""
 
 
-def shown(name: str) -> str:
-    """A name that somebody chose, fit for a line of a report."""
-    text = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+def printable(name: str) -> str:
+    """Return a name as one short printable line for a report."""
+    text = "".join(character if character.isprintable() else "?" for character in name)
+    return text if len(text) <= MAX_PRINTED else f"{text[: MAX_PRINTED - 3]}..."

@@ -1,14 +1,15 @@
-"""Puts moved cells of a submission into an order in which its functions can be asked.
+"""Reorders the cells of a submission so that they run from top to bottom.
 
-A learner who moves cells, and runs them in another order than they stand in, has a notebook that
-works. Here all cells run from the top, once. So a cell moves down to what it needs when it runs,
-and a check moves down to the function that it asks and to all that this function needs. Nothing
-moves unless a name would be missing otherwise, or unless cells of the exercise stand in another
-order than they were released in: where a name is given two values, the last above a check counts.
+A notebook can work for a learner who runs its cells in another order than the one they stand in.
+The grader runs all cells once, from the top. So a cell moves below the cells that it needs, and a
+check moves below the function that it checks and all that this function needs. Cells move only if
+a name would be undefined otherwise, or if the exercise's own cells are not in the released order:
+of several cells that bind a name, the last one above a check counts.
 """
 
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 from itertools import pairwise
 
@@ -18,70 +19,71 @@ from grading.intake.dependencies import CellNames, Names, closure, names_of
 from grading.intake.own_code import functions, written
 from grading.release import exercises
 
-MAX_CELLS = 500  # of code, beyond which nothing is looked for but a check's own function
+MAX_CELLS = 500  # of code; in longer notebooks, checks only follow their own functions
 MAX_NAMED = 5  # names in a remark
 
 
-def settle(nb: NotebookNode, asked: Mapping[str, str], released: Sequence[str]) -> list[str]:
-    """Move cells of `nb` where that is needed; a remark for each move.
+def reorder(nb: NotebookNode, checked: Mapping[str, str], released: Sequence[str]) -> list[str]:
+    """Move cells of `nb` where needed; return a remark for each move.
 
-    asked: key of each check → the function that it asks. released: the keys of all cells in the
+    checked: key of each check → the function that it checks. released: the keys of all cells in the
     order of the released notebook.
     """
     order = _Order(nb) if sum(map(_is_own, nb.cells)) <= MAX_CELLS else None
-    remarks = order.sort_by_needs(asked.values()) if order else []
-    checks = {key: cell for cell in nb.cells if (key := _key(cell)) in asked}
-    for key, function in asked.items():
-        remarks += _meet(nb, checks[key], function)
+    remarks = order.sort_by_needs(checked.values()) if order else []
+    checks = {key: cell for cell in nb.cells if (key := _key(cell)) in checked}
+    for key, function in checked.items():
+        remarks += _move_below_function(nb, checks[key], function)
     present = [key for cell in nb.cells if (key := _key(cell)) in released]
     moved = present != [key for key in released if key in present]
-    for key, function in asked.items():
+    for key, function in checked.items():
         if order:
-            remarks += order.below_needs(checks[key], function)
+            remarks += order.move_below_needs(checks[key], function)
         if order and moved:
-            remarks += order.before_clash(checks[key], function)
+            remarks += order.move_above_clash(checks[key], function)
     return remarks
 
 
 class _Order:
-    """The cells of a notebook in their order, and the names that each of them has to do with."""
+    """The cells of a notebook in their order, and the names that each of them binds and needs."""
 
     def __init__(self, nb: NotebookNode) -> None:
         self.nb = nb
         self.names = {id(cell): names_of(cell.source) for cell in nb.cells if _is_own(cell)}
-        self.later: dict[str, Names] = {}  # of all cells: what a function needs when it is called
+        self.later: dict[str, Names] = {}  # function → names that it needs when called
         for one in self.names.values():
             for name, needed in one.later.items():
                 if name not in one.stubs:
                     self.later[name] = self.later.get(name, frozenset()) | needed
 
     def places(self) -> list[tuple[int, CellNames]]:
-        """(place, names) of each cell that is run."""
+        """Return (place, names) of each cell that is run."""
         found = enumerate(self.nb.cells)
         return [(place, self.names[id(cell)]) for place, cell in found if id(cell) in self.names]
 
-    def sort_by_needs(self, asked: Iterable[str]) -> list[str]:
-        """Sort the cells so that none stops for want of a name that a cell below gives a value to.
+    def sort_by_needs(self, functions: Iterable[str]) -> list[str]:
+        """Move cells below those that bind the names they need; return a remark if any moved.
 
-        Only where the rest of a cell is needed. All else stays in its order: cells that give one
-        name a value, and those that read it between them. If that is impossible, nothing moves.
+        Only cells whose remaining statements matter to `functions` move. Cells that bind the same
+        name, and those that read it between them, keep their order. If that is impossible, nothing
+        moves.
         """
         cells = self.places()
-        binders: dict[str, list[int]] = {}  # name → the cells, in order, that give it a value
+        binders: dict[str, list[int]] = {}  # name → the cells, in order, that bind it
         for number, (_, names) in enumerate(cells):
             for name in names.binds:
                 binders.setdefault(name, []).append(number)
         first = {name: numbers[0] for name, numbers in binders.items()}
-        counts: list[set[str]] = [set() for _ in cells]  # cell → what counts of what it gives
-        for name in closure(asked, self.all_needs()) & binders.keys():
-            counts[binders[name][-1]].add(name)
+        wanted: list[set[str]] = [set() for _ in cells]  # cell → names that it binds last
+        for name in closure(functions, self.all_needs()) & binders.keys():
+            wanted[binders[name][-1]].add(name)
         absent = [
-            self._absent(names, number, first, counts[number])
+            self._absent(names, number, first, wanted[number])
             for number, (_, names) in enumerate(cells)
         ]
         if not any(absent):
             return []
-        above: list[set[int]] = [set() for _ in cells]  # cell → cells that must come before it
+        above: list[set[int]] = [set() for _ in cells]  # cell → cells that must be above it
         for numbers in binders.values():
             for one, other in pairwise(numbers):
                 above[other].add(one)
@@ -105,7 +107,7 @@ class _Order:
         return [f"cells stood above those that they need ({needed})"]
 
     def all_needs(self) -> dict[str, Names]:
-        """Name → all that is needed to give it its value, and when it is called."""
+        """Return name → the names needed to compute its value and to call it."""
         needs = dict(self.later)
         for one in self.names.values():
             for step in one.steps:
@@ -116,7 +118,10 @@ class _Order:
     def _absent(
         self, names: CellNames, place: int, first: Mapping[str, int], wanted: set[str]
     ) -> set[str]:
-        """What a cell lacks at this place and would have further down; nothing if no matter."""
+        """Return names undefined at this place and bound further down.
+
+        Empty if the rest of the cell binds no `wanted` name.
+        """
         bound: set[str] = set()
         for index, step in enumerate(names.steps):
             needed = step.needs | closure(step.calls & self.later.keys(), self.later)
@@ -129,8 +134,8 @@ class _Order:
             bound |= step.binds
         return set()
 
-    def below_needs(self, check: NotebookNode, function: str) -> list[str]:
-        """Have a check come after all that its function needs and that stands below it alone."""
+    def move_below_needs(self, check: NotebookNode, function: str) -> list[str]:
+        """Move a check below names that its function needs and only cells below it bind."""
         at = _index(self.nb, check)
         place, name = self._lowest_need(at, function)
         if place <= at:
@@ -139,21 +144,21 @@ class _Order:
         return [f"{name}, which {function} needs, stood below its check"]
 
     def _lowest_need(self, at: int, function: str) -> tuple[int, str]:
-        """(last place, name) of what a function needs and what is not above this place."""
+        """Return (place, name) of the lowest need of a function that is not met above `at`."""
         cells = self.places()
         above = {name for place, names in cells if place < at for name in names.binds}
         lowest = (-1, "")
         for name in closure([function], self.later) - above:
             below = [place for place, names in cells if place >= at and name in names.binds]
             if below:
-                # Of a function the last that was written, of other names the first value.
+                # The last definition of a function counts; of other names the first value will do.
                 lowest = max(lowest, (below[-1 if name in self.later else 0], name))
         return lowest
 
-    def before_clash(self, check: NotebookNode, function: str) -> list[str]:
-        """Have a check come before another part's cell that gives another value to a name.
+    def move_above_clash(self, check: NotebookNode, function: str) -> list[str]:
+        """Move a check above another part's cell that rebinds a name its function uses.
 
-        Of a name to which the function's own cell gives one too, as to a helper of the same name.
+        Two parts may each define a helper of the same name, say.
         """
         at = _index(self.nb, check)
         cells = [(place, names) for place, names in self.places() if place < at]
@@ -174,29 +179,27 @@ class _Order:
 
 
 def _sorted(above: Sequence[set[int]]) -> list[int] | None:
-    """All numbers, each after those that must be above it, else in their order; None if none is."""
-    below: list[list[int]] = [[] for _ in above]
-    for number, others in enumerate(above):
-        for other in others:
-            below[other].append(number)
-    waits = [len(others) for others in above]
-    ready = [number for number, count in enumerate(waits) if not count]
+    """Sort topologically, in ascending order where possible; None if there is a cycle."""
+    sorter = TopologicalSorter(dict(enumerate(above)))
+    try:
+        sorter.prepare()
+    except CycleError:
+        return None
+    ready: list[int] = []
     order = []
-    while ready:
-        number = heappop(ready)
-        order.append(number)
-        for other in below[number]:
-            waits[other] -= 1
-            if not waits[other]:
-                heappush(ready, other)
-    return order if len(order) == len(above) else None
+    while sorter.is_active():
+        for number in sorter.get_ready():
+            heappush(ready, number)
+        order.append(heappop(ready))
+        sorter.done(order[-1])
+    return order
 
 
-def _meet(nb: NotebookNode, check: NotebookNode, function: str) -> list[str]:
-    """Have a check come after the function that it checks, wherever that was written.
+def _move_below_function(nb: NotebookNode, check: NotebookNode, function: str) -> list[str]:
+    """Make a check come after the function that it checks.
 
-    A check moves down to a function that is written below it alone. A cell that is still as it was
-    released moves up before one that is written above it, or it would undo that.
+    A check moves down if all definitions are below it. A released stub between the learner's
+    definition and the check moves above the definition, which it would overwrite otherwise.
     """
     answers = [cell for cell in nb.cells if _is_own(cell) and written(cell.source, function)]
     places = [_index(nb, cell) for cell in answers]
@@ -205,7 +208,7 @@ def _meet(nb: NotebookNode, check: NotebookNode, function: str) -> list[str]:
         nb.cells.insert(max(places), nb.cells.pop(at))
         return [f"{function} was written below its check"]
     last = max((place for place in places if place < at), default=at)
-    undone = next(
+    stub = next(
         (
             cell
             for cell in nb.cells[last + 1 : at]
@@ -213,14 +216,14 @@ def _meet(nb: NotebookNode, check: NotebookNode, function: str) -> list[str]:
         ),
         None,
     )
-    if undone is None:
+    if stub is None:
         return []
-    nb.cells.insert(last, nb.cells.pop(_index(nb, undone)))
+    nb.cells.insert(last, nb.cells.pop(_index(nb, stub)))
     return [f"{function} was written above its question"]
 
 
 def _is_own(cell: NotebookNode) -> bool:
-    """Whether this is code that is run."""
+    """Whether this cell is run: code, and no check."""
     return cell.cell_type == "code" and not exercises.is_check(cell)
 
 
@@ -230,5 +233,5 @@ def _key(cell: NotebookNode) -> str | None:
 
 
 def _index(nb: NotebookNode, cell: NotebookNode) -> int:
-    """Its place; two cells may be equal."""
+    """Return the position of this very cell: others may be equal to it."""
     return next(index for index, one in enumerate(nb.cells) if one is cell)

@@ -1,29 +1,29 @@
-"""What in a cell's code is the learner's own: read from the syntax tree, never run."""
+"""Finds the learner's own code in a cell, from the syntax tree alone: nothing is run."""
 
 import ast
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-SOURCE_CHARACTERS = 100_000  # parsed; a syntax tree takes some hundred bytes for each
-KEPT_CHARACTERS = 2_000  # of a source whose tree is kept for the next who asks
-KEPT = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+MAX_SOURCE_CHARACTERS = 100_000  # that are parsed; a syntax tree takes 100s of bytes for each
+MAX_CACHED_CHARACTERS = 2_000  # of a source whose syntax tree is cached
+BINDING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
-# What a source may catch where a module is missing.
-ABSENCES = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
+# Exceptions that a source may catch to handle a missing module.
+IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 
 
 @functools.lru_cache(maxsize=100)
 def functions(source: str) -> list[str]:
-    """Names of the functions that this source defines at its top level."""
+    """Return the names of the functions that this source defines at its top level."""
     body = parsed(source)
-    if body is None:  # names behind a `def` at the beginning of a line
+    if body is None:  # fall back to lines that begin with `def`
         return re.findall(r"^def\s+(\w+)", source, flags=re.MULTILINE)
     return [node.name for node in body if isinstance(node, ast.FunctionDef)]
 
 
 def written(source: str, function: str) -> bool:
-    """Whether this source defines the function, and not as it was released: yet to be written."""
+    """Whether this source defines the function as more than the released stub."""
     body = parsed(source)
     if body is None:
         return function in functions(source)
@@ -38,9 +38,9 @@ def written(source: str, function: str) -> bool:
 
 
 def imported(source: str) -> frozenset[str]:
-    """Top-level modules that this source imports, in its functions too.
+    """Return the top-level modules that this source imports, inside functions too.
 
-    Not those whose absence the source handles: in a `try` that catches an ImportError.
+    Imports in a `try` that catches the ImportError do not count.
     """
     body = parsed(source)
     if body is None:
@@ -50,9 +50,9 @@ def imported(source: str) -> frozenset[str]:
 
 
 def imports(body: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """(top-level module, name that it gives a value to) of the same imports in a syntax tree.
+    """Yield (top-level module, name that it binds) of these imports in a syntax tree.
 
-    The name is "*" for all that a module has.
+    The name is "*" for `from module import *`.
     """
     nodes = list(body)
     while nodes:
@@ -65,25 +65,24 @@ def imports(body: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
             if node.module and not node.level:
                 for name in node.names:
                     yield node.module.split(".")[0], name.asname or name.name
-        elif isinstance(node, ast.Try) and any(map(_catches_absence, node.handlers)):
+        elif isinstance(node, ast.Try) and any(map(_catches_import_error, node.handlers)):
             nodes += [*node.handlers, *node.orelse, *node.finalbody]
         else:
             nodes += ast.iter_child_nodes(node)
 
 
-def _catches_absence(handler: ast.ExceptHandler) -> bool:
-    """Whether it handles that a module is not there."""
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(
-        kind is None or (isinstance(kind, ast.Name) and kind.id in ABSENCES) for kind in kinds
+        kind is None or (isinstance(kind, ast.Name) and kind.id in IMPORT_ERRORS) for kind in kinds
     )
 
 
 def added(source: str, original: str) -> tuple[str, bool]:
-    """(what was added to a cell's code, whether all that it had is still there and still holds).
+    """Return (code added to a cell, whether the original code is complete and still in effect).
 
-    Nothing that gives another value to a name of the original's counts as added. If the original
-    is not there any more, imports, definitions and assignments count and nothing else.
+    A statement that rebinds a name of the original is not added code. If parts of the original are
+    missing, only imports, definitions and assignments are.
     """
     body, before = parsed(source), parsed(original)
     if body is None or before is None:
@@ -91,7 +90,7 @@ def added(source: str, original: str) -> tuple[str, bool]:
     known = {dump(node) for node in before}
     taken = {name for node in before for name in _bound(node)}
     whole = known <= {dump(node) for node in body}
-    kinds = (ast.stmt,) if whole else KEPT
+    kinds = (ast.stmt,) if whole else BINDING
     own = [
         node
         for node in body
@@ -104,25 +103,26 @@ def added(source: str, original: str) -> tuple[str, bool]:
 
 
 def parsed(source: str) -> Sequence[ast.stmt] | None:
-    """The statements at the top level; None for what can't be parsed, or is too long for it."""
-    if len(source) > SOURCE_CHARACTERS:
+    """Return the top-level statements, None for a source that can't be parsed or is too long."""
+    if len(source) > MAX_SOURCE_CHARACTERS:
         return None
-    return (_kept if len(source) <= KEPT_CHARACTERS else _parsed)(source)
+    return (_cached_parsed if len(source) <= MAX_CACHED_CHARACTERS else _parsed)(source)
 
 
 def _parsed(source: str) -> Sequence[ast.stmt] | None:
     try:
         return ast.parse(_plain(source)).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two for deep nesting
+    # Deep nesting raises MemoryError or RecursionError.
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 
 
-# A class hands in the same cells again and again, and each is asked about many times.
-_kept = functools.lru_cache(maxsize=200)(_parsed)
+# Most cells are identical in many submissions, and each is parsed for many questions.
+_cached_parsed = functools.lru_cache(maxsize=200)(_parsed)
 
 
 def dump(node: ast.stmt) -> str:
-    """The same for statements that are the same; its own for one that is nested too deep."""
+    """Return equal texts for equal statements; a unique one for a statement nested too deep."""
     try:
         return ast.dump(node)
     except RecursionError:
@@ -130,14 +130,14 @@ def dump(node: ast.stmt) -> str:
 
 
 def _plain(source: str) -> str:
-    """Without the commands of a notebook, which are no Python."""
+    """Blank out lines with notebook magics and shell commands."""
     if "%" not in source and "!" not in source:
         return source
     return "\n".join("" if line[:1] in ("%", "!") else line for line in source.split("\n"))
 
 
 def is_stub(node: ast.FunctionDef) -> bool:
-    """Whether it raises NotImplementedError and returns nothing, as released."""
+    """Whether a function ends with NotImplementedError and returns nothing, as released."""
     last = node.body[-1]
     if not isinstance(last, ast.Raise) or last.exc is None:
         return False
@@ -147,7 +147,7 @@ def is_stub(node: ast.FunctionDef) -> bool:
 
 
 def is_unwritten(node: ast.FunctionDef) -> bool:
-    """Whether it does nothing but raise NotImplementedError: no work has gone into it."""
+    """Whether a function holds no work: at most a docstring and a NotImplementedError."""
     statements = [
         one
         for one in node.body
@@ -157,12 +157,12 @@ def is_unwritten(node: ast.FunctionDef) -> bool:
 
 
 def _is_constant(node: ast.Expr) -> bool:
-    """A docstring, or three dots."""
+    """Whether this is a docstring or `...`."""
     return isinstance(node.value, ast.Constant)
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """The names that a statement gives a value to."""
+    """Return the names that a statement binds."""
     return set(_names(node))
 
 

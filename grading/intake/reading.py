@@ -1,7 +1,7 @@
-"""The text of a notebook, read so that what no answer stands in can be anything.
+"""Reads notebooks leniently: only the cells' sources have to be well-formed.
 
-Scripts, converters and web editors leave out fields that the format wants, or fill them with
-something else. nbformat refuses such a file. What a learner wrote stands in the sources.
+Scripts, converters and web editors leave out required fields or fill them with something else, and
+nbformat refuses such a file. The learner's work is all in the sources.
 """
 
 import itertools
@@ -10,48 +10,45 @@ import re
 from typing import Any
 
 import nbformat
-from nbformat import NotebookNode
-from nbformat.v4.nbjson import JSONReader
+from nbformat import NotebookNode, from_dict
 from nbformat.validator import normalize
 
 VERSION = 4
-MAX_CELLS = 1_000  # each takes its time in every step; no exercise has a twentieth of that
+MAX_CELLS = 1_000  # each costs time in every step; no exercise has a twentieth of that
 KINDS = ("code", "markdown", "raw")
 ID = r"[\w-]{1,64}"
-NEWEST = 5  # minor version, from which on cells have ids
+MINOR_VERSION = 5  # cells have ids since then
 
 
 class TooManyCells(Exception):
-    """A notebook has more cells than anybody writes."""
+    """A notebook has more than MAX_CELLS cells."""
 
 
 def of_bytes(content: bytes) -> NotebookNode:
-    """The notebook in these bytes, without outputs. Any error if it is none."""
-    # With or without a byte order mark, and in the 16 bits that some editors write.
+    """Return the notebook in these bytes, without outputs. Raises any error if it is none."""
+    # Some editors write UTF-16 or a byte order mark.
     return notebook(content.decode(json.detect_encoding(content)))
 
 
 def notebook(text: str) -> NotebookNode:
-    """The notebook in this text, without outputs. Any error if it is none."""
+    """Return the notebook in this text, without outputs. Raises any error if it is none."""
     content = json.loads(text)
     if _count(content) > MAX_CELLS:
         raise TooManyCells
-    if not _is_ours(content):
+    if not _is_version_4(content):
         nb: NotebookNode
         _, nb = normalize(nbformat.reads(text, as_version=VERSION))
         return nb
     cells = [_cell(one) for one in content["cells"]]
     _give_ids(cells)
     metadata = _dictionary(content.get("metadata"))
-    version = {"nbformat": VERSION, "nbformat_minor": NEWEST}
-    found: NotebookNode = JSONReader().to_notebook(
-        {"cells": cells, "metadata": metadata, **version}
-    )
+    version = {"nbformat": VERSION, "nbformat_minor": MINOR_VERSION}
+    found: NotebookNode = from_dict({"cells": cells, "metadata": metadata, **version})
     return found
 
 
 def _count(content: Any) -> int:
-    """How many cells it has, in any version's place for them."""
+    """Return the number of cells, wherever this version of the format keeps them."""
     if not isinstance(content, dict):
         return 0
     sheets = content.get("worksheets")
@@ -60,8 +57,7 @@ def _count(content: Any) -> int:
     return sum(len(one) for one in cells if isinstance(one, list))
 
 
-def _is_ours(content: Any) -> bool:
-    """Whether it is of the version that we know, as far as it says."""
+def _is_version_4(content: Any) -> bool:
     return (
         isinstance(content, dict)
         and isinstance(content.get("cells"), list)
@@ -70,7 +66,7 @@ def _is_ours(content: Any) -> bool:
 
 
 def _cell(found: Any) -> dict[str, Any]:
-    """ValueError for what is no cell."""
+    """Return a well-formed cell; raise ValueError if this is none."""
     if not isinstance(found, dict) or found.get("cell_type") not in KINDS:
         raise ValueError("not a cell of a notebook")
     source = found.get("source") or ""
@@ -79,7 +75,7 @@ def _cell(found: Any) -> dict[str, Any]:
     if not isinstance(source, str):
         raise ValueError("the source of a cell is not a text")
     kind: str = found["cell_type"]
-    # What stands on the released cells, and what front ends keep for themselves.
+    # Drop all metadata but nbgrader's: front ends keep their own state there.
     marks = _dictionary(found.get("metadata")).get("nbgrader")
     known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
     cell = {"cell_type": kind, "metadata": {"nbgrader": marks} if known else {}, "source": source}
@@ -92,7 +88,7 @@ def _cell(found: Any) -> dict[str, Any]:
 
 
 def _give_ids(cells: list[dict[str, Any]]) -> None:
-    """Of cells with one id the first keeps it, as nbformat has it."""
+    """Give each cell a unique id; of cells with the same id the first keeps it."""
     given = {cell["id"] for cell in cells if "id" in cell}
     taken: set[str] = set()
     names = (name for number in itertools.count() if (name := f"cell-{number}") not in given)

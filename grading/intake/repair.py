@@ -1,8 +1,7 @@
-"""Give a submitted notebook back what nbgrader needs: each part's cells, once, with metadata.
+"""Repairs a submitted notebook: each part's cells are there once, with nbgrader's metadata.
 
-Editors strip metadata; learners copy, retype and delete cells. None of that is an answer, so none
-of it costs points: a cell is recognised by its id, by the check it calls, or by the function that
-it defines.
+Editors strip metadata; learners copy, retype and delete cells. That costs no points: a cell is
+recognized by its id, by the check that it calls, or by the function that it defines.
 """
 
 import copy
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from grading.intake.order import settle
+from grading.intake.order import reorder
 from grading.intake.own_code import added, functions
 from grading.release import exercises
 
@@ -20,11 +19,11 @@ SourceCells = Mapping[str, NotebookNode]  # grade id → the cell of the source 
 
 
 def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
-    """Repair `nb` in place: (remarks, tampering), a line for each thing that was not as released.
+    """Repair `nb` in place; return (remarks, tampering), a line for each difference.
 
-    Tampering is what no editor does by itself: the text or the points of a locked cell changed.
+    Tampering is what no editor does by itself: a change to the text or the points of a locked cell.
     """
-    _forget_front_ends(nb)
+    _drop_metadata(nb)
     source = exercises.source(name)
     source_cells = {grade_id: cell for cell in source.cells if (grade_id := _grade_id(cell))}
     remarks = list(_restore_metadata(nb, source_cells))
@@ -36,25 +35,22 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
             if cell.cell_type != original.cell_type:
                 remarks.append(f"the cell {grade_id} had become a {cell.cell_type} cell")
                 _retype(cell, original)
-            told, kept = _restore_text(cell, original)
-            tampering += told
+            found, kept = _restore_text(cell, original)
+            tampering += found
             cell.metadata.nbgrader = copy.deepcopy(original.metadata.nbgrader)
             if kept:
                 remarks.append(f"what was added to the locked cell {grade_id} was kept")
-                # An answer must be there before it is checked.
+                # Code added to a check goes above it, so that an answer is there when it runs.
                 place = _index(nb, cell) + (not exercises.is_check(cell))
                 nb.cells.insert(place, _new_cell(nb, kept, f"added-to-{grade_id}"))
     remarks += _add_missing(nb, source_cells, name)
-    remarks += settle(nb, _asked(name), list(source_cells))
-    nb["metadata"] = copy.deepcopy(source.metadata)  # what editors say of themselves is no answer
+    remarks += reorder(nb, _checked_functions(name), list(source_cells))
+    nb["metadata"] = copy.deepcopy(source.metadata)  # not that of the learner's editor
     return remarks, tampering
 
 
-def _forget_front_ends(nb: NotebookNode) -> None:
-    """Leave nothing but nbgrader's marks: a tag, say, would have a cell skipped.
-
-    And no outputs: what an older notebook says of them may be anything.
-    """
+def _drop_metadata(nb: NotebookNode) -> None:
+    """Remove all metadata but nbgrader's, since a tag could skip a cell, and all outputs."""
     for cell in nb.cells:
         marks = cell.metadata.get("nbgrader")
         known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
@@ -69,7 +65,7 @@ def _grade_id(cell: NotebookNode) -> str | None:
 
 
 def _restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[str]:
-    """Metadata for cells that lost it; none for cells whose grade id is not of this exercise."""
+    """Restore nbgrader's metadata, and remove that of another exercise; yield remarks."""
     by_cell_id = {cell.id: grade_id for grade_id, cell in source_cells.items()}
     taken = {_grade_id(cell) for cell in nb.cells}
     for cell in nb.cells:
@@ -86,7 +82,7 @@ def _restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[s
 
 
 def _by_content(cell: NotebookNode, source_cells: SourceCells) -> str | None:
-    """The grade id that this cell had: it calls the same check or defines the same function."""
+    """Return the grade id of the source cell that calls the same check or defines its function."""
     call = re.match(r"""\s*check\(\s*["']([\w-]+)["']""", cell.source)
     if call and call.group(1) in source_cells:
         return call.group(1)
@@ -98,9 +94,9 @@ def _by_content(cell: NotebookNode, source_cells: SourceCells) -> str | None:
 
 
 def _remove_duplicates(nb: NotebookNode, source_cells: SourceCells) -> list[str]:
-    """Of cells with the same grade id the last keeps it; earlier ones run as the learner's own.
+    """Keep a grade id in the last of its cells only; earlier ones become the learner's own.
 
-    A copy of a check cell is removed: it would only run the check once more.
+    Copies of a check cell are removed: they would only run the check again.
     """
     remarks, seen = [], set()
     for index in range(len(nb.cells) - 1, -1, -1):
@@ -129,48 +125,47 @@ def _retype(cell: NotebookNode, original: NotebookNode) -> None:
 
 
 def _restore_text(cell: NotebookNode, original: NotebookNode) -> tuple[list[str], str]:
-    """Give a locked cell its text back: (what somebody changed, code that somebody added)."""
+    """Restore a locked cell's text; return (lines about tampering, code that was added)."""
     marks = original.metadata.nbgrader
     if marks.solution:
         return [], ""
-    told, kept = [], ""
+    tampering, kept = [], ""
     if cell.source.split() != original.source.split():
         whole = False
         if original.cell_type == "code":
             kept, whole = added(cell.source, original.source)
         if not whole:
-            told.append(f"the text of the locked cell {marks.grade_id} was changed")
+            tampering.append(f"the text of the locked cell {marks.grade_id} was changed")
     if marks.grade and cell.metadata.nbgrader.get("points", marks.points) != marks.points:
-        told.append(f"the points of the cell {marks.grade_id} were changed")
+        tampering.append(f"the points of the cell {marks.grade_id} were changed")
     cell.source = original.source
-    return told, kept
+    return tampering, kept
 
 
 def _new_cell(nb: NotebookNode, source: str, name: str) -> NotebookNode:
     cell: NotebookNode = new_code_cell(source, id=name)
-    if nb.get("nbformat_minor", 5) < 5:  # which has no ids
+    if nb.get("nbformat_minor", 5) < 5:  # cells have no ids before 4.5
         del cell["id"]
     return cell
 
 
 def _index(nb: NotebookNode, cell: NotebookNode) -> int:
-    """Its place; two cells may be equal."""
+    """Return the position of this very cell: others may be equal to it."""
     return next(index for index, one in enumerate(nb.cells) if one is cell)
 
 
-def _asked(name: str) -> dict[str, str]:
-    """The check of each part → the function that it asks."""
+def _checked_functions(name: str) -> dict[str, str]:
+    """Return each part's check → the function that it checks."""
     return {part.key: part.function for part in exercises.load(name).parts}
 
 
 def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list[str]:
-    """Put deleted cells back: checks behind the last cell that defines their function.
+    """Put deleted cells back, checks below the last cell that defines their function.
 
-    A deleted solution cell has nothing in it that could be put back; an empty one takes its place,
-    so that the gradebook finds all the cells that it knows.
+    A deleted solution cell comes back empty: the gradebook needs a cell for each of its rows.
     """
     remarks = []
-    asked = _asked(name)
+    checked = _checked_functions(name)
     place = -1
     for grade_id, original in source_cells.items():
         there = [index for index, cell in enumerate(nb.cells) if _grade_id(cell) == grade_id]
@@ -178,11 +173,11 @@ def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list
             place = there[0]
             continue
         remarks.append(f"the cell {grade_id} was missing")
-        if grade_id in asked:
+        if grade_id in checked:
             defined = [
                 index
                 for index, cell in enumerate(nb.cells)
-                if cell.cell_type == "code" and asked[grade_id] in functions(cell.source)
+                if cell.cell_type == "code" and checked[grade_id] in functions(cell.source)
             ]
             place = max([place, *defined])
         place += 1

@@ -1,4 +1,4 @@
-"""What was handed in: found and read with care, as anything may stand in its place."""
+"""Finds and reads submissions in a course folder, where learners may have put anything."""
 
 import hashlib
 import os
@@ -8,29 +8,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grading.intake import careful
-from grading.intake.copies import NAMES_SHOWN, NOTEBOOK_BYTES, choose
-from grading.intake.names import shown, unfit
+from grading.intake import safe_files
+from grading.intake.copies import MAX_NOTEBOOK_BYTES, choose, name_list
+from grading.intake.names import name_problem, printable
 from grading.release import exercises
 
-STAMP_BYTES = 1_000
-ENDINGS = (".ipynb", ".ipynb.txt", ".ipynb.json")
-EXCHANGED = ("timestamp.txt", "submission_secret.txt")  # which `nbgrader submit` puts beside it
-LITTER = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
-DEEPEST, FOLDERS = 3, 100  # below an exercise's folder, in which a notebook is looked for
+MAX_TIMESTAMP_BYTES = 1_000
+NOTEBOOK_SUFFIXES = (".ipynb", ".ipynb.txt", ".ipynb.json")
+EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # added by `nbgrader submit`
+SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
+MAX_DEPTH, MAX_FOLDERS = 3, 100  # below an exercise's folder, searched for notebooks
 LINK = "a link and not a folder"
 NOT_AN_EXERCISE = "not the name of an exercise"
-MODULES = {*sys.stdlib_module_names, "IPython", "ipykernel", "matplotlib", "numpy", "rooflib"}
+LIBRARIES = {"IPython", "ipykernel", "matplotlib", "numpy", "rooflib"}
+IMPORTED_MODULES = {*sys.stdlib_module_names, *LIBRARIES}
 
 
 @dataclass(frozen=True)
 class Submission:
     """What one student handed in for one exercise.
 
-    notebook: None if nothing there can be graded; then `reason` says why. remarks: what was put
-    right without costing points. tampering: what rarely happens by accident.
-    question: what the instructor has to decide, though the notebook is graded meanwhile. note: that
-    copies with less work do not count.
+    notebook: None if nothing there can be graded; then `reason` says why. remarks: what was
+    corrected without loss of points. tampering: what rarely happens by accident. question: what the
+    instructor has to decide; the notebook is graded meanwhile. note: which copies do not count.
     """
 
     student: str
@@ -44,24 +44,24 @@ class Submission:
     note: str = ""
 
     def read(self) -> tuple[bytes, bytes, str]:
-        """(content of the notebook, of timestamp.txt, why the notebook has none)."""
+        """Return (content of the notebook, of timestamp.txt, why the notebook has none)."""
         base = self.folder.parents[1]  # submitted/
-        found, reason = b"", self.reason
+        content, reason = b"", self.reason
         if self.notebook is not None:
-            place = self.notebook.relative_to(base).parts
-            found, reason = careful.content(base, place, NOTEBOOK_BYTES)
-        place = (*self.folder.relative_to(base).parts, "timestamp.txt")
-        stamp, problem = careful.content(base, place, STAMP_BYTES)
-        return found, b"" if problem else stamp, reason
+            path = self.notebook.relative_to(base).parts
+            content, reason = safe_files.read(base, path, MAX_NOTEBOOK_BYTES)
+        path = (*self.folder.relative_to(base).parts, "timestamp.txt")
+        timestamp, problem = safe_files.read(base, path, MAX_TIMESTAMP_BYTES)
+        return content, b"" if problem else timestamp, reason
 
 
-def digest(content: bytes, stamp: bytes, reason: str) -> str:
-    """Changes when what was handed in changes."""
-    return hashlib.sha256(repr((reason, stamp)).encode() + content).hexdigest()
+def digest(content: bytes, timestamp: bytes, reason: str) -> str:
+    """Return a digest that changes when the submission changes."""
+    return hashlib.sha256(repr((reason, timestamp)).encode() + content).hexdigest()
 
 
 def submissions(course: Path) -> list[Submission]:
-    """All submissions in the course folder, by student and exercise."""
+    """Return all submissions in the course folder, by student and exercise."""
     base = course / "submitted"
     return [
         _submission(base, student, folder, exercise)
@@ -71,44 +71,48 @@ def submissions(course: Path) -> list[Submission]:
 
 
 def handed_in(course: Path) -> list[str]:
-    """The students who have a folder in submitted/."""
+    """Return the students who have a folder in submitted/."""
     return _students(course / "submitted")
 
 
-def strangers(course: Path) -> list[str]:
-    """What in submitted/ lies or is named so that it can't be graded, as lines to show."""
+def misplaced(course: Path) -> list[str]:
+    """Return a line for each entry of submitted/ whose place or name keeps it from being graded."""
     base = course / "submitted"
-    return [f"{place}: {problem}" for place, problem in _strange(base)]
+    return [f"{path}: {problem}" for path, problem in _misplaced(base)]
 
 
 def refused_students(course: Path) -> list[tuple[str, str]]:
-    """(name, fit to be shown; why it is refused) of each folder that may be a student's."""
+    """Return (printable name, problem) of each folder in submitted/ with a name that is refused."""
     base = course / "submitted"
     return [
-        (shown(name), problem)
+        (printable(name), problem)
         for name, mode in _entries(base)
-        if stat.S_ISDIR(mode) and name not in LITTER and (problem := unfit(name))
+        if stat.S_ISDIR(mode) and name not in SYSTEM_FILES and (problem := name_problem(name))
     ]
 
 
-def refuse_odd_files(folder: Path) -> None:
-    """Raise a ValueError if nbgrader, which copies the folder, would trip over something in it."""
+def refuse_special_files(folder: Path) -> None:
+    """Raise ValueError if the folder holds links, FIFOs or oversized notebooks.
+
+    nbgrader copies the whole folder.
+    """
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(parent, name)
             mode = path.lstat().st_mode
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise ValueError(f"{shown(name)} is neither a file nor a folder; take it out")
-            if path.suffix == ".ipynb" and path.stat().st_size > NOTEBOOK_BYTES:
-                raise ValueError(f"{shown(name)} has more than {NOTEBOOK_BYTES // 10**6} MB")
+                raise ValueError(f"{printable(name)} is neither a file nor a folder; take it out")
+            if path.suffix == ".ipynb" and path.stat().st_size > MAX_NOTEBOOK_BYTES:
+                size = f"more than {MAX_NOTEBOOK_BYTES // 10**6} MB"
+                raise ValueError(f"{printable(name)} has {size}")
 
 
 def _students(base: Path) -> list[str]:
-    return [name for name, mode in _entries(base) if stat.S_ISDIR(mode) and not unfit(name)]
+    return [name for name, mode in _entries(base) if stat.S_ISDIR(mode) and not name_problem(name)]
 
 
 def _exercises(base: Path, student: str) -> dict[str, str]:
-    """Exercise → the name of its folder, which may be in other letters."""
+    """Return exercise → the name of its folder, which may differ in case."""
     known = {name.casefold(): name for name in exercises.names()}
     found: dict[str, str] = {}
     for name, mode in _entries(base, student):
@@ -118,54 +122,54 @@ def _exercises(base: Path, student: str) -> dict[str, str]:
     return found
 
 
-def _strange(base: Path) -> Iterator[tuple[str, str]]:
-    """(place, problem)"""
+def _misplaced(base: Path) -> Iterator[tuple[str, str]]:
+    """Yield (path, problem) of each misplaced entry."""
     for name, mode in _entries(base):
-        if name in LITTER:
+        if name in SYSTEM_FILES:
             continue
         if stat.S_ISLNK(mode):
             if (base / name).is_dir():
-                yield shown(name), LINK
+                yield printable(name), LINK
         elif not stat.S_ISDIR(mode):
             if _looks_like_a_notebook(name):
-                yield shown(name), "a notebook must lie in STUDENT/EXERCISE/"
-        elif problem := unfit(name) or _closed(base, name):
-            yield shown(name), problem
+                yield printable(name), "a notebook must lie in STUDENT/EXERCISE/"
+        elif problem := name_problem(name) or _unreadable(base, name):
+            yield printable(name), problem
         else:
-            for inner, why in _strange_of(base, name):
+            for inner, why in _misplaced_of(base, name):
                 yield f"{name}/{inner}", why
 
 
-def _strange_of(base: Path, student: str) -> Iterator[tuple[str, str]]:
+def _misplaced_of(base: Path, student: str) -> Iterator[tuple[str, str]]:
     taken = _exercises(base, student)
     known = {name.casefold() for name in exercises.names()}
     for name, mode in _entries(base, student):
         is_folder = stat.S_ISDIR(mode)
-        if name in LITTER or name in taken.values():
+        if name in SYSTEM_FILES or name in taken.values():
             continue
         if stat.S_ISLNK(mode) and (base / student / name).is_dir():
             exercise = name.casefold() in known
-            yield shown(name), LINK if exercise else NOT_AN_EXERCISE
+            yield printable(name), LINK if exercise else NOT_AN_EXERCISE
         elif is_folder and name.casefold() in known:
-            yield shown(name), "the exercise has another folder"
+            yield printable(name), "the exercise has another folder"
         elif is_folder and (not name.startswith(".") or name.lstrip(".").casefold() in known):
-            yield shown(name), NOT_AN_EXERCISE
+            yield printable(name), NOT_AN_EXERCISE
         elif not is_folder and _looks_like_a_notebook(name):
-            yield shown(name), "a notebook must lie in a folder with the name of its exercise"
+            yield printable(name), "a notebook must lie in a folder with the name of its exercise"
 
 
-def _closed(base: Path, student: str) -> str:
-    """Why what is in this folder can't be seen, "" if it can."""
+def _unreadable(base: Path, student: str) -> str:
+    """Return why this folder cannot be listed, "" if it can."""
     try:
-        careful.entries(base, (student,))
+        safe_files.list_folder(base, (student,))
     except OSError as error:
-        return careful.why(error, "the folder")
+        return safe_files.reason(error, "the folder")
     return ""
 
 
 def _entries(base: Path, *parts: str) -> list[tuple[str, int]]:
     try:
-        return careful.entries(base, parts)
+        return safe_files.list_folder(base, parts)
     except OSError:
         return []
 
@@ -173,30 +177,28 @@ def _entries(base: Path, *parts: str) -> list[tuple[str, int]]:
 def _submission(base: Path, student: str, name: str, exercise: str) -> Submission:
     folder = base / student / name
     try:
-        there = careful.entries(base, (student, name))
+        entries = safe_files.list_folder(base, (student, name))
     except OSError as error:
-        return Submission(student, exercise, folder, None, careful.why(error, "the folder"))
-    files = [one for one, mode in there if not stat.S_ISDIR(mode)]
+        return Submission(student, exercise, folder, None, safe_files.reason(error, "the folder"))
+    files = [entry for entry, mode in entries if not stat.S_ISDIR(mode)]
     remarks = []
     notebooks = _notebooks(base, (student, name))
     chosen, reason, question, note = choose(base, (student, name), notebooks, exercise)
     if chosen is None:
         return Submission(student, exercise, folder, None, reason)
     if name != exercise:
-        remarks.append(f"the folder was named {shown(name)}")
+        remarks.append(f"the folder was named {printable(name)}")
     if chosen != (f"{exercise}.ipynb",):
-        remarks.append(f"the notebook was named {shown('/'.join(chosen))}")
-    aside = [one for one in files if one not in EXCHANGED and one not in LITTER]
-    aside += ["/".join(path) for path in notebooks if len(path) > 1]
-    aside = [one for one in aside if one != "/".join(chosen)]
-    if aside:
-        names = ", ".join(map(shown, aside[:NAMES_SHOWN]))
-        more = f" and {len(aside) - NAMES_SHOWN} more" if len(aside) > NAMES_SHOWN else ""
-        remarks.append(f"left aside: {names}{more}")
+        remarks.append(f"the notebook was named {printable('/'.join(chosen))}")
+    ignored = [file for file in files if file not in EXCHANGE_FILES and file not in SYSTEM_FILES]
+    ignored += ["/".join(path) for path in notebooks if len(path) > 1]
+    ignored = [path for path in ignored if path != "/".join(chosen)]
+    if ignored:
+        remarks.append(f"left aside: {name_list(ignored)}")
     tampering = [
-        f"{one} lay beside the notebook and has the name of a module that it uses"
-        for one, _ in there
-        if one.removesuffix(".py") in MODULES
+        f"{entry} lay beside the notebook and has the name of a module that it uses"
+        for entry, _ in entries
+        if entry.removesuffix(".py") in IMPORTED_MODULES
     ]
     return Submission(
         student,
@@ -211,19 +213,19 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
     )
 
 
-def _notebooks(base: Path, place: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Notebooks in this folder and in those below it, where archives unpack; paths from it."""
+def _notebooks(base: Path, folder: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the paths of all notebooks below this folder: archives unpack into subfolders."""
     found: list[tuple[str, ...]] = []
     waiting: list[tuple[str, ...]] = [()]
-    looked = 0
-    while waiting and looked < FOLDERS:
-        here = waiting.pop(0)
-        looked += 1
-        for name, mode in _entries(base, *place, *here):
+    searched = 0
+    while waiting and searched < MAX_FOLDERS:
+        below = waiting.pop(0)
+        searched += 1
+        for name, mode in _entries(base, *folder, *below):
             if _is_notebook(name, mode):
-                found.append((*here, name))
-            elif stat.S_ISDIR(mode) and name[0] not in "._" and len(here) < DEEPEST:
-                waiting.append((*here, name))
+                found.append((*below, name))
+            elif stat.S_ISDIR(mode) and name[0] not in "._" and len(below) < MAX_DEPTH:
+                waiting.append((*below, name))
     return found
 
 
@@ -232,5 +234,5 @@ def _is_notebook(name: str, mode: int) -> bool:
 
 
 def _looks_like_a_notebook(name: str) -> bool:
-    """Also with what browsers and mail programs put behind its name; not what macOS hides."""
-    return name.lower().endswith(ENDINGS) and not name.startswith(".")
+    """Accept suffixes that browsers and mail programs add; skip macOS's hidden files."""
+    return name.lower().endswith(NOTEBOOK_SUFFIXES) and not name.startswith(".")

@@ -1,4 +1,4 @@
-"""From the answers of a submitted notebook to points and sentences, part by part."""
+"""Turns the answers of a submitted notebook into points and sentences, part by part."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -10,19 +10,19 @@ from nbformat import NotebookNode, from_dict
 
 from grading.execution.questions import Questions
 from grading.execution.time_limits import TimeLimits
-from grading.judging.fit import LARGEST, fit
-from grading.limits import Overrun, apart
+from grading.judging.validation import MAX_INTEGER, validated
+from grading.limits import Overrun, run_limited
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 
-JUDGE_SECONDS = 10  # of computing, for all parts together; as much again if that is too little
-ENDING = ("died", "too-late")  # problems after which the answers are not the function's own
-FEW, SHORT = 100, 100  # entries of an answer, and characters of a text in it
-# Nothing about how: a function that chooses its failure could tell what it was asked.
-HIDDEN_ALONE = (
+JUDGE_SECONDS = 10  # CPU time for all parts together; then as much again, split among them
+ENDING = ("died", "too-late")  # problems after which no further call is made
+SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
+# Says no more: a function that chooses how to fail could report what it was asked.
+ONLY_HIDDEN_FAIL = (
     "Right for the published cases, but not for all of the values that were not shown. The check "
     "names the ranges that they come from: try the ends, and what lies between."
 )
@@ -30,11 +30,11 @@ HIDDEN_ALONE = (
 
 @dataclass(frozen=True)
 class Graded:
-    """The verdict on one part: points out of how many, and what explains the missing ones.
+    """The verdict on one part: `points` out of `of`, and the explanation.
 
-    cause: the key of a misconception or of a problem, "" if the part is right or nothing is known;
-    for the instructor. sentences: for the learner, and of the published cases alone.
-    asked: whether values for all cases were asked for.
+    cause: for the instructor, the key of a misconception or a problem; "" if the part is right or
+    the cause is unknown. sentences: for the learner, about the published cases only. asked: whether
+    the function was called with all cases.
     """
 
     key: str
@@ -46,10 +46,10 @@ class Graded:
 
 
 class Asked(NamedTuple):
-    """What came of the two questions about a part, None for one that was not put.
+    """The answers for a part's published and hidden cases, None where the part was not asked.
 
-    The published cases of all parts are asked before any hidden one, so that what a function
-    answers to them can't depend on what it was not to see.
+    The published cases of all parts are asked before any hidden one, so that answers to them cannot
+    depend on hidden inputs.
     """
 
     published: Sequence[Answer] | None
@@ -58,9 +58,9 @@ class Asked(NamedTuple):
 
 @functools.cache
 def cases(name: str, key: str, seed: str) -> tuple[Cases, Cases]:
-    """What decides about a part, for a whole class: the published cases, and the hidden ones.
+    """Return a part's published and hidden cases, the same for the whole class.
 
-    So what a learner's own check calls "not right yet" gets no points.
+    The published ones count too: what a learner's own check calls "not right yet" gets no points.
     """
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
     return published_cases(name, key), hidden(name, part, seed)
@@ -68,7 +68,7 @@ def cases(name: str, key: str, seed: str) -> tuple[Cases, Cases]:
 
 @functools.cache
 def published_cases(name: str, key: str) -> Cases:
-    """Those of a part that do not depend on the course."""
+    """Return a part's published cases, which do not depend on the course."""
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
     return published(name, part)
 
@@ -76,9 +76,9 @@ def published_cases(name: str, key: str) -> Cases:
 def judge_parts(
     name: str, questions: Questions, seed: str, limits: TimeLimits, trouble: str = ""
 ) -> dict[str, Graded]:
-    """Ask for each part's values and judge them: key → Graded.
+    """Ask for each part's values and judge them; return key → Graded.
 
-    trouble: why the notebook was not run to its end, "" if it was.
+    trouble: why the notebook did not run to its end, "" if it did.
     """
     parts = exercises.load(name).parts
     known = {part.key: cases(name, part.key, seed) for part in parts}
@@ -87,13 +87,13 @@ def judge_parts(
         for part in parts
         for shown, unseen in [known[part.key]]
     }
-    questions.told = any(map(_goes_on, first.values()))
+    questions.told = any(map(_continues, first.values()))
     asked = {
         part.key: Asked(
             first[part.key],
-            # Whether the same is drawn again, the published cases have shown; it takes long.
+            # Drawing a figure twice takes long, and the published cases have been drawn twice.
             questions.ask(part, known[part.key][1].inputs, limits, again=part.kind != "figure")
-            if _goes_on(first[part.key])
+            if _continues(first[part.key])
             else None,
         )
         for part in parts
@@ -102,20 +102,19 @@ def judge_parts(
         part.key: functools.partial(_graded, part, asked[part.key], known[part.key], trouble)
         for part in parts
     }
-    # A copy of this process costs more than all else here, and who has sent a few numbers or names
-    # has sent nothing that could take long.
+    # A fork costs more than everything else here, and a few numbers or names are judged at once.
     found = {
         part.key: judged[part.key]()
         for part in parts
-        if all(map(_is_little, _said(asked[part.key])))
+        if all(map(_is_small, _values(asked[part.key])))
     }
     large = [part for part in parts if part.key not in found]
     try:
         if large:
-            found |= apart(
+            found |= run_limited(
                 lambda: {part.key: judged[part.key]() for part in large}, cpu=JUDGE_SECONDS
             )
-    except Overrun:  # one of them is too much: which one?
+    except Overrun:  # find out which part it was
         each = JUDGE_SECONDS / len(large)
         found |= {part.key: _alone(part, judged[part.key], each) for part in large}
     return {
@@ -125,41 +124,41 @@ def judge_parts(
     }
 
 
-def _said(asked: Asked) -> list[Any]:
+def _values(asked: Asked) -> list[Any]:
     return [answer.value for answers in asked if answers is not None for answer in answers]
 
 
-def _is_little(value: Any) -> bool:
-    """Whether this is a number or a short text, or a list or dictionary of a few of them."""
+def _is_small(value: Any) -> bool:
+    """Whether this is a number or a short text, or a few of them in a list or dictionary."""
     if isinstance(value, dict):
-        return _is_little([*value, *value.values()])
+        return _is_small([*value, *value.values()])
     entries = value if isinstance(value, list) else [value]
-    return len(entries) <= FEW and all(
+    return len(entries) <= SMALL_ANSWER_ENTRIES and all(
         entry is None
         or type(entry) is float
-        or (type(entry) is int and abs(entry) <= LARGEST)
-        or (type(entry) is str and len(entry) <= SHORT)
+        or (type(entry) is int and abs(entry) <= MAX_INTEGER)
+        or (type(entry) is str and len(entry) <= SMALL_TEXT_CHARACTERS)
         for entry in entries
     )
 
 
 def _alone(part: Part, judged: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any]:
     try:
-        entry: dict[str, Any] = apart(judged, cpu=seconds)
+        entry: dict[str, Any] = run_limited(judged, cpu=seconds)
     except Overrun:
         entry = asdict(_unreadable(part))
     return entry
 
 
-def _goes_on(answers: Sequence[Answer] | None) -> bool:
-    """Whether hidden cases are asked for: not after what has decided the verdict already."""
+def _continues(answers: Sequence[Answer] | None) -> bool:
+    """Whether hidden cases are asked next: not if a problem has decided the verdict already."""
     return answers is not None and not (
         answers[0].problem or any(answer.problem in ENDING for answer in answers)
     )
 
 
 def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> dict[str, Any]:
-    """Graded as a dictionary, of plain data alone."""
+    """Return `Graded` as a dictionary of plain data."""
     if asked.published is None:
         why = trouble or "The notebook did not get as far as this check."
         return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))
@@ -170,7 +169,7 @@ def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) 
         else:
             whole = _judged([*asked.published, *asked.hidden], known[0] + known[1], part)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        # Not what the probe sends: something else has spoken in its place.
+        # The probe sends no such values: learner code wrote them in its place.
         return asdict(_unreadable(part))
     passed = first.passed and whole.passed and asked.hidden is not None
     return asdict(
@@ -179,8 +178,7 @@ def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) 
             part.points if passed else 0,
             part.points,
             whole.cause,
-            first.sentences if passed or not first.passed else (HIDDEN_ALONE,),
-            # A problem with the first case ends the questions.
+            first.sentences if passed or not first.passed else (ONLY_HIDDEN_FAIL,),
             asked=asked.hidden is not None,
         )
     )
@@ -191,25 +189,25 @@ def _unreadable(part: Part) -> Graded:
 
 
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
-    """ValueError and its like for answers that may be anything but those of the probe."""
-    fitting = [fit(answer, part.kind) for answer in answers]
-    with numpy.errstate(all="ignore"):  # nothing is printed about a learner's numbers
-        return judge(fitting, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
+    """Compare answers with the expected values; raise ValueError if the probe did not send them."""
+    checked = [validated(answer, part.kind) for answer in answers]
+    with numpy.errstate(all="ignore"):  # no warnings about a learner's numbers
+        return judge(checked, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
 
 
 def write(cell: NotebookNode, part: Graded) -> None:
-    """The verdict as the outputs of a check cell: sentences, and the points that nbgrader reads."""
-    said = list(part.sentences)
+    """Set a check cell's outputs: the sentences, and the points that nbgrader reads."""
+    sentences = list(part.sentences)
     if part.points == part.of:
-        said = ["Right, for the published cases and for values that were not shown."]
+        sentences = ["Right, for the published cases and for values that were not shown."]
     elif part.asked:
-        said.append("Asked with the published cases and with values that were not shown.")
-    lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *said]
-    # As `new_output` makes them, which would look up whether they are valid.
-    spoken: dict[str, Any] = {"name": "stdout", "text": "\n".join(lines) + "\n"}
+        sentences.append("Asked with the published cases and with values that were not shown.")
+    lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *sentences]
+    # `new_output` makes the same but validates it, which takes time.
+    printed: dict[str, Any] = {"name": "stdout", "text": "\n".join(lines) + "\n"}
     points = {"data": {"text/plain": str(float(part.points))}, "execution_count": 1}
     cell.outputs = [
-        from_dict({"output_type": "stream", **spoken}),
+        from_dict({"output_type": "stream", **printed}),
         from_dict({"output_type": "execute_result", "metadata": {}, **points}),
     ]
     cell.execution_count = 1

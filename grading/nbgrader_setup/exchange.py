@@ -1,157 +1,151 @@
-"""nbgrader's exchange, a folder into which every learner may write: what is taken out of it.
+"""nbgrader's exchange, a folder into which every learner can write: how files are taken out of it.
 
-nbgrader collects by the names of folders that learners have made there, copies what is in them, and
-ends at the first one that it does not understand. And it returns feedback only to hand-ins that
-came through the exchange. It has no settings for that, so methods of it are replaced.
+nbgrader's own collect trusts folder names and stops at the first one that it cannot parse; its
+release of feedback stops at the first submission that did not come through the exchange.
+`nbgrader_config.py` puts these two classes in their place.
 """
 
-import functools
 import hashlib
+import os
 import pwd
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]
+from nbgrader.api import Gradebook, MissingEntry  # type: ignore[import-untyped]
 from nbgrader.exchange.default import (  # type: ignore[import-untyped]
     ExchangeCollect,
     ExchangeReleaseFeedback,
 )
+from nbgrader.utils import parse_utc  # type: ignore[import-untyped]
 
-from grading.intake import careful
-from grading.intake.names import shown, unfit
-from grading.intake.submissions import refuse_odd_files
+from grading.intake import safe_files
+from grading.intake.names import name_problem, printable
+from grading.intake.submissions import refuse_special_files
 from grading.records.seed import course_seed
 
 Record = dict[str, Any]  # nbgrader's own: username, filename, timestamp
-STAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-MOST_BYTES = 1_000  # of each of these two
+TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+MAX_FILE_BYTES = 1_000  # of each of these two files
 
 
-def install() -> None:
-    """Replace the methods, once in this process."""
-    if not hasattr(ExchangeCollect.init_src, "__wrapped__"):
-        ExchangeCollect._path_to_record = _understood(ExchangeCollect._path_to_record)
-        ExchangeCollect._sort_by_timestamp = _own_first(ExchangeCollect._sort_by_timestamp)
-        ExchangeCollect.init_src = _fit(ExchangeCollect.init_src)
-        ExchangeReleaseFeedback.copy_files = _completed(ExchangeReleaseFeedback.copy_files)
-        CourseDirectory.get_existing_timestamp = _or_none(CourseDirectory.get_existing_timestamp)
+class Collect(ExchangeCollect):  # type: ignore[misc]
+    """`nbgrader collect`, which leaves what it cannot collect where it is."""
 
-
-def _understood(plain: Callable[..., Record]) -> Callable[..., Record]:
-    """A folder whose name says no time belongs to nobody, and ends nothing."""
-
-    @functools.wraps(plain)
-    def record(self: Any, path: str) -> Record:
-        try:
-            return plain(self, path)
-        except Exception:  # of whatever parser of times
-            return {"username": "", "filename": Path(path).name, "timestamp": datetime.min}
-
-    return record
-
-
-def _or_none(plain: Callable[..., datetime | None]) -> Callable[..., datetime | None]:
-    """What a learner wrote into timestamp.txt may be no time."""
-
-    @functools.wraps(plain)
-    def get_existing_timestamp(self: Any, folder: str) -> datetime | None:
-        try:
-            return plain(self, folder)
-        except Exception:  # of whatever parser of times
-            return None
-
-    return get_existing_timestamp
-
-
-def _own_first(plain: Callable[..., list[Record]]) -> Callable[..., list[Record]]:
-    """A hand-in that somebody else made in a student's name stands behind the student's own."""
-
-    @functools.wraps(plain)
-    def sort_by_timestamp(self: Any, records: Sequence[Record]) -> list[Record]:
-        own = [one for one in records if self.check_owner and _is_own(self, one)]
-        others = [one for one in records if one not in own]
-        return [*plain(self, own), *plain(self, others)]
-
-    return sort_by_timestamp
-
-
-def _is_own(collect: Any, record: Record) -> bool:
-    try:
-        owner = Path(collect.inbound_path, record["filename"]).lstat().st_uid
-        return bool(pwd.getpwuid(owner).pw_name == record["username"])
-    except (OSError, KeyError):
-        return False
-
-
-def _fit(plain: Callable[..., None]) -> Callable[..., None]:
-    """Without what can't be collected; what was collected before stays."""
-
-    @functools.wraps(plain)
-    def init_src(self: Any) -> None:
-        plain(self)
-        taken = []
-        for one in self.src_records:
-            if problem := _problem(self, one):
+    def init_src(self) -> None:
+        """Choose one record per student for `copy_files`."""
+        if not self.coursedir.course_id:
+            self.fail("No course id specified. Re-run with --course flag.")
+        self.course_path = str(Path(self.root, self.coursedir.course_id))
+        self.inbound_path = str(Path(self.course_path, "inbound"))
+        if not Path(self.inbound_path).is_dir():
+            self.fail(f"Course not found: {self.inbound_path}")
+        if not os.access(self.inbound_path, os.R_OK | os.X_OK):
+            self.fail(f"You don't have read permissions for the directory: {self.inbound_path}")
+        student = self.coursedir.student_id or "*"
+        pattern = f"{student}+{self.coursedir.assignment_id}+*"
+        by_student: dict[str, list[Record]] = {}
+        for folder in Path(self.inbound_path).glob(pattern):
+            record = _record(folder.name)
+            by_student.setdefault(record["username"], []).append(record)
+        self.duedate = self._due_date()
+        self.src_records = []
+        for records in by_student.values():
+            chosen = self._choose(records)
+            if problem := self._problem(chosen):
                 self.log.error(
-                    "%s: %s; it is left in the exchange", shown(one["filename"]), problem
+                    "%s: %s; it is left in the exchange", printable(chosen["filename"]), problem
                 )
             else:
-                taken.append(one)
-        self.src_records = taken
+                self.src_records.append(chosen)
 
-    return init_src
+    def _due_date(self) -> datetime | None:
+        due: datetime | None = None
+        with (
+            Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book,
+            suppress(MissingEntry),
+        ):
+            due = book.find_assignment(self.coursedir.assignment_id).duedate
+        return due
+
+    def _choose(self, records: Sequence[Record]) -> Record:
+        """Return the record that counts: the newest, or the newest in time if that is asked for.
+
+        Those that the student's own account wrote come before those that another account wrote in
+        the student's name.
+        """
+        newest = sorted(records, key=lambda record: record["timestamp"], reverse=True)
+        newest.sort(key=lambda record: not (self.check_owner and self.is_owner(record)))
+        if self.duedate is not None and self.before_duedate:
+            in_time = [record for record in newest if record["timestamp"] <= self.duedate]
+            newest = in_time or newest
+        return newest[0]
+
+    def is_owner(self, record: Record) -> bool:
+        """Whether the account that wrote the folder has the student's name."""
+        try:
+            owner = Path(self.inbound_path, record["filename"]).lstat().st_uid
+            return bool(pwd.getpwuid(owner).pw_name == record["username"])
+        except (OSError, KeyError):
+            return False
+
+    def _problem(self, record: Record) -> str:
+        """Return why a record cannot be collected, "" if it can."""
+        student, folder = record["username"], Path(self.inbound_path, record["filename"])
+        if not student:
+            return "not the name of a hand-in"
+        if problem := name_problem(student):
+            return problem
+        if folder.is_symlink() or not folder.is_dir():
+            return "not a folder"
+        try:
+            refuse_special_files(folder)
+            size = self.get_size(str(folder))
+        except (ValueError, OSError, RecursionError) as error:
+            return str(error)
+        most = 1000 * self.coursedir.max_dir_size
+        return f"more than {most / 10**6:g} MB" if size > most else ""
 
 
-def _problem(collect: Any, record: Record) -> str:
-    student, folder = record["username"], Path(collect.inbound_path, record["filename"])
-    if not student:
-        return "not the name of a hand-in"
-    if why := unfit(student):
-        return why
-    if folder.is_symlink() or not folder.is_dir():
-        return "not a folder"
+def _record(filename: str) -> Record:
+    """Parse <student>+<exercise>+<time>[+<random>]; the username is "" if there is no time."""
+    student, _, time, *_ = filename.rsplit("+", 3)
     try:
-        refuse_odd_files(folder)
-        size = collect.get_size(str(folder))
-    except (ValueError, OSError, RecursionError) as error:
-        return str(error)
-    most = 1000 * collect.coursedir.max_dir_size
-    return f"more than {most / 10**6:g} MB" if size > most else ""
+        return {"username": student, "filename": filename, "timestamp": parse_utc(time)}
+    except Exception:  # nbgrader's time parsers raise many kinds
+        return {"username": "", "filename": filename, "timestamp": datetime.min}
 
 
-def _completed(plain: Callable[..., None]) -> Callable[..., None]:
-    """Pages lie in the exchange under a name that only their learner can know.
+class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
+    """`nbgrader release_feedback`, which also takes submissions that came some other way.
 
-    It is made of a secret that the learner's `nbgrader submit` drew. Where a hand-in came otherwise
-    nobody can fetch the page, and nothing ends.
+    The exchange names each page after a secret that the learner's `nbgrader submit` drew. A
+    submission without one gets a page whose name nobody can guess, so nobody can fetch it.
     """
 
-    @functools.wraps(plain)
-    def copy_files(self: Any) -> None:
+    def copy_files(self) -> None:
         course, exercise = Path(self.coursedir.root), self.coursedir.assignment_id
         feedback = Path(self.coursedir.format_path(self.coursedir.feedback_directory, ".", "."))
         for folder in sorted(feedback.glob(f"*/{exercise}")):
-            _complete(folder, course, folder.parent.name, exercise)
-        plain(self)
-
-    return copy_files
+            add_exchange_files(folder, course, folder.parent.name, exercise)
+        super().copy_files()
 
 
-def _complete(folder: Path, course: Path, student: str, exercise: str) -> None:
-    """Have both files that nbgrader reads stand beside the page."""
+def add_exchange_files(folder: Path, course: Path, student: str, exercise: str) -> None:
+    """Put the two files that nbgrader reads beside the feedback page in `folder`."""
     secret = _text(course, student, exercise, SECRET)
     if not secret.strip():
         words = f"{course_seed(course)} {student} {exercise}"
         secret = hashlib.sha256(words.encode()).hexdigest()
     (folder / SECRET).write_text(secret, encoding="utf-8")
-    (folder / STAMP).write_text(_text(course, student, exercise, STAMP), encoding="utf-8")
+    (folder / TIMESTAMP).write_text(_text(course, student, exercise, TIMESTAMP), encoding="utf-8")
 
 
 def _text(course: Path, student: str, exercise: str, name: str) -> str:
-    """What stands in this file of the hand-in, "" if nothing that can be read."""
-    content, _ = careful.content(course / "submitted", (student, exercise, name), MOST_BYTES)
+    """Return the content of a submitted file, "" if it cannot be read."""
+    content, _ = safe_files.read(course / "submitted", (student, exercise, name), MAX_FILE_BYTES)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

@@ -23,10 +23,10 @@ from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E4
 )
 
 from grading import sandbox  # noqa: E402
-from grading.nbgrader_setup import exchange, odd_files  # noqa: E402
+from grading.nbgrader_setup import exchange, patches  # noqa: E402
 from grading.nbgrader_setup import preprocessors as ours  # noqa: E402
 from grading.release.embedding import EmbedCases  # noqa: E402
-from grading.release.facts_line import TellFacts  # noqa: E402
+from grading.release.facts_line import AddFactsLine  # noqa: E402
 from grading.release.opening import AddOpening  # noqa: E402
 from grading.reports import feedback  # noqa: E402
 from grading.settings import DATABASE, database  # noqa: E402
@@ -43,24 +43,26 @@ c.CourseDirectory.source_directory = str(ROOT / "exercises")
 if os.environ.get(DATABASE):
     c.CourseDirectory.db_url = database(Path())
 
-# nbgrader would release what lies beside a notebook: the page, and the parts with what is hidden.
+# nbgrader would release the files beside a notebook: the page, and the parts with hidden ranges.
 c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
-# Before the gradebook learns what a check cell must look like.
+# Added before the gradebook records the checksums of the check cells.
 steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
-steps[at:at] = [TellFacts, EmbedCases, AddOpening]
+steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]
 c.GenerateAssignment.preprocessors = steps
-# As the notebooks' first words name it.
+# The notebooks' introductions quote this text.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
-# Without a sandbox nothing is graded: this ends the command with one line that says why.
+# Without a sandbox nothing is graded: the command ends with one line that says why.
 c.Autograde.pre_convert_hook = sandbox.require
-odd_files.install()
-exchange.install()
+patches.install()
+c.ExchangeFactory.collect = exchange.Collect
+c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
 
-# First, since nbconvert stops if the notebook is not valid after any of the steps.
+# `Repair` precedes nbgrader's steps: nbconvert stops if a notebook is invalid after any of them.
 c.Autograde.sanitize_preprocessors = [
+    ours.RemoveCopiedFiles,
     ours.Repair,
     *default(Autograde, "sanitize_preprocessors"),
 ]
@@ -73,5 +75,6 @@ c.Autograde.autograde_preprocessors = [
 c.Autograde.autograde_preprocessors.append(feedback.Clean)
 c.HTMLExporter.preprocessors = [feedback.Clean]
 c.HTMLExporter.filters = feedback.FILTERS
+c.Page.optimistic_validation = True  # once per page: our preprocessors keep notebooks valid
 c.HTMLExporter.extra_template_basedirs = feedback.TEMPLATES
 c.GenerateFeedback.exporter_class = feedback.Page

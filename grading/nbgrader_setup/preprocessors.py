@@ -1,6 +1,7 @@
 """Steps of nbgrader's autograding that this course replaces or adds."""
 
 import itertools
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,26 @@ from grading.sandbox import modules
 Resources = dict[str, Any]
 
 
+class RemoveCopiedFiles(NbGraderPreprocessor):  # type: ignore[misc]
+    """Autograde, first step: remove copies of the files that lay beside the notebook.
+
+    The formgrader would serve them, a learner's own HTML pages among them, with the instructor's
+    login.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        about = resources["nbgrader"]
+        # nbgrader converts in the course folder.
+        for path in Path("autograded", about["student"], about["assignment"]).glob("*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.suffix != ".ipynb" and path.name != "timestamp.txt":
+                path.unlink()
+        return nb, resources
+
+
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]
-    """Autograde, first step: restore what nbgrader needs to find the cells of a submission."""
+    """Autograde: restore what nbgrader needs to find the cells of a submission."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         for line in itertools.chain(*repair(nb, resources["nbgrader"]["assignment"])):

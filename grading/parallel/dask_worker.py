@@ -7,7 +7,7 @@ from distributed import Nanny
 
 
 def serve(address: str, workers: int) -> None:
-    """Work for the scheduler at this address until it closes or this process is ended."""
+    """Work for the scheduler at this address until it closes or this process is killed."""
     try:
         asyncio.run(_serve(address, workers))
     except (OSError, TimeoutError, ValueError) as error:
@@ -17,7 +17,7 @@ def serve(address: str, workers: int) -> None:
 async def _serve(address: str, workers: int) -> None:
     async with contextlib.AsyncExitStack() as stack:
         nannies = [
-            # One notebook at a time each; the sandbox limits its memory.
+            # Each worker takes one notebook at a time; the sandbox limits its memory.
             await stack.enter_async_context(
                 Nanny(
                     address, nthreads=1, memory_limit=None, dashboard_address=None, death_timeout=30

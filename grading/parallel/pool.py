@@ -1,7 +1,7 @@
-"""Where the work is done: in processes of this machine, or on a Dask cluster.
+"""Runs jobs in processes of this machine or on a Dask cluster.
 
-Both are executors in the sense of `concurrent.futures`. Results come in the order in which they
-are ready. If a worker is killed, its work is done again.
+Both backends are executors as in `concurrent.futures`. Results come in order of completion. If a
+worker is killed, its job is repeated.
 """
 
 import contextlib
@@ -14,11 +14,12 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+from grading.errors import Unable
 from grading.parallel.workers import JOB_BYTES, JOB_SECONDS, TooMuch, Workers
 
 ANSWER_SECONDS = 10  # a scheduler must answer within this time
 WORKERS_SECONDS = 30  # a scheduler must have its first worker within this time
-TRIES = 3  # a job that has ended its process so often is given up
+MAX_TRIES = 3  # of a job whose process ends each time
 TOO_MUCH: Literal["too much"] = "too much"
 
 Name = TypeVar("Name")
@@ -35,9 +36,8 @@ class Submits(Protocol):
 class Backend(Protocol):
     """Where jobs can be submitted.
 
-    broken: the error of a job whose process has ended. window: how many jobs are submitted before
-    the first of them is done. limit: lets no job compute longer than these seconds, beside its
-    sandbox.
+    broken: the error of a job whose process has ended. window: how many jobs are in flight. limit:
+    sets the CPU seconds that a job may take outside its sandbox.
     """
 
     broken: type[BaseException]
@@ -49,9 +49,9 @@ class Backend(Protocol):
 
 
 class Local:
-    """Worker processes, by default one more than this process may use cores.
+    """Worker processes, by default one more than there are cores for this process.
 
-    While a notebook runs, its worker partly waits for the kernel.
+    A worker waits for the sandbox part of the time.
     """
 
     broken: type[BaseException] = BrokenExecutor
@@ -60,24 +60,24 @@ class Local:
         self.workers = workers or len(os.sched_getaffinity(0)) + 1
         self.window = 2 * self.workers
         self.limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES)
-        # Workers are forked from a server that has imported everything, and that has started what
-        # sandboxes are forked from. It starts now.
+        # Workers are forked from a server that has imported everything, and that has started the
+        # zygote from which sandboxes are forked. The server starts now.
         self.context = multiprocessing.get_context("forkserver")
         begin = ["grading.parallel.preload_sandbox"] if sandbox else []
         self.context.set_forkserver_preload([*begin, "grading.parallel.preload"])
         multiprocessing.forkserver.ensure_running()
 
     def limit(self, seconds: float) -> None:
-        """Let a job compute as long as its notebook may run, if that is less than is usual."""
-        most, size = self.limits
-        self.limits = min(most, seconds), size
+        """Lower the CPU limit of a job to the time that its notebook may run."""
+        cpu, size = self.limits
+        self.limits = min(cpu, seconds), size
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Executor]:
         workers = Workers(self.workers, self.context, self.limits)
         try:
             yield workers
-        except BaseException:  # Ctrl-C, a full disk: nobody waits for what is being done
+        except BaseException:  # Ctrl-C or a full disk: don't wait for running jobs
             workers.kill()
             raise
         finally:
@@ -90,9 +90,8 @@ class Cluster:
     window = 100
 
     def __init__(self, address: str, seconds: float = WORKERS_SECONDS) -> None:
+        # Imported here: Dask is an extra, and it takes a second to import.
         from distributed import Client, KilledWorker
-
-        from grading.work import Unable
 
         self.broken: type[BaseException] = KilledWorker
         if not _complete(address):
@@ -111,7 +110,7 @@ class Cluster:
             ) from error
 
     def limit(self, seconds: float) -> None:
-        """Nothing: how long a worker may compute is for who runs the cluster to say."""
+        """Do nothing: the cluster's own limits apply."""
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Submits]:
@@ -127,14 +126,14 @@ def _complete(address: str) -> bool:
 
 
 class _Pickling:
-    """Sends function and job as bytes, so that the scheduler need not be able to import them."""
+    """Sends function and job as bytes, so that the scheduler need not import them."""
 
     def __init__(self, executor: Submits) -> None:
         self.executor = executor
 
     def submit(self, function: Callable[[Any], Any], job: Any, /) -> Future[Any]:
-        def unpickled(content: bytes) -> Any:  # a nested function is sent as code, not by name
-            import pickle
+        def unpickled(content: bytes) -> Any:  # Dask sends a nested function as code, not by name
+            import pickle  # the function has no globals where it arrives
 
             function, job = pickle.loads(content)
             return function(job)
@@ -148,11 +147,11 @@ def done(
     jobs: Iterable[tuple[Name, Job]],
     window: int | None = None,
 ) -> Generator[tuple[Name, Result | Literal["too much"] | None]]:
-    """(name, function(job)) for each (name, job), in the order in which they are ready.
+    """Yield (name, function(job)) for each (name, job), in order of completion.
 
-    The result is None for a job that ended its process `TRIES` times, and TOO_MUCH for one that
-    was ended at the limit of what a job may compute. `jobs` is consumed only as far as there is
-    room in the backend's window, or in another: in a window of 1 each job is alone.
+    The result is None for a job that ended its process MAX_TRIES times, and TOO_MUCH for one that
+    was killed at its CPU limit. At most `window` jobs, by default the backend's, are in flight, and
+    `jobs` is consumed no further.
     """
     window = window or backend.window
     jobs = iter(jobs)
@@ -170,7 +169,7 @@ def done(
                     yield named[0], TOO_MUCH
                 elif not isinstance(future.exception(), backend.broken):
                     yield named[0], future.result()
-                elif tries < TRIES:
+                elif tries < MAX_TRIES:
                     running[executor.submit(function, named[1])] = named, tries + 1
                 else:
                     yield named[0], None

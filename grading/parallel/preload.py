@@ -1,4 +1,4 @@
-"""Imported once by the fork server, so that every worker starts with all that it needs."""
+"""Imported once by the fork server, so that every worker starts with everything it needs."""
 
 import contextlib
 import gc
@@ -13,11 +13,11 @@ from grading.sandbox.fork_server import share
 from grading.work import version
 
 empty = new_notebook()
-page(empty, "", "", [], {})  # reads and compiles the templates
+page(empty, "", "", [], {})  # compiles the templates
 for name in exercises.names():
-    with contextlib.suppress(Exception):  # whoever grades it will be told
+    with contextlib.suppress(Exception):  # grading that exercise will report the error
         version(name)
-        for part in exercises.load(name).parts:  # answered by the reference, which draws figures
+        for part in exercises.load(name).parts:  # computes the reference values and figures
             published_cases(name, part.key)
 share()
 gc.collect()

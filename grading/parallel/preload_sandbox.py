@@ -1,6 +1,6 @@
-"""Imported by the fork server before all else, so that one zygote starts up for all workers.
+"""Imported first by the fork server, to start one zygote for all workers.
 
-Each would otherwise start its own, for a second and a half of computing and 60 MB.
+Each worker would otherwise start its own, which takes 1.5 s of CPU time and 60 MB.
 """
 
 from grading.sandbox.fork_server import begin_to_share

@@ -1,4 +1,4 @@
-"""An executor whose worker processes may be killed at any moment."""
+"""An executor that survives the death of its worker processes at any moment."""
 
 import contextlib
 import fcntl
@@ -18,32 +18,32 @@ from typing import Any
 
 from grading.limits import limit_next
 
-END_SECONDS = 10  # a worker that does not end by itself within this time is killed
-# What one job may take of its worker, the sandbox apart. An honest notebook takes a fraction of a
-# second; what a dishonest one sends is cut long before, but for what nobody has thought of.
+SHUTDOWN_SECONDS = 10  # then a worker is killed
+# Limits of one job in its worker, outside the sandbox. An honest notebook takes a fraction of a
+# second; other limits stop the known attacks much earlier.
 JOB_SECONDS = 60
 JOB_BYTES = 1_500_000_000
-START_TRIES = 3
-KILLED = (
+MAX_START_TRIES = 3
+FORK_SERVER_KILLED = (
     "the process that workers are forked from is killed again and again, as a system does that is "
     "short of memory; close other programs, or give fewer --workers"
 )
 
 
 class TooMuch(BrokenExecutor):
-    """A job took more computing than there is for one, and would again."""
+    """A job exceeded its CPU limit, and would again."""
 
 
 class CannotWork(Exception):
-    """A worker can do nothing at all here; the text is one line that says why."""
+    """A worker cannot start; the text is one line that says why."""
 
 
 class Workers(Executor):
-    """Processes that are started when they are needed, each with a pipe of its own.
+    """Processes that start on demand, each with its own pipe.
 
     The processes of a `ProcessPoolExecutor` share their queues: if one is killed while it writes,
-    the others and the grader wait for ever for the rest of its message. Here the pipe closes with
-    its process; only that process's work raises BrokenExecutor.
+    the others and the grader wait forever for the rest of its message. Here the pipe closes with
+    its process, and only that process's job raises BrokenExecutor.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Workers(Executor):
         limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES),
     ) -> None:
         self.context, self.limits = context, limits
-        self.threads = ThreadPoolExecutor(count)  # one for each process, to wait for its answer
+        self.threads = ThreadPoolExecutor(count)  # each waits for one process
         self.idle: list[_Worker] = []
         self.all: list[_Worker] = []
         self.starting = threading.Lock()
         self.over = False
 
-    # Without keywords for the function, which nobody here needs.
+    # Keyword arguments are not supported, because nothing here needs them.
     def submit(  # type: ignore[override]
         self, function: Callable[..., Any], /, *arguments: Any
     ) -> Future[Any]:
@@ -89,14 +89,14 @@ class Workers(Executor):
         return value
 
     def _started(self) -> "_Worker":
-        for _ in range(START_TRIES):
-            # Raised if the fork server ends meanwhile; it is started again by the next try.
+        for _ in range(MAX_START_TRIES):
+            # Raised if the fork server dies; the next try starts it again.
             with contextlib.suppress(EOFError, ConnectionError):
                 return _Worker(self.context, self.limits)
-        raise CannotWork(KILLED)
+        raise CannotWork(FORK_SERVER_KILLED)
 
     def kill(self) -> None:
-        """End the workers at once, in the middle of what they do."""
+        """Kill the workers, in the middle of their jobs."""
         self.threads.shutdown(wait=False, cancel_futures=True)
         with self.starting:
             self.over = True
@@ -114,22 +114,22 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, limits), daemon=True)
         self.process.start()
-        theirs.close()  # so that the pipe ends with the process
+        theirs.close()  # so that the pipe closes with the process
 
     def end(self) -> None:
         self.pipe.close()
-        self.process.join(END_SECONDS)
+        self.process.join(SHUTDOWN_SECONDS)
         if self.process.exitcode is None:
             self.process.kill()
             self.process.join()
 
 
 def _serve(pipe: "Connection[Any, Any]", limits: tuple[float, int]) -> None:
-    """Do what comes through the pipe until it closes, at the latest when the grader ends.
+    """Do the jobs from the pipe until it closes or the grader ends.
 
-    limits: seconds of computing, and bytes, that one job may take of this process.
+    limits: CPU seconds and bytes that one job may take in this process.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the grader, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader handles Ctrl-C and ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _killed_with_parent()
     with contextlib.suppress(EOFError, OSError):
@@ -147,16 +147,16 @@ def _serve(pipe: "Connection[Any, Any]", limits: tuple[float, int]) -> None:
 
 def _unpacked(job: bytes) -> Any:
     try:
-        return pickle.loads(job)  # which imports what it needs
+        return pickle.loads(job)  # imports the job's modules
     except Exception as error:
         raise CannotWork(f"a worker cannot begin: {type(error).__name__}: {error}") from None
 
 
 def _killed_with_parent() -> None:
-    """Have the system end this process with the grader, even if no thread gets its turn.
+    """Have Linux kill this process when the grader ends, even inside a library.
 
-    A worker may be deep in a library that lets no other line of Python run. So Linux is asked to
-    send a signal when the other end of the pipe that tells of the grader's end is closed.
+    A library that holds the interpreter lock would block `_end_with_parent`. The grader's end
+    closes a pipe, and Linux can send a signal for that.
     """
     parent = multiprocessing.parent_process()
     if sys.platform == "linux" and parent is not None:

@@ -1,1 +1,1 @@
-"""Where classes hand in and get their grades: Moodle and Canvas."""
+"""Exchange of submissions and grades with learning platforms: Moodle and Canvas."""

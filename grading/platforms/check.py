@@ -1,4 +1,4 @@
-"""Finds what an instructor can put right before grading, and changes nothing."""
+"""Finds problems that an instructor can fix before grading, and changes nothing."""
 
 import functools
 import shlex
@@ -10,26 +10,26 @@ from typing import Any
 from nbgrader.api import SubmittedAssignment  # type: ignore[import-untyped]
 
 from grading.allowed_modules import modules_folder
-from grading.intake import careful, reading
+from grading.errors import Unable
+from grading.intake import reading, safe_files
 from grading.intake.missing_modules import missing_modules
-from grading.intake.names import shown
-from grading.intake.submissions import Submission, strangers, submissions
-from grading.limits import Overrun, apart
+from grading.intake.names import printable
+from grading.intake.submissions import Submission, misplaced, submissions
+from grading.limits import Overrun, run_limited
 from grading.platforms.members import Members, members
 from grading.records import gradebook
 from grading.sandbox import modules
 from grading.settings import database
-from grading.work import Unable
 
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz")
-MAX_DEPTH, MAX_FOLDERS = 5, 200  # below a student's folder, in which archives are looked for
+MAX_DEPTH, MAX_FOLDERS = 5, 200  # below a student's folder, searched for archives
 TOO_MUCH = "reading it takes more than there is for one"
 
 
 def check(folder: Path) -> tuple[list[str], str]:
-    """(lines: what is wrong, where, and what to do; one line about all of it).
+    """Return (a line for each problem: where, what and what to do; a summary).
 
-    Raises Unable if this is not a course folder.
+    Raises Unable if this is not a folder.
     """
     folder = folder.resolve()
     if not folder.is_dir():
@@ -40,8 +40,8 @@ def check(folder: Path) -> tuple[list[str], str]:
     found = submissions(folder)
     lines = [
         *_not_in_roster(about),
-        *_phantoms(folder, about, extensions),
-        *(f"submitted/{line}" for line in strangers(folder)),
+        *_not_in_class(folder, about, extensions),
+        *(f"submitted/{line}" for line in misplaced(folder)),
         *_archives(folder / "submitted", sorted(about.handed_in)),
         *_notebooks(folder, found),
     ]
@@ -55,7 +55,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _extensions(session: Any) -> dict[str, list[str]]:
-    """Student → exercises for which there is an extension."""
+    """Return student → exercises with an extension."""
     found: dict[str, list[str]] = {}
     query = session.query(SubmittedAssignment) if session else ()
     for submission in query:
@@ -71,58 +71,51 @@ def _not_in_roster(about: Members) -> Iterator[str]:
         free = about.roster.keys() - about.handed_in
         nearest = about.nearest(student, free) or about.nearest(student, about.roster)
         rename = f"rename the folder if it is {nearest}'s, or " if nearest else ""
-        yield f"submitted/{shown(student)}: not in the roster; {rename}enter the person with roster"
+        todo = f"{rename}enter the person with roster"
+        yield f"submitted/{printable(student)}: not in the roster; {todo}"
 
 
-def _phantoms(
+def _not_in_class(
     folder: Path, about: Members, extensions: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Whoever stands in the gradebook alone, as by an extension for a mistyped name."""
+    """Report names that only the gradebook has, as after an extension for a mistyped name."""
     for student in sorted(about.known - about.all):
         granted = ", ".join(sorted(extensions.get(student, ())))
         nearest = about.nearest(student)
-        words = [
-            ".venv/bin/python",
-            "-m",
-            "grading",
-            "nbgrader",
-            str(folder),
-            "db",
-            "student",
-            "remove",
-        ]
+        remove = [".venv/bin/python", "-m", "grading", "nbgrader", str(folder)]
+        remove += ["db", "student", "remove", student, "--force"]
         yield (
-            f"gradebook: {shown(student)} is not in the class"
+            f"gradebook: {printable(student)} is not in the class"
             + (f" and has an extension for {granted}" if granted else "")
             + (f"; if {nearest} is meant, grant it again with due" if granted and nearest else "")
-            + f"; remove with {shlex.join([*words, student, '--force'])}"
+            + f"; remove with {shlex.join(remove)}"
         )
 
 
 def _archives(base: Path, students: Sequence[str]) -> Iterator[str]:
-    for place in [(), *((student,) for student in students)]:
-        for path in _files(base, place, deep=bool(place)):
+    for folder in [(), *((student,) for student in students)]:
+        for path in _files(base, folder, deep=bool(folder)):
             if path[-1].lower().endswith(ARCHIVES):
-                todo = "unpack it there" if place else "take it in with collect"
-                yield f"submitted/{'/'.join(map(shown, path))}: not opened; {todo}"
+                todo = "unpack it there" if folder else "take it in with collect"
+                yield f"submitted/{'/'.join(map(printable, path))}: not opened; {todo}"
 
 
-def _files(base: Path, place: tuple[str, ...], deep: bool) -> Iterator[tuple[str, ...]]:
-    """Files in a folder and, if `deep`, in those below it, as paths from `base`."""
-    waiting = [place]
+def _files(base: Path, folder: tuple[str, ...], deep: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of files in a folder and, if `deep`, below it, relative to `base`."""
+    waiting = [folder]
     for _ in range(MAX_FOLDERS):
         if not waiting:
             return
-        here = waiting.pop(0)
+        parent = waiting.pop(0)
         try:
-            entries = careful.entries(base, here)
+            entries = safe_files.list_folder(base, parent)
         except OSError:
             continue
         for name, mode in entries:
             if stat.S_ISREG(mode) and not name.startswith("."):
-                yield (*here, name)
-            elif stat.S_ISDIR(mode) and deep and name[0] not in "._" and len(here) < MAX_DEPTH:
-                waiting.append((*here, name))
+                yield (*parent, name)
+            elif stat.S_ISDIR(mode) and deep and name[0] not in "._" and len(parent) < MAX_DEPTH:
+                waiting.append((*parent, name))
 
 
 def _notebooks(folder: Path, found: Sequence[Submission]) -> Iterator[str]:
@@ -131,16 +124,16 @@ def _notebooks(folder: Path, found: Sequence[Submission]) -> Iterator[str]:
         by_student.setdefault(one.student, []).append(one)
     for own in by_student.values():
         try:
-            problems = apart(functools.partial(_problems, folder, own))
+            problems = run_limited(functools.partial(_problems, folder, own))
         except (Overrun, RuntimeError):
             problems = [[TOO_MUCH] for _ in own]
-        for one, said in zip(own, problems, strict=True):
-            for line in said:
-                yield f"submitted/{shown(one.student)}/{one.folder.name}: {line}"
+        for one, lines in zip(own, problems, strict=True):
+            for line in lines:
+                yield f"submitted/{printable(one.student)}/{one.folder.name}: {line}"
 
 
 def _problems(folder: Path, own: Sequence[Submission]) -> list[list[str]]:
-    """What is wrong with each of these hand-ins."""
+    """Return the problems of each of these submissions."""
     modules.use(modules_folder(folder))
     return [[line for line in _problems_of(one) if line] for one in own]
 
@@ -156,9 +149,9 @@ def _problems_of(one: Submission) -> Iterator[str]:
         nb = reading.of_bytes(content)
     except MemoryError:
         raise
-    except Exception:  # whatever is wrong with it, it is no notebook
+    except Exception:  # a malformed notebook can raise anything
         yield "the file is not a notebook; ask for it again"
         return
     if missing := missing_modules(nb):
-        names = " ".join(map(shown, missing))
+        names = " ".join(map(printable, missing))
         yield f"imports what is not installed: {names}; grade --allow PACKAGE installs it"

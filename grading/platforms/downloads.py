@@ -1,7 +1,7 @@
-"""What Moodle and Canvas let an instructor download: one zip with the hand-ins of an assignment.
+"""Reads the zip of all submissions of an assignment that Moodle and Canvas let one download.
 
-Their names of files were read from mod/assign/classes/downloader.php of Moodle and from
-lib/content_zipper.rb of Canvas LMS.
+The file names follow mod/assign/classes/downloader.php of Moodle and lib/content_zipper.rb of
+Canvas LMS.
 """
 
 import contextlib
@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from grading.intake.names import shown
-from grading.intake.submissions import LITTER
+from grading.intake.names import printable
+from grading.intake.submissions import SYSTEM_FILES
 from grading.platforms import nested, zip_names
 
-FILES, FILE_BYTES = 20_000, 20_000_000  # in one download, and of one file
-ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # of a download in another, and how deep they may lie
-SPOOLED_BYTES = 10_000_000  # of such a download that are kept in memory
+MAX_FILES, MAX_FILE_BYTES = 20_000, 20_000_000  # in one download, and of each file
+MAX_ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # of a download inside another
+MAX_MEMORY_BYTES = 10_000_000  # of such a download before it moves to disk
 Kind = Literal["file", "text", "link"]
 MOODLE: dict[str, Kind] = {"_assignsubmission_file": "file", "_assignsubmission_onlinetext": "text"}
 CANVAS: dict[str, Kind] = {"text.html": "text", "link.html": "link"}
-# What zipfile raises at whatever is not as it should be.
+# Exceptions that zipfile raises for damaged files.
 DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, EOFError),
     *(NotImplementedError, RuntimeError, ValueError),
@@ -32,16 +32,15 @@ DAMAGED = (
 
 
 class Unreadable(Exception):
-    """The file is not such a zip; the text is one line that says why."""
+    """A file is no such zip; the text is one line that says why."""
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """One file of one learner, or what the learner typed into a form instead.
+    """One submitted file, or the text that a learner typed into a form instead.
 
-    member: its name in the zip. number: the platform's for the learner, in this zip or everywhere.
-    person: the learner's name, as far as the platform wrote it; "" if its encoding can't be told.
-    title: what the learner called it.
+    member: its name in the zip. number: the platform's number of the learner. person: the learner's
+    name as the platform wrote it, "" if its encoding is unknown. title: the learner's file name.
     """
 
     member: str
@@ -53,17 +52,17 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Member:
-    """A hand-in and where its content is."""
+    """A submitted file and its entry in the zip."""
 
     hand_in: HandIn
     archive: zipfile.ZipFile
     entry: zipfile.ZipInfo
 
     def too_large(self) -> bool:
-        return self.entry.file_size > FILE_BYTES
+        return self.entry.file_size > MAX_FILE_BYTES
 
     def content(self) -> bytes:
-        """Return the content. Unreadable if the zip is damaged."""
+        """Return the content; raise Unreadable if the zip is damaged."""
         if self.entry.compress_type not in nested.METHODS:
             raise Unreadable(f"{self.hand_in.member} is compressed as no platform does it")
         try:
@@ -75,20 +74,20 @@ class Member:
 
 @dataclass
 class Download:
-    """The members of a platform's zip in their order, and lines about what is none."""
+    """The members of a platform's zip in their order, and lines about other entries."""
 
     members: list[Member]
     lines: list[str]
 
 
 def hand_in(member: str) -> HandIn | None:
-    """What the name of a file in the zip says; None if neither platform names files like that."""
+    """Parse the name of a file in the zip; None if neither platform names files like that."""
     for sign, kind in MOODLE.items():
         place = member.find(sign)
         if place > 0 and member[place + len(sign) : place + len(sign) + 1] in ("/", "_"):
-            # In a folder for each learner, or all in one. A learner's name has no underscore left.
+            # There is one folder per learner, or none. Moodle removes underscores from names.
             person, _, number = member[:place].rpartition("_")
-            person = person.rpartition("/")[2]  # who packed the folders again put one around them
+            person = person.rpartition("/")[2]  # repacked zips have a folder around all
             title = member[place + len(sign) + 1 :].rpartition("/")[2]
             if person and number.isdecimal() and title:
                 return HandIn(member, number, person, title, kind)
@@ -96,33 +95,33 @@ def hand_in(member: str) -> HandIn | None:
 
 
 def _of_canvas(member: str) -> HandIn | None:
-    """<name>_<number>_<number of the file>_<title>, with LATE behind the name of who was late.
+    """Parse Canvas's <name>_<number>_<number of the file>_<title>; LATE may follow the name.
 
-    What was typed is <name>_<number>_text.html; an address, <name>_<number>_link.html.
+    Typed text is <name>_<number>_text.html; a URL is <name>_<number>_link.html.
     """
     words = member.split("_", 30)
     if words[0] == "anon" and len(words) > 3 and words[1] and words[2].isdecimal():
         return HandIn(member, words[1], "anon", "_".join(words[3:]))
     for place in range(1, len(words) - 2):
         if words[place].isdecimal() and words[place + 1].isdecimal():
-            person, title = _on_time(words[:place]), "_".join(words[place + 2 :])
+            person, title = _without_late(words[:place]), "_".join(words[place + 2 :])
             return HandIn(member, words[place], person, title) if person and title else None
     *name, number, title = ["", *words]
     if title in CANVAS and (number.isdecimal() or name[1:] == ["anon"]) and any(name):
-        return HandIn(member, number, _on_time(name[1:]), title, CANVAS[title])
+        return HandIn(member, number, _without_late(name[1:]), title, CANVAS[title])
     return None
 
 
-def _on_time(name: list[str]) -> str:
+def _without_late(name: list[str]) -> str:
     return "_".join(name[:-1] if len(name) > 1 and name[-1] == "LATE" else name)
 
 
 @contextlib.contextmanager
 def opened(archive: Path, people: Mapping[str, str] | None = None) -> Iterator[Download]:
-    """Open a platform's zip. Unreadable if it is none.
+    """Open a platform's zip; raise Unreadable if it is none.
 
-    people: the platform's number → name, as the roster has them. They tell in which encoding the
-    names of files are, where the zip does not.
+    people: the platform's number → name, from the roster. They reveal the encoding of file names
+    in zips that do not state it.
     """
     download = Download([], [])
     with contextlib.ExitStack() as stack:
@@ -152,7 +151,7 @@ def _add(
     stack: contextlib.ExitStack,
     depth: int,
 ) -> None:
-    """Add what is in this zip, which is in another if depth is more than 1."""
+    """Add the entries of a zip, which is inside another if depth is more than 1."""
     try:
         zipped = stack.enter_context(zipfile.ZipFile(file))
         entries = [one for one in zipped.infolist() if not one.is_dir()]
@@ -160,17 +159,17 @@ def _add(
         raise Unreadable(f"{name}: {error.strerror or error}") from None
     except DAMAGED as error:
         raise Unreadable(f"{name} is not a zip that can be read: {error}") from None
-    if len(entries) + len(download.members) > FILES:
-        raise Unreadable(f"{name} has more than {FILES} files")
+    if len(entries) + len(download.members) > MAX_FILES:
+        raise Unreadable(f"{name} has more than {MAX_FILES} files")
     unknown = []
     for entry, path, found in _named(entries, people):
         title = path.rpartition("/")[2]
-        if title in LITTER or path.startswith("__MACOSX/"):
+        if title in SYSTEM_FILES or path.startswith("__MACOSX/"):
             continue
         if found is None and title.lower().endswith(".zip"):
             _add_inner(download, zipped, entry, path, people, stack, depth)
         elif found is None:
-            download.lines.append(f"{shown(path)}: not named as Moodle or Canvas does")
+            download.lines.append(f"{printable(path)}: not named as Moodle or Canvas does")
         else:
             download.members.append(Member(found, zipped, entry))
             if not found.person and found.number not in people:
@@ -192,29 +191,29 @@ def _add_inner(
     stack: contextlib.ExitStack,
     depth: int,
 ) -> None:
-    """Add what is in a download that was packed into another, as one for each group."""
+    """Add the entries of a download inside another, as instructors pack those of several groups."""
     if depth == MAX_DEPTH:
-        download.lines.append(f"{shown(path)}: a zip in a zip, more than {MAX_DEPTH} deep")
-    elif entry.file_size > ZIP_BYTES or entry.compress_type not in nested.METHODS:
-        download.lines.append(f"{shown(path)}: too large a zip in a zip, or an unusual one")
+        download.lines.append(f"{printable(path)}: a zip in a zip, more than {MAX_DEPTH} deep")
+    elif entry.file_size > MAX_ZIP_BYTES or entry.compress_type not in nested.METHODS:
+        download.lines.append(f"{printable(path)}: too large a zip in a zip, or an unusual one")
     else:
-        spool = tempfile.SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115
+        spool = tempfile.SpooledTemporaryFile(MAX_MEMORY_BYTES)  # noqa: SIM115
         unpacked = stack.enter_context(spool)
         try:
             with zipped.open(entry) as stream:
                 while block := stream.read(1 << 20):
                     unpacked.write(block)
-            _add(download, unpacked, shown(path), people, stack, depth + 1)
+            _add(download, unpacked, printable(path), people, stack, depth + 1)
         except Unreadable as error:
             download.lines.append(str(error))
         except DAMAGED as error:
-            download.lines.append(f"{shown(path)} is damaged: {error}")
+            download.lines.append(f"{printable(path)} is damaged: {error}")
 
 
 def _named(
     entries: Sequence[zipfile.ZipInfo], people: Mapping[str, str]
 ) -> Iterator[tuple[zipfile.ZipInfo, str, HandIn | None]]:
-    """(entry, its name, the hand-in if it is one) of each."""
+    """Yield (entry, its name, the submitted file if it is one) for each entry."""
     names = [zip_names.certain(entry) for entry in entries]
     plain = [name for name in names if isinstance(name, bytes)]
     encoding = zip_names.encoding(plain, _person, people) if plain else None
@@ -225,7 +224,7 @@ def _named(
             path, found = _hand_in(name.decode(encoding))
         else:
             path = name.decode(zip_names.FALLBACK)
-            # In some encodings a letter has the byte of a backslash.
+            # In some encodings a letter contains the byte of a backslash.
             found = hand_in(path) or _hand_in(path)[1]
             if found is not None and not found.person.isascii():
                 rest = found.member[found.member.find(found.person) + len(found.person) :]
@@ -234,10 +233,10 @@ def _named(
 
 
 def _hand_in(name: str) -> tuple[str, HandIn | None]:
-    """The path, with slashes where Windows put backslashes, and the hand-in."""
+    """Return the path with forward slashes, and the submitted file if it is one."""
     path = name.replace("\\", "/")
     found = hand_in(path)
-    if found is None and "/" in path:  # in a folder that somebody put around a Canvas download
+    if found is None and "/" in path:  # repacked Canvas downloads have a folder around all
         inner = _of_canvas(path.rpartition("/")[2])
         found = inner and dataclasses.replace(inner, member=path)
     return path, found

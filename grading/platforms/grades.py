@@ -1,21 +1,21 @@
-"""Grades in the platform's own table, so that its import takes them as they are.
+"""Fills grades into a table that the platform exported, ready for its import.
 
-Canvas and Moodle import what they export. So their table is filled in: who somebody is stays as it
-was, and one column for each exercise gets the points. Moodle's offline grading worksheet keeps all
-other columns too, since its import asks for some of them. In other tables they are left out, since
-an import would write them again. `tests/support/importers.toml` has the rules of both imports.
+Canvas and Moodle import what they export. So the columns that identify a learner stay as they are,
+and one column for each exercise gets the points. Moodle's offline grading worksheet keeps all other
+columns too, since its import needs some of them. Other tables lose theirs, since an import would
+write them again. `tests/support/importers.toml` has the rules of both imports.
 """
 
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from grading.intake.names import shown
+from grading.intake.names import printable
 from grading.platforms.roster import IDS, NAMES, NUMBERS, Person, Table
 
 POINTS = "Points Possible"  # begins the second row of Canvas's table
-EXCUSED = "EX"  # Canvas's word for it in a cell of points
-# Canvas tells the columns in front of the assignments by their number, so none may be missing.
+EXCUSED = "EX"  # Canvas's entry for an excused student
+# Canvas counts the columns in front of the assignments, so none may be missing.
 CANVAS = (
     *("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID"),
     *("Integration ID", "Root Account", "Section"),
@@ -27,10 +27,10 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 def fill(
     text: str, scores: Mapping[tuple[str, str], str], columns: Mapping[str, str]
 ) -> tuple[str, list[str]]:
-    """(the table to import, lines about what could not be filled in).
+    """Return (the table to import, lines about what could not be filled in).
 
     text: the table that the platform exported. scores: (student, exercise) → points. columns:
-    exercise → head of its column. ValueError if a column is not there, or is given twice.
+    exercise → head of its column. Raises ValueError if a column is missing or given twice.
     """
     table = Table(text)
     _check_columns(table.heads, columns)
@@ -45,26 +45,27 @@ def fill(
         if person is not None:
             student = _student(person, known)
             if student is None:
-                lines.append(f"{shown(person.id)}: nothing is graded")
+                lines.append(f"{printable(person.id)}: nothing is graded")
             else:
                 seen.add(student)
                 for place, name in about.items():
                     if cells[place].strip().upper() == EXCUSED and table.of_canvas:
-                        lines.append(f"{shown(student)}: excused from {name}, and stays so")
-                    else:  # an empty cell would delete what the platform has
+                        lines.append(f"{printable(student)}: excused from {name}, and stays so")
+                    else:  # an empty cell would delete the platform's grade
                         cells[place] = scores.get((student, name), cells[place])
         elif not (table.of_canvas and row[0].strip().startswith(POINTS)):
             continue
         rows.append([cells[place] for place in places])
-    lines += [f"{shown(student)}: not in the platform's table" for student in sorted(known - seen)]
+    absent = sorted(known - seen)
+    lines += [f"{printable(student)}: not in the platform's table" for student in absent]
     lines += _too_many(table, about, scores, seen)
     return table.text([table.heads[place] for place in places], rows), lines
 
 
 def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
-    """exercise → the column that is meant: `named`, or the one that has the exercise's name in it.
+    """Return exercise → head of its column: from `named`, or the one with the exercise's name.
 
-    "int8-matmul (4711)" is Canvas's way, "Assignment:int8-matmul (Real)" Moodle's.
+    Canvas writes "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)".
     """
     found = dict(named)
     for name in exercises:
@@ -75,7 +76,7 @@ def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> di
 
 
 def no_column(table: Table) -> str:
-    """Say that no column has the name of an exercise, and what to do."""
+    """Return a line that says that no column has the name of an exercise, and what to do."""
     if table.of_worksheet:
         return (
             "a grading worksheet does not name its assignment; say which column is for which "
@@ -112,14 +113,14 @@ def _too_many(
     scores: Mapping[tuple[str, str], str],
     seen: Iterable[str],
 ) -> list[str]:
-    """Moodle skips points above the assignment's maximum without a word, so say it."""
+    """Report points above the assignment's maximum, which Moodle's import skips silently."""
     if not table.of_worksheet or "Maximum grade" not in table.heads or not table.rows:
         return []
     found = NUMBER.fullmatch(table.rows[0][table.heads.index("Maximum grade")].strip())
     most = float(found[0].replace(",", ".")) if found else float("inf")
     return [
-        f"{shown(student)}: {scores[student, name]} points for {name} are above Moodle's maximum "
-        f"of {most:g}, and its import would skip them"
+        f"{printable(student)}: {scores[student, name]} points for {name} are above Moodle's "
+        f"maximum of {most:g}, and its import would skip them"
         for student in sorted(seen)
         for name in about.values()
         if float(scores.get((student, name)) or 0) > most
@@ -138,7 +139,7 @@ def _own_name(head: str) -> str:
 
 
 def _student(person: Person, known: set[str]) -> str | None:
-    """The student who is meant; more than one name can be that of the folder."""
+    """Return the graded student with this person's id, email or number."""
     return next(
         (one for one in (person.id, person.email, person.number) if one and one in known), None
     )

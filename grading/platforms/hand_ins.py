@@ -1,16 +1,16 @@
-"""A platform's download, sorted into what each learner handed in."""
+"""Sorts a platform's download into the files of each learner."""
 
 import shutil
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 
-from grading.intake.names import shown, unfit
-from grading.intake.submissions import ENDINGS
+from grading.intake.names import name_problem, printable
+from grading.intake.submissions import NOTEBOOK_SUFFIXES
 from grading.platforms import nested, online_text
-from grading.platforms.downloads import FILE_BYTES, Download, HandIn, Member
+from grading.platforms.downloads import MAX_FILE_BYTES, Download, HandIn, Member
 
-NAME_BYTES = 255  # what file systems take
+MAX_NAME_BYTES = 255  # limit of most file systems
 PASTED, TYPED = "onlinetext.ipynb", "onlinetext.html"
 Files = dict[str, bytes]
 
@@ -26,24 +26,24 @@ def student_of(one: HandIn, students: Mapping[str, str]) -> str:
 def by_student(
     download: Download, students: Mapping[str, str]
 ) -> Iterator[tuple[str, Files, list[str]]]:
-    """(student, name of a file → content, lines about what was left out or taken otherwise).
+    """Yield (student, file name → content, lines about skipped and renamed files).
 
-    One student at a time, so that no more than one is in memory.
+    Only one student's files are in memory at a time.
     """
     found: defaultdict[str, list[Member]] = defaultdict(list)
     for member in download.members:
         found[student_of(member.hand_in, students)].append(member)
     for student, members in sorted(found.items()):
-        if problem := _unfit_student(student):
-            yield student, {}, [f"{shown(student)}: {problem}"]
+        if problem := _student_problem(student):
+            yield student, {}, [f"{printable(student)}: {problem}"]
         else:
             files, lines = _files(members)
-            yield student, files, [f"{shown(student)}: {line}" for line in lines]
+            yield student, files, [f"{printable(student)}: {line}" for line in lines]
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make the folder hold these files alone: whole, or as it was if this is stopped halfway."""
-    # Hidden names, which are nobody's hand-in.
+    """Replace a folder's content by these files, atomically."""
+    # Hidden names do not count as submissions.
     made, old = (folder.with_name(f".{folder.name}.{word}") for word in ("new", "old"))
     for one in (made, old):
         if one.is_symlink():
@@ -59,20 +59,20 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def content(folder: Path) -> Files:
-    """Return what `put` may have put there."""
+    """Return the files that `put` may have written."""
     return {
         one.name: one.read_bytes()
         for one in folder.iterdir()
-        if one.is_file() and not one.is_symlink() and one.stat().st_size <= FILE_BYTES
+        if one.is_file() and not one.is_symlink() and one.stat().st_size <= MAX_FILE_BYTES
     }
 
 
-def _unfit_student(student: str) -> str:
+def _student_problem(student: str) -> str:
     if "/" in student:
         return "a name with a slash"
-    if len(student.encode()) > NAME_BYTES:
+    if len(student.encode()) > MAX_NAME_BYTES:
         return "a name that is too long for a folder"
-    return unfit(student)
+    return name_problem(student)
 
 
 def _files(members: Sequence[Member]) -> tuple[Files, list[str]]:
@@ -83,9 +83,8 @@ def _files(members: Sequence[Member]) -> tuple[Files, list[str]]:
     for member in members:
         title = member.hand_in.title
         if problem := _problem(member):
-            lines.append(f"{shown(title)}: {problem}")
+            lines.append(f"{printable(title)}: {problem}")
             continue
-        # Opened for one file after the other: a damaged one raises here.
         content = member.content()
         if member.hand_in.kind == "file":
             _add_file(files, lines, title, content, budget)
@@ -97,10 +96,10 @@ def _files(members: Sequence[Member]) -> tuple[Files, list[str]]:
 
 def _problem(member: Member) -> str:
     title = member.hand_in.title
-    if unfit(title) or "/" in title:
+    if name_problem(title) or "/" in title:
         return "not the name of a file"
     if member.too_large():
-        return f"more than {FILE_BYTES // 10**6} MB"
+        return f"more than {MAX_FILE_BYTES // 10**6} MB"
     return "" if member.entry.file_size else "empty"
 
 
@@ -111,45 +110,45 @@ def _add_file(
         try:
             found = nested.notebooks(content, budget)
         except nested.CannotOpen as error:
-            lines.append(f"{shown(title)} {error}")
+            lines.append(f"{printable(title)} {error}")
             found = []
         else:
-            names = ", ".join(shown(name) for name, _ in found) or "no notebook"
-            lines.append(f"{shown(title)} is a zip; in it: {names}")
-        # Without a notebook the zip itself goes there, and grading says that there is none.
+            names = ", ".join(printable(name) for name, _ in found) or "no notebook"
+            lines.append(f"{printable(title)} is a zip; in it: {names}")
+        # A zip without notebooks is kept itself, and grading reports that there is no notebook.
         for name, inner in found or [(title, content)]:
-            if unfit(name):
-                lines.append(f"{shown(name)}: not the name of a file")
+            if name_problem(name):
+                lines.append(f"{printable(name)}: not the name of a file")
             else:
-                files[_free(name, files)] = inner
+                files[_unused_name(name, files)] = inner
     else:
-        files[_free(title, files)] = content
+        files[_unused_name(title, files)] = content
 
 
 def _add_typed(files: Files, kind: str, page: bytes) -> str:
-    """Take a notebook that was pasted, or keep the text so that grading finds no notebook."""
-    has_notebook = any(name.lower().endswith(ENDINGS) for name in files)
+    """Save typed text, as a notebook if it is one that was pasted; return a line about it."""
+    has_notebook = any(name.lower().endswith(NOTEBOOK_SUFFIXES) for name in files)
     if has_notebook:
         return f"a {kind} was handed in beside the notebook; read it on the platform"
     if kind == "text" and (pasted := online_text.notebook(page)) is not None:
-        files[_free(PASTED, files)] = pasted
+        files[_unused_name(PASTED, files)] = pasted
         return f"a notebook was pasted as text; it is taken as {PASTED}"
-    files[_free(TYPED, files)] = page
+    files[_unused_name(TYPED, files)] = page
     return f"a {kind} was handed in and no notebook"
 
 
-def _free(title: str, taken: Mapping[str, bytes]) -> str:
-    """The title, with a number before it if the learner has handed in another file of that name."""
-    name, number = _fitting(title), 1
+def _unused_name(title: str, taken: Mapping[str, bytes]) -> str:
+    """Return the title as a file name, with a number in front if it is taken."""
+    name, number = _truncated(title), 1
     while name in taken:
         number += 1
-        name = f"{number}-{_fitting(title)}"
+        name = f"{number}-{_truncated(title)}"
     return name
 
 
-def _fitting(title: str) -> str:
-    """The title without its middle if no file can have a name that long."""
+def _truncated(title: str) -> str:
+    """Return the title, shortened in the middle to the maximum length of a file name."""
     ending = PurePath(title).suffix[-20:]
-    most = NAME_BYTES - 10 - len(ending.encode())
+    most = MAX_NAME_BYTES - 10 - len(ending.encode())
     stem = title[: len(title) - len(ending)]
     return stem.encode()[:most].decode(errors="ignore") + ending

@@ -1,4 +1,4 @@
-"""Who is in the class: the roster's people, and whoever has handed something in."""
+"""The members of a class: the people in the roster, and all who submitted something."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,20 +8,21 @@ from typing import Any
 from nbgrader.api import Student  # type: ignore[import-untyped]
 from rapidfuzz import fuzz, process
 
-from grading.intake.names import shown
+from grading.intake.names import printable
 from grading.intake.submissions import handed_in
 from grading.records import results
 from grading.records.seed import FOLDER
 
-ROSTER = "roster.json"  # the gradebook does not tell who came from a roster, and who otherwise
-MIN_SCORE = 60  # per cent alike, below which no name is suggested
+ROSTER = "roster.json"  # in the gradebook, people from the roster look like all others
+MIN_SCORE = 60  # similarity in % of a suggested name
 
 
 @dataclass(frozen=True)
 class Members:
-    """roster: name of the folder → what the roster says of the person, for a search.
+    """The students of a class, by where they are known.
 
-    known: everybody in the gradebook. handed_in: who has a folder in submitted/.
+    roster: name of the folder → searchable texts about the person. known: all in the gradebook.
+    handed_in: all with a folder in submitted/.
     """
 
     roster: Mapping[str, list[str]]
@@ -30,11 +31,11 @@ class Members:
 
     @property
     def all(self) -> set[str]:
-        """The class. Without a roster, those who have handed something in."""
+        """The class: roster and submissions."""
         return {*self.roster, *self.handed_in}
 
     def nearest(self, name: str, among: Iterable[str] | None = None) -> str:
-        """The member who may be meant, with the full name, fit to be shown; "" if nobody is."""
+        """Return the printable name of the most similar member, "" if none is similar."""
         words = {
             (one, place): text.casefold()
             for one in sorted(self.all if among is None else among)
@@ -48,26 +49,26 @@ class Members:
             return ""
         one = found[2][0]
         full = next(iter(self.roster.get(one, [])), "")
-        return shown(one) + (f" ({shown(full)})" if full else "")
+        return printable(one) + (f" ({printable(full)})" if full else "")
 
 
 def members(folder: Path, session: Any) -> Members:
-    """The members of the course in this folder, whose gradebook `session` reads."""
+    """Return the members of the course in this folder; `session` reads its gradebook."""
     listed = set(results.read(folder / FOLDER / ROSTER) or ())
     people = session.query(Student).all() if session else []
-    told = {one.id: _words(one) for one in people}
-    # Whoever has a name came from a roster too: of an earlier version, or nbgrader's own.
-    roster = {one: words for one, words in told.items() if one in listed or any(words)}
-    return Members(roster, frozenset(told), frozenset(handed_in(folder)))
+    known = {one.id: _texts(one) for one in people}
+    # People with a full name came from a roster too: an older version's, or nbgrader's own.
+    roster = {one: texts for one, texts in known.items() if one in listed or any(texts)}
+    return Members(roster, frozenset(known), frozenset(handed_in(folder)))
 
 
-def _words(one: Any) -> list[str]:
-    """[full name, email, what the platform calls a hand-in of a student it was not told of]."""
+def _texts(one: Any) -> list[str]:
+    """Return full name, email, and the folder name that `collect` gives to unknown people."""
     full = " ".join(filter(None, (one.first_name, one.last_name)))
     return [full, one.email or "", f"{full} {one.lms_user_id}" if one.lms_user_id else ""]
 
 
 def add(folder: Path, names: Iterable[str]) -> None:
-    """Keep these as members of the class, beside those of earlier rosters."""
+    """Add these names to the stored roster."""
     file = folder / FOLDER / ROSTER
     results.write(file, sorted({*(results.read(file) or ()), *names}))

@@ -1,4 +1,4 @@
-"""Zips that learners hand in: their notebooks are taken out, within limits.
+"""Unpacks notebooks from zips that learners submit, within limits.
 
 A zip states the unpacked size of each file in it, and `zipfile` never returns more than that. So
 the limits are checked before anything is unpacked.
@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from pathlib import PurePosixPath
 
-from grading.intake.submissions import ENDINGS
+from grading.intake.submissions import NOTEBOOK_SUFFIXES
 from grading.platforms import zip_names
 
 MAX_DEPTH = 3  # zips within a zip
@@ -22,8 +22,8 @@ MAX_FILE_BYTES = 20_000_000
 MAX_TABLE_BYTES = 300 * MAX_FILES
 TABLE_END, TABLE_END_64 = b"PK\5\6", b"PK\6\7"
 END_BYTES, END_64_BYTES, COMMENT_BYTES = 22, 20, 1 << 16
-# What Windows, macOS and the platforms write. `zipfile` limits what the others unpack to only
-# after it has unpacked it.
+# Windows, macOS and the platforms use these. For other methods `zipfile` checks the size only after
+# unpacking.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 DAMAGED = (
@@ -33,11 +33,11 @@ DAMAGED = (
 
 
 class CannotOpen(Exception):
-    """Why a zip can't be opened, as the end of a line that names it."""
+    """A zip can't be opened; the text completes a line that begins with its name."""
 
 
 class Budget:
-    """What is left of the limits for one learner."""
+    """The rest of one learner's limits."""
 
     def __init__(self) -> None:
         self.files, self.bytes = MAX_FILES, MAX_BYTES
@@ -76,7 +76,7 @@ def notebooks(content: bytes, budget: Budget, depth: int = 1) -> list[tuple[str,
                 if entry.is_dir() or not parts or any(map(_hidden, parts)):
                     continue
                 name = parts[-1]
-                if name.lower().endswith((*ENDINGS, ".zip")):
+                if name.lower().endswith((*NOTEBOOK_SUFFIXES, ".zip")):
                     inner = _read(zipped, entry, budget)
                     if is_zip(name, inner):
                         found += notebooks(inner, budget, depth + 1)
@@ -105,7 +105,7 @@ def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
 
 
 def _hidden(part: str) -> bool:
-    """Checkpoints of Jupyter, and what macOS puts into its zips."""
+    """Whether this is hidden, such as Jupyter's checkpoints, or macOS's metadata."""
     return part.startswith(".") or part == "__MACOSX"
 
 

@@ -9,13 +9,13 @@ MAX_CHARACTERS = 5_000_000
 
 
 def words(page: bytes) -> str:
-    """Return the visible text of such a page of HTML."""
+    """Return the visible text of an HTML page."""
     text = page.decode("utf-8", errors="replace")[:MAX_CHARACTERS]
     return html.unescape(nh3.clean(text, tags=set())).strip()
 
 
 def is_empty(page: bytes) -> bool:
-    """Tell whether a page shows nothing: Moodle writes one for who typed nothing, too."""
+    """Whether a page shows nothing: Moodle writes one even if nothing was typed."""
     return not words(page) and b"<img" not in page.lower()
 
 

@@ -1,4 +1,4 @@
-"""Who is in the class: a table of people, as a platform exports it or as somebody wrote it."""
+"""Reads tables of people: a platform's export, or one written by hand."""
 
 import codecs
 import csv
@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grading.intake.names import shown, unfit
+from grading.intake.names import name_problem, printable
 
-# Columns in which a table names a person, in small letters; the first that is filled is the name
-# of the folder. `id` is nbgrader's own, unless the table is one of Canvas's, where it is a number.
+# Heads of columns that identify a person, in lower case; the first with an entry gives the name of
+# the folder. `id` is nbgrader's own; in a table of Canvas it is a number.
 IDS = ("sis login id", "username", "id number", "email address", "email", "sis user id", "id")
 NUMBERS = ("lms_user_id", "identifier", "id")
 NAMES = (
     *("student", "full name", "first name", "first_name", "firstname"),
     *("last name", "last_name", "lastname", "surname"),
 )
-CELL_BYTES = 20_000_000  # Moodle's worksheet has a cell with all that a learner typed
+MAX_CELL_CHARACTERS = 20_000_000  # Moodle's worksheet has a cell with the learner's typed text
 SAVE_AS = (
     "save it as CSV in UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Text CSV, "
     "character set UTF-8)"
@@ -31,7 +31,7 @@ WORKBOOKS = {
 
 @dataclass(frozen=True)
 class Person:
-    """A student: id is the name of the folder, number the platform's own."""
+    """A student: `id` is the name of the folder, `number` the platform's own."""
 
     id: str
     number: str = ""
@@ -41,10 +41,10 @@ class Person:
 
 
 def text_of(content: bytes) -> str:
-    """Return the text of a table in UTF-8, or in UTF-16 with its mark.
+    """Decode a table in UTF-8, or in UTF-16 with a byte order mark.
 
-    Raises ValueError, the end of a line that names the file, for anything else: a name read in a
-    wrong encoding would be another's.
+    Raises ValueError for any other encoding, since names would come out wrong. Its text completes a
+    line that begins with the file's name.
     """
     for sign, what in WORKBOOKS.items():
         if content.startswith(sign):
@@ -59,18 +59,18 @@ def text_of(content: bytes) -> str:
 
 
 class Table:
-    """A table of a platform's: its heads, and its rows of which each may be a person.
+    """A platform's table: its heads, and its rows, most of which are people.
 
-    of_canvas: Canvas's gradebook. of_worksheet: Moodle's offline grading worksheet, in any
-    language. ValueError if no column says who somebody is.
+    of_canvas: whether it is Canvas's gradebook. of_worksheet: whether it is Moodle's offline
+    grading worksheet, in any language. Raises ValueError if no column identifies people.
     """
 
     def __init__(self, text: str) -> None:
         self.marked = text.startswith("\ufeff")
         lines = text.removeprefix("\ufeff")
-        # Excel's own note about the delimiter is no row.
+        # Excel may write the delimiter into a line of its own.
         lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
-        csv.field_size_limit(CELL_BYTES)
+        csv.field_size_limit(MAX_CELL_CHARACTERS)
         try:
             self.delimiter = max(",;\t", key=lambda one: len(next(_rows(lines, one), [])))
             rows = list(_rows(lines, self.delimiter))
@@ -93,7 +93,7 @@ class Table:
             )
 
     def person(self, row: Sequence[str]) -> Person | None:
-        """Who is in this row; None for what is no person, as Canvas's row of points is none."""
+        """Return the person in a row, None for other rows such as Canvas's row of points."""
         about = {
             head.strip().lower(): cell.strip() for head, cell in zip(self.heads, row, strict=False)
         }
@@ -110,19 +110,19 @@ class Table:
         return Person(own, number if number.isdecimal() else "", first, last, email)
 
     def people(self) -> tuple[list[Person], list[str]]:
-        """(who is in it, lines about those who cannot be students)."""
+        """Return (the people in the table, lines about those with invalid names)."""
         found, refused = [], []
         for one in map(self.person, self.rows):
             if one is None:
                 continue
-            if "/" in one.id or unfit(one.id):
-                refused.append(f"{shown(one.id)}: not a name that a student can have")
+            if "/" in one.id or name_problem(one.id):
+                refused.append(f"{printable(one.id)}: not a name that a student can have")
             else:
                 found.append(one)
         return found, refused
 
     def text(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-        """A table written as this one was; both importers with fixed rules take commas."""
+        """Return CSV in this table's format; Canvas and Moodle's worksheet need commas."""
         stream = io.StringIO()
         delimiter = "," if self.of_canvas or self.of_worksheet else self.delimiter
         writer = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")
@@ -136,14 +136,14 @@ def _rows(lines: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _are_participants(cells: Sequence[str]) -> bool:
-    """Tell whether these are "Participant 1234" each, in the language of the site."""
+    """Whether each cell is like "Participant 1234", in the language of the site."""
     found = [re.fullmatch(r"(.*\D)\d+", cell.strip(), re.DOTALL) for cell in cells]
     words = {one and one[1] for one in found}
     return len(words) == 1 and None not in words and words.pop() != "-"
 
 
 def _names(about: Mapping[str, str]) -> tuple[str, str]:
-    """(first, last) name, as far as the table has them apart."""
+    """Return (first, last) name as far as the table separates them."""
     if "student" in about:  # "Lovelace, Ada"
         last, _, first = about["student"].partition(",")
         return first.strip(), last.strip()

@@ -1,25 +1,25 @@
-"""Refuses to write over a file that somebody may still need.
+"""Protects existing files from being overwritten.
 
-Whoever swaps two names, or gives one twice, would lose the submissions otherwise.
+Swapping two file names on the command line, or giving one twice, would destroy submissions.
 """
 
 import zipfile
 from pathlib import Path
 
+from grading.errors import Unable
 from grading.platforms.downloads import DAMAGED
 from grading.platforms.roster import Table, text_of
-from grading.work import Unable
 
 
 def refuse_same(source: Path, target: Path, what: str) -> None:
-    """Raise Unable if both names are of one file, however they are written."""
+    """Raise Unable if both paths lead to the same file."""
     same = source.resolve() == target.resolve()
     if same or (target.exists() and source.samefile(target)):
         raise Unable(f"{target} is the file to read itself; give another name for {what}")
 
 
 def refuse_other_zip(target: Path, page: str) -> None:
-    """Raise Unable if there is anything but a zip of such pages, or an empty file."""
+    """Raise Unable if `target` exists and is neither a zip of such pages nor empty."""
     if _is_new(target):
         return
     try:
@@ -34,7 +34,7 @@ def refuse_other_zip(target: Path, page: str) -> None:
 
 
 def refuse_other_table(target: Path, text: str) -> None:
-    """Raise Unable if there is anything but a table with these columns, or an empty file."""
+    """Raise Unable if `target` exists and is neither a table with these columns nor empty."""
     if _is_new(target):
         return
     try:

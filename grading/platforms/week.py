@@ -1,6 +1,6 @@
-"""An instructor's week: a roster, due dates, what was handed in, and what goes back.
+"""The commands before and after grading: roster, due dates, collecting and returning.
 
-Each function takes a course, and returns lines to print. Unable if it could do nothing.
+Each function takes a course and returns lines to print. It raises Unable if it can do nothing.
 """
 
 import contextlib
@@ -14,7 +14,8 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading.course import Course
-from grading.intake.names import shown
+from grading.errors import Unable
+from grading.intake.names import printable
 from grading.platforms import downloads, grades, hand_ins, members, targets
 from grading.platforms.downloads import Unreadable
 from grading.platforms.roster import Table, text_of
@@ -22,15 +23,14 @@ from grading.records import results
 from grading.release import exercises
 from grading.reports import rows
 from grading.settings import settings
-from grading.work import Unable
 
-EVERYBODY = 0o777  # may write into the exchange, as nbgrader wants it
+EXCHANGE_MODE = 0o777  # nbgrader needs the exchange to be writable for all
 
 
 def roster(course: Course, file: Path) -> list[str]:
-    """Enter everybody in this table into the gradebook. Who is there already is brought up to date.
+    """Add all people in a table to the gradebook, or update them.
 
-    Their folders are named by the first of `roster.IDS` that the table has.
+    Their folders are named after the first of `roster.IDS` with an entry.
     """
     people, refused = _table(file).people()
     members.add(course.folder, [one.id for one in people])
@@ -47,16 +47,16 @@ def roster(course: Course, file: Path) -> list[str]:
 
 
 def due(course: Course, exercise: str, when: str, student: str = "") -> list[str]:
-    """Set a due date, of one student alone if there is a name; it counts at the next grading.
+    """Set an exercise's due date, or one student's; it takes effect at the next grading.
 
-    when: as 2026-11-30 23:59, in this machine's time unless it ends with an offset like +01:00.
+    when: as 2026-11-30 23:59, in local time unless it ends with an offset like +01:00.
     """
     _known(exercise)
     try:
         moment = datetime.fromisoformat(when)
     except ValueError:
         raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
-    moment = moment.astimezone(UTC).replace(tzinfo=None)  # as nbgrader keeps it
+    moment = moment.astimezone(UTC).replace(tzinfo=None)  # nbgrader stores naive UTC
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
         if student:
@@ -65,7 +65,7 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
 
 
 def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
-    """Set the date for all. Extensions stay the dates that they are."""
+    """Set the due date for all; students with an extension keep their dates."""
     with course.gradebook() as gradebook:
         assignment = gradebook.update_or_create_assignment(exercise)
         lines = []
@@ -75,7 +75,7 @@ def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
             own = assignment.duedate + submission.extension
             submission.extension = own - moment if own > moment else None
             about = "stays" if own > moment else "is no extension any more"
-            lines.append(f"{shown(submission.student_id)}: {own} UTC {about}")
+            lines.append(f"{printable(submission.student_id)}: {own} UTC {about}")
         assignment.duedate = moment
         gradebook.db.commit()
     return [*sorted(lines), f"{exercise} is due at {moment} UTC"]
@@ -98,7 +98,7 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
             )
         released = bool(assignment.notebooks)
     lines = []
-    if not released:  # nbgrader releases nothing for which somebody has an extension
+    if not released:  # nbgrader refuses to release an exercise once there is an extension
         course.release([exercise])
         lines.append(f"{exercise} was released first, into {course.folder / 'release'}")
     with course.gradebook() as gradebook:
@@ -106,7 +106,7 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         gradebook.update_or_create_student(student)
         gradebook.update_or_create_submission(exercise, student)
         gradebook.grant_extension(exercise, student, minutes=more / timedelta(minutes=1))
-    return [*lines, f"{exercise} is due for {shown(student)} at {moment} UTC"]
+    return [*lines, f"{exercise} is due for {printable(student)} at {moment} UTC"]
 
 
 def _unknown(student: str, about: members.Members) -> str:
@@ -115,35 +115,35 @@ def _unknown(student: str, about: members.Members) -> str:
             "nobody is in the class yet; enter its people first: .venv/bin/python -m grading roster"
         )
     nearest = about.nearest(student)
-    return f"{shown(student)!r} is not in the class" + (
+    return f"{printable(student)!r} is not in the class" + (
         f"; the nearest name is {nearest}" if nearest else f" of {len(about.all)}"
     )
 
 
 def collect(course: Course, exercise: str, archive: Path, again: bool = False) -> list[str]:
-    """Put what a platform let one download where it is graded.
+    """Unpack a platform's download into submitted/.
 
-    A learner's folder has the name that the roster gives to the platform's number, else the
-    platform's own name and the number. again: what was handed in otherwise before is replaced.
+    A learner's folder is named after the roster's entry for the platform's number, else after the
+    platform's name and number. again: whether to replace different earlier submissions.
     """
     _known(exercise)
     new = kept = 0
     with _opened(archive, course) as (download, students):
         lines = list(download.lines)
-        for student, files, said in hand_ins.by_student(download, students):
-            lines += said
+        for student, files, remarks in hand_ins.by_student(download, students):
+            lines += remarks
             folder = course.folder / "submitted" / student / exercise
             if not files:
                 continue
             if folder.is_symlink() or folder.parent.is_symlink():
-                lines.append(f"{shown(student)}: its folder is a link")
+                lines.append(f"{printable(student)}: its folder is a link")
                 continue
-            there = hand_ins.content(folder) if folder.is_dir() else {}
-            if there == files:
+            existing = hand_ins.content(folder) if folder.is_dir() else {}
+            if existing == files:
                 kept += 1
-            elif there and not again:
+            elif existing and not again:
                 lines.append(
-                    f"{shown(student)}: another hand-in is there; --replace takes this one"
+                    f"{printable(student)}: another hand-in is there; --replace takes this one"
                 )
             else:
                 hand_ins.put(folder, files)
@@ -152,10 +152,10 @@ def collect(course: Course, exercise: str, archive: Path, again: bool = False) -
 
 
 def give_back(course: Course, exercise: str, archive: Path, target: Path) -> list[str]:
-    """Write a zip with the page of feedback for each hand-in of `archive`, named as it was.
+    """Write a zip with a feedback page for each submission in `archive`, named like it.
 
-    Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" take it.
-    What is at `target` is replaced only by the whole of it, and only if it holds such pages alone.
+    Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" accept it.
+    An existing `target` is replaced atomically, and only if it holds nothing but such pages.
     """
     _known(exercise)
     page_name = f"{exercise}.html"
@@ -164,7 +164,7 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
         targets.refuse_same(archive, target, "the pages")
         targets.refuse_other_zip(target, page_name)
         with (
-            results.beside(target) as unfinished,
+            results.replacing(target) as unfinished,
             zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped,
         ):
             for one in (member.hand_in for member in download.members):
@@ -173,7 +173,7 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
                 if student in done:
                     continue
                 if not page.is_file():
-                    lines.append(f"{shown(student)}: no page of feedback")
+                    lines.append(f"{printable(student)}: no page of feedback")
                     continue
                 done.add(student)
                 zipped.write(page, one.member.removesuffix(one.title) + page_name)
@@ -181,9 +181,9 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
 
 
 def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str]) -> list[str]:
-    """Fill the platform's own table with the points: see `grades`.
+    """Fill the points into a platform's table: see `grades`.
 
-    named: exercise → head of its column, where that can't be told from the exercise's name.
+    named: exercise → head of its column, for columns without the exercise's name.
     """
     text = _text(theirs)
     for exercise in named:
@@ -202,22 +202,19 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
         raise Unable(f"{theirs}: {error}") from None
     targets.refuse_same(theirs, target, "the table to import")
     targets.refuse_other_table(target, filled)
-    with results.beside(target) as unfinished:
+    with results.replacing(target) as unfinished:
         unfinished.write_text(filled, encoding="utf-8", newline="")
     return [*lines, *(f"{name} → {head}" for name, head in columns.items()), f"{target}"]
 
 
 def exchange(course: Course, folder: Path) -> list[str]:
-    """Have nbgrader hand out, collect and return through this folder, which all can write to.
-
-    The course's own nbgrader_config.py names it from now on.
-    """
+    """Set up a folder as nbgrader's exchange and name it in the course's nbgrader_config.py."""
     folder = folder.resolve()
     if folder.is_relative_to(course.folder):
         raise Unable(f"{folder} is in the course folder, which learners must not see")
     folder.mkdir(parents=True, exist_ok=True)
-    if folder.stat().st_mode & EVERYBODY != EVERYBODY:
-        folder.chmod(EVERYBODY)
+    if folder.stat().st_mode & EXCHANGE_MODE != EXCHANGE_MODE:
+        folder.chmod(EXCHANGE_MODE)
     own = course.folder / "nbgrader_config.py"
     line = f"c.Exchange.root = {str(folder)!r}"
     before = own.read_text(encoding="utf-8").splitlines()
@@ -232,15 +229,15 @@ def exchange(course: Course, folder: Path) -> list[str]:
 
 
 def again(course: Course, places: Iterable[str]) -> None:
-    """Have the next grading do these again: "ada", or "ada/int8-matmul"."""
+    """Mark results to be repeated by the next grading: "ada", or "ada/int8-matmul"."""
     state = course.state()
     for place in places:
         student, _, exercise = place.partition("/")
         own = state.get(student, {})
         if not own or (exercise and exercise not in own):
             nearest = members.Members({}, frozenset(), frozenset(state)).nearest(student)
-            said = f"; the nearest name is {nearest}" if nearest and not own else ""
-            raise Unable(f"{shown(place)} has not been graded yet{said}")
+            hint = f"; the nearest name is {nearest}" if nearest and not own else ""
+            raise Unable(f"{printable(place)} has not been graded yet{hint}")
         for name in [exercise] if exercise else own:
             course.results.put(student, name, own[name] | {"digest": ""})
 
@@ -266,7 +263,7 @@ def _table(file: Path) -> Table:
 
 @contextlib.contextmanager
 def _opened(archive: Path, course: Course) -> Iterator[tuple[downloads.Download, dict[str, str]]]:
-    """(the download, the platform's number → student, as the roster has them)."""
+    """Yield (the download, the platform's number → student from the roster)."""
     with course.gradebook() as gradebook:
         roster = [one for one in gradebook.students if one.lms_user_id]
         students = {one.lms_user_id: one.id for one in roster}

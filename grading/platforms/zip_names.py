@@ -1,8 +1,8 @@
-"""Names in a zip that do not say how they are encoded.
+"""Decodes file names in zips that do not state their encoding.
 
-A name with the UTF-8 flag, or with Info-ZIP's extra field, says so. Any other is UTF-8 if it
-decodes as that (Canvas writes UTF-8 without the flag). What is left was written by a program that
-used its own machine's encoding, and all such names in one zip share one.
+A name with the UTF-8 flag or Info-ZIP's extra field states it. Any other is UTF-8 if it decodes as
+that: Canvas writes UTF-8 without the flag. The rest are in the encoding of the machine that wrote
+the zip, the same for all names in it.
 """
 
 import struct
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 UTF8_FLAG = 0x800
 UNICODE_PATH = 0x7075  # Info-ZIP's extra field: version, CRC-32 of the plain name, name in UTF-8
 FALLBACK = "cp437"  # the zip format's own; it decodes everything
-# What Windows, by country, writes into zips; the first of equally good ones is taken.
+# Encodings that Windows uses, by country; the first of equally good ones is chosen.
 ENCODINGS = (
     *(FALLBACK, "cp850", "cp1252", "cp932", "gbk", "big5", "cp949"),
     *("cp1250", "cp852", "cp1251", "cp866", "cp1253", "cp1254", "cp1255", "cp1256"),

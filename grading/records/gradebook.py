@@ -1,4 +1,4 @@
-"""Opens a course's gradebook, and completes one that an interrupted command has left behind."""
+"""Opens a course's gradebook, and repairs one that an interrupted command has left behind."""
 
 import contextlib
 import os
@@ -22,12 +22,12 @@ from nbgrader.api import (  # type: ignore[import-untyped]
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.orm import Session
 
-VERSION = "alembic_version"  # the table without which `nbgrader db upgrade` starts from nothing
+VERSION_TABLE = "alembic_version"  # read by `nbgrader db upgrade`
 
 
 @contextlib.contextmanager
 def tools_on_path() -> Iterator[None]:
-    """Let nbgrader find the programs of its own environment, which it calls by their bare names."""
+    """Put this environment first on the PATH: nbgrader calls its programs by their bare names."""
     before = os.environ.get("PATH")
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = own if before is None else os.pathsep.join([own, before])
@@ -41,7 +41,7 @@ def tools_on_path() -> Iterator[None]:
 
 
 def opened(address: str, course: str) -> Any:
-    """The gradebook at this address, made if there is none."""
+    """Open the gradebook at this URL, and create it if there is none."""
     with tools_on_path():
         book = Gradebook(address, course)
         try:
@@ -53,13 +53,13 @@ def opened(address: str, course: str) -> Any:
 
 
 def _write_version(book: Any) -> None:
-    """Write the version of the tables if whoever made them was stopped before that.
+    """Write the schema version if the command that created the tables stopped before that.
 
-    Tables of another version keep what they have, for `nbgrader db upgrade`.
+    Tables of another version are left to `nbgrader db upgrade`.
     """
     found = inspect(book.engine)
-    has_table = found.has_table(VERSION)
-    if has_table and book.db.execute(text(f"SELECT version_num FROM {VERSION}")).first():
+    has_table = found.has_table(VERSION_TABLE)
+    if has_table and book.db.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).first():
         return
     for name, table in Base.metadata.tables.items():
         if {column.name for column in table.columns} - {
@@ -67,16 +67,16 @@ def _write_version(book: Any) -> None:
         }:
             return
     if not has_table:
-        book.db.execute(text(f"CREATE TABLE {VERSION} (version_num VARCHAR(32) NOT NULL)"))
-    insert = text(f"INSERT INTO {VERSION} (version_num) VALUES (:version)")
+        book.db.execute(text(f"CREATE TABLE {VERSION_TABLE} (version_num VARCHAR(32) NOT NULL)"))
+    insert = text(f"INSERT INTO {VERSION_TABLE} (version_num) VALUES (:version)")
     book.db.execute(insert, {"version": get_alembic_version()})
     book.db.commit()
 
 
-def admit_releases(book: Any, exercises: Iterable[str]) -> None:
-    """Let nbgrader release exercises for which somebody has an extension already.
+def prepare_extended(book: Any, exercises: Iterable[str]) -> None:
+    """Let nbgrader release exercises for which a student has an extension already.
 
-    It refuses to add a notebook to an assignment with submissions, and an extension makes one.
+    It refuses to add a notebook to an assignment with submissions, and an extension creates one.
     """
     for exercise in exercises:
         with contextlib.suppress(MissingEntry):
@@ -85,8 +85,8 @@ def admit_releases(book: Any, exercises: Iterable[str]) -> None:
                 book.add_notebook(exercise, exercise)
 
 
-def complete_submissions(book: Any) -> None:
-    """Add the notebook to submissions that were entered before their exercise was released."""
+def add_missing_notebooks(book: Any) -> None:
+    """Add the notebook to submissions that were created before their exercise was released."""
     query = book.db.query(SubmittedAssignment).filter(~SubmittedAssignment.notebooks.any())
     query = query.filter(SubmittedAssignment.assignment.has(Assignment.notebooks.any()))
     for submission in query.all():
@@ -100,7 +100,7 @@ def complete_submissions(book: Any) -> None:
 
 @contextlib.contextmanager
 def read_only(address: str) -> Iterator[Session | None]:
-    """A session that can't change the gradebook; None if there is no gradebook yet."""
+    """Yield a session that can't change the gradebook, None if there is no gradebook yet."""
     place = address.removeprefix("sqlite:///")
     if place != address:
         if not Path(place).is_file():

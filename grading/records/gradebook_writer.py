@@ -27,7 +27,7 @@ from traitlets.config import Config
 from grading.records import gradebook
 from grading.records.results import replace
 
-STAMP = r"\d[\w :.,+/-]{5,60}"  # a time that begins with a date, and perhaps names a zone
+TIMESTAMP = r"\d[\w :.,+/-]{5,60}"  # a date, a time and perhaps a zone
 
 
 class Outcome(Protocol):
@@ -44,8 +44,8 @@ class Outcome(Protocol):
 
 
 @dataclass(frozen=True)
-class _Cells:
-    """Ids in the gradebook: of an exercise and its notebook, and of cells by their names."""
+class _Ids:
+    """The gradebook's ids of an exercise, its notebook and, by name, its cells."""
 
     assignment: str
     notebook: str
@@ -54,7 +54,7 @@ class _Cells:
 
 
 class GradebookWriter:
-    """Keeps the gradebook open for one run.
+    """Writes results, with the gradebook open for one grading.
 
     with GradebookWriter(folder, config) as writer:
         writer.record("ada", "int8-matmul", outcome, timestamp)
@@ -65,11 +65,10 @@ class GradebookWriter:
         self.config = config
         about = config.CourseDirectory
         self.gradebook = gradebook.opened(about.db_url, about.course_id)
-        # The cells of an exercise don't change during a run, so they are not read again after
-        # each commit.
+        # The cells of an exercise don't change while grading: don't read them after each commit.
         self.gradebook.db().expire_on_commit = False
-        self.students: set[str] = set()  # who are known to be in the gradebook
-        self.cells: dict[str, _Cells] = {}
+        self.students: set[str] = set()  # known to be in the gradebook
+        self.ids: dict[str, _Ids] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +79,7 @@ class GradebookWriter:
     def given(
         self, student: str, exercise: str
     ) -> tuple[dict[str, tuple[float | None, float]], dict[str, str]]:
-        """What the instructor gave by hand, by the key of the cell: `Job.manual`, `.comments`."""
+        """Return what the instructor gave by hand: `manual` and `comments` of a `Job`."""
         notebook = self._notebook(student, exercise)
         if notebook is None:
             return {}, {}
@@ -97,7 +96,7 @@ class GradebookWriter:
         return points, comments
 
     def all_given(self) -> dict[tuple[str, str], list[list[Any]]]:
-        """(student, exercise) → all that the instructor gave by hand, in an order of its own."""
+        """Return (student, exercise) → everything that the instructor gave by hand, sorted."""
         found: dict[tuple[str, str], list[list[Any]]] = {}
         for kind, values in (
             (Grade, (Grade.manual_score, Grade.extra_credit)),
@@ -115,41 +114,43 @@ class GradebookWriter:
             for student, exercise, cell, *given in query:
                 if any(value not in (None, "") for value in given) and given != [None, 0]:
                     found.setdefault((student, exercise), []).append([cell, *given])
-        return {place: sorted(given, key=repr) for place, given in found.items()}
+        return {key: sorted(given, key=repr) for key, given in found.items()}
 
     def _notebook(self, student: str, exercise: str) -> str | None:
-        """The id of a submitted notebook, None if the gradebook has none."""
+        """Return the id of a submitted notebook, None if the gradebook has none."""
         found = select(SubmittedNotebook.id).join(SubmittedAssignment).join(Assignment)
         found = found.where(Assignment.name == exercise, SubmittedAssignment.student_id == student)
         notebook: str | None = self.gradebook.db.scalar(found)
         return notebook
 
     def _named(self, kind: Any, notebook: str) -> Any:
-        """(grade or comment, key of its cell) of a submitted notebook, as now in the gradebook.
+        """Query (grade or comment, key of its cell) of a submitted notebook, bypassing the cache.
 
-        One query for all of them; nbgrader's properties make one for each.
+        This is a single query; nbgrader's properties make one for each cell.
         """
         query = self.gradebook.db.query(kind, BaseCell.name)
         query = query.join(BaseCell, BaseCell.id == kind.cell_id)
         return query.filter(kind.notebook_id == notebook).populate_existing()
 
-    def record(self, student: str, exercise: str, outcome: Outcome, stamp: bytes) -> bool:
-        """Write everything that came out of a grading. If it is interrupted, call it again.
+    def record(self, student: str, exercise: str, outcome: Outcome, timestamp: bytes) -> bool:
+        """Write all results of a grading; after an interruption, call it again.
 
-        stamp: content of timestamp.txt, b"" if there is none. Returns whether points are taken off
-        for lateness, which `outcome.feedback` does not show.
+        timestamp: content of timestamp.txt, b"" if there is none. Returns whether there is a late
+        penalty, which `outcome.feedback` does not show.
         """
         folder = self.folder / "autograded" / student / exercise
         shutil.rmtree(folder, ignore_errors=True)
-        late = self._gradebook(student, exercise, outcome, stamp)
+        late = self._write_gradebook(student, exercise, outcome, timestamp)
         replace(folder / f"{exercise}.ipynb", outcome.notebook)
-        if stamp:
-            replace(folder / "timestamp.txt", stamp.decode(errors="replace"))
+        if timestamp:
+            replace(folder / "timestamp.txt", timestamp.decode(errors="replace"))
         page = outcome.feedback
         replace(self.folder / "feedback" / student / exercise / f"{exercise}.html", page)
         return late
 
-    def _gradebook(self, student: str, exercise: str, outcome: Outcome, stamp: bytes) -> bool:
+    def _write_gradebook(
+        self, student: str, exercise: str, outcome: Outcome, timestamp: bytes
+    ) -> bool:
         book = self.gradebook
         if student not in self.students:
             book.update_or_create_student(student)
@@ -157,14 +158,14 @@ class GradebookWriter:
         points = {part["key"]: part["points"] for part in outcome.parts}
         failed = all(part["cause"] == "not-graded" for part in outcome.parts)
         if self._notebook(student, exercise) is None:
-            about = points, failed, outcome.comments, time_of(stamp)
+            about = points, failed, outcome.comments, parse_timestamp(timestamp)
             try:
-                if not self._enter(student, exercise, *about):
+                if not self._insert(student, exercise, *about):
                     return False
-            except IntegrityError:  # another program has entered it meanwhile
+            except IntegrityError:  # another program inserted it concurrently
                 book.db.rollback()
         submission = book.update_or_create_submission(exercise, student)
-        submission.timestamp = time_of(stamp)
+        submission.timestamp = parse_timestamp(timestamp)
         (notebook,) = submission.notebooks
         for grade, name in self._named(Grade, notebook.id):
             grade.auto_score = points[name]
@@ -173,10 +174,10 @@ class GradebookWriter:
             comment.auto_comment = outcome.comments.get(name)
         book.db.commit()
         if submission.total_seconds_late > 0 or notebook.late_submission_penalty:
-            self._penalty(student, exercise)
+            self._apply_penalty(student, exercise)
         return bool(notebook.late_submission_penalty)
 
-    def _enter(
+    def _insert(
         self,
         student: str,
         exercise: str,
@@ -185,49 +186,49 @@ class GradebookWriter:
         comments: Mapping[str, str],
         time: datetime | None,
     ) -> bool:
-        """Enter a first submission as nbgrader's `add_submission` does; whether it has a due date.
+        """Insert a first submission as nbgrader's `add_submission` does.
 
-        With a statement for each table: nbgrader makes objects and statements for each cell, which
-        takes longer than all else that is done with a notebook here.
+        Returns whether the exercise has a due date. This is one statement per table; nbgrader's
+        objects and statements for each cell take longer than all other work on a notebook here.
         """
         db = self.gradebook.db
-        cells = self._cells(exercise)
+        ids = self._exercise_ids(exercise)
         assignment = {"id": new_uuid(), "student_id": student, "timestamp": time}
-        notebook = {"id": new_uuid(), "notebook_id": cells.notebook}
+        notebook = {"id": new_uuid(), "notebook_id": ids.notebook}
         notebook["assignment_id"] = assignment["id"]
         about = {"notebook_id": notebook["id"]}
         grades = [
             about | {"cell_id": cell, "auto_score": points[name], "needs_manual_grade": failed}
-            for name, cell in cells.graded.items()
+            for name, cell in ids.graded.items()
         ]
-        said = [
+        rows = [
             about | {"cell_id": cell, "auto_comment": comments.get(name)}
-            for name, cell in cells.commented.items()
+            for name, cell in ids.commented.items()
         ]
-        db.execute(insert(SubmittedAssignment), [assignment | {"assignment_id": cells.assignment}])
+        db.execute(insert(SubmittedAssignment), [assignment | {"assignment_id": ids.assignment}])
         db.execute(insert(SubmittedNotebook), [notebook])
         db.execute(insert(Grade), grades)
-        db.execute(insert(Comment), said)
+        db.execute(insert(Comment), rows)
         db.commit()
-        due = select(Assignment.duedate).where(Assignment.id == cells.assignment)
+        due = select(Assignment.duedate).where(Assignment.id == ids.assignment)
         return db.scalar(due) is not None
 
-    def _cells(self, exercise: str) -> "_Cells":
-        if exercise not in self.cells:
+    def _exercise_ids(self, exercise: str) -> _Ids:
+        if exercise not in self.ids:
             notebook = self.gradebook.find_notebook(exercise, exercise)
             graded, solved = notebook.grade_cells, notebook.solution_cells
-            self.cells[exercise] = _Cells(
+            self.ids[exercise] = _Ids(
                 notebook.assignment_id,
                 notebook.id,
                 {cell.name: cell.id for cell in graded},
                 {cell.name: cell.id for cell in solved},
             )
-        return self.cells[exercise]
+        return self.ids[exercise]
 
-    def penalties_now(self) -> list[tuple[str, str]]:
-        """Apply the due dates and the penalties that hold now, to all that was recorded before.
+    def update_penalties(self) -> list[tuple[str, str]]:
+        """Apply the current due dates to all submissions.
 
-        Returns (student, exercise) of those from whom something else is taken off than before.
+        Returns (student, exercise) of those whose late penalty changed.
         """
         self.gradebook.db.expire_all()
         changed = []
@@ -237,28 +238,28 @@ class GradebookWriter:
                 if submission.total_seconds_late <= 0 and not before:
                     continue
                 student, exercise = submission.student_id, submission.name
-                self._penalty(student, exercise)
+                self._apply_penalty(student, exercise)
                 if (notebook.late_submission_penalty or 0) != before:
                     changed.append((student, exercise))
         return changed
 
-    def _penalty(self, student: str, exercise: str) -> None:
+    def _apply_penalty(self, student: str, exercise: str) -> None:
         about = {"notebook": exercise, "assignment": exercise, "student": student}
         about["db_url"] = self.config.CourseDirectory.db_url
         step = AssignLatePenalties(config=self.config)
-        nothing = nbformat.v4.new_notebook()
-        step.preprocess(nothing, {"nbgrader": about})
+        empty = nbformat.v4.new_notebook()
+        step.preprocess(empty, {"nbgrader": about})
         self.gradebook.db.expire_all()
 
 
-def time_of(stamp: bytes) -> datetime | None:
-    """When the submission was handed in; None if timestamp.txt does not say."""
-    text = stamp.decode("utf-8-sig", errors="replace").strip()
-    # The name of a time zone is taken for that of a file.
-    if not re.fullmatch(STAMP, text, re.ASCII) or ".." in text:
+def parse_timestamp(content: bytes) -> datetime | None:
+    """Return the time in a timestamp.txt, None if there is none."""
+    text = content.decode("utf-8-sig", errors="replace").strip()
+    # The parser looks the name of a time zone up as a file.
+    if not re.fullmatch(TIMESTAMP, text, re.ASCII) or ".." in text:
         return None
     try:
         time: datetime | None = utils.parse_utc(text)
-    except Exception:  # of whatever reader of times
+    except Exception:  # nbgrader's time parsers raise many kinds
         return None
     return time

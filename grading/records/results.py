@@ -1,4 +1,4 @@
-"""What a course folder keeps of each grading, so that an interrupted run can be continued."""
+"""Stored results of each grading, from which an interrupted grading continues."""
 
 import contextlib
 import fcntl
@@ -10,12 +10,12 @@ from typing import Any, TypedDict
 
 
 class Result(TypedDict, total=False):
-    """What is kept of one submission's grading. Files of older versions may lack some keys.
+    """The stored result of one submission; files of older versions may lack some keys.
 
-    digest: of all that the grading depends on, "" if it must be repeated. given: what the page says
-    that the instructor gave by hand. reason: why it was not graded, or not completely, "" if it
-    was. parts, code, missing: those of `Outcome`. told: the digest, if it must be repeated though
-    hidden inputs were asked, else "".
+    digest: of everything that the grading depends on, "" if it must be repeated. given: what the
+    instructor gave by hand, as on the feedback page. reason: why it was not graded completely, ""
+    if it was. parts, code, missing: as in `Outcome`. told: the digest if the grading must be
+    repeated although the notebook received hidden inputs, else "".
     """
 
     digest: str
@@ -32,13 +32,13 @@ class Result(TypedDict, total=False):
 
 
 class Results:
-    """A folder with one file for each submission, which is there completely or not at all."""
+    """A folder with one result file per submission, each written atomically."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def all(self) -> dict[str, dict[str, Result]]:
-        """student → exercise → result"""
+        """Return student → exercise → result."""
         found: dict[str, dict[str, Result]] = {}
         for file in sorted(self.folder.glob("*/*.json")):
             if (result := read(file)) is not None:
@@ -50,7 +50,7 @@ class Results:
 
 
 def read(file: Path) -> Any:
-    """The JSON in this file; None if it is missing or damaged, and has to be made again."""
+    """Return the JSON in this file, None if it is missing or damaged."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -62,18 +62,15 @@ def write(file: Path, content: object) -> None:
 
 
 def replace(file: Path, text: str) -> None:
-    """Write a file so that at every moment it has either its old content or all of the new."""
+    """Write a file atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with beside(file) as new, new.open("w", encoding="utf-8") as stream:
+    with replacing(file) as new, new.open("w", encoding="utf-8") as stream:
         stream.write(text)
 
 
 @contextlib.contextmanager
-def beside(file: Path) -> Iterator[Path]:
-    """Yield a path to write to, which takes the file's place once it is written whole.
-
-    After an error the file is as it was.
-    """
+def replacing(file: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces `file` unless an error is raised."""
     new = file.with_name(f".{file.name}.new")
     try:
         yield new
@@ -88,7 +85,7 @@ def beside(file: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def lock(file: Path) -> Iterator[None]:
-    """Hold this lock file. Raises BlockingIOError if another process holds it."""
+    """Hold a lock file; raise BlockingIOError if another process holds it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,19 +1,19 @@
-"""The seed of a course, which is secret: the hidden inputs are drawn from it."""
+"""The secret seed of a course, from which hidden inputs are drawn."""
 
 import contextlib
 import os
 import secrets
 from pathlib import Path
 
-FOLDER = ".grading"  # in the course folder; nothing in it is for learners
+FOLDER = ".grading"  # in the course folder, closed to learners
 
 
 def course_seed(course: Path) -> str:
-    """The seed of this course: drawn on first use, the same from then on."""
+    """Return the seed of a course, drawn on first use."""
     file = course / FOLDER / "seed"
     file.parent.mkdir(mode=0o700, exist_ok=True)
     if not _read(file):
-        # Whole or not at all: a full disk must not leave an empty seed, which anybody could guess.
+        # Written atomically: after a full disk, an empty seed would be easy to guess.
         new = file.with_name(f".seed.{os.getpid()}")
         try:
             new.write_text(secrets.token_hex(16) + "\n", encoding="ascii")

@@ -1,4 +1,4 @@
-"""Cases with their expected values, and those of each known misconception."""
+"""Cases with the values of the reference solution and of each known misconception."""
 
 import itertools
 import random
@@ -12,22 +12,22 @@ from roofkit.check.answers import Plain, plain
 from roofkit.check.compare import MisconceptionValues, same
 from roofkit.check.plot_reading import looked_at, reading
 
-HIDDEN = {"figure": 2}  # how many hidden cases a part is judged by; a figure takes longer
-CASES = 8
-TRIES = 200
-LOOKED_THROUGH = 20_000  # cases in which a branch that is rare must turn up
+HIDDEN_CASES = 8  # of a part
+HIDDEN_CASES_BY_KIND = {"figure": 2}  # a figure takes longer
+MAX_TRIES = 200
+MAX_DRAWS = 20_000  # among which every rare branch must occur
 
 
 @dataclass(frozen=True)
 class Cases:
-    """Inputs with the reference's values, and the values that the known misconceptions give."""
+    """Inputs with the values of the reference and of the known misconceptions."""
 
     inputs: tuple[dict[str, Any], ...]
     expected: tuple[Plain, ...]
     misconceptions: tuple[MisconceptionValues, ...]
 
     def __add__(self, more: "Cases") -> "Cases":
-        """The cases of one part, and then more of the same part."""
+        """Append more cases of the same part."""
         known = zip(self.misconceptions, more.misconceptions, strict=True)
         return Cases(
             self.inputs + more.inputs,
@@ -37,21 +37,21 @@ class Cases:
 
 
 def published(name: str, part: Part) -> Cases:
-    """The cases that the released notebook carries."""
+    """Return the cases in the released notebook."""
     return with_values(name, part, part.cases)
 
 
 def hidden(name: str, part: Part, seed: str) -> Cases:
-    """Cases that nobody has seen: the same for the same seed.
+    """Return hidden cases, the same for the same seed.
 
-    All strata of the part occur among them. Drawn again until each misconception gives something
-    else than the reference in at least one of them, so that none of them gets through by luck.
-    ValueError if the part's ranges never do so.
+    All strata of the part occur among them, and each misconception differs from the reference in at
+    least one of them, so that none passes by luck. Raises ValueError if the part's ranges make that
+    impossible.
     """
     draws = part.draws(random.Random(f"{seed}/{name}/{part.key}"))
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         cases = with_values(name, part, stratified(name, part, draws))
-        if all(_told_apart(known, cases, part.tolerance) for known in cases.misconceptions):
+        if all(_is_distinguished(known, cases, part.tolerance) for known in cases.misconceptions):
             return cases
     raise ValueError(
         f"{name}, {part.key}: the ranges don't tell its misconceptions from the right one"
@@ -59,14 +59,14 @@ def hidden(name: str, part: Part, seed: str) -> Cases:
 
 
 def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
-    """As many of the draws as a part is judged by, with each of its strata in one of them or more.
+    """Return as many draws as there are hidden cases, such that each stratum occurs.
 
-    A draw counts if there are places enough for what hasn't occurred yet, or if it brings its
-    share of that. ValueError if something doesn't turn up.
+    A draw is taken if enough places remain for the missing strata, or if it brings its share of
+    them. Raises ValueError if a stratum never occurs.
     """
-    count = HIDDEN.get(part.kind, CASES)
+    count = HIDDEN_CASES_BY_KIND.get(part.kind, HIDDEN_CASES)
     missing, taken = set(part.strata()), list[Case]()
-    for case in itertools.islice(draws, LOOKED_THROUGH):
+    for case in itertools.islice(draws, MAX_DRAWS):
         brought, places = missing & part.strata_of(case), count - len(taken)
         if len(missing) < places or len(brought) * places >= len(missing):
             taken.append(case)
@@ -82,7 +82,7 @@ def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
 
 
 def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
-    """These cases, answered by the reference and by each known misconception."""
+    """Return these cases with the answers of the reference and of each known misconception."""
     cases = tuple(dict(case) for case in inputs)
     return Cases(
         inputs=cases,
@@ -100,7 +100,7 @@ def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
     )
 
 
-def _told_apart(known: MisconceptionValues, cases: Cases, tolerance: float) -> bool:
+def _is_distinguished(known: MisconceptionValues, cases: Cases, tolerance: float) -> bool:
     return any(
         value is None or not same(value, right, tolerance)
         for value, right in zip(known.values, cases.expected, strict=True)
@@ -108,7 +108,7 @@ def _told_apart(known: MisconceptionValues, cases: Cases, tolerance: float) -> b
 
 
 def _value(known: Misconception, part: Part, case: Case) -> Plain:
-    """What this misconception gives, None where it gives nothing."""
+    """Return a misconception's value, None if it has none for this case."""
     try:
         value: Any = known.answer(**case)
     except ArithmeticError:
@@ -120,7 +120,7 @@ def _value(known: Misconception, part: Part, case: Case) -> Plain:
 
 
 def _readable(value: Plain, case: Case) -> Plain:
-    """A figure as its reader takes it; other values as they are."""
+    """Return a figure's values as a check reads them; other values unchanged."""
     if not (isinstance(value, dict) and "curves" in value):
         return value
     values, problem = reading(value, case)

@@ -1,4 +1,4 @@
-"""What a released notebook carries for its checks: the published cases, as values."""
+"""Embeds the published cases into a released notebook, as values for its checks."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from roofkit.check.packing import literal, pack
 
 
 class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
-    """A step of `nbgrader generate_assignment`: add a cell with the cases of all parts."""
+    """A preprocessor of `nbgrader generate_assignment`: adds a cell with the cases of all parts."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -23,14 +23,14 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
         data = pack({part.key: released(name, part) for part in exercises.load(name).parts})
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
         nb.cells.insert(first + 1, cases_cell(data))
-        go_on_after_errors(nb)
+        continue_after_errors(nb)
         return nb, resources
 
 
-def go_on_after_errors(nb: NotebookNode) -> None:
-    """Tag answers and checks so that JupyterLab's Run All goes on where one of them raises.
+def continue_after_errors(nb: NotebookNode) -> None:
+    """Tag answers and checks so that JupyterLab's Run All continues after an error in them.
 
-    Grading goes on as well, with or without the tag.
+    Grading continues with or without the tag.
     """
     for cell in nb.cells:
         kind = cell.metadata.get("nbgrader", {})
@@ -39,12 +39,12 @@ def go_on_after_errors(nb: NotebookNode) -> None:
 
 
 def cases_cell(data: str) -> NotebookNode:
-    """A cell that hands the published cases to the checks."""
+    """Return a cell that passes the published cases to the checks."""
     return locked_cell(f'from roofkit.check import cases\n\ncases("""\n{data}\n""")', "cases")
 
 
 def locked_cell(source: str, name: str) -> NotebookNode:
-    """A locked cell without points, folded where a front end can fold it."""
+    """Return a locked cell without points, collapsed in front ends that support it."""
     cell: NotebookNode = new_code_cell(
         source, id=name, metadata={"jupyter": {"source_hidden": True}}
     )
@@ -61,7 +61,7 @@ def locked_cell(source: str, name: str) -> NotebookNode:
 
 
 def released(name: str, part: Part) -> dict[str, Any]:
-    """What a released notebook knows of a part: values, no formula."""
+    """Return a part's data for a released notebook: values, but no formula."""
     cases = published(name, part)
     return {
         "function": part.function,
@@ -85,7 +85,7 @@ def released(name: str, part: Part) -> dict[str, Any]:
 
 
 def short(value: Plain) -> Plain:
-    """The same values with no more digits than a comparison needs."""
+    """Round values to the digits that a comparison needs."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Where the exercises are, what they ask, and what their reference solutions answer.
+"""Loads exercises: their parts, their notebooks and the answers of their reference solutions.
 
 One exercise is one folder, exercises/<name>/, with three files of that name: the notebook with the
 reference solution (.ipynb), the page of the book (.md), and the parts (.py).
@@ -23,7 +23,7 @@ FOLDER = ROOT / "exercises"
 
 
 def names() -> list[str]:
-    """The exercises in the order of the course: by the number in their title."""
+    """Return the exercises in course order: by the number in their title."""
     return sorted(
         (folder.name for folder in FOLDER.iterdir() if _file(folder.name, ".ipynb").exists()),
         key=lambda name: (source(name).cells[0].source.splitlines()[0], name),
@@ -32,7 +32,7 @@ def names() -> list[str]:
 
 @functools.cache
 def load(name: str) -> Exercise:
-    """What is asked: `EXERCISE` of exercises/<name>/<name>.py."""
+    """Load `EXERCISE` from exercises/<name>/<name>.py."""
     path = _file(name, ".py")
     spec = importlib.util.spec_from_file_location(f"exercise_{name.replace('-', '_')}", path)
     if spec is None or spec.loader is None:
@@ -45,13 +45,13 @@ def load(name: str) -> Exercise:
 
 @functools.cache
 def source(name: str) -> NotebookNode:
-    """The source notebook, with the reference solution. Not to be changed."""
+    """Return the source notebook with the reference solution; callers must not change it."""
     notebook: NotebookNode = nbformat.read(_file(name, ".ipynb"), as_version=4)
     return notebook
 
 
 def digest(name: str) -> str:
-    """Changes when anything that decides about grades, or their pages, changes."""
+    """Return a digest that changes with anything that affects grades or feedback pages."""
     total = hashlib.sha256()
     for label, path in decisive(name):
         content = path.read_bytes()
@@ -60,10 +60,10 @@ def digest(name: str) -> str:
 
 
 def decisive(name: str) -> list[tuple[str, Path]]:
-    """The files that decide, each under a name that does not depend on where the course lies.
+    """Return (name, path) of all files that affect grades; names don't depend on the location.
 
-    They are the exercise, what judges it, and what its cases are computed with: the published ones
-    take figures from the hardware catalogue.
+    They are the exercise, the grader and its checks, and `rooflib`, from whose catalog published
+    cases take their figures.
     """
     files = [(f"{name}{suffix}", _file(name, suffix)) for suffix in (".ipynb", ".py")]
     packages = {
@@ -81,13 +81,13 @@ def decisive(name: str) -> list[tuple[str, Path]]:
 
 
 def is_check(cell: NotebookNode) -> bool:
-    """Whether this is the cell that checks a part, to which nbgrader gives the part's points."""
+    """Whether this cell checks a part: nbgrader records the part's points for it."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
 @functools.cache
 def _solutions(name: str) -> dict[str, Any]:
-    """What the source notebook defines: it is ours, so it may run here."""
+    """Run the source notebook's cells, which need no sandbox, and return its namespace."""
     namespace: dict[str, Any] = {"__name__": "reference"}
     for cell in source(name).cells:
         if cell.cell_type == "code" and not is_check(cell):
@@ -96,7 +96,7 @@ def _solutions(name: str) -> dict[str, Any]:
 
 
 def expected(name: str, part: Part, case: Case) -> Plain:
-    """What the reference solution answers, as plain data."""
+    """Return the reference solution's answer as plain data."""
     answer = ask(_solutions(name)[part.function], case, part.kind)
     if answer.problem:
         raise ValueError(f"{name}, {part.key}: the reference {answer.problem}: {answer.detail}")

@@ -8,8 +8,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-u
 from roofkit.exercise_facts import chapter_title, of_notebook
 
 
-class TellFacts(NbGraderPreprocessor):  # type: ignore[misc]
-    """A step of `nbgrader generate_assignment`: put the facts of the metadata into words."""
+class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
+    """A preprocessor of `nbgrader generate_assignment`: adds the line below the title."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -20,7 +20,7 @@ class TellFacts(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def line(notebook: NotebookNode) -> str:
-    """How long it takes, how difficult it is, and the chapter to read."""
+    """Say how long an exercise takes, how difficult it is, and which chapter to read first."""
     facts = of_notebook(notebook)
     chapter = chapter_title(facts.read_first)
     return f"*Effort: {facts.effort}. Read first: the chapter “{chapter}”.*"

@@ -1,7 +1,7 @@
-"""The first code cell of a released notebook: it installs the course's packages if need be.
+"""The first code cell of a released notebook, which installs the course's packages if needed.
 
-What the cell does is written in `roofkit.first_cell`, whose text it carries: the notebook may be
-alone, so there is nothing to import it from. The pages' notebooks carry the same text (site/).
+The cell contains the source of `roofkit.first_cell`, since a notebook without the course has
+nothing to import it from. The pages' notebooks contain the same source (site/).
 """
 
 import os
@@ -23,7 +23,7 @@ MODULES = ("rooflib", "roofkit.check")
 
 
 class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
-    """A step of `nbgrader generate_assignment`: add the cell before all other code."""
+    """A preprocessor of `nbgrader generate_assignment`: adds the cell before all other code."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -34,7 +34,7 @@ class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def source(site: str) -> str:
-    """The cell's code, for a course whose site has this address, "" if unknown."""
+    """Return the cell's code for a course whose site has this address, "" if unknown."""
     text = Path(first_cell.__file__).read_text(encoding="utf-8")
     versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
     arguments = ", ".join(map(repr, (site, versions, *MODULES)))
@@ -42,7 +42,7 @@ def source(site: str) -> str:
 
 
 def address(config: Path) -> str:
-    """The address of the course's site: html.baseurl of its configuration, "" if not set.
+    """Return the address of the course's site, html.baseurl of its configuration, "" if not set.
 
     A build of the edition EDITION is served from a folder of that name there.
     """

@@ -1,9 +1,9 @@
-"""What a submission may put on a page: text, PNG and JPEG, and no active content.
+"""Restricts what a submission can put on a page to text, PNG and JPEG: no active content.
 
-Graded notebooks are shown to learners, as feedback, and to instructors in the formgrader, where
-the browser is logged in. `clean` removes from a notebook what is neither text nor picture. Both
-pages turn Markdown and code into HTML by `markdown` and `highlighted`. As a second defence, the
-templates beside this file put a content security policy into their heads.
+Learners see graded notebooks as feedback, and instructors see them in the formgrader, where the
+browser is logged in. `clean` removes everything but text and pictures from a notebook. Both pages
+turn Markdown and code into HTML with `markdown` and `highlighted`. As a second defense, the
+templates in this folder set a content security policy.
 """
 
 import base64
@@ -23,9 +23,8 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from mistune.plugins import import_plugin
 from mistune.util import striptags
-from nbconvert.exporters import HTMLExporter, TemplateExporter
+from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
-from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 from pygments import highlight  # type: ignore[import-untyped]
@@ -37,21 +36,25 @@ TEMPLATES = [
     str(Path(str(formgrader.__file__)).parent / "templates"),
 ]
 Resources = dict[str, Any]
-Room = dict[str, int]  # how much text and how many bytes of pictures a notebook may still show
-Pictures = dict[str, dict[str, str]]  # name → kind → base64
-TEXT = 100_000  # characters of one text; the rest is left out
-ALL_TEXT = 1_000_000  # of all outputs of a notebook
-ALL_PICTURES = 10_000_000  # bytes of all outputs of a notebook
-PIXELS = 25_000_000  # of one picture: a small file can hold more than a browser can show
-MARKUP = 4_000  # characters: longer texts are shown as plain text, since parsers can take n² steps
-# The cell that a release adds, and nothing else.
-PUBLISHED = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
-LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')  # nbgrader gives all parts the same text
-CELLS = 200  # on a page, and all graded ones
-PICTURES = ("image/png", "image/jpeg")
-ALT = "Figure drawn by this cell"
-PEOPLE = ("first_name", "last_name", "student")  # in the resources of a formgrader's page
-MARKS = ("grade", "locked", "solution", "task", "points", "schema_version", "cell_type", "checksum")
+Budget = dict[str, int]  # characters of text and bytes of pictures that a notebook may still show
+Attachments = dict[str, dict[str, str]]  # name → kind → base64
+MAX_OUTPUT_CHARACTERS = 100_000  # of one text
+MAX_TEXT_CHARACTERS = 1_000_000  # of all outputs of a notebook
+MAX_PICTURE_BYTES = 10_000_000  # of all outputs of a notebook
+MAX_PIXELS = 25_000_000  # of one picture: a small file can hold more than a browser can show
+MAX_MARKUP_CHARACTERS = 4_000  # longer texts stay plain text, since parsers can take n² steps
+# Matches the cell that a release adds, and no cell with anything else in it.
+CASES_CELL = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
+# nbgrader gives the links to all parts the same text.
+TEST_CELL_LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')
+MAX_CELLS = 200  # on a page, besides those of the exercise
+PICTURE_TYPES = ("image/png", "image/jpeg")
+ALT_TEXT = "Figure drawn by this cell"
+NAME_KEYS = ("first_name", "last_name", "student")  # in the resources of a formgrader page
+METADATA_KEYS = (  # of nbgrader
+    *("grade", "locked", "solution", "task", "points"),
+    *("schema_version", "cell_type", "checksum"),
+)
 
 
 def clean(nb: NotebookNode) -> None:
@@ -63,10 +66,10 @@ def clean(nb: NotebookNode) -> None:
         kept["rooflib"] = _scrubbed(nb.metadata["rooflib"])
     nb.metadata.clear()
     nb.metadata.update(kept)
-    room = {"text": ALL_TEXT, "pictures": ALL_PICTURES}
+    budget = {"text": MAX_TEXT_CHARACTERS, "pictures": MAX_PICTURE_BYTES}
     ids: set[str] = set()
     for index, cell in enumerate(nb.cells):
-        _clean_cell(cell, room)
+        _clean_cell(cell, budget)
         if "id" in cell:
             valid = isinstance(cell.id, str) and re.fullmatch(r"[\w-]{1,64}", cell.id, re.ASCII)
             if not valid or cell.id in ids:
@@ -75,51 +78,39 @@ def clean(nb: NotebookNode) -> None:
 
 
 class Clean(NbGraderPreprocessor):  # type: ignore[misc]
-    """`clean` as a step of nbgrader: last in autograde, first when a page is made."""
+    """`clean` as a preprocessor of nbgrader: last in autograde, first when a page is made."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         clean(nb)
-        # The formgrader sets them as they are, and a platform's roster may hold anything.
-        for name in PEOPLE:
+        # The formgrader does not escape them, and a platform's roster may hold anything.
+        for name in NAME_KEYS:
             if isinstance(resources.get(name), str):
                 resources[name] = html.escape(resources[name])
         return nb, resources
 
 
 class Page(HTMLExporter):
-    """nbgrader's feedback page of a notebook.
-
-    nbconvert's exporter would parse the finished HTML again to find pictures without a description.
-    `clean` has given them one, and that parsing takes most of the time.
-    """
+    """Exporter of nbgrader's feedback page."""
 
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: Resources | None = None, **options: Any
     ) -> tuple[str, Resources]:
-        resources = self._init_resources(resources)  # type: ignore[no-untyped-call]
-        chosen = WidgetsDataTypeFilter(  # type: ignore[no-untyped-call]
-            notebook_metadata={}, parent=self, resources=resources
+        # HTMLExporter's method would parse the finished page, which takes most of the time, to
+        # describe pictures that have no description. `clean` has described them.
+        page, resources = super(HTMLExporter, self).from_notebook_node(
+            without_extra_cells(nb), resources, **options
         )
-        register: Any = self.register_filter
-        register("filter_data_type", chosen)
-        # It has been made valid, and what is done to it here is ours.
-        self._validate_preprocessor = lambda *_: None  # type: ignore[method-assign]
-        # nbconvert's own takes n² steps for n brackets, and no notebook here has such addresses.
-        register("strip_files_prefix", lambda text: text)
-        page, resources = TemplateExporter.from_notebook_node(
-            self, shortened(nb), resources, **options
-        )
-        return LINK.sub(r"\1\2</a>", page), resources
+        return TEST_CELL_LINK.sub(r"\1\2</a>", page), resources
 
 
-def shortened(nb: NotebookNode) -> NotebookNode:
-    """The notebook without the cell of published cases, which nobody reads.
+def without_extra_cells(nb: NotebookNode) -> NotebookNode:
+    """Return a copy without the cell of published cases, which nobody reads.
 
-    Of more than `CELLS` cells only the first ones and those of the exercise are shown.
+    Of more than MAX_CELLS cells only the first ones and those of the exercise are kept.
     """
-    cells = [cell for cell in nb.cells if not PUBLISHED.fullmatch(cell.source)]
+    cells = [cell for cell in nb.cells if not CASES_CELL.fullmatch(cell.source)]
     shown = [
-        cell for index, cell in enumerate(cells) if index < CELLS or "nbgrader" in cell.metadata
+        cell for index, cell in enumerate(cells) if index < MAX_CELLS or "nbgrader" in cell.metadata
     ]
     left_out = len(cells) - len(shown)
     if left_out:
@@ -130,12 +121,12 @@ def shortened(nb: NotebookNode) -> NotebookNode:
     return short
 
 
-# --- what a cell may hold --------------------------------------------------------------------
+# --- cells ----------------------------------------------------------------------------------------
 
 
-def _clean_cell(cell: NotebookNode, room: Room) -> None:
+def _clean_cell(cell: NotebookNode, budget: Budget) -> None:
     cell.source = _text(cell.source)
-    cell.metadata = _marks(cell.metadata)
+    cell.metadata = _safe_metadata(cell.metadata)
     pictures = _attachments(cell.pop("attachments", None))
     if pictures and cell.cell_type != "code":
         cell.attachments = pictures
@@ -143,18 +134,24 @@ def _clean_cell(cell: NotebookNode, room: Room) -> None:
         count = cell.get("execution_count")
         cell.execution_count = count if type(count) is int and count >= 0 else None
         outputs = cell.get("outputs", ())
-        cell.outputs = [_output(output, cell.execution_count, room) for output in outputs]
+        cell.outputs = [_safe_output(output, cell.execution_count, budget) for output in outputs]
 
 
-def _marks(metadata: NotebookNode) -> NotebookNode:
-    """Of a cell's metadata what nbgrader has put there, and whether the source is hidden."""
+def _safe_metadata(metadata: NotebookNode) -> NotebookNode:
+    """Keep nbgrader's metadata of a cell, and whether its source is hidden."""
     kept = type(metadata)()
     marks = metadata.get("nbgrader")
     if isinstance(marks, dict):
-        plain = {key: marks[key] for key in MARKS if isinstance(marks.get(key), bool | int | float)}
-        plain |= {key: _word(marks[key]) for key in MARKS if isinstance(marks.get(key), str)}
+        plain = {
+            key: marks[key]
+            for key in METADATA_KEYS
+            if isinstance(marks.get(key), bool | int | float)
+        }
+        plain |= {
+            key: _identifier(marks[key]) for key in METADATA_KEYS if isinstance(marks.get(key), str)
+        }
         if "grade_id" in marks:
-            plain["grade_id"] = _word(marks["grade_id"])
+            plain["grade_id"] = _identifier(marks["grade_id"])
         kept["nbgrader"] = type(metadata)(plain)
     folded = metadata.get("jupyter")
     if isinstance(folded, dict) and folded.get("source_hidden") is True:
@@ -162,41 +159,41 @@ def _marks(metadata: NotebookNode) -> NotebookNode:
     return kept
 
 
-def _word(value: object) -> str:
+def _identifier(value: object) -> str:
     return re.sub(r"[^\w-]", "", str(value), flags=re.ASCII)
 
 
-def _output(output: NotebookNode, count: int | None, room: Room) -> NotebookNode:
-    """A new output with what may be shown of this one.
+def _safe_output(output: NotebookNode, count: int | None, budget: Budget) -> NotebookNode:
+    """Return a new output with the parts of this one that are safe to show.
 
-    The old one was sent by a process of the learner's and may be anything.
+    The learner's process sent it, so it may be anything.
     """
     new = type(output)
     kind = output.get("output_type")
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
-        return new(output_type="stream", name=name, text=_take(output.get("text"), room))
+        return new(output_type="stream", name=name, text=_within_budget(output.get("text"), budget))
     if kind == "error":
         lines = output.get("traceback")
         text = "\n".join(map(_text, lines)) if isinstance(lines, list) else _text(lines)
         return new(
             output_type="error",
             ename=_text(output.get("ename"))[:200],
-            evalue=_cut(_text(output.get("evalue")), 2_000),
-            traceback=_take(text, room).split("\n"),
+            evalue=_shortened(_text(output.get("evalue")), 2_000),
+            traceback=_within_budget(text, budget).split("\n"),
         )
     data, about = new(), new()
     found = output.get("data")
     found = found if isinstance(found, dict) else {}
-    for kind_of_data in PICTURES:
+    for kind_of_data in PICTURE_TYPES:
         picture = _picture(found.get(kind_of_data), kind_of_data)
-        if picture and len(picture) <= room["pictures"]:
-            room["pictures"] -= len(picture)
+        if picture and len(picture) <= budget["pictures"]:
+            budget["pictures"] -= len(picture)
             data[kind_of_data] = picture
-            about[kind_of_data] = {"alt": ALT}
+            about[kind_of_data] = {"alt": ALT_TEXT}
             break
     if "text/plain" in found:
-        data["text/plain"] = _take(found["text/plain"], room)
+        data["text/plain"] = _within_budget(found["text/plain"], budget)
     elif not data:
         kinds = ", ".join(sorted(_text(one)[:60] for one in list(found)[:5]))
         data["text/plain"] = f"({kinds or 'nothing'}: not shown here)"
@@ -205,14 +202,14 @@ def _output(output: NotebookNode, count: int | None, room: Room) -> NotebookNode
     return new(output_type="display_data", data=data, metadata=about)
 
 
-def _take(value: object, room: Room) -> str:
-    """The text of an output, cut to the room that is left in this notebook."""
-    text = _cut(_text(value), min(TEXT, room["text"]))
-    room["text"] = max(0, room["text"] - len(text))
+def _within_budget(value: object, budget: Budget) -> str:
+    """Return the text of an output, shortened to what this notebook may still show."""
+    text = _shortened(_text(value), min(MAX_OUTPUT_CHARACTERS, budget["text"]))
+    budget["text"] = max(0, budget["text"] - len(text))
     return text
 
 
-def _cut(text: str, most: int) -> str:
+def _shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return f"{text[:most]}\n({len(text) - most} more characters are left out here)\n"
@@ -235,7 +232,7 @@ def _text(value: object) -> str:
 
 
 def _scrubbed(value: Any) -> Any:
-    """The same plain data, in place, with each text as `_text` has it."""
+    """Apply `_text` to every text in plain data, in place."""
     if isinstance(value, dict):
         for key in value:
             value[key] = _scrubbed(value[key])
@@ -244,11 +241,11 @@ def _scrubbed(value: Any) -> Any:
     return _text(value) if isinstance(value, str) else value
 
 
-def _attachments(found: object) -> Pictures:
-    """The attachments that are pictures."""
-    kept: Pictures = {}
+def _attachments(found: object) -> Attachments:
+    """Return the attachments that are pictures."""
+    kept: Attachments = {}
     for name, data in found.items() if isinstance(found, dict) else ():
-        for kind in PICTURES:
+        for kind in PICTURE_TYPES:
             picture = _picture(data.get(kind) if isinstance(data, dict) else None, kind)
             if picture:
                 kept[_text(name)] = {kind: picture}
@@ -256,11 +253,11 @@ def _attachments(found: object) -> Pictures:
     return kept
 
 
-# --- pictures: only their headers are read, since this happens outside the sandbox ---------------
+# --- pictures: outside the sandbox only their headers are read ------------------------------------
 
 
 def _picture(encoded: object, kind: str) -> str | None:
-    """base64 of a picture that is of this kind and not too large, None otherwise."""
+    """Return a picture as base64 if it has this type and is not too large, else None."""
     if isinstance(encoded, list):
         encoded = "".join(map(str, encoded))
     if not isinstance(encoded, str):
@@ -270,7 +267,7 @@ def _picture(encoded: object, kind: str) -> str | None:
         size = _png_size(content) if kind == "image/png" else _jpeg_size(content)
     except (binascii.Error, ValueError, struct.error, IndexError):
         return None
-    if size is None or not 0 < size[0] * size[1] <= PIXELS:
+    if size is None or not 0 < size[0] * size[1] <= MAX_PIXELS:
         return None
     return base64.b64encode(content).decode("ascii")
 
@@ -301,9 +298,9 @@ def _jpeg_size(content: bytes) -> tuple[int, int] | None:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Markdown in which HTML, links and remote pictures stay text."""
+    """Renders Markdown with HTML, links and remote pictures as text."""
 
-    def __init__(self, attachments: Pictures) -> None:
+    def __init__(self, attachments: Attachments) -> None:
         super().__init__(escape=True, allow_harmful_protocols=False)
         self.attachments = attachments
 
@@ -319,7 +316,7 @@ class _Renderer(mistune.HTMLRenderer):
                 return f'<img src="data:{kind};base64,{picture}" alt="{alt}">'
         return f"[{alt}] ({html.escape(url[:100])})"
 
-    # Formulas are shown as they were written: a page that is one file cannot load MathJax.
+    # Formulas stay TeX: a page in one file cannot load MathJax.
     def block_math(self, body: str) -> str:
         return f"<code>$${html.escape(body)}$$</code>"
 
@@ -338,7 +335,7 @@ TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"*": set[str](), "img": {"src", "alt"}, "ol": {"start"}}
-# Nothing is left for it to remove, unless the Markdown parser has a hole.
+# A second line of defense: it has nothing to remove unless the Markdown parser has a hole.
 _SANITIZER = nh3.Cleaner(
     tags=TAGS,
     clean_content_tags={"script", "style"},
@@ -352,13 +349,15 @@ _SANITIZER = nh3.Cleaner(
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
-    """Of addresses only those of pictures inside the page."""
-    return name != "src" or value.startswith(tuple(f"data:{kind};base64," for kind in PICTURES))
+    """Allow only data URLs of pictures as `src`."""
+    return name != "src" or value.startswith(
+        tuple(f"data:{kind};base64," for kind in PICTURE_TYPES)
+    )
 
 
 @pass_context
 def markdown(context: Context, source: str) -> str:
-    """Filter `markdown2html`."""
+    """Render Markdown: the Jinja filter `markdown2html`."""
     pictures = _attachments((context.get("cell") or {}).get("attachments"))
     source = _text(source)
     return _rendered(source, pictures) if pictures else _markdown(source)
@@ -366,34 +365,34 @@ def markdown(context: Context, source: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _markdown(source: str) -> str:
-    """Cached, since most cells belong to the exercise and are the same for everybody."""
+    """Render Markdown, cached: most cells belong to the exercise."""
     return _rendered(source, {})
 
 
-def _rendered(source: str, pictures: Pictures) -> str:
-    if len(source) > MARKUP:
+def _rendered(source: str, pictures: Attachments) -> str:
+    if len(source) > MAX_MARKUP_CHARACTERS:
         return as_text(source)
     try:
         plugins = [import_plugin(name) for name in PLUGINS]
         made = MarkdownWithMath(_Renderer(pictures), plugins=plugins).render(source)
         return _SANITIZER.clean(str(made))
-    except Exception:  # nested too deep, or anything else that a parser may fail at
+    except Exception:  # deep nesting, or anything else that makes a parser fail
         return as_text(source)
 
 
 def as_text(source: str) -> str:
-    """Filter `clean_html`, which nbconvert puts around raw cells."""
-    return f"<pre>{html.escape(_cut(_text(source), TEXT))}</pre>"
+    """Escape a text: the Jinja filter `clean_html`, which nbconvert applies to raw cells."""
+    return f"<pre>{html.escape(_shortened(_text(source), MAX_OUTPUT_CHARACTERS))}</pre>"
 
 
 def highlighted(source: str, language: str | None = None, metadata: object = None) -> str:
-    """Filter `highlight_code`."""
+    """Highlight Python code: the Jinja filter `highlight_code`."""
     return _highlighted(_text(source))
 
 
 @functools.lru_cache(maxsize=256)
 def _highlighted(source: str) -> str:
-    if len(source) > MARKUP:
+    if len(source) > MAX_MARKUP_CHARACTERS:
         return f'<div class="highlight">{as_text(source)}</div>'
     html: str = highlight(source or " ", _LEXER, _FORMATTER)
     return html
@@ -401,4 +400,18 @@ def _highlighted(source: str) -> str:
 
 _LEXER = PythonLexer()
 _FORMATTER = HtmlFormatter(cssclass="highlight hl-ipython3")
-FILTERS = {"markdown2html": markdown, "highlight_code": highlighted, "clean_html": as_text}
+
+
+def preferred_type(data: dict[str, Any]) -> list[str]:
+    """Choose the type to show of an output's data: the Jinja filter `filter_data_type`."""
+    return [kind for kind in (*PICTURE_TYPES, "text/plain") if kind in data][:1]
+
+
+FILTERS = {
+    "markdown2html": markdown,
+    "highlight_code": highlighted,
+    "clean_html": as_text,
+    "filter_data_type": preferred_type,
+    # nbconvert's own takes n² steps for n brackets, to change links that no notebook here has.
+    "strip_files_prefix": lambda text: text,
+}

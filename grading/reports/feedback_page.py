@@ -1,4 +1,4 @@
-"""The feedback page of a graded notebook, made without a gradebook by the worker that ran it."""
+"""The feedback page of a graded notebook, made by the worker without a gradebook."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from grading.settings import settings
 
 
 class GivenGrades(GetGrades):  # type: ignore[misc]
-    """Points and comments as nbgrader shows them, taken from the resources of the notebook."""
+    """Takes points and comments from the notebook's resources instead of the gradebook."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -39,7 +39,7 @@ def page(
     parts: Sequence[Mapping[str, Any]],
     comments: Mapping[str, str],
 ) -> str:
-    """HTML, as `nbgrader generate_feedback` would write it.
+    """Return the HTML that `nbgrader generate_feedback` would write.
 
     parts: dictionaries with key, points, of. comments: key of a solution cell → text.
     """
@@ -63,7 +63,7 @@ def page(
 
 @functools.cache
 def _exporter() -> HTMLExporter:
-    """nbgrader's own, with its settings; made once, since it reads many templates."""
+    """Return nbgrader's exporter with our settings, cached because it reads many templates."""
     config = settings()
     converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
     exporter: HTMLExporter = converter.exporter_class(parent=converter, config=converter.config)

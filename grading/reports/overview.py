@@ -1,4 +1,4 @@
-"""What an instructor reads after grading: report.html in one file, and the same data as CSV."""
+"""The instructor's report after grading: report.html, and the same data as CSV files."""
 
 import collections
 import csv
@@ -18,12 +18,12 @@ from matplotlib.textpath import TextPath
 
 from grading.records.results import replace
 from grading.release import exercises
-from grading.reports import alike, rows
-from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, position
+from grading.reports import rows, similarity
+from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, rank
 
-BARS, ROW = 4.5, 0.25  # inches: the longest bar, and from one to the next
-BESIDE: Any = {"ha": "right", "va": "center"}
-SLOWEST = 10  # submissions in the report's table of times
+MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # of the figure of misconceptions
+LABEL_STYLE: Any = {"ha": "right", "va": "center"}
+MAX_SLOWEST = 10  # submissions in the report's table of times
 
 
 def write(course: Course) -> list[str]:
@@ -32,7 +32,7 @@ def write(course: Course) -> list[str]:
     grades, parts = rows.grades(course, state), rows.parts(course, state)
     misconceptions, ungraded = rows.misconceptions(state), rows.ungraded(course, state)
     tampering, times, unsafe = rows.tampering(state), rows.times(state), rows.unsafe(state)
-    likest = alike.pairs(state)
+    similar = similarity.pairs(state)
     tables: tuple[tuple[str, tuple[str, ...], Sequence[Sequence[object]]], ...] = (
         ("grades", ("student", "assignment", "score", "max_score", "note"), grades),
         ("parts", ("student", "assignment", "part", "points", "of", "cause"), parts),
@@ -40,7 +40,7 @@ def write(course: Course) -> list[str]:
         ("not-graded", ("what", "why"), ungraded),
         ("times", ("student", "assignment", "seconds"), times),
         ("tampering", ("student", "assignment", "fact"), tampering),
-        ("alike", ("assignment", "student", "other", "alike", "median", "elements"), likest),
+        ("alike", ("assignment", "student", "other", "alike", "median", "elements"), similar),
     )
     for name, heads, lines in tables:
         replace(course.folder / f"{name}.csv", as_csv(heads, lines))
@@ -57,9 +57,9 @@ def write(course: Course) -> list[str]:
             misconceptions=misconceptions,
             ungraded=ungraded,
             tampering=tampering,
-            likest=likest,
+            similar=similar,
             remarks=rows.remarks(state),
-            slowest=times[:SLOWEST],
+            slowest=times[:MAX_SLOWEST],
             seconds=[row[2] for row in times],
             median=statistics.median(row[2] for row in times) if times else 0,
             details=details(parts),
@@ -80,7 +80,7 @@ def _counted(count: int, what: str, note: str) -> list[str]:
 
 
 def scores(grades: Sequence[tuple[str, str, str, str, str]]) -> dict[str, Any]:
-    """Heads, then a line for each student: name, an entry for each exercise, sum."""
+    """Return heads, and a line for each student: name, an entry for each exercise, sum."""
     names = exercises.names()
     most = {name: full for _, name, _, full, _ in grades}
     by_student: dict[str, dict[str, str]] = collections.defaultdict(dict)
@@ -97,7 +97,7 @@ def scores(grades: Sequence[tuple[str, str, str, str, str]]) -> dict[str, Any]:
 def averages(
     parts: Sequence[tuple[str, str, str, str, str, str]],
 ) -> list[tuple[str, str, str, int, int, str]]:
-    """(exercise, part, of, how many handed in, how many right, mean points)"""
+    """Return (exercise, part, full points, submissions, correct ones, mean points) of each part."""
     found: dict[tuple[str, str], list[tuple[float, str, str]]] = collections.defaultdict(list)
     for _, name, part, points, of, cause in parts:
         if cause != NOT_HANDED_IN:
@@ -111,9 +111,7 @@ def averages(
             sum(not cause for _, _, cause in got),
             f"{statistics.fmean(points for points, _, _ in got):.2f}",
         )
-        for place, got in sorted(
-            found.items(), key=lambda item: (position(order, item[0]), item[0])
-        )
+        for place, got in sorted(found.items(), key=lambda item: (rank(order, item[0]), item[0]))
     ]
 
 
@@ -124,27 +122,26 @@ Lines = dict[str, dict[str, tuple[str, str]]]  # student → part → (points, c
 def details(
     parts: Sequence[tuple[str, str, str, str, str, str]],
 ) -> dict[str, tuple[Heads, Lines]]:
-    """exercise → (heads, lines): the points of each student in each part.
+    """Return exercise → (heads, lines) with the points of each student in each part.
 
-    Of exercises that somebody has handed in; then with a dash for who has not.
+    Exercises without submissions are left out; a dash stands for a missing submission.
     """
     tables: dict[str, tuple[Heads, Lines]] = {}
-    begun = {name for _, name, _, _, _, cause in parts if cause != NOT_HANDED_IN}
+    submitted = {name for _, name, _, _, _, cause in parts if cause != NOT_HANDED_IN}
     for student, name, part, points, of, cause in parts:
-        if name in begun:
+        if name in submitted:
             heads, lines = tables.setdefault(name, ({}, {}))
             heads[part] = of
-            nothing = cause == NOT_HANDED_IN
-            lines.setdefault(student, {})[part] = ("–", "") if nothing else (points, cause)
+            missing = cause == NOT_HANDED_IN
+            lines.setdefault(student, {})[part] = ("–", "") if missing else (points, cause)
     order = exercises.names()
     return {
-        name: tables[name]
-        for name in sorted(tables, key=lambda name: (position(order, name), name))
+        name: tables[name] for name in sorted(tables, key=lambda name: (rank(order, name), name))
     }
 
 
 def newest(course: Course, state: State) -> str:
-    """When the newest graded notebook was written: the report does not depend on the clock."""
+    """Return the time of the newest graded notebook, so that the report is reproducible."""
     files = [course.graded(student, name) for student, name, _ in rows.in_order(state)]
     when = [file.stat().st_mtime for file in files if file.exists()]
     return f"{datetime.fromtimestamp(max(when), UTC):%d %B %Y, %H:%M} UTC" if when else ""
@@ -163,7 +160,7 @@ def _template() -> jinja2.Template:
 
 
 def as_text(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> list[str]:
-    """Lines of text in columns."""
+    """Return lines of text with aligned columns."""
     cells = [[str(entry) for entry in line] for line in (heads, *lines)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(heads))]
     return [
@@ -173,21 +170,28 @@ def as_text(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> list[str
 
 
 def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
-    """A bar for each misconception of each part, as SVG."""
+    """Draw a bar for each misconception of each part, as SVG."""
     drawn = io.StringIO()
     names = [" · ".join(place) for *place, _ in misconceptions]
     with matplotlib.rc_context({"svg.hashsalt": "misconceptions"}):
-        # Ticks, and a layout that draws all of them twice, take longer than grading ten notebooks.
+        # Tick labels and automatic layout would take longer than grading ten notebooks.
         size = matplotlib.rcParams["font.size"]
         longest = (
             TextPath((0, 0), max(names, key=len, default="none"), size).get_extents().width / 72
         )
-        wide, high = longest + 0.3 + BARS, 1 + ROW * len(names)
+        wide, high = longest + 0.3 + MAX_BAR_INCHES, 1 + ROW_INCHES * len(names)
         fig = Figure(figsize=(wide, high))
-        ax = fig.add_axes(((wide - BARS - 0.1) / wide, 0.7 / high, BARS / wide, 1 - 0.8 / high))
+        ax = fig.add_axes(
+            (
+                (wide - MAX_BAR_INCHES - 0.1) / wide,
+                0.7 / high,
+                MAX_BAR_INCHES / wide,
+                1 - 0.8 / high,
+            )
+        )
         ax.barh(range(len(names)), [count for *_, count in misconceptions])
         for row, name in enumerate(names):
-            ax.annotate(name, (0, row), (-4, 0), textcoords="offset points", **BESIDE)
+            ax.annotate(name, (0, row), (-4, 0), textcoords="offset points", **LABEL_STYLE)
         ax.set_yticks([])
         ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
         ax.set_xlim(left=0)
@@ -204,6 +208,6 @@ def as_csv(heads: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """The value, marked as text if a spreadsheet would take it for a formula."""
+    """Return the value, quoted if a spreadsheet would take it for a formula."""
     formula = isinstance(value, str) and re.match(r"\s*[=+\-@\t\r]", value)
     return f"'{value}" if formula else value

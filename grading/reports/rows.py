@@ -1,4 +1,4 @@
-"""The data of the report: rows from a course's gradebook and from what is kept of each grading."""
+"""The data of the report: rows from a course's gradebook and its stored results."""
 
 import collections
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from nbgrader.api import (  # type: ignore[import-untyped]
     SubmittedNotebook,
 )
 
-from grading.intake.submissions import refused_students, strangers
+from grading.intake.submissions import misplaced, refused_students
 from grading.records.results import Result
 from grading.release import exercises
 
@@ -33,7 +33,7 @@ class Course(Protocol):
 
 
 def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]:
-    """(student, exercise, score, full score, note) for each student and exercise.
+    """Return (student, exercise, score, full score, note) for each student and exercise.
 
     Scores come from the gradebook, so points given by hand count.
     """
@@ -57,12 +57,12 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
                 result: Result = state.get(student, {}).get(name, {})
                 notes = [result.get("reason", "")]
                 notes.append(f"{penalty:g} points taken off for being late" if penalty else "")
-                if not (result or score or penalty):  # an extension that was given before
+                if not (result or score or penalty):  # no submission yet, only an extension
                     notes = [NOT_HANDED_IN]
             else:
                 score, penalty, notes = 0, 0, [NOT_HANDED_IN]
             full = most.get(name, sum(part.points for part in exercises.load(name).parts))
-            # As `nbgrader export` does it.
+            # As in `nbgrader export`.
             score = max(0, score - penalty)
             rows.append((student, name, f"{score:g}", f"{full:g}", "; ".join(filter(None, notes))))
     return rows + [
@@ -73,10 +73,10 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
 
 
 def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, str]]:
-    """(student, exercise, part, points, of, cause) for each part of each student.
+    """Return (student, exercise, part, points, full points, cause) for each part of each student.
 
-    Points that were given by hand count. cause: key of the misconception or of the problem, "other"
-    if neither was recognized, "" if the part is right, NOT_HANDED_IN if there is none.
+    Points given by hand count. cause: the key of a misconception or a problem, "other" if neither
+    was recognized, "" if the part is right, NOT_HANDED_IN without a submission.
     """
     with course.gradebook() as gradebook:
         cells = (
@@ -110,12 +110,12 @@ def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, s
         for part in exercises.load(name).parts
     ]
     order = exercises.names()
-    # Stable, so that parts stay in their order.
-    return sorted(own + missing, key=lambda row: (row[0], position(order, row[1]), row[1]))
+    # The sort is stable, so parts stay in their order.
+    return sorted(own + missing, key=lambda row: (row[0], rank(order, row[1]), row[1]))
 
 
 def misconceptions(state: State) -> list[tuple[str, str, str, int]]:
-    """(exercise, part, cause, number of students), in the order of the course, commonest first."""
+    """Return (exercise, part, cause, students), in course order, most frequent first."""
     counts = collections.Counter(
         (name, part["key"], _cause(part))
         for _, name, result in in_order(state)
@@ -126,27 +126,27 @@ def misconceptions(state: State) -> list[tuple[str, str, str, int]]:
     return [
         (*place, count)
         for place, count in sorted(
-            counts.items(), key=lambda item: (position(order, item[0][:2]), -item[1], item[0])
+            counts.items(), key=lambda item: (rank(order, item[0][:2]), -item[1], item[0])
         )
     ]
 
 
 def ungraded(course: Course, state: State) -> list[tuple[str, str]]:
-    """(what, why) of everything that could not be graded, or not completely."""
+    """Return (what, why) of everything that was not graded, or not completely."""
     entries = [
         (f"{student}/{name}", result["reason"])
         for student, own in sorted(state.items())
         for name, result in sorted(own.items())
         if result["reason"]
     ]
-    for line in strangers(course.folder):
+    for line in misplaced(course.folder):
         what, why = line.rsplit(": ", 1)
         entries.append((what, why))
     return entries
 
 
 def tampering(state: State) -> list[tuple[str, str, str]]:
-    """(student, exercise, fact)"""
+    """Return (student, exercise, fact) of changed notebooks and refused attempts."""
     return [
         (student, name, fact)
         for student, name, result in in_order(state)
@@ -155,7 +155,7 @@ def tampering(state: State) -> list[tuple[str, str, str]]:
 
 
 def remarks(state: State) -> list[tuple[str, str, str]]:
-    """(student, exercise, what was corrected without loss of points)"""
+    """Return (student, exercise, what was corrected without loss of points)."""
     return [
         (student, name, remark)
         for student, name, result in in_order(state)
@@ -164,7 +164,7 @@ def remarks(state: State) -> list[tuple[str, str, str]]:
 
 
 def times(state: State) -> list[tuple[str, str, float]]:
-    """(student, exercise, seconds), slowest first."""
+    """Return (student, exercise, seconds), slowest first."""
     rows = [
         (student, name, result["seconds"])
         for student, name, result in in_order(state)
@@ -174,25 +174,25 @@ def times(state: State) -> list[tuple[str, str, float]]:
 
 
 def unsafe(state: State) -> list[tuple[str, str]]:
-    """(student, exercise) of what was graded without a sandbox."""
+    """Return (student, exercise) of submissions graded without a sandbox."""
     return [(student, name) for student, name, result in in_order(state) if result.get("unsafe")]
 
 
 def in_order(state: State) -> Iterator[tuple[str, str, Result]]:
-    """(student, exercise, result), by student and then in the order of the course."""
+    """Yield (student, exercise, result), by student and then in course order."""
     order = exercises.names()
     for student in sorted(state):
-        for name in sorted(state[student], key=lambda name: (position(order, name), name)):
+        for name in sorted(state[student], key=lambda name: (rank(order, name), name)):
             yield student, name, state[student][name]
 
 
 def part_order() -> list[tuple[str, str]]:
-    """(exercise, part) in the order of the course."""
+    """Return (exercise, part) in course order."""
     return [(name, part.key) for name in exercises.names() for part in exercises.load(name).parts]
 
 
-def position(order: Sequence[Key], one: Key) -> int:
-    """Its place in the order; what is not in it comes last."""
+def rank(order: Sequence[Key], one: Key) -> int:
+    """Return the position of an entry in the order; unknown entries come last."""
     return order.index(one) if one in order else len(order)
 
 

@@ -1,20 +1,20 @@
-"""What a learner is told about each known misconception, and where to read; never the answer.
+"""Messages about known misconceptions, with where to read, and never the answer.
 
-The same misconception occurs in several exercises, so its message stands here once, under its key.
+A misconception may occur in several exercises; its message is here once, under its key.
 """
 
 from collections.abc import Callable
 
 from grading.schema.parts import Misconception
 
-# Chapters, each read under one of its headings.
+# Titles of the chapters to read.
 TIME = "“Where does the time go?”"
 INTENSITY = "“Arithmetic intensity”"
 PLOTS = "“Roofline plots”"
 MATMUL = "“Matrix multiplication”"
 CHIPS = "“Many chips”"
 ATTENTION = "“Attention”"
-CATALOGUE = "“The hardware catalogue”"
+CATALOG = "“The hardware catalog”"
 
 MESSAGES: dict[str, tuple[str, str]] = {
     # counting operations
@@ -101,7 +101,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "bits-for-bytes": (
         "Bits are taken for bytes.",
-        f"{CATALOGUE}, “Common misreadings”",
+        f"{CATALOG}, “Common misreadings”",
     ),
     "swapped": (
         "The two values of the pair are the right ones in the wrong order.",
@@ -253,15 +253,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "sparse-for-dense": (
         "A peak with structured sparsity is taken as it is printed; a dense matrix has no zeros "
         "to skip.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "always-halved": (
         "Every peak is halved, also one that is printed as dense.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "doubled": (
         "The peak of the sheet is doubled; sparsity is in the printed figure already.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "condition-turned-round": (
         "A figure is halved where it should not be, and not where it should: the condition is the "
@@ -270,27 +270,27 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "both-ways-doubled": (
         "The figure for both directions is doubled; it is the sum of the two already.",
-        f"{CATALOGUE}, “Links: one way, per link and in total”",
+        f"{CATALOG}, “Links: one way, per link and in total”",
     ),
     "prefixes-swapped": (
         "The two prefixes are taken for one another.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "prefix-ignored": (
         "The prefix of the unit is ignored: the figure is taken as it is printed.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "one-prefix-for-all": (
         "One prefix is used for every figure; the sheet prints several.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "binary-prefix": (
         "The prefix is taken as a power of two; here prefixes are powers of ten.",
-        f"{CATALOGUE}, “From the sheet to the catalogue”",
+        f"{CATALOG}, “From the sheet to the catalog”",
     ),
     "both-ways": (
         "Both directions of a link are counted; the question asks for one way.",
-        f"{CATALOGUE}, “Links: one way, per link and in total”",
+        f"{CATALOG}, “Links: one way, per link and in total”",
     ),
     "int8-weights": (
         "This is the critical batch with weights of one byte, or with a multiply-add counted as "
@@ -590,6 +590,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 def wrong(key: str, answer: Callable[..., object], excluded_by: str = "") -> Misconception:
-    """Return the misconception of this name, with what it gives in the part at hand."""
+    """Return the misconception with this key, with its answers in some part."""
     says, read = MESSAGES[key]
     return Misconception(key, says, read, answer, excluded_by)

@@ -1,6 +1,6 @@
-"""What an exercise asks: its parts, the cases that are published, and the known misconceptions.
+"""Definition of an exercise: its parts, published cases, and known misconceptions.
 
-Nothing here computes an answer: the reference solution stands in the source notebook.
+Nothing here computes an answer; the reference solution is in the source notebook.
 """
 
 import itertools
@@ -13,55 +13,55 @@ from grading.schema.ranges import Range
 
 Case = Mapping[str, Any]  # the keyword arguments of one call: numbers, texts, lists, dictionaries
 Kind = Literal["number", "numbers", "names", "figure"]
-BOUNDARY_EVERY = 3  # one draw in so many lies on a boundary, if the part has any
+BOUNDARY_EVERY = 3  # every third draw is on a boundary, if the part has any
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A known misconception."""
+    """A known misconception, with the answers that it leads to."""
 
     key: str  # "output-not-counted"
     says: str  # to the learner: names the misconception, never the answer
     read: str  # where to read: chapter and heading
-    answer: Callable[..., object]  # what it gives for the keyword arguments of a case
-    # Key of an earlier part: a function that calls the right one of that part has another fault.
+    answer: Callable[..., object]  # its answer to the keyword arguments of a case
+    # Key of an earlier part: a function that calls a right one of that part has another problem.
     excluded_by: str = ""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an exercise: one function of the learner's, and what is asked of it.
+    """A part of an exercise: one function that the learner writes, and its cases.
 
-    `kind` "figure" means: `function` draws, on the axis that it gets as first argument, a curve
-    for each entry of the argument `sizes` through all the `batches`; what a misconception answers
-    is a dictionary from size to the curve's values.
+    If `kind` is "figure", `function` gets axes as its first argument and draws a curve for each of
+    the `sizes` through all `batches`. A misconception answers with a dictionary from size to the
+    curve's values.
     """
 
     key: str  # "bytes-moved"; also the nbgrader grade_id of the check cell
-    function: str  # name of the learner's function
+    function: str  # its name
     points: float
     cases: tuple[Case, ...]  # published
-    ranges: Mapping[str, Range]  # hidden cases are drawn from these; see `draws`
+    ranges: Mapping[str, Range]  # for hidden cases; see `draws`
     misconceptions: tuple[Misconception, ...]
     kind: Kind = "number"
     tolerance: float = 1e-5  # relative; wide enough for float32
-    # What a case may be, beside the forms of its ranges: name → whether these arguments are so.
+    # Kinds of cases that must occur, besides the forms of the ranges: name → predicate.
     branches: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
-    # Where the ranges alone would hardly ever hit a branch, such as an exact quotient or a tie: the
-    # name of the branch → a function that moves a drawn case into it.
+    # For branches that random draws hardly hit, such as an exact quotient or a tie: name of the
+    # branch → a function that moves a drawn case onto it.
     boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
-    hint: str = ""  # a stronger one, for a learner who asks for it
+    hint: str = ""  # for learners who ask for a stronger one
 
     def __post_init__(self) -> None:
         if unknown := self.boundaries.keys() - self.branches.keys():
             raise ValueError(f"{self.key}: no branch for the boundaries {', '.join(unknown)}")
 
     def draws(self, rng: random.Random) -> Iterator[Case]:
-        """Endless hidden cases: the same ones for the same state of `rng`.
+        """Yield hidden cases without end, the same ones for the same state of `rng`.
 
-        The range "peak, peak_unit" draws pairs, whose values are these two arguments. Every few
-        draws, one is moved onto a boundary; each boundary takes its turn.
+        A range named "peak, peak_unit" draws pairs for these two arguments. Every few draws, a
+        case is moved onto a boundary, each boundary in turn.
         """
         onto = itertools.cycle(self.boundaries.values())
         for number, case in enumerate(self._inside(rng), start=1):
@@ -82,12 +82,12 @@ class Part:
                 yield case
 
     def strata(self) -> frozenset[str]:
-        """All that must occur among the hidden cases: every form of a range, every branch."""
+        """Return what must occur among the hidden cases: forms of ranges, and branches."""
         forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
         return frozenset(forms | set(self.branches))
 
     def strata_of(self, case: Case) -> frozenset[str]:
-        """What of it occurs in this case."""
+        """Return the strata of one case."""
         forms = {
             f"{name}: {span.form(_value(name, case))}"
             for name, span in self.ranges.items()
@@ -98,13 +98,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Exercise:
+    """An exercise and its parts."""
+
     name: str  # "int8-matmul": folder, notebook and nbgrader assignment
     title: str
     parts: tuple[Part, ...]
 
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:
-    """Branches: each value of each of these arguments together with each value of the others."""
+    """Return a branch for each combination of these arguments' values."""
 
     def branch(wanted: dict[str, Any]) -> Callable[..., bool]:
         return lambda **case: all(case[name] == value for name, value in wanted.items())

@@ -1,8 +1,8 @@
-"""Where the hidden cases of a part come from: one range for each argument of the function.
+"""Ranges from which the arguments of hidden cases are drawn.
 
-`draws` yields values without end, the same ones for the same state of `rng`; `forms` names what a
-value may be, each of which must occur among the hidden cases, and `form` says which of them a value
-is; `str` says in words what is drawn, for the learner.
+`draws` yields values without end, the same ones for the same state of `rng`. `forms` lists the
+forms of a value that must occur among the hidden cases, and `form` returns the form of one value.
+`str` describes the range to learners.
 """
 
 import bisect
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _Formless:
-    """A range in which one value is like another."""
+    """A range whose values have no different forms."""
 
     def forms(self) -> tuple[str, ...]:
         return ()
@@ -40,7 +40,7 @@ class Whole(_Formless):
         first = -(-max(self.low, 1) // self.multiple_of) * self.multiple_of
         numbers = range(first, self.high + 1, self.multiple_of)
         if not self.power_of_two:
-            return numbers  # a range, which takes no room however long it is
+            return numbers  # a range object, which takes no memory
         powers = (1 << exponent for exponent in range(self.high.bit_length()))
         return [power for power in powers if power in numbers]
 
@@ -70,7 +70,7 @@ class Real(_Formless):
     def draws(self, rng: random.Random) -> Iterator[float]:
         while True:
             number = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
-            # Six digits: readable, and ties with a threshold stay out of reach.
+            # Six digits are readable and avoid ties with a threshold.
             yield float(f"{number:.5e}")
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class Real(_Formless):
 
 
 class Choice:
-    """One of the given values; all of them turn up before one turns up again."""
+    """One of the given values; all of them occur before one repeats."""
 
     def __init__(self, *options: Any) -> None:
         self.options = options
@@ -101,7 +101,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Some(_Formless):
-    """Lists of `least` to `most` of the options, in any order, none of them twice."""
+    """Lists of `least` to `most` different options in any order."""
 
     options: tuple[int, ...]
     least: int
@@ -116,9 +116,9 @@ class Some(_Formless):
 
 
 class Printed:
-    """Figures as a sheet prints them, from `low` to `high` in base units: pairs (number, unit).
+    """Pairs (number, unit) as printed on data sheets, from `low` to `high` in base units.
 
-    All units turn up before one turns up again.
+    All units occur before one repeats.
     """
 
     def __init__(self, low: float, high: float, units: Mapping[str, float]) -> None:
@@ -142,7 +142,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Pairs(_Formless):
-    """Dictionaries from invented names to a pair, drawn from `first` and `second`."""
+    """Dictionaries from invented names to pairs drawn from `first` and `second`."""
 
     least: int
     most: int
@@ -163,8 +163,7 @@ class Pairs(_Formless):
 class Sheets(_Formless):
     """Lists of `least` to `most` data sheets of invented chips, with the entries of exercise 5.
 
-    peak, bandwidth: what their figures are drawn from. Half of the sheets are sparse, and a list
-    with as many sheets as there are units has all of them.
+    Half of the sheets are sparse. A list with as many sheets as there are units has all units.
     """
 
     least: int
@@ -199,7 +198,7 @@ Range = Whole | Real | Choice | Some | Printed | Pairs | Sheets
 
 
 def invented(count: int, rng: random.Random) -> list[str]:
-    """Names of chips that don't exist."""
+    """Return names of chips that don't exist."""
     heads = ("Al", "Be", "Co", "Du", "El", "Fa", "Go", "Hy", "Io", "Ju", "Ka", "Lu")
     tails = ("bar", "dan", "fin", "gor", "lem", "mir", "nox", "pol", "ras", "tus", "vek", "zon")
     return [head + rng.choice(tails) for head in rng.sample(heads, count)]

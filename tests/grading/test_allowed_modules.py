@@ -95,7 +95,7 @@ def test_a_missing_module_is_named_and_once_it_is_allowed_the_work_is_graded_aga
 
 
 @pytest.mark.long
-def test_what_is_allowed_is_there_without_a_sandbox_and_for_nbgrader(tmp_path, release, wheels):
+def test_allowed_modules_work_without_a_sandbox_and_with_nbgrader(tmp_path, release, wheels):
     room = Classroom(tmp_path / "course", release)
     room.hand_in("ada", NAME, needing(room))
     allow(room.folder, ["made-up-tables"])
@@ -108,7 +108,7 @@ def test_what_is_allowed_is_there_without_a_sandbox_and_for_nbgrader(tmp_path, r
     assert SAID not in room.course.feedback("ada", NAME).read_text(encoding="utf-8")
 
 
-def test_what_the_environment_has_is_taken_from_there(tmp_path, wheels):
+def test_packages_of_the_environment_are_not_installed_again(tmp_path, wheels):
     allow(tmp_path, ["numpy-2", "made-up-tables"])
     folder = modules_folder(tmp_path)
     assert (folder / "numpy").is_dir()
@@ -118,7 +118,7 @@ def test_what_the_environment_has_is_taken_from_there(tmp_path, wheels):
     assert not is_installed(MODULE)
 
 
-def test_what_was_allowed_stays_allowed(tmp_path, wheels, monkeypatch):
+def test_allowed_modules_stay_allowed(tmp_path, wheels, monkeypatch):
     assert allow(tmp_path, ["numpy-2"]) == ["allowed in notebooks: numpy-2"]
     both = ["allowed in notebooks: numpy-2, made-up-tables"]
     assert allow(tmp_path, ["made-up-tables"]) == both
@@ -130,7 +130,7 @@ def test_what_was_allowed_stays_allowed(tmp_path, wheels, monkeypatch):
     assert allow(tmp_path, ["numpy-2"]) == both, "nothing is left to install"
 
 
-def test_what_cannot_be_installed_leaves_all_as_it_was(tmp_path, wheels):
+def test_a_failed_installation_changes_nothing(tmp_path, wheels):
     allow(tmp_path, ["made-up-tables"])
     with pytest.raises(CannotAllow, match=r"no-such-package could not be installed: .*no-such"):
         allow(tmp_path, ["no-such-package"])
@@ -142,19 +142,19 @@ def test_what_cannot_be_installed_leaves_all_as_it_was(tmp_path, wheels):
     "package",
     ["--no-binary=x", "./folder", "/tmp/x.whl", "a b", "x @ file:///x", "", "x\ny", "a;b"],
 )
-def test_nothing_but_a_package_is_handed_to_pip(tmp_path, package, monkeypatch):
+def test_only_package_names_reach_pip(tmp_path, package, monkeypatch):
     monkeypatch.setattr(allowed_modules, "_install", lambda *_: pytest.fail("it was installed"))
     with pytest.raises(CannotAllow, match="not the name of a package"):
         allow(tmp_path, [package])
 
 
 @pytest.mark.parametrize("package", ["pandas", "pandas==2.2.*", "x[one,two]>=1, <2", "a.b-c~=1.0"])
-def test_a_package_may_say_which_versions_do(tmp_path, package, monkeypatch):
+def test_a_package_may_have_version_constraints(tmp_path, package, monkeypatch):
     monkeypatch.setattr(allowed_modules, "_install", lambda wanted, _: Path(wanted[0]))
     assert allow(tmp_path, [package]) == [f"allowed in notebooks: {package}"]
 
 
-def test_a_course_that_is_not_there_is_not_made(tmp_path):
+def test_a_missing_course_is_not_created(tmp_path):
     with pytest.raises(CannotAllow, match="is missing"):
         allow(tmp_path / "typo", ["pandas"])
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,13 @@ from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
 
 from grading.reports import feedback
-from grading.reports.feedback import ALL_PICTURES, ALL_TEXT, CELLS, PIXELS, TEXT
+from grading.reports.feedback import (
+    MAX_CELLS,
+    MAX_OUTPUT_CHARACTERS,
+    MAX_PICTURE_BYTES,
+    MAX_PIXELS,
+    MAX_TEXT_CHARACTERS,
+)
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
@@ -58,7 +64,7 @@ def test_an_output_that_no_kernel_sends_becomes_one_that_a_kernel_could_send(out
 
 
 @pytest.mark.parametrize("count", [-1, True, 1.5, "1"])
-def test_a_count_that_no_kernel_gives_is_none(count):
+def test_an_invalid_execution_count_becomes_none(count):
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
     nb.cells[0].execution_count = count
     nb.cells[0].outputs = [new_output("execute_result", {"text/plain": "3"}, execution_count=1)]
@@ -84,7 +90,7 @@ def test_what_a_cell_printed_and_returned_is_kept():
     assert (result.data, result.execution_count) == ({"text/plain": "3"}, 7)
 
 
-def test_text_that_no_file_can_hold_is_made_fit():
+def test_text_that_utf_8_cannot_encode_is_replaced():
     nb = cleaned(new_output("stream", name="stdout", text="a\ud800b\x00c\x1b[2Jd\x1b[31me"))
     assert nb.cells[0].outputs[0].text == "abcd\x1b[31me"
     nbformat.writes(nb).encode()
@@ -94,10 +100,12 @@ def test_text_that_no_file_can_hold_is_made_fit():
 
 
 def test_a_long_output_is_cut_with_a_note():
-    (output,) = outputs(new_output("stream", text="x" * (TEXT + 50_000)))
-    assert output.text == "x" * TEXT + "\n(50000 more characters are left out here)\n"
-    (output,) = outputs(new_output("stream", text="x" * TEXT))
-    assert output.text == "x" * TEXT
+    (output,) = outputs(new_output("stream", text="x" * (MAX_OUTPUT_CHARACTERS + 50_000)))
+    assert (
+        output.text == "x" * MAX_OUTPUT_CHARACTERS + "\n(50000 more characters are left out here)\n"
+    )
+    (output,) = outputs(new_output("stream", text="x" * MAX_OUTPUT_CHARACTERS))
+    assert output.text == "x" * MAX_OUTPUT_CHARACTERS
 
 
 @pytest.mark.parametrize("kind", ["stream", "error", "text/plain"])
@@ -120,12 +128,12 @@ def test_all_texts_of_a_notebook_together_have_a_limit(kind):
     feedback.clean(nb)
     total = sum(texts(cell.outputs[0]).count("x") for cell in nb.cells)
     # A note that says that something is left out counts as well.
-    assert ALL_TEXT - 1_000 < total <= ALL_TEXT
+    assert MAX_TEXT_CHARACTERS - 1_000 < total <= MAX_TEXT_CHARACTERS
     assert texts(nb.cells[-1].outputs[0]) == "\n(90000 more characters are left out here)\n"
 
 
 def test_all_pictures_of_a_notebook_together_have_a_limit():
-    large = PNG + bytes(ALL_PICTURES // 4)  # in base64, two of them leave no room for a third
+    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # in base64, two of them leave no room for a third
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
     nb = nbformat.v4.new_notebook(
@@ -154,8 +162,8 @@ def jpeg(width, height):
 
 @pytest.mark.parametrize(("kind", "made"), [("image/png", png), ("image/jpeg", jpeg)])
 def test_a_picture_has_a_limit_of_pixels(kind, made):
-    side = int(PIXELS**0.5)
-    assert side * side == PIXELS
+    side = int(MAX_PIXELS**0.5)
+    assert side * side == MAX_PIXELS
     for size, kept in (
         ((side, side), True),
         ((side, side + 1), False),
@@ -193,7 +201,7 @@ def test_only_pictures_are_pictures(make):
     ],
     ids=["another start", "half", "no frame", "tables alone", "no size", "a PNG"],
 )
-def test_what_has_no_size_as_a_jpeg_is_none(content):
+def test_a_jpeg_without_a_size_is_refused(content):
     (output,) = outputs(new_output("display_data", shown(content, "image/jpeg")))
     assert output.data == {"text/plain": "(image/jpeg: not shown here)"}
 
@@ -213,7 +221,7 @@ def test_figures_of_both_kinds_are_kept():
         Figure().savefig(drawn, format=name)
         (output,) = outputs(new_output("display_data", shown(drawn.getvalue(), kind)))
         assert base64.b64decode(output.data[kind]) == drawn.getvalue()
-        assert output.metadata == {kind: {"alt": feedback.ALT}}
+        assert output.metadata == {kind: {"alt": feedback.ALT_TEXT}}
 
 
 # --- cells and metadata --------------------------------------------------------------------------
@@ -250,13 +258,13 @@ def test_pictures_attached_to_a_text_are_kept_and_nothing_else():
 
 @pytest.mark.parametrize("more", [0, 1, 40])
 def test_of_very_many_cells_the_first_and_the_graded_are_shown(more):
-    cells = [new_code_cell(f"number_{index}") for index in range(CELLS + more)]
+    cells = [new_code_cell(f"number_{index}") for index in range(MAX_CELLS + more)]
     graded = new_code_cell("graded", metadata={"nbgrader": {"grade_id": "a"}})
-    short = feedback.shortened(nbformat.v4.new_notebook(cells=[*cells, graded]))
+    short = feedback.without_extra_cells(nbformat.v4.new_notebook(cells=[*cells, graded]))
     note = [f"{more} cells of this notebook are not shown here."] if more else []
     assert [cell.source for cell in short.cells] == [
         *note,
-        *(cell.source for cell in cells[:CELLS]),
+        *(cell.source for cell in cells[:MAX_CELLS]),
         "graded",
     ]
 
@@ -268,23 +276,25 @@ def rendered(source, pictures=None):
     return feedback._rendered(source, pictures or {})
 
 
-def test_markdown_is_set():
+def test_markdown_is_rendered():
     assert rendered("a *b* ~~c~~").strip() == "<p>a <em>b</em> <del>c</del></p>"
     assert '<ol start="3">' in rendered("3. three\n4. four")
     assert "<td>1</td>" in rendered("| a |\n|---|\n| 1 |")
     assert "<code>$a &lt; b$</code>" in rendered("$a < b$")
 
 
-def test_longer_texts_are_shown_as_they_were_written():
+def test_long_texts_stay_plain():
     assert rendered("*" + "x" * 3_998 + "*").startswith("<p><em>")
     assert rendered("*" + "x" * 3_999 + "*").startswith("<pre>*")
     assert "<span" in feedback.highlighted("1 + 1")
     assert "<span" in feedback.highlighted("#" * 4_000)
     assert "<span" not in feedback.highlighted("#" * 4_001)
-    assert feedback.as_text("<" * (TEXT + 1)).count("&lt;") == TEXT
+    assert (
+        feedback.as_text("<" * (MAX_OUTPUT_CHARACTERS + 1)).count("&lt;") == MAX_OUTPUT_CHARACTERS
+    )
 
 
-def test_what_the_parser_fails_at_is_shown_as_it_was_written(monkeypatch):
+def test_text_that_the_parser_fails_on_stays_plain(monkeypatch):
     def fails(*_):
         raise RecursionError
 
@@ -327,7 +337,7 @@ def test_an_attached_picture_is_shown_and_a_remote_one_is_named():
         ("<div data-x='1'>a</div>", "a"),
     ],
 )
-def test_what_a_hole_in_the_parser_let_through_would_be_taken_out(made, left, monkeypatch):
+def test_the_sanitizer_removes_what_the_parser_lets_through(made, left, monkeypatch):
     class Hole:
         def __init__(self, *_, **__):
             pass

@@ -201,7 +201,7 @@ def test_different_answers_are_asked_about(tmp_path, made, case):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_where_no_name_tells_none_is_graded(tmp_path, made, case):
+def test_ambiguous_notebooks_are_not_graded(tmp_path, made, case):
     files, named = REFUSED[case]
     folder(tmp_path, files, made)
     found = only(tmp_path)
@@ -226,9 +226,11 @@ def files_of(found, base, one, other):
     return {base / EXACT: one, base / FIRST: other}[found.notebook]
 
 
-def test_what_is_too_large_to_compare_is_said(tmp_path, made, monkeypatch):
+def test_notebooks_too_large_to_compare_are_reported(tmp_path, made, monkeypatch):
     folder(tmp_path, {EXACT: "released", FIRST: "right"}, made)
-    monkeypatch.setattr(copies, "apart", lambda *_, **__: (_ for _ in ()).throw(copies.Overrun))
+    monkeypatch.setattr(
+        copies, "run_limited", lambda *_, **__: (_ for _ in ()).throw(copies.Overrun)
+    )
     found = only(tmp_path)
     assert found.notebook is None
     assert FIRST in found.reason
@@ -287,7 +289,7 @@ def test_the_worked_copy_has_its_points(room, student):
     assert (points(room, student), note(room, student)) == (FULL, None)
 
 
-def test_a_question_is_listed_and_gone_when_it_is_decided(room):
+def test_a_question_is_reported_until_it_is_resolved(room):
     assert points(room, "asked") == FULL - 3
     assert FIRST in note(room, "asked")
     assert (points(room, "refused"), SECOND in note(room, "refused")) == (0, True)

@@ -1,4 +1,4 @@
-"""nbgrader's exchange: notebooks go to and fro through a folder that all can write to."""
+"""nbgrader's exchange: submissions and feedback pass through a folder that all can write to."""
 
 import getpass
 import logging
@@ -18,10 +18,10 @@ from nbgrader.exchange.default import (
 )
 from traitlets.config import Config
 
+from grading.errors import Unable
 from grading.nbgrader_setup import exchange
 from grading.platforms import week
 from grading.settings import settings
-from grading.work import Unable
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
@@ -33,7 +33,7 @@ SECRET = exchange.SECRET
 
 
 class Learner:
-    """What somebody's own nbgrader commands do, in a folder of their own."""
+    """A learner's nbgrader commands, run in the learner's own folder."""
 
     def __init__(self, name, folder, root):
         self.name, self.folder = name, folder / name
@@ -54,7 +54,7 @@ class Learner:
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """A class with an exchange, into which ada, somebody with this user's name and others write."""
+    """A class with an exchange, with submissions of ada, of this user and of attackers."""
     folder = tmp_path_factory.mktemp("exchanged")
     room = Classroom(folder / "class", release)
     room.root = folder / "exchange"
@@ -70,7 +70,7 @@ def room(tmp_path_factory, release):
         one(ExchangeFetchAssignment)
         (one.folder / NAME / f"{NAME}.ipynb").write_text(f"of {one.name}", encoding="utf-8")
         one(ExchangeSubmit)
-    disturb(room)
+    attack(room)
     with room.course._nbgrader() as api:
         room.collected = api.collect(NAME)
     (room.folder_of("by-hand", NAME) / f"{NAME}.ipynb").write_text("by hand", encoding="utf-8")
@@ -82,9 +82,9 @@ def room(tmp_path_factory, release):
     return room
 
 
-def disturb(room):
-    """What anybody can put beside the hand-ins."""
-    theirs = {
+def attack(room):
+    """Put into the exchange what any user of the machine can put there."""
+    folders = {
         "no time": f"eve+{NAME}+yesterday+x",
         "a pattern": f"*+{NAME}+{LATER}+x",
         "out": f"..+{NAME}+{LATER}+x",
@@ -94,20 +94,20 @@ def disturb(room):
         "link": f"link+{NAME}+{LATER}+x",
         "large": f"large+{NAME}+{LATER}+x",
     }
-    for name in theirs.values():
+    for name in folders.values():
         folder = room.inbound / name
         folder.mkdir()
         (folder / f"{NAME}.ipynb").write_text("theirs", encoding="utf-8")
-    os.mkfifo(room.inbound / theirs["fifo"] / "waits")
-    with (room.inbound / theirs["large"] / "sparse").open("wb") as file:
+    os.mkfifo(room.inbound / folders["fifo"] / "waits")
+    with (room.inbound / folders["large"] / "sparse").open("wb") as file:
         file.truncate(1 << 30)
-    (room.inbound / theirs["link"] / "out").symlink_to(room.folder)
+    (room.inbound / folders["link"] / "out").symlink_to(room.folder)
     whole = room.inbound / f"whole-link+{NAME}+{LATER}+x"
     whole.symlink_to(room.folder)
     (room.inbound / f"file+{NAME}+{LATER}+x").write_text("a file", encoding="utf-8")
 
 
-def test_the_exchange_is_told_to_the_course_and_to_the_learners(room):
+def test_the_course_configuration_names_the_exchange(room):
     assert settings(room.folder).Exchange.root == str(room.root)
     assert room.said[1:] == [
         "c = get_config()",
@@ -120,12 +120,12 @@ def test_the_exchange_is_told_to_the_course_and_to_the_learners(room):
     assert (room.folder / "nbgrader_config.py").read_text(encoding="utf-8") == text
 
 
-def test_it_does_not_lie_where_learners_must_not_look(room):
+def test_the_exchange_may_not_be_inside_the_course_folder(room):
     with pytest.raises(Unable, match="in the course folder"):
         week.exchange(room.course, room.folder / "exchange")
 
 
-def test_what_was_released_is_listed(room, capsys):
+def test_a_released_assignment_is_listed(room, capsys):
     logging.getLogger("traitlets").handlers.clear()
     one = room.learners["ada"]
     course = CourseDirectory(config=one.config)
@@ -135,11 +135,11 @@ def test_what_was_released_is_listed(room, capsys):
     ]
 
 
-def test_who_handed_in_is_collected_and_nothing_else(room):
+def test_only_valid_submissions_are_collected(room):
     assert room.collected["success"], room.collected
     there = {path.name for path in (room.folder / "submitted").iterdir()}
     assert there == {"ada", room.me, "by-hand"}
-    assert not (room.folder / NAME).exists(), "a name led out of the folder"
+    assert not (room.folder / NAME).exists(), "a folder name escaped from submitted/"
     notebook = room.folder / "submitted" / "ada" / NAME / f"{NAME}.ipynb"
     assert notebook.read_text(encoding="utf-8") == "of ada"
     log = room.collected["log"]
@@ -148,8 +148,10 @@ def test_who_handed_in_is_collected_and_nothing_else(room):
     assert "Traceback" not in log
 
 
-def test_a_hand_in_made_by_another_stands_behind_the_student_s_own(room, tmp_path, monkeypatch):
-    monkeypatch.setattr(exchange, "_is_own", lambda _, record: record["filename"] != forged.name)
+def test_a_students_own_submission_wins_over_a_newer_forged_one(room, monkeypatch):
+    monkeypatch.setattr(
+        exchange.Collect, "is_owner", lambda _, record: record["filename"] != forged.name
+    )
     forged = room.inbound / f"{room.me}+{NAME}+{LATER}+y"
     shutil.copytree(room.inbound / f"fifo+{NAME}+{LATER}+x", forged, ignore=lambda *_: ["waits"])
     try:
@@ -162,7 +164,7 @@ def test_a_hand_in_made_by_another_stands_behind_the_student_s_own(room, tmp_pat
 
 
 @pytest.mark.parametrize("time", ["yesterday", f"2026-03-02 10:00:00 {'x' * 300}"])
-def test_a_time_that_is_none_stops_nobody_s_update(room, time):
+def test_an_invalid_timestamp_does_not_stop_an_update(room, time):
     stamp = room.folder / "submitted" / "ada" / NAME / "timestamp.txt"
     before = stamp.read_text(encoding="utf-8")
     stamp.write_text(time, encoding="utf-8")
@@ -171,19 +173,18 @@ def test_a_time_that_is_none_stops_nobody_s_update(room, time):
     assert stamp.read_text(encoding="utf-8") == before
 
 
-def test_a_hand_in_is_its_student_s_if_the_system_says_so(room):
-    class Collect:
-        inbound_path = str(room.inbound)
-
+def test_the_owner_of_a_folder_must_have_the_students_name(room):
+    collect = exchange.Collect()
+    collect.inbound_path = str(room.inbound)
     names = [path.name for path in room.inbound.iterdir() if path.name.startswith(f"{room.me}+")]
     assert names
     for name in names:
-        assert exchange._is_own(Collect, {"username": room.me, "filename": name})
-        assert not exchange._is_own(Collect, {"username": "ada", "filename": name})
-    assert not exchange._is_own(Collect, {"username": room.me, "filename": "gone"})
+        assert collect.is_owner({"username": room.me, "filename": name})
+        assert not collect.is_owner({"username": "ada", "filename": name})
+    assert not collect.is_owner({"username": room.me, "filename": "gone"})
 
 
-def test_each_learner_can_fetch_their_own_page_and_no_other(room):
+def test_learners_fetch_only_their_own_pages(room):
     assert room.returned["success"], room.returned
     pages = list((room.root / "roofline" / "feedback").iterdir())
     assert len(pages) == 3
@@ -194,7 +195,7 @@ def test_each_learner_can_fetch_their_own_page_and_no_other(room):
         assert page.read_text(encoding="utf-8") == own.read_text(encoding="utf-8")
 
 
-def test_the_name_of_a_page_cannot_be_guessed_where_nothing_is_secret(room):
+def test_page_names_are_secret_even_without_a_submission_secret(room):
     made = [
         (room.folder / "feedback" / name / NAME / SECRET).read_text(encoding="utf-8")
         for name in ("ada", room.me, "by-hand")
@@ -204,15 +205,15 @@ def test_the_name_of_a_page_cannot_be_guessed_where_nothing_is_secret(room):
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"x" * 2000])
-def test_a_secret_that_is_none_is_replaced(room, content, tmp_path):
+def test_an_invalid_secret_is_replaced(room, content, tmp_path):
     folder = room.folder_of("eve", NAME)
     (folder / SECRET).write_bytes(content)
-    exchange._complete(tmp_path, room.folder, "eve", NAME)
+    exchange.add_exchange_files(tmp_path, room.folder, "eve", NAME)
     shutil.rmtree(folder.parent)
     assert len((tmp_path / SECRET).read_text(encoding="ascii")) == 64
 
 
 @pytest.mark.long
-def test_the_real_commands_work_in_the_course_folder(room):
+def test_real_commands_work_in_the_course_folder(room):
     for words in (("list",), ("collect", NAME), ("release_feedback", NAME)):
         done(room.nbgrader(*words))

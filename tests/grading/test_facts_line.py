@@ -7,7 +7,7 @@ import pytest
 from nbformat import NotebookNode
 
 from grading.release import exercises
-from grading.release.facts_line import TellFacts, line
+from grading.release.facts_line import AddFactsLine, line
 from roofkit.exercise_facts import of_notebook
 
 
@@ -29,7 +29,7 @@ def test_a_released_notebook_begins_with_its_facts(release: Path, name: str) -> 
 
 @pytest.mark.parametrize(
     ("name", "chapter"),
-    [("int8-matmul", "Matrix multiplication"), ("h100-spec-sheet", "The hardware catalogue")],
+    [("int8-matmul", "Matrix multiplication"), ("h100-spec-sheet", "The hardware catalog")],
 )
 def test_the_chapter_stands_there_by_its_title(name: str, chapter: str) -> None:
     said = line(exercises.source(name))
@@ -40,7 +40,7 @@ def test_the_chapter_stands_there_by_its_title(name: str, chapter: str) -> None:
 def test_a_notebook_without_facts_is_not_released() -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title\n\nText.")])
     with pytest.raises(ValueError, match="Title: minutes is None"):
-        TellFacts().preprocess(book, {})
+        AddFactsLine().preprocess(book, {})
 
 
 @pytest.mark.parametrize("name", exercises.names())

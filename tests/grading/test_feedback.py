@@ -221,7 +221,7 @@ def test_names_on_a_feedback_page_are_those_of_the_exercise(page):
     assert not own & {tag["id"] for tag in soup.body.find_all(id=True)}
 
 
-def test_what_was_written_is_still_there_as_text(page):
+def test_written_text_is_shown_as_text(page):
     text = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").body.get_text()
     for name, attack in ATTACKS.items():
         if name != "ansi":
@@ -244,7 +244,7 @@ def test_points_sentences_figures_and_comments_are_there(page):
     assert len(pictures) == 2 * len(ATTACKS)
     for picture in pictures:
         assert base64.b64decode(picture["src"].partition(",")[2]) == PNG
-        assert picture["alt"] == feedback.ALT
+        assert picture["alt"] == feedback.ALT_TEXT
 
 
 def test_in_a_browser_nothing_runs_and_nothing_is_asked_for(page, browser):
@@ -396,7 +396,7 @@ def test_a_cleaned_notebook_is_one_that_nbgrader_can_read(room):
     assert nbformat.writes(nb) == once
 
 
-def test_what_nbgrader_needs_is_kept(room):
+def test_metadata_for_nbgrader_is_kept(room):
     before = room.released(NAME)
     after = copy.deepcopy(before)
     feedback.clean(after)
@@ -411,5 +411,5 @@ def test_autograde_cleans_last_and_pages_first():
     assert config.HTMLExporter.preprocessors == [feedback.Clean]
 
 
-def test_autograde_begins_only_where_a_sandbox_can_be_made():
+def test_autograde_requires_a_sandbox():
     assert settings().Autograde.pre_convert_hook is sandbox.require

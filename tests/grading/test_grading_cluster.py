@@ -16,9 +16,9 @@ from submissions import submissions
 
 from grading.__main__ import main
 from grading.course import Course
+from grading.errors import Unable
 from grading.parallel import pool
 from grading.release import exercises
-from grading.work import Unable
 
 NAME = exercises.names()[0]
 STUDENTS = 5
@@ -79,7 +79,7 @@ def rows(folder):
     return dump.gradebook(f"sqlite:///{folder / 'gradebook.db'}")
 
 
-def test_one_of_two_workers_is_killed_halfway(room, there, scheduler):
+def test_a_killed_cluster_worker_is_replaced(room, there, scheduler):
     grade = [sys.executable, "-m", "grading", "grade", there, "--cluster", scheduler]
     graded = there / dump.RESULTS
     with (
@@ -102,7 +102,7 @@ def test_one_of_two_workers_is_killed_halfway(room, there, scheduler):
     assert rows(there) == rows(room.folder)
 
 
-def test_no_scheduler_is_said_in_one_line(there, monkeypatch):
+def test_a_missing_scheduler_is_reported_in_one_line(there, monkeypatch):
     monkeypatch.setattr(pool, "ANSWER_SECONDS", 0.2)
     with socket.socket() as silent:  # nobody else gets its port, and it does not listen
         silent.bind(("127.0.0.1", 0))
@@ -112,7 +112,7 @@ def test_no_scheduler_is_said_in_one_line(there, monkeypatch):
     assert ended.value.code == f"--cluster tcp://127.0.0.1:{port}: no Dask scheduler answers there"
 
 
-def test_an_address_that_is_none_is_said_in_one_line(tmp_path):
+def test_an_invalid_address_is_reported_in_one_line(tmp_path):
     address = "tcp://127.0.0.1:port"
     (tmp_path / "submitted").mkdir()
     with pytest.raises(SystemExit) as ended:
@@ -121,7 +121,7 @@ def test_an_address_that_is_none_is_said_in_one_line(tmp_path):
     assert ended.value.code == said
 
 
-def test_a_worker_without_a_scheduler_says_so_in_one_line():
+def test_a_worker_without_a_scheduler_reports_one_line():
     command = [sys.executable, "-m", "grading", "worker", "nonsense", "--workers", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -129,14 +129,14 @@ def test_a_worker_without_a_scheduler_says_so_in_one_line():
     assert done.stderr.count("\n") == 1
 
 
-def test_a_scheduler_without_workers_is_said_in_one_line(scheduler):
+def test_a_scheduler_without_workers_is_reported_in_one_line(scheduler):
     with pytest.raises(Unable, match="it has no workers") as unable:
         pool.Cluster(scheduler, seconds=0.1)
     assert f"python -m grading worker {scheduler}" in str(unable.value)
     assert "\n" not in str(unable.value)
 
 
-def test_a_worker_with_another_version_is_not_let_grade(there, scheduler, tmp_path):
+def test_a_worker_with_another_version_is_refused(there, scheduler, tmp_path):
     other = tmp_path / "other"
     for name in ("grading", "exercises", "rooflib"):
         shutil.copytree(ROOT / name, other / name)

@@ -105,12 +105,12 @@ def test_a_notebook_that_came_otherwise_gets_fair_points(grades, student):
 
 
 @pytest.mark.parametrize("student", ["renamed", "shadow", "leaker", *OLD, *ENCODINGS, *PLACES])
-def test_a_file_that_came_otherwise_keeps_its_points(grades, student):
+def test_a_damaged_download_keeps_its_points(grades, student):
     assert float(grades[student]["score"]) == FULL
 
 
 @pytest.mark.parametrize("student", UNGRADED)
-def test_what_can_not_be_graded_is_listed_with_the_reason_and_has_a_row(room, grades, student):
+def test_ungraded_submissions_are_reported_and_have_a_row(room, grades, student):
     assert (grades[student]["score"], grades[student]["note"]) == ("0", UNGRADED[student])
     assert [f"{student}/{NAME}", UNGRADED[student]] in listed(room)
     with room.course.gradebook() as gradebook:
@@ -124,7 +124,7 @@ def listed(room):
         return list(csv.reader(file))
 
 
-def test_what_did_not_run_to_its_end_is_listed_too(room):
+def test_incomplete_runs_are_listed_too(room):
     ended = "A cell ended the whole Python process; the cells after it were not run"
     assert [f"process-ended/{NAME}", ended] in listed(room)
 
@@ -133,7 +133,7 @@ def test_a_folder_with_a_name_of_its_own_is_listed(room):
     assert ["as-it-is/Int8 Matmul", "not the name of an exercise"] in listed(room)
 
 
-def test_nobody_is_missing(room, grades):
+def test_every_case_has_a_student(room, grades):
     handed_in = {path.name for path in (room.folder / "submitted").iterdir()}
     assert set(grades) == handed_in
     assert len(handed_in) == sum(map(len, (RIGHT, OTHER, OLD, ENCODINGS, PLACES))) + 2
@@ -144,7 +144,7 @@ def test_the_other_exercises_were_not_handed_in(room):
     assert {row[4] for row in rows if row[1] != NAME} == {"not handed in"}
 
 
-def test_what_was_put_right_costs_no_points_and_is_remarked(room):
+def test_corrections_cost_no_points_and_are_remarked(room):
     state = room.course.state()
     assert state["renamed"][NAME]["remarks"] == [f"the notebook was named {NAME} (1).ipynb"]
     assert state["shadow"][NAME]["remarks"] == ["left aside: numpy.py, rooflib.py"]
@@ -225,7 +225,7 @@ def test_no_hidden_case_is_given_out(room):
     assert leaks(files, hidden_texts(room)) == []
 
 
-def test_a_leak_would_be_found(room, tmp_path):
+def test_the_leak_check_finds_a_leak(room, tmp_path):
     released = tmp_path / "leak.ipynb"
     shutil.copy(room.folder / "release" / NAME / f"{NAME}.ipynb", released)
     nb = nbformat.read(released, as_version=4)

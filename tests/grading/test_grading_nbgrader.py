@@ -66,7 +66,7 @@ def released(release, tmp_path_factory):
 @pytest.fixture
 def learner(tmp_path):
     """A folder with nothing but what a learner gets."""
-    from lab import copy_nbgrader_config
+    from commands.lab import copy_nbgrader_config
 
     copy_nbgrader_config(tmp_path)
     learner = Classroom(tmp_path)

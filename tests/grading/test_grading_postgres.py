@@ -91,7 +91,7 @@ def test_grading_again_finds_nothing_to_do(room, address, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("0 graded")
 
 
-def test_a_server_that_does_not_answer_is_said_in_one_line(in_a_file, tmp_path, monkeypatch):
+def test_an_unreachable_server_is_reported_in_one_line(in_a_file, tmp_path, monkeypatch):
     monkeypatch.setenv(DATABASE, f"postgresql://postgres@/gradebook?host={tmp_path}")
     with pytest.raises(SystemExit) as ended:
         main(["grade", str(in_a_file.folder)])

@@ -148,7 +148,7 @@ def test_the_submissions_have_several_outcomes(undisturbed):
     assert len(rows) == STUDENTS * len(exercises.names())
 
 
-def test_what_is_left_behind_would_be_found():
+def test_the_check_for_leftovers_finds_one():
     with processes.adopting() as before:
         # Until it has become what it runs, it is another shell.
         become = "while [ $(cat /proc/$!/comm) != sleep ]; do :; done"
@@ -255,9 +255,9 @@ def disturb(grader, plan, chance):
 LISTED = """
 import json, sys
 from pathlib import Path
-from grading.intake.submissions import strangers, submissions
+from grading.intake.submissions import misplaced, submissions
 found = {f"{one.student}/{one.exercise}": one.read()[2] for one in submissions(Path(sys.argv[1]))}
-print(json.dumps([found, strangers(Path(sys.argv[1]))]))
+print(json.dumps([found, misplaced(Path(sys.argv[1]))]))
 """
 
 
@@ -288,11 +288,11 @@ def test_a_folder_that_cannot_be_read_is_listed():
             path.chmod(0o755)
         shutil.rmtree(folder)
     assert done.returncode == 0, done.stderr
-    found, strangers = json.loads(done.stdout)
+    found, misplaced = json.loads(done.stdout)
     why = "the {} cannot be read (Permission denied)"
     assert found == {
         f"fine/{NAMES[0]}": "",
         f"no-file/{NAMES[0]}": why.format("file"),
         f"no-folder/{NAMES[0]}": why.format("folder"),
     }
-    assert strangers == [f"no-entry: {why.format('folder')}", f"no-list: {why.format('folder')}"]
+    assert misplaced == [f"no-entry: {why.format('folder')}", f"no-list: {why.format('folder')}"]

@@ -8,10 +8,11 @@ from classroom import Classroom, cell, code, points, with_first
 
 from grading import sandbox
 from grading.course import CONFIG, GAVE_UP, TOO_MUCH, Course
+from grading.errors import Unable
 from grading.parallel import pool
 from grading.records.seed import course_seed
 from grading.release import exercises
-from grading.work import Job, Unable, work
+from grading.work import Job, work
 
 NAME = "int8-weights"
 LATE = b"2026-03-02 10:00:00 UTC"
@@ -90,7 +91,7 @@ def test_the_graded_notebooks_agree(rooms):
         assert one.metadata.rooflib == other.metadata.rooflib
 
 
-def test_nothing_else_is_laid_out(rooms):
+def test_no_other_files_are_written(rooms):
     for room in rooms:
         files = (room.folder / "autograded" / "right" / NAME).rglob("*")
         assert sorted(path.name for path in files) == [f"{NAME}.ipynb", "timestamp.txt"]
@@ -147,7 +148,7 @@ def test_without_the_settings_of_the_course_nbgrader_does_nothing(tmp_path, brok
         ("what nobody thought of" + 200 * ".", f"KeyError: 'what nobody thought of{167 * '.'}"),
     ],
 )
-def test_a_fault_of_the_grading_is_listed_and_graded_again(rooms, monkeypatch, said, listed):
+def test_an_error_in_the_grader_is_reported_and_retried(rooms, monkeypatch, said, listed):
     notebook = rooms[0].released(NAME)
     released = nbformat.writes(notebook)
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
@@ -182,9 +183,7 @@ def test_a_sandbox_that_is_refused_is_tried_once_more_and_then_nothing_is_graded
 
 
 @pytest.mark.parametrize(("why", "reason"), [(None, GAVE_UP), (pool.TOO_MUCH, TOO_MUCH)])
-def test_what_ended_every_worker_is_tried_again_next_time_and_what_is_too_much_is_not(
-    rooms, tmp_path, why, reason
-):
+def test_jobs_that_end_every_worker_are_retried_unless_over_the_limit(rooms, tmp_path, why, reason):
     released = nbformat.writes(rooms[0].released(NAME))
     job = Job("ada", NAME, b"any", released, "seed", exercises.digest(NAME))
     outcome = Course(tmp_path)._given_up(job, why)
@@ -193,7 +192,7 @@ def test_what_ended_every_worker_is_tried_again_next_time_and_what_is_too_much_i
     assert {part["points"] for part in outcome.parts} == {0}
 
 
-def test_a_notebook_that_takes_all_memory_to_read_is_listed_for_good(rooms, monkeypatch):
+def test_a_notebook_that_exhausts_memory_is_reported_and_not_retried(rooms, monkeypatch):
     def takes_all(*_):
         raise MemoryError
 

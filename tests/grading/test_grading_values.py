@@ -19,9 +19,9 @@ from grading import sandbox
 from grading.execution import probe, time_limits
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _is_little, _judged, cases, judge_parts, write
+from grading.judging.verdicts import _is_small, _judged, cases, judge_parts, write
 from grading.release import exercises
-from grading.release.cases import CASES, hidden
+from grading.release.cases import HIDDEN_CASES, hidden
 from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
 
@@ -163,7 +163,7 @@ def test_a_right_function_keeps_its_points(body):
     ],
     ids=lambda value: value if isinstance(value, str) and "\n" not in value else "",
 )
-def test_a_wrong_function_gets_nothing_and_the_others_do_not_suffer(source, problem):
+def test_a_wrong_function_costs_only_its_own_part(source, problem):
     assert first(source, QUICK if problem == "too-late" else TIME_LIMITS) == problem
 
 
@@ -183,7 +183,7 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_a_function_that_puts_its_limits_off_is_ended_all_the_same():
+def test_a_function_that_raises_its_limits_is_still_killed():
     assert first(EVADES, TimeLimits(call=0.05)) == "too-late"
 
 
@@ -212,7 +212,7 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_a_call_that_only_the_wall_clock_found_too_late_is_tried_again(tmp_path):
+def test_a_call_over_its_wall_limit_only_is_retried(tmp_path):
     limits = TimeLimits(call_wall=2)
     assert first(waiting(tmp_path / "calls", 1), limits) == FULL["bytes-moved"]
 
@@ -222,7 +222,7 @@ def test_a_call_that_waits_in_both_tries_of_the_second_run_is_too_late(tmp_path)
     assert (tmp_path / "calls").read_text() == "called\n" * 3
 
 
-def test_a_call_that_got_no_core_is_tried_again_and_has_longer_each_time(tmp_path, monkeypatch):
+def test_a_starved_call_is_retried_with_more_time_each_time(tmp_path, monkeypatch):
     """Beside busy processes a right function must not be too late: their time is not its own."""
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     limits = TimeLimits(call_wall=0.2)
@@ -240,7 +240,7 @@ def test_after_its_time_a_notebook_is_not_listened_to_any_more():
         assert {answer.problem for answer in answers} == {"too-late"}
 
 
-def test_there_is_an_end_to_trying_again(tmp_path, monkeypatch):
+def test_retries_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.1)) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 6
@@ -285,7 +285,7 @@ def test_the_system_tells_how_long_a_process_waited_for_a_core():
     assert time_limits.starved_seconds(1 << 30) == probe._starved_seconds(1 << 30) == 0
 
 
-def test_a_call_that_computes_too_long_is_not_tried_again(tmp_path):
+def test_a_call_over_its_cpu_limit_is_not_retried(tmp_path):
     source = waiting(tmp_path / "calls", 9).replace("time.sleep(1)", "pass")
     assert first(source, QUICK) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 2, "once in each run"
@@ -297,7 +297,7 @@ def test_a_function_is_asked_as_it_was_at_its_check():
     assert got(book) == FULL
 
 
-def test_what_a_call_changes_is_unknown_to_the_next_part():
+def test_calls_do_not_affect_the_next_part():
     source = "def bytes_moved(B, D, F):\n    global critical_batch\n    critical_batch = 0\n    "
     source += RIGHT
     assert got(notebook(source)) == FULL
@@ -333,7 +333,7 @@ def test_a_function_that_is_asked_finds_none_of_the_notebooks_files_open():
         os.close(before)
 
 
-def test_what_was_asked_is_unknown_to_later_cells(tmp_path):
+def test_later_cells_cannot_see_questions(tmp_path):
     source = "seen = []\ndef bytes_moved(B, D, F):\n    seen.append((B, D, F))\n    " + RIGHT
     book = notebook(source)
     book.cells.append(code(f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(seen))"))
@@ -419,7 +419,7 @@ FAILURES = {
 }
 
 
-def test_how_a_function_fails_for_hidden_cases_is_not_told_to_the_learner():
+def test_learners_do_not_read_how_a_function_fails_for_hidden_cases():
     """Or a function that fails in one of many ways could tell what it is asked."""
     part = exercises.load(NAME).parts[0]
     known = [tuple(case.values()) for case in part.cases]
@@ -442,7 +442,7 @@ def test_no_name_of_a_learner_s_own_is_quoted():
 
 
 @pytest.mark.parametrize("case", [0, 3])
-def test_what_is_wrong_for_a_published_case_alone_gets_nothing(case):
+def test_an_answer_wrong_for_one_published_case_gets_nothing(case):
     B, D, F = exercises.load(NAME).parts[0].cases[case].values()
     source = (
         f"def bytes_moved(B, D, F):\n    if (B, D, F) == ({B}, {D}, {F}):\n        return 1, 2\n"
@@ -450,7 +450,7 @@ def test_what_is_wrong_for_a_published_case_alone_gets_nothing(case):
     assert first(f"{source}    {RIGHT}\n") == ""
 
 
-def test_what_is_wrong_for_a_hidden_case_alone_gets_nothing():
+def test_an_answer_wrong_for_one_hidden_case_gets_nothing():
     part = exercises.load(NAME).parts[0]
     known = [tuple(case.values()) for case in part.cases]
     source = f"def bytes_moved(B, D, F):\n    if (B, D, F) not in {known}:\n        return 1, 2\n"
@@ -461,7 +461,7 @@ def test_what_is_wrong_for_a_hidden_case_alone_gets_nothing():
     ("last", "problem"),
     [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
 )
-@pytest.mark.parametrize("count", [len(exercises.load(NAME).parts[0].cases), CASES])
+@pytest.mark.parametrize("count", [len(exercises.load(NAME).parts[0].cases), HIDDEN_CASES])
 def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem, count):
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
@@ -529,7 +529,7 @@ def test_no_sentence_quotes_what_was_asked():
     assert sentences == ("The function stopped with an error.",)
 
 
-def test_a_cell_that_fails_costs_what_is_in_it():
+def test_a_failing_cell_costs_only_its_own_points():
     assert got(with_first(notebook(), "1 / 0")) == FULL
 
 
@@ -561,13 +561,13 @@ PROCESS = "import os\ndef operations(B, D, F):\n    return os.getpid()\n"
 
 def test_hidden_cases_are_asked_where_the_published_ones_were():
     """A fork for each question is what costs most; a third question gets one of its own."""
-    first, second, third = asked(PROCESS, CASES)
+    first, second, third = asked(PROCESS, HIDDEN_CASES)
     assert first == second != third
     first, second, third = asked(PROCESS, 0)
     assert len(first | second | third) == 3
 
 
-@pytest.mark.parametrize("more", [0, CASES])
+@pytest.mark.parametrize("more", [0, HIDDEN_CASES])
 def test_without_a_spare_the_copy_answers_every_question_itself(more):
     first, second, third = asked(PROCESS, more, spare=False)
     assert first == second == third
@@ -579,10 +579,10 @@ DIES = "import os\ndef operations(B, D, F):\n    os._exit(0)\n"
 
 def test_the_end_of_a_copy_without_a_spare_asks_for_a_second_run_while_there_is_time():
     with pytest.raises(Ended):
-        asked(DIES, CASES, spare=False)
-    assert asked(DIES, CASES) == [{"died"}] * 3
+        asked(DIES, HIDDEN_CASES, spare=False)
+    assert asked(DIES, HIDDEN_CASES) == [{"died"}] * 3
     # The time is over when the cells have run, so nothing is waited for.
-    (late,) = {*asked(DIES, CASES, spare=False, end=time.monotonic())[0]}
+    (late,) = {*asked(DIES, HIDDEN_CASES, spare=False, end=time.monotonic())[0]}
     assert late in ("died", "too-late")
 
 
@@ -590,13 +590,13 @@ def test_a_fork_that_ends_at_its_second_question_is_told_of():
     """Its first answers stand, and who asks once more gets another fork."""
     ends = (
         "import os\ncalls = []\ndef operations(B, D, F):\n    calls.append(B)\n"
-        f"    return 1 if len(calls) < {CASES + 2} else os._exit(0)\n"
+        f"    return 1 if len(calls) < {HIDDEN_CASES + 2} else os._exit(0)\n"
     )
-    assert asked(ends, CASES) == [{1}, {"died"}, {1}]
+    assert asked(ends, HIDDEN_CASES) == [{1}, {"died"}, {1}]
 
 
 def test_a_first_answer_that_is_a_problem_ends_the_questions():
-    assert asked("def operations(B, D, F):\n    1 / 0\n", CASES)[0] == {"raised"}
+    assert asked("def operations(B, D, F):\n    1 / 0\n", HIDDEN_CASES)[0] == {"raised"}
 
 
 @pytest.mark.parametrize(
@@ -610,4 +610,4 @@ def test_a_first_answer_that_is_a_problem_ends_the_questions():
     ],
 )
 def test_only_what_can_take_no_time_is_judged_outside_of_a_fork(value, little):
-    assert _is_little(value) is little
+    assert _is_small(value) is little

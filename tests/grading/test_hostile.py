@@ -335,7 +335,7 @@ def graded(
         yield Graded(room, count, before, snapshot(*watched), outliving(since(running)))
 
 
-def test_everybody_is_graded_by_the_one_call(graded: Graded) -> None:
+def test_one_call_grades_the_whole_class(graded: Graded) -> None:
     handed_in = {path.name for path in (graded.room.folder / "submitted").iterdir()}
     assert graded.count == len(handed_in)
     assert set(graded.state) == handed_in
@@ -345,7 +345,7 @@ def test_everybody_is_graded_by_the_one_call(graded: Graded) -> None:
 
 
 @pytest.mark.parametrize("student", HONEST)
-def test_who_is_honest_gets_the_points(graded: Graded, student: str) -> None:
+def test_honest_students_get_their_points(graded: Graded, student: str) -> None:
     assert (graded.points(student), graded.state[student]["reason"]) == (HONEST[student], "")
     assert graded.state[student]["tampering"] == []
 
@@ -384,14 +384,14 @@ def test_the_published_answers_by_heart_earn_nothing(graded: Graded) -> None:
 
 
 @pytest.mark.parametrize("student", some(ANSWERS))
-def test_a_strange_answer_has_the_fair_outcome(graded: Graded, student: str) -> None:
+def test_a_hostile_answer_has_the_fair_outcome(graded: Graded, student: str) -> None:
     fair = FULL if ANSWERS[student] in answers.FAIR else 0
     assert (graded.points(student), graded.state[student]["reason"]) == (fair, "")
     assert reached(graded, student) == []
 
 
 @pytest.mark.parametrize("student", some(FOLDERS))
-def test_a_strange_folder_has_the_fair_outcome(graded: Graded, student: str) -> None:
+def test_a_hostile_folder_has_the_fair_outcome(graded: Graded, student: str) -> None:
     name = FOLDERS[student]
     readable = name == "nobody_may_read_it" and os.geteuid() == 0
     with graded.room.course.gradebook() as gradebook:
@@ -406,7 +406,7 @@ def test_a_strange_folder_has_the_fair_outcome(graded: Graded, student: str) -> 
     assert reached(graded, student) == []
 
 
-def test_what_lies_beside_is_told_apart_from_mistakes(graded: Graded) -> None:
+def test_extra_files_are_not_reported_as_mistakes(graded: Graded) -> None:
     told = graded.state["folder-modules_beside"]["tampering"]
     assert {"json.py", "numpy.py", "rooflib.py"} <= {line.split()[0] for line in told}
     for student in ("cell-network", "cell-ptrace"):
@@ -417,7 +417,7 @@ def test_nothing_outside_has_changed(graded: Graded) -> None:
     assert graded.after == graded.before
 
 
-def test_nothing_is_left_running_or_lying_about(graded: Graded) -> None:
+def test_no_processes_or_files_are_left_behind(graded: Graded) -> None:
     assert graded.left == set()
     left = {path.name for path in Path(os.environ["TMPDIR"]).iterdir()}
     assert {name for name in left if not name.startswith(("grading-sockets-", "pymp-"))} == set()
@@ -511,7 +511,7 @@ def test_nothing_hidden_is_given_out(graded: Graded) -> None:
 
 
 @pytest.mark.parametrize("known", KNOWN)
-def test_what_is_known_to_break_graders_has_its_student(graded: Graded, known: str) -> None:
+def test_every_known_attack_has_a_student(graded: Graded, known: str) -> None:
     students = set(KNOWN[known])
     assert students <= {*STUDENTS, *MISTAKES}
     assert students & {*graded.state, *MISTAKES}
@@ -587,7 +587,7 @@ def test_plain_nbgrader_lets_nothing_out_of_the_sandbox(
 
 
 @pytest.mark.parametrize("name", WORST_FOLDERS)
-def test_plain_nbgrader_passes_over_an_odd_folder_and_says_so(
+def test_plain_nbgrader_skips_and_reports_malicious_folders(
     by_nbgrader: tuple[Classroom, str, set[int]], name: str
 ) -> None:
     room, said, _ = by_nbgrader

@@ -9,8 +9,8 @@ import pytest
 from classroom import Classroom
 from repository import ROOT
 
+from grading.errors import Unable
 from grading.platforms import grades, week
-from grading.work import Unable
 
 RULES = tomllib.loads((ROOT / "tests" / "support" / "importers.toml").read_text(encoding="utf-8"))
 MOODLE, CANVAS = RULES["moodle_worksheet"], RULES["canvas"]
@@ -149,7 +149,7 @@ def test_cells_under_one_head_are_not_mixed_up(room, tmp_path):
     assert (row[3], row[-1]) == ("Submitted", "my own: well done")
 
 
-def test_points_that_moodle_would_skip_are_said(room, tmp_path):
+def test_points_that_moodle_would_skip_are_reported(room, tmp_path):
     content = table().replace("20.00", "18.00").encode()
     _, lines = exported(room, tmp_path, content, column="Grade")
     assert (
@@ -159,7 +159,7 @@ def test_points_that_moodle_would_skip_are_said(room, tmp_path):
     assert not any(line.startswith("ada") for line in lines)
 
 
-def test_a_worksheet_without_a_column_named_is_told_what_to_type(room, tmp_path):
+def test_a_worksheet_without_a_column_option_is_explained(room, tmp_path):
     with pytest.raises(Unable, match="as int8-matmul=Grade"):
         exported(room, tmp_path, table().encode())
 
@@ -205,7 +205,7 @@ def test_canvas_imports_each_form_of_its_gradebook(room, tmp_path, begin, sis, o
     }
 
 
-def test_who_is_excused_stays_so(room, tmp_path):
+def test_excused_students_stay_excused(room, tmp_path):
     text = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [], excused=True))
     got, lines = exported(room, tmp_path, text.encode())
     assert canvas_imports(got)["7", GRADE] == CANVAS["excused"]
@@ -220,7 +220,7 @@ def test_who_is_excused_stays_so(room, tmp_path):
         ("zzz", "no column 'zzz' for int8-matmul; there is 'Student', 'ID'"),
     ],
 )
-def test_a_column_that_is_not_there_is_told_with_the_nearest(room, tmp_path, head, says):
+def test_a_missing_column_is_reported_with_the_nearest_name(room, tmp_path, head, says):
     text = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], []))
     with pytest.raises(Unable) as raised:
         exported(room, tmp_path, text.encode(), column=head)

@@ -13,7 +13,7 @@ from classroom.accidents import changed, twice, without
 from grading.intake import submissions as intake
 from grading.intake.own_code import added
 from grading.intake.repair import repair
-from grading.intake.submissions import Submission, digest, strangers, submissions
+from grading.intake.submissions import Submission, digest, misplaced, submissions
 from grading.release import exercises
 from grading.work import read
 
@@ -63,7 +63,7 @@ def test_nothing_but_a_file_is_read(submitted, name, kind):
         assert (content, stamp, reason) == (b"", b"", "there is no notebook in the folder")
 
 
-def test_a_notebook_that_becomes_a_link_after_it_was_found_is_not_followed(submitted):
+def test_a_notebook_swapped_for_a_link_is_not_followed(submitted):
     found = only(submitted)
     found.notebook.rename(course(submitted) / "elsewhere")
     found.notebook.symlink_to(course(submitted) / "elsewhere")
@@ -72,7 +72,7 @@ def test_a_notebook_that_becomes_a_link_after_it_was_found_is_not_followed(submi
     assert reason.startswith("the file cannot be read (")
 
 
-def test_a_notebook_that_becomes_a_fifo_after_it_was_found_is_not_waited_for(submitted):
+def test_a_notebook_swapped_for_a_fifo_does_not_block(submitted):
     found = only(submitted)
     found.notebook.unlink()
     os.mkfifo(found.notebook)
@@ -80,8 +80,8 @@ def test_a_notebook_that_becomes_a_fifo_after_it_was_found_is_not_waited_for(sub
 
 
 @pytest.mark.parametrize(("size", "reason"), [(10, ""), (11, "the file has more than 1e-05 MB")])
-def test_a_notebook_may_have_so_many_bytes_and_no_more(submitted, monkeypatch, size, reason):
-    monkeypatch.setattr(intake, "NOTEBOOK_BYTES", 10)
+def test_oversized_notebooks_are_refused(submitted, monkeypatch, size, reason):
+    monkeypatch.setattr(intake, "MAX_NOTEBOOK_BYTES", 10)
     (submitted / f"{NAME}.ipynb").write_text("x" * size)
     content, _, why = only(submitted).read()
     assert (len(content), why) == (0 if reason else size, reason)
@@ -96,7 +96,7 @@ def test_a_linked_student_or_exercise_is_left_out_and_named(submitted):
     assert [(found.student, found.exercise) for found in submissions(course(submitted))] == [
         ("ada", NAME)
     ]
-    assert strangers(course(submitted)) == [
+    assert misplaced(course(submitted)) == [
         "ada/int8-weights: a link and not a folder",
         "eve: a link and not a folder",
     ]
@@ -106,10 +106,10 @@ def test_a_linked_student_or_exercise_is_left_out_and_named(submitted):
     "name",
     ["a<b", 'a"b', "a\nb", "a\x1bb", "*", "a?", "[ab]", "a\\b", "a\u202eb", "a\u2028b", "a\udcff"],
 )
-def test_a_name_that_a_page_could_take_for_html_is_left_out_and_named(submitted, name):
+def test_names_with_html_are_skipped_and_reported(submitted, name):
     submitted.parent.rename(submitted.parent.with_name(name))
     assert submissions(course(submitted)) == []
-    (line,) = strangers(course(submitted))
+    (line,) = misplaced(course(submitted))
     assert line.endswith(": not a name that a student can have")
     assert line.isprintable()
 
@@ -133,16 +133,16 @@ def test_a_name_that_a_page_could_take_for_html_is_left_out_and_named(submitted,
 def test_a_name_in_any_script_is_a_name(submitted, name):
     submitted.parent.rename(submitted.parent.with_name(name))
     assert [one.student for one in submissions(course(submitted))] == [name]
-    assert strangers(course(submitted)) == []
+    assert misplaced(course(submitted)) == []
 
 
-def test_what_lies_in_the_wrong_place_is_named(submitted):
+def test_misplaced_entries_are_reported(submitted):
     ada, top = submitted.parent, submitted.parents[1]
     for place in (top / f"{NAME}.ipynb", ada / "mine.ipynb", top / ".DS_Store", ada / "notes.txt"):
         place.write_text("x")
     for place in (top / ".bob" / NAME, ada / f".{NAME}", top / "__MACOSX", ada / NAME.upper()):
         place.mkdir(parents=True)
-    assert strangers(course(submitted)) == [
+    assert misplaced(course(submitted)) == [
         ".bob: a name that begins with a dot is hidden",
         f"ada/.{NAME}: not the name of an exercise",
         f"ada/{NAME.upper()}: the exercise has another folder",
@@ -179,15 +179,15 @@ def test_a_notebook_is_found_where_only_one_can_be_meant(submitted, where):
     assert [line for line in found.remarks if "named" in line] == told
 
 
-def test_a_folder_in_other_letters_is_the_exercise_s(submitted):
+def test_a_folder_in_other_case_belongs_to_the_exercise(submitted):
     submitted.rename(submitted.with_name("Int8-Matmul"))
     found = only(submitted)
     assert (found.exercise, found.read()[0]) == (NAME, b"ada's own")
     assert found.remarks == ("the folder was named Int8-Matmul",)
-    assert strangers(course(submitted)) == []
+    assert misplaced(course(submitted)) == []
 
 
-def test_of_two_notebooks_that_lie_too_deep_none_is_taken_by_chance(submitted):
+def test_ambiguous_nested_notebooks_are_not_graded(submitted):
     (submitted / f"{NAME}.ipynb").unlink()
     for name in ("first", "second"):
         (submitted / name).mkdir()
@@ -197,7 +197,7 @@ def test_of_two_notebooks_that_lie_too_deep_none_is_taken_by_chance(submitted):
 
 
 @pytest.mark.parametrize("what", ["student", "exercise", "notebook"])
-def test_a_link_that_is_put_in_the_place_of_anything_is_not_followed(submitted, what):
+def test_swapped_in_links_are_not_followed(submitted, what):
     """After it was found and before it is read: of the notebook and of each folder above it."""
     found = only(submitted)
     elsewhere = course(submitted) / "elsewhere"
@@ -213,7 +213,7 @@ def test_a_link_that_is_put_in_the_place_of_anything_is_not_followed(submitted, 
 def test_folders_that_are_no_exercises_are_named(submitted):
     (submitted.parent / "Int8 Matmul").mkdir()
     (submitted.parent / ".cache").mkdir()
-    assert strangers(course(submitted)) == ["ada/Int8 Matmul: not the name of an exercise"]
+    assert misplaced(course(submitted)) == ["ada/Int8 Matmul: not the name of an exercise"]
 
 
 def test_the_notebook_with_the_right_name_is_taken_before_others(submitted):
@@ -224,7 +224,7 @@ def test_the_notebook_with_the_right_name_is_taken_before_others(submitted):
     assert found.remarks == (f"left aside: draft.ipynb, {NAME} (1).ipynb",)
 
 
-def test_a_notebook_with_another_name_is_taken_if_it_is_the_only_one(submitted):
+def test_a_single_notebook_with_another_name_is_accepted(submitted):
     (submitted / f"{NAME}.ipynb").rename(submitted / "mine.ipynb")
     assert only(submitted).remarks == ("the notebook was named mine.ipynb",)
     (submitted / f"{NAME} (1).ipynb").write_text("a copy")
@@ -245,7 +245,7 @@ def test_of_many_files_beside_the_notebook_ten_are_named(submitted):
     assert only(submitted).remarks == (f"left aside: {names} and 2 more",)
 
 
-def test_modules_beside_the_notebook_are_told(submitted):
+def test_modules_beside_the_notebook_are_reported(submitted):
     for name in ("numpy.py", "notes.py", "numpy.txt"):
         (submitted / name).touch()
     (submitted / "rooflib").mkdir()
@@ -253,7 +253,7 @@ def test_modules_beside_the_notebook_are_told(submitted):
     assert [line.split()[0] for line in lines] == ["numpy.py", "rooflib"]
 
 
-def test_what_decides_about_a_submission_is_in_its_digest():
+def test_the_digest_covers_the_whole_submission():
     digests = {
         digest(b"content", b"stamp", "reason"),
         digest(b"other", b"stamp", "reason"),
@@ -266,18 +266,18 @@ def test_what_decides_about_a_submission_is_in_its_digest():
     assert digest(b"content", b"stamp", "reason") in digests
 
 
-def test_a_folder_that_nbgrader_would_trip_over_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(intake, "NOTEBOOK_BYTES", 10)
+def test_special_files_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(intake, "MAX_NOTEBOOK_BYTES", 10)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "small.ipynb").write_text("x" * 10)
-    intake.refuse_odd_files(tmp_path)
+    intake.refuse_special_files(tmp_path)
     (tmp_path / "large.ipynb").write_text("x" * 11)
     with pytest.raises(ValueError, match=r"large.ipynb has more than 0 MB"):
-        intake.refuse_odd_files(tmp_path)
+        intake.refuse_special_files(tmp_path)
     (tmp_path / "large.ipynb").unlink()
     (tmp_path / "inner" / "link").symlink_to(tmp_path)
     with pytest.raises(ValueError, match="link is neither a file nor a folder; take it out"):
-        intake.refuse_odd_files(tmp_path)
+        intake.refuse_special_files(tmp_path)
 
 
 # --- repaired cells -------------------------------------------------------------------------------
@@ -302,7 +302,7 @@ def test_nothing_is_said_about_a_notebook_as_it_was_released():
     [{}, {"language_info": {}}, {"language_info": 7}, {"kernelspec": None}, {"title": [1]}],
     ids=str,
 )
-def test_whatever_an_editor_says_of_itself_a_notebook_is_one(odd):
+def test_any_editor_metadata_is_accepted(odd):
     text = json.dumps(json.loads(nbformat.writes(source())) | {"metadata": odd})
     notebook, _ = read(text.encode())
     assert repair(notebook, NAME) == ([], [])
@@ -310,7 +310,7 @@ def test_whatever_an_editor_says_of_itself_a_notebook_is_one(odd):
     assert notebook.metadata == source().metadata
 
 
-def test_changed_points_of_a_check_are_tampering_and_put_right():
+def test_changed_points_of_a_check_are_reported_and_restored():
     notebook = source()
     cell(notebook, "bytes-moved").metadata.nbgrader.points = 1000
     assert repair(notebook, NAME) == ([], ["the points of the cell bytes-moved were changed"])
@@ -318,7 +318,7 @@ def test_changed_points_of_a_check_are_tampering_and_put_right():
 
 
 @pytest.mark.parametrize("grade_id", LOCKED)
-def test_a_changed_text_of_a_locked_cell_is_tampering_and_put_right(grade_id):
+def test_changed_text_of_a_locked_cell_is_reported_and_restored(grade_id):
     notebook = changed(source(), grade_id, source="print(1)")
     told = [f"the text of the locked cell {grade_id} was changed"]
     assert repair(notebook, NAME) == ([], told)
@@ -344,7 +344,7 @@ def above_and_below(grade_id, more, below=True):
     ],
 )
 @pytest.mark.parametrize("grade_id", ["given", "times"])
-def test_what_was_added_to_a_locked_cell_is_kept_in_a_cell_of_its_own(grade_id, more, below):
+def test_code_added_to_a_locked_cell_is_kept_in_its_own_cell(grade_id, more, below):
     notebook, own = above_and_below(grade_id, more, below)
     told = [f"what was added to the locked cell {grade_id} was kept"]
     assert repair(notebook, NAME) == (told, [])
@@ -359,14 +359,14 @@ def test_what_was_added_to_a_locked_cell_is_kept_in_a_cell_of_its_own(grade_id, 
 @pytest.mark.parametrize(
     "more", ["peak = 1.0", "import math as peak", "def bandwidth():\n    pass", "peak, x = 1, 2"]
 )
-def test_what_is_given_is_not_given_another_value(more):
+def test_added_code_cannot_rebind_given_names(more):
     notebook, _ = above_and_below("given", more)
     told, tampering = repair(notebook, NAME)
     assert (told, tampering) == ([], ["the text of the locked cell given was changed"])
     assert notebook == source()
 
 
-def test_of_a_check_that_was_typed_over_the_answer_is_kept():
+def test_an_answer_typed_over_a_check_is_kept():
     notebook = changed(source(), "times", source="def times(B):\n    return 1\nprint(times(1))")
     told, tampering = repair(notebook, NAME)
     assert told == ["what was added to the locked cell times was kept"]
@@ -440,7 +440,7 @@ def test_merged_cells_count_as_those_that_they_were():
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = (", "\0", "(" * 50_000, "x\n" * 100_000])
-def test_code_that_can_not_be_read_is_left_alone(text):
+def test_unparsable_code_is_left_alone(text):
     notebook, _ = above_and_below("given", text)
     told, tampering = repair(notebook, NAME)
     assert (told, tampering) == ([], ["the text of the locked cell given was changed"])
@@ -490,7 +490,7 @@ def test_a_deleted_solution_is_put_back_empty_at_its_place():
 
 
 @pytest.mark.parametrize("ids", [True, False])
-def test_cells_without_metadata_are_recognised(ids):
+def test_cells_without_metadata_are_recognized(ids):
     notebook = source()
     for one in notebook.cells:
         one.metadata = nbformat.NotebookNode()
@@ -507,7 +507,7 @@ def test_cells_without_metadata_are_recognised(ids):
     assert notebook.metadata.kernelspec.name == "python3"
 
 
-def test_a_cell_that_does_not_parse_is_recognised_by_its_function():
+def test_an_unparsable_cell_is_recognized_by_its_function():
     notebook = source()
     lost = cell(notebook, "times-solution")
     lost.metadata = nbformat.NotebookNode()
@@ -549,12 +549,12 @@ def test_a_retyped_cell_gets_its_type_back():
     assert notebook == source()
 
 
-def test_a_submission_names_the_reason_that_is_known_already(tmp_path):
+def test_a_submission_keeps_its_known_reason(tmp_path):
     assert Submission("ada", NAME, tmp_path, None, "why").read() == (b"", b"", "why")
 
 
 @pytest.mark.parametrize("odd", [{"a": 1}, "7", [2], -1.5])
-def test_an_older_notebook_may_say_anything_of_its_outputs(odd):
+def test_invalid_outputs_of_older_notebooks_are_ignored(odd):
     """Those that nbformat brings to the present version have not been read part by part."""
     nb = nbformat.reads(nbformat.writes(exercises.source(NAME)), as_version=4)
     (first, *_) = [cell for cell in nb.cells if cell.cell_type == "code"]

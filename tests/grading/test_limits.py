@@ -13,7 +13,7 @@ import time
 import pytest
 from repository import ROOT
 
-from grading.limits import Overrun, apart
+from grading.limits import Overrun, run_limited
 
 # Takes a step for each way to cut the text in two, and again for the rest: without end.
 ENDLESS = ("(a+)+$", "a" * 80 + "b")
@@ -21,21 +21,21 @@ ENDLESS = ("(a+)+$", "a" * 80 + "b")
 
 def test_a_value_comes_back_as_json_has_it():
     value = {"a": [1, 2.5, "é\ud800", None, True], "b": {"c": "x" * 300_000}}
-    assert apart(lambda: value) == json.loads(json.dumps(value))
+    assert run_limited(lambda: value) == json.loads(json.dumps(value))
 
 
-def test_it_is_computed_in_a_copy_that_is_gone_afterwards():
+def test_the_function_runs_in_a_child_that_is_reaped():
     seen = []
-    child = apart(lambda: seen.append(1) or os.getpid())
+    child = run_limited(lambda: seen.append(1) or os.getpid())
     assert child != os.getpid()
     assert seen == []
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
 
 
-def test_an_error_of_ours_is_ours():
+def test_an_error_of_the_function_is_raised():
     with pytest.raises(RuntimeError, match="ZeroDivisionError: division"):
-        apart(lambda: 1 / 0)
+        run_limited(lambda: 1 / 0)
 
 
 @pytest.mark.parametrize(
@@ -50,19 +50,19 @@ def test_an_error_of_ours_is_ours():
     ],
     ids=["computing", "memory", "memory of small things", "exit", "killed", "silence"],
 )
-def test_what_takes_too_much_is_ended(function):
+def test_overruns_are_killed(function):
     with pytest.raises(Overrun):
-        apart(function, cpu=0.2, more_bytes=200_000_000)
+        run_limited(function, cpu=0.2, more_bytes=200_000_000)
 
 
-def test_waiting_has_an_end_too():
+def test_waiting_is_limited_too():
     with pytest.raises(Overrun):
-        apart(lambda: time.sleep(600), wall=0.2)
+        run_limited(lambda: time.sleep(600), wall=0.2)
 
 
-def test_the_limits_are_the_copy_s_alone():
+def test_the_limits_apply_to_the_child_only():
     before = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CPU, resource.RLIMIT_DATA)]
-    assert apart(lambda: 1) == 1
+    assert run_limited(lambda: 1) == 1
     after = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CPU, resource.RLIMIT_DATA)]
     assert after == before
 

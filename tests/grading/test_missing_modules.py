@@ -10,7 +10,7 @@ from submissions import Submission, hand_in
 from grading.grade_notebook import grade
 from grading.intake.missing_modules import missing_modules
 from grading.intake.own_code import imported
-from grading.judging.verdicts import HIDDEN_ALONE, cases
+from grading.judging.verdicts import ONLY_HIDDEN_FAIL, cases
 from grading.release import exercises
 
 
@@ -140,13 +140,13 @@ def test_a_module_that_a_function_needs_is_named(old, new):
         assert said in cell(notebook, part["key"]).outputs[0].text
 
 
-def test_a_failure_that_has_another_reason_is_not_put_on_a_module():
+def test_other_failures_are_not_blamed_on_missing_modules():
     parts, _ = graded((r"\A", f"import {ABSENT}\n"), (r"^    return ", "    return 1 / 0 * "))
     assert set(lost(parts).values()) == {"raised"}
     assert not any("installed" in line for part in parts.values() for line in part["sentences"])
 
 
-def test_what_fails_for_hidden_values_alone_does_not_say_how():
+def test_failures_for_hidden_values_alone_are_not_explained():
     case = cases(NAME, LAST, "tests")[0].inputs
     shown = [repr(sorted(one.items())) for one in case]
     name = functions(NAME)[LAST]
@@ -158,4 +158,4 @@ def test_what_fails_for_hidden_values_alone_does_not_say_how():
     parts, _ = graded((rf"(def {name}\([\s\S]*)\Z", rf"\1\n{more}"))
     last = parts[LAST]
     assert (last["points"], last["cause"]) == (0, f"not installed: {ABSENT}")
-    assert list(last["sentences"]) == [HIDDEN_ALONE]
+    assert list(last["sentences"]) == [ONLY_HIDDEN_FAIL]

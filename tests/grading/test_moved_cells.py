@@ -117,7 +117,7 @@ def moved(notebook):
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", NAMES)
-def test_what_stands_in_order_is_left_in_order(name, style):
+def test_cells_in_order_do_not_move(name, style):
     notebook = style(name)
     before = copy.deepcopy(notebook)
     assert repair(notebook, name) == ([], [])
@@ -191,7 +191,7 @@ def test_helpers_of_the_same_name_stay_with_their_functions():
     assert not alone & lost(notebook, NAME).keys()
 
 
-def test_a_cell_does_not_move_past_one_that_gives_its_names_other_values():
+def test_a_cell_does_not_move_past_one_that_rebinds_its_names():
     notebook = solved(NAME)
     at = place_of(notebook, cell(notebook, "bytes-moved-solution"))
     draft = code("start = later\n\n\ndef bytes_moved(B, D, F):\n    return 1")

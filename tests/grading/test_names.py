@@ -1,12 +1,12 @@
-"""Names that no student can have are refused alike: by our commands, nbgrader's and its pages."""
+"""Names that no student can have are refused by our commands, nbgrader's and its formgrader."""
 
 import pytest
 from classroom import Classroom, done, points
 from nbgrader.server_extensions.formgrader import base
 
-from grading.intake.names import shown, unfit
-from grading.intake.submissions import refused_students, strangers, submissions
-from grading.nbgrader_setup import odd_files
+from grading.intake.names import name_problem, printable
+from grading.intake.submissions import misplaced, refused_students, submissions
+from grading.nbgrader_setup import patches
 from grading.reports import rows
 
 NAME = "int8-matmul"
@@ -25,31 +25,31 @@ def room(release, tmp_path_factory):
     return room
 
 
-def in_the_gradebook(room):
+def scores(room):
     with room.course.gradebook() as gradebook:
         return {one.student_id: one.score for one in gradebook.assignment_submissions(NAME)}
 
 
-def test_our_own_commands_leave_them_out_and_name_them(room):
+def test_our_commands_skip_and_report_invalid_names(room):
     assert {one.student for one in submissions(room.folder)} == set(ACCEPTED)
-    names = {line.rsplit(": ", 1)[0] for line in strangers(room.folder)}
-    assert names == set(map(shown, REFUSED))
+    names = {line.rsplit(": ", 1)[0] for line in misplaced(room.folder)}
+    assert names == set(map(printable, REFUSED))
     assert all(name.isprintable() for name in names)
 
 
-def test_nbgrader_leaves_them_out_and_nobody_loses_a_grade(room):
+def test_nbgrader_skips_invalid_names_and_keeps_all_grades(room):
     full = dict.fromkeys(ACCEPTED, sum(points(NAME).values()))
-    assert in_the_gradebook(room) == full
+    assert scores(room) == full
     before = {path: path.stat().st_mtime_ns for path in (room.folder / "autograded").rglob("*")}
     again = room.nbgrader("autograde", NAME)
     done(again)
-    assert in_the_gradebook(room) == full
+    assert scores(room) == full
     after = {path: path.stat().st_mtime_ns for path in (room.folder / "autograded").rglob("*")}
     assert after == before
     assert again.stderr.count("not a name that a student can have") == len(REFUSED)
 
 
-def test_the_formgrader_does_not_hear_of_them(room):
+def test_the_formgrader_lists_no_invalid_names(room):
     with room.course._nbgrader() as api:
         assert api.get_submitted_students(NAME) == set(ACCEPTED)
         assert api.get_submitted_students("*") == set(ACCEPTED)
@@ -57,19 +57,19 @@ def test_the_formgrader_does_not_hear_of_them(room):
         assert {one["id"] for one in api.get_students()} == set(ACCEPTED)
 
 
-def test_who_is_refused_has_a_row_with_the_reason_in_the_grades(room):
+def test_the_grades_have_a_row_with_the_reason_for_each_refused_name(room):
     found = {row[0]: row for row in rows.grades(room.course, {}) if row[1] == NAME}
     refused = {name for name, _ in refused_students(room.folder)}
-    assert set(found) == refused | set(ACCEPTED), "who is in the gradebook has a row too"
+    assert set(found) == refused | set(ACCEPTED), "a student of the gradebook is missing"
     for _, _, score, full, why in map(found.get, refused):
         assert (score, float(full)) == ("0", sum(points(NAME).values()))
         assert why == "not a name that a student can have"
 
 
 @pytest.mark.parametrize("place", ["student_id", "assignment_id", "notebook_id"])
-def test_the_formgrader_has_no_page_of_a_name_that_is_refused(monkeypatch, place):
+def test_the_formgrader_answers_404_for_invalid_names(monkeypatch, place):
     monkeypatch.setattr(base.BaseHandler, "render", lambda self, template, **names: names)
-    render = odd_files._of_fit_addresses(base.BaseHandler.render)
+    render = patches._refuse_invalid_ids(base.BaseHandler.render)
     for name in ACCEPTED:
         assert render(None, "x.tpl", **{place: name}, base_url="") == {place: name, "base_url": ""}
     for name in (*REFUSED, "</script>"):
@@ -78,6 +78,6 @@ def test_the_formgrader_has_no_page_of_a_name_that_is_refused(monkeypatch, place
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_name_that_is_refused_is_fit_to_be_shown(name):
-    assert unfit(name)
-    assert shown(name).isprintable()
+def test_refused_names_are_printed_safely(name):
+    assert name_problem(name)
+    assert printable(name).isprintable()

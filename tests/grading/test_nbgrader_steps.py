@@ -26,7 +26,7 @@ def test_a_configuration_sets_each_limit(limit):
     assert getattr(Values(), limit) != 1.5
 
 
-def test_what_was_repaired_is_a_line_of_nbgraders(caplog):
+def test_repairs_are_logged_by_nbgrader(caplog):
     source = exercises.source(NAME)
     functions = {part.key: part.function for part in exercises.load(NAME).parts}
     notebook = hand_in(Submission(NAME, "reference", "", {}), source, source, functions)
@@ -51,7 +51,7 @@ def test_what_is_to_be_replaced_stands_in_a_release_as_its_first_words_say(relea
         assert [line.strip() for line in cell.source.splitlines()[-2:]] == STUB
 
 
-def test_any_command_runs_in_the_course_folder_with_nothing_activated(tmp_path, monkeypatch):
+def test_commands_run_without_an_activated_environment(tmp_path, monkeypatch):
     seen = {}
 
     def run(command, **options):

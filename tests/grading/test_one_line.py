@@ -20,12 +20,13 @@ from repository import ROOT
 from grading import course
 from grading.__main__ import STOPPED, main
 from grading.course import errors_in_one_line
+from grading.errors import Unable
 from grading.parallel import pool
 from grading.parallel.workers import CannotWork
 from grading.sandbox import Refused, SandboxLimits
 from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.inside.request import Request
-from grading.work import Outcome, Unable
+from grading.work import Outcome
 
 FOR_EVER = (
     "open({0!r}, 'w').write(str(__import__('os').getpid())) and __import__('time').sleep(600)"
@@ -83,7 +84,7 @@ def test_ctrl_c_says_one_line_and_ends_the_workers(begun):
     assert (grader.returncode, out, err) == (130, "", f"\n{STOPPED}\n")
 
 
-def test_nobody_waits_for_work_when_the_grader_cannot_go_on(begun):
+def test_workers_are_killed_when_the_grader_stops(begun):
     work, worker = begun
     working = pool.done(pool.Local(2), eval, [("quick", "1"), ("for ever", work)])
     assert next(working) == ("quick", 1)
@@ -99,7 +100,7 @@ class Elsewhere:
         return __import__, ("a_module_that_is_missing",)
 
 
-def test_a_worker_that_cannot_begin_is_said_in_one_line():
+def test_a_worker_that_cannot_start_is_reported_in_one_line():
     with pytest.raises(Unable) as raised, errors_in_one_line():
         list(pool.done(pool.Local(1), Elsewhere(), [("one", 1)]))
     assert str(raised.value) == (
@@ -110,7 +111,7 @@ def test_a_worker_that_cannot_begin_is_said_in_one_line():
 
 
 @pytest.mark.parametrize("command", ["release", "grade", "roster"])
-def test_a_folder_that_cannot_be_written_to_is_said_in_one_line(command, release, tmp_path):
+def test_a_read_only_folder_is_reported_in_one_line(command, release, tmp_path):
     room = Classroom(tmp_path / "class", release)
     room.hand_in("ada", "int8-matmul", room.solved("int8-matmul"))
     table = tmp_path / "people.csv"
@@ -143,7 +144,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_in_one_line(command, release
         (["roster", "people.csv"], "postgresql://127.0.0.1:9/none", "psycopg"),
     ],
 )
-def test_what_a_large_class_needs_is_named(tmp_path, monkeypatch, words, address, module):
+def test_missing_cluster_packages_are_named(tmp_path, monkeypatch, words, address, module):
     command, *rest = words
     (tmp_path / "submitted").mkdir()
     (tmp_path / "people.csv").write_text("id\nada\n", encoding="utf-8")
@@ -187,7 +188,7 @@ def again(names, seconds):
     return [(named[0].name, made.late, made.reason, made.again) for named, made in done]
 
 
-def test_what_was_late_is_done_again_when_all_else_is_done_the_quickest_first(tried):
+def test_late_notebooks_are_retried_last_and_fastest_first(tried):
     assert again(["7", "quick", "3"], 1e9) == [
         ("quick", False, "", False),
         ("3", False, "", False),
@@ -196,7 +197,7 @@ def test_what_was_late_is_done_again_when_all_else_is_done_the_quickest_first(tr
     assert tried == ["7", "quick", "3", "3", "7"]
 
 
-def test_the_time_for_that_has_an_end_and_the_rest_is_left_to_the_next_run(tried, monkeypatch):
+def test_retries_have_a_time_limit_and_the_rest_waits_for_the_next_run(tried, monkeypatch):
     clock = iter([0.0, 0.0, 9.0, 10.0])
     monkeypatch.setattr(course.time, "monotonic", lambda: next(clock))
     assert again(["7", "quick", "3", "9", "5"], 10) == [
@@ -213,7 +214,7 @@ def test_why_something_was_not_run_to_its_end_is_said_beside_that(tried):
     assert again(["5"], 0) == [("5", True, f"a cell; {course.LATE}", True)]
 
 
-def test_a_stopped_grading_is_said_to_go_on(release, tmp_path, monkeypatch):
+def test_an_interrupted_grading_says_that_it_can_continue(release, tmp_path, monkeypatch):
     """Ctrl-C while a result is being recorded: what was recorded before stays."""
     room = Classroom(tmp_path / "class", release)
     for student in ("ada", "bob"):
@@ -241,7 +242,7 @@ def test_a_stopped_grading_is_said_to_go_on(release, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("name", [None, "/course/grades.csv"])
-def test_a_full_disk_is_called_one(number, name):
+def test_a_full_disk_is_recognized(number, name):
     with pytest.raises(Unable) as raised, errors_in_one_line():
         raise OSError(number, os.strerror(number), name)
     line = str(raised.value)
@@ -261,7 +262,7 @@ def test_a_full_disk_under_the_gradebook_is_not_blamed_on_a_formgrader(tmp_path)
     )
 
 
-def test_a_page_that_finds_no_space_is_not_passed_over(release, tmp_path, monkeypatch):
+def test_a_full_disk_while_writing_a_page_is_reported(release, tmp_path, monkeypatch):
     """nbgrader, which makes it, writes the error into its log and goes on."""
     made = Classroom(tmp_path / "class", release).course
     log = "[X | ERROR] OSError: [Errno 28] No space left on device: 'feedback/ada'\nThere was one"
@@ -299,7 +300,7 @@ def test_a_fork_server_that_was_killed_is_started_again(killed):
     assert list(pool.done(pool.Local(1, sandbox=False), eval, [("one", "1")])) == [("one", 1)]
 
 
-def test_a_fork_server_that_is_killed_each_time_is_said_in_one_line(killed):
+def test_a_fork_server_killed_repeatedly_is_reported_in_one_line(killed):
     killed(3)
     with pytest.raises(Unable) as raised, errors_in_one_line():
         list(pool.done(pool.Local(1, sandbox=False), eval, [("one", "1")]))

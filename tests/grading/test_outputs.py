@@ -88,7 +88,7 @@ ODD: list[Message] = [
 
 
 @pytest.mark.parametrize("odd", ODD, ids=[one[0] for one in ODD])
-def test_what_no_kernel_says_stops_nobody(odd: Message) -> None:
+def test_invalid_messages_do_not_stop_a_notebook(odd: Message) -> None:
     ours, shown = Outputs(), []
     ours.begin(shown)
     ours.take(*odd)
@@ -96,7 +96,7 @@ def test_what_no_kernel_says_stops_nobody(odd: Message) -> None:
     assert shown[-1].text == "x"
 
 
-def test_what_a_cell_shows_is_cut_and_the_next_one_has_room_again(monkeypatch: Any) -> None:
+def test_outputs_are_limited_per_cell(monkeypatch: Any) -> None:
     monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 100)
     ours = Outputs()
     for kind in (text("x" * 30), data(SHOW, "x" * 10), data(RESULT, "x", execution_count=1)):

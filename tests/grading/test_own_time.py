@@ -20,7 +20,7 @@ from grading.execution import outputs
 from grading.execution.outputs import MAX_ERRORS, MAX_OUTPUTS, NOTEBOOK_OUTPUTS, Outputs
 from grading.execution.time_limits import TimeLimits
 from grading.intake.reading import MAX_CELLS
-from grading.limits import apart
+from grading.limits import run_limited
 from grading.parallel import pool
 from grading.parallel.workers import JOB_SECONDS
 from grading.sandbox import cell_channel
@@ -31,7 +31,7 @@ NAMED = {"data": {"text/plain": "x"}, "metadata": {}, "transient": {"display_id"
 ERROR = {"ename": "E", "evalue": "1", "traceback": ["x"]}
 
 
-def test_an_update_takes_no_longer_where_its_display_was_shown_often() -> None:
+def test_display_updates_take_linear_time() -> None:
     def storm() -> int:
         ours, shown = Outputs(), list[Any]()
         for _ in range(6):
@@ -43,7 +43,7 @@ def test_an_update_takes_no_longer_where_its_display_was_shown_often() -> None:
             ours.take("update_display_data", NAMED | {"data": {"text/plain": str(number)}})
         return sum(map(len, shown))
 
-    assert apart(storm, cpu=10) <= NOTEBOOK_OUTPUTS
+    assert run_limited(storm, cpu=10) <= NOTEBOOK_OUTPUTS
 
 
 def test_what_many_outputs_share_counts_for_each_of_them(
@@ -68,7 +68,7 @@ def test_of_thousands_of_errors_a_few_are_shown() -> None:
     assert sum(len(one.traceback) for one in shown) < 10_000
 
 
-def test_a_notebook_shows_so_many_outputs_and_no_more() -> None:
+def test_the_outputs_of_a_notebook_are_limited() -> None:
     ours = Outputs()
     shown: list[list[Any]] = []
     for _ in range(20):
@@ -173,7 +173,7 @@ class Limited(Here):
         self.seconds = seconds
 
 
-def test_what_was_refused_once_is_not_read_again(release: Path, tmp_path: Path) -> None:
+def test_a_refused_submission_is_not_read_again(release: Path, tmp_path: Path) -> None:
     room = Classroom(tmp_path / "course", release)
     room.hand_in("ada", "int8-matmul", new_notebook(cells=cells(MAX_CELLS + 1)))
     backend = Limited()

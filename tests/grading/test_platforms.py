@@ -18,12 +18,12 @@ from classroom import Classroom
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading.intake.submissions import strangers, submissions
+from grading.errors import Unable
+from grading.intake.submissions import misplaced, submissions
 from grading.platforms import downloads, grades, week
 from grading.platforms.downloads import HandIn
 from grading.platforms.roster import Person, Table
 from grading.reports import rows
-from grading.work import Unable
 
 NAME = "int8-matmul"
 # (name as the platform shows it, its number)
@@ -104,18 +104,18 @@ def test_an_anonymous_hand_in_of_canvas_has_its_number():
         *("_assignsubmission_file/x", "a_assignsubmission_file/x", "a_1_assignsubmission_filex"),
     ],
 )
-def test_other_names_are_nobody_s(name):
+def test_files_with_other_names_belong_to_no_learner(name):
     assert downloads.hand_in(name) is None
 
 
 @settings(deadline=None)
 @given(st.text(max_size=80) | st.from_regex(r"[a1_/.]*(_assignsubmission_file)?[a1_/.]*"))
-def test_whatever_a_file_is_called_nothing_breaks(name):
+def test_any_file_name_is_handled(name):
     found = downloads.hand_in(name)
     assert found is None or (found.title in name and "/" not in found.title and found.number)
 
 
-def test_what_is_no_zip_says_so(tmp_path):
+def test_other_files_than_zips_are_refused(tmp_path):
     file = tmp_path / "x.zip"
     file.write_bytes(b"PK\3\4 and no more")
     with pytest.raises(downloads.Unreadable, match="not a zip that can be read"):
@@ -138,7 +138,7 @@ def beginning_before_its_start(whole):
 
 
 @pytest.mark.parametrize("damage", [with_odd_name, with_odd_content, beginning_before_its_start])
-def test_a_damaged_zip_says_so(tmp_path, damage):
+def test_a_damaged_zip_is_reported(tmp_path, damage):
     file = tmp_path / "x.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr(of_moodle("A B", "1", "é.ipynb"), b"x" * 1_000)
@@ -148,13 +148,13 @@ def test_a_damaged_zip_says_so(tmp_path, damage):
         list(downloads.read(file))
 
 
-def test_a_zip_that_is_not_there_says_so(tmp_path):
+def test_a_missing_zip_is_reported(tmp_path):
     with pytest.raises(downloads.Unreadable, match="No such file"):
         list(downloads.read(tmp_path / "x.zip"))
 
 
 def test_a_file_that_is_too_large_comes_without_content(tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads, "FILE_BYTES", 60)
+    monkeypatch.setattr(downloads, "MAX_FILE_BYTES", 60)
     names = [of_moodle("A B", "1", "x" * 9), of_moodle("A B", "1", "x" * 99)]
     assert [bool(content) for _, content in downloads.read(zipped(tmp_path, names))] == [
         True,
@@ -198,7 +198,7 @@ def test_people_are_read_from_each_kind_of_table():
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\ufeff"])
-def test_a_table_that_names_nobody_says_what_it_has(text):
+def test_a_table_without_people_reports_its_columns(text):
     with pytest.raises(ValueError, match="no column says who somebody is"):
         Table(text)
 
@@ -256,7 +256,7 @@ def submitted(room):
     return {str(one.relative_to(base)): one.read_text() for one in base.rglob("*") if one.is_file()}
 
 
-def test_what_was_downloaded_lies_where_it_is_graded(room, tmp_path):
+def test_a_download_is_unpacked_into_submitted(room, tmp_path):
     mine, other = (of_canvas("Ada Lovelace", "7", title) for title in ("a.ipynb", "b.txt"))
     unknown = of_canvas("علی رضا", "13", "z.ipynb")
     odd = [of_canvas("A B", "14", "<img>.ipynb"), "readme.txt", of_canvas("A B", "15", ".x")]
@@ -280,7 +280,7 @@ def test_what_was_downloaded_lies_where_it_is_graded(room, tmp_path):
     assert submitted(room) == places
 
 
-def test_who_is_stopped_halfway_has_the_hand_in_of_before(room, tmp_path, monkeypatch):
+def test_an_interrupted_collect_keeps_the_earlier_submission(room, tmp_path, monkeypatch):
     def names(*titles):
         return [of_canvas("Ada Lovelace", "7", title) for title in titles]
 
@@ -299,13 +299,13 @@ def test_who_is_stopped_halfway_has_the_hand_in_of_before(room, tmp_path, monkey
         week.collect(room.course, NAME, archive, again=True)
     assert {place: one for place, one in submitted(room).items() if "/." not in place} == before
     assert [one.exercise for one in submissions(room.folder)] == [NAME]
-    assert strangers(room.folder) == []
+    assert misplaced(room.folder) == []
     monkeypatch.undo()
     week.collect(room.course, NAME, archive, again=True)
     assert sorted(submitted(room)) == [f"ada/{NAME}/b.ipynb", f"ada/{NAME}/c.txt"]
 
 
-def test_two_files_of_one_name_are_both_there(room, tmp_path):
+def test_two_files_with_the_same_name_are_both_kept(room, tmp_path):
     names = [of_canvas("Ada Lovelace", "7", "a.ipynb", file=one) for one in (1, 2)]
     week.collect(room.course, NAME, zipped(tmp_path, names))
     assert sorted(submitted(room)) == [f"ada/{NAME}/2-a.ipynb", f"ada/{NAME}/a.ipynb"]
@@ -336,7 +336,7 @@ def test_pages_go_back_under_the_names_that_came(room, tmp_path):
     assert lines == ["wang: no page of feedback", f"1 pages: {target}"]
 
 
-def test_who_handed_nothing_in_has_rows_too(room):
+def test_students_without_submissions_have_rows_too(room):
     got = {row[0]: row[4] for row in rows.grades(room.course, {}) if row[1] == NAME}
     assert got == dict.fromkeys(("ada", "nobody", "wang"), "not handed in")
 

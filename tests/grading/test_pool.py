@@ -12,7 +12,7 @@ from repository import ROOT
 from grading.parallel import pool
 
 
-def test_every_job_is_done_and_one_that_ends_its_process_is_given_up():
+def test_a_job_that_kills_its_process_is_given_up_and_the_others_are_done():
     works = {number: f"{number} * 2" for number in range(6)}
     jobs = [("ends", "__import__('os')._exit(0)"), *works.items()]
     got = list(pool.done(pool.Local(2), eval, jobs))
@@ -20,7 +20,7 @@ def test_every_job_is_done_and_one_that_ends_its_process_is_given_up():
     assert dict(got) == {"ends": None, **{number: number * 2 for number in works}}
 
 
-def test_work_is_done_in_as_many_processes_as_were_asked_for():
+def test_the_number_of_workers_is_respected():
     jobs = [(number, "__import__('os').getpid()") for number in range(8)]
     processes = {process for _, process in pool.done(pool.Local(1), eval, jobs)}
     assert len(processes) == 1
@@ -39,7 +39,7 @@ def test_a_job_that_computes_without_end_is_ended_once_and_the_others_are_done()
     assert dict(got) == {"endless": pool.TOO_MUCH, **{n: n * 2 for n in range(6)}}
 
 
-def test_each_job_has_the_limits_anew_and_an_error_if_it_wants_more_memory():
+def test_limits_apply_to_each_job_separately():
     backend = pool.Local(1)
     backend.limits = (0.4, 500_000_000)
     busy = "[__import__('time').process_time()] and sum(range(4_000_000)) and 1"
@@ -48,7 +48,7 @@ def test_each_job_has_the_limits_anew_and_an_error_if_it_wants_more_memory():
         list(pool.done(backend, eval, [("large", "len(bytearray(1 << 30))")]))
 
 
-def test_an_error_in_the_work_is_raised_here():
+def test_an_error_in_a_job_is_raised_with_its_traceback():
     with pytest.raises(ZeroDivisionError) as raised:
         list(pool.done(pool.Local(2), eval, [("wrong", "1 / 0")]))
     assert "in _serve" in raised.value.__notes__[0], "where it happened is not told"
@@ -68,7 +68,7 @@ def test_a_job_is_tried_three_times():
     assert tried == ["ends"] * 3 + ["recovers"] * 3
 
 
-def test_jobs_are_taken_only_as_there_is_room():
+def test_jobs_are_consumed_lazily():
     taken = []
 
     def jobs():
@@ -129,5 +129,5 @@ list(pool.done(pool.Local(1), eval, [(0, work)]))
         ("gopher://x:1", False),
     ],
 )
-def test_an_address_of_a_scheduler_has_all_its_parts(address, complete):
+def test_a_scheduler_address_is_checked(address, complete):
     assert pool._complete(address) is complete

@@ -20,16 +20,17 @@ from classroom import Classroom, dump, made_up, points
 from repository import ROOT
 
 from grading.course import Course, errors_in_one_line
+from grading.errors import Unable
 from grading.intake import submissions
 from grading.parallel import pool
 from grading.records import results
-from grading.records.gradebook_writer import GradebookWriter, time_of
+from grading.records.gradebook_writer import GradebookWriter, parse_timestamp
 from grading.records.results import Results
 from grading.records.seed import course_seed
 from grading.release import exercises
 from grading.reports import overview, rows
 from grading.settings import DATABASE, database, settings
-from grading.work import Unable, stand_in
+from grading.work import placeholder
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 NAME = "int8-matmul"
@@ -67,7 +68,7 @@ def submission(room, student="ada"):
 # --- the gradebook -------------------------------------------------------------------------------
 
 
-def test_what_is_recorded_stands_in_the_gradebook_and_in_files(room, writer):
+def test_results_are_written_to_gradebook_and_files(room, writer):
     late = writer.record("ada", NAME, outcome(PARTS[1:]), EARLY)
     assert not late
     assert submission(room) == (FULL - points(NAME)[PARTS[0]], 0, False, datetime(2026, 2, 28, 10))
@@ -102,7 +103,7 @@ def entered(room, student):
 
 
 @pytest.mark.parametrize("cause", ["", "not-graded"])
-def test_a_first_submission_is_entered_as_nbgrader_enters_it(room, writer, cause):
+def test_a_first_submission_is_inserted_as_nbgrader_does(room, writer, cause):
     made = outcome(PARTS[1:], cause, comments={f"{PARTS[0]}-solution": "No response."})
     with room.course.gradebook() as gradebook:
         gradebook.update_or_create_student("bob")
@@ -113,7 +114,7 @@ def test_a_first_submission_is_entered_as_nbgrader_enters_it(room, writer, cause
     assert entered(room, "ada") == entered(room, "bob")
 
 
-def test_what_another_program_has_entered_meanwhile_is_not_entered_twice(room, writer, monkeypatch):
+def test_a_submission_inserted_concurrently_is_tolerated(room, writer, monkeypatch):
     monkeypatch.setattr(writer, "_notebook", lambda student, exercise: None)
     writer.record("ada", NAME, outcome([]), b"")
     writer.record("ada", NAME, outcome(PARTS[1:]), EARLY)
@@ -213,7 +214,7 @@ def test_a_late_submission_loses_its_points(strict, writer):
     assert scores["early"] == ("20", "20", "")
 
 
-def test_a_penalty_is_taken_back_from_what_was_in_time_after_all(strict):
+def test_a_penalty_is_removed_when_the_due_date_moves(strict):
     with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
         assert writer.record("ada", NAME, outcome(), LATE)
         assert not writer.record("ada", NAME, outcome(), EARLY)
@@ -249,8 +250,8 @@ def test_an_error_between_gradebook_and_files_leaves_no_old_notebook(room, write
         (b"2026-03-02 10:00:00 $\\\x1b[2J", None),
     ],
 )
-def test_the_time_of_a_stamp(stamp, time):
-    assert time_of(stamp) == time
+def test_timestamps_are_parsed(stamp, time):
+    assert parse_timestamp(stamp) == time
 
 
 # --- what is kept of each grading ----------------------------------------------------------------
@@ -360,7 +361,7 @@ def todo(room):
     return [one.student for one in found if not room.course._done(one, state)]
 
 
-def test_what_has_not_changed_is_not_graded_again(room, writer):
+def test_unchanged_submissions_are_not_graded_again(room, writer):
     graded_before(room, writer, stamp=EARLY)
     assert todo(room) == []
     room.folder_of("bob", NAME)
@@ -385,7 +386,7 @@ def test_a_change_in_the_folder_is_graded_again(room, writer, change):
 
 
 @pytest.mark.parametrize("gone", ["graded", "feedback", "result"])
-def test_what_is_missing_is_made_again(room, writer, gone):
+def test_missing_files_are_made_again(room, writer, gone):
     graded_before(room, writer)
     if gone == "result":
         shutil.rmtree(room.course.results.folder)
@@ -401,7 +402,7 @@ def test_another_version_of_the_exercise_or_the_grading_is_graded_again(room, wr
     assert todo(room) == ["ada"]
 
 
-def test_a_digest_does_not_move_bytes_from_one_file_to_the_next(room):
+def test_the_digest_depends_on_file_boundaries(room):
     digest = room.course._digest
     cases = [(b"ab", b"", ""), (b"a", b"b", ""), (b"", b"ab", ""), (b"", b"", "ab"), (b"", b"", "")]
     assert len({digest(NAME, *case) for case in cases}) == len(cases)
@@ -453,19 +454,19 @@ def test_a_job_has_all_that_its_grading_depends_on(room, jobs):
     assert len(jobs) == 2
 
 
-def test_work_that_was_given_up_is_listed_and_done_again_next_time(room, jobs):
+def test_a_given_up_job_is_reported_and_retried_by_the_next_grading(room, jobs):
     hand_in(room, "ada", b"ends its process")
     hand_in(room, "bob")
     assert room.course.grade(made_up.Here(), unsafe=True) == 2
-    assert [job.student for job in jobs] == ["ada"] * pool.TRIES + ["ada", "bob"]
+    assert [job.student for job in jobs] == ["ada"] * pool.MAX_TRIES + ["ada", "bob"]
     assert submission(room, "ada")[:3] == (0, 0, True)
     assert submission(room, "bob")[0] == FULL
-    assert jobs[pool.TRIES].reason == "the process that graded it ended each time"
+    assert jobs[pool.MAX_TRIES].reason == "the process that graded it ended each time"
     assert room.course.state()["ada"][NAME]["digest"] == ""
     assert room.course.grade(made_up.Here(), unsafe=True) == 1
 
 
-def test_a_stamp_without_a_time_is_remarked(room, jobs):
+def test_an_invalid_timestamp_is_remarked(room, jobs):
     hand_in(room, "ada", stamp=b"yesterday")
     hand_in(room, "bob", stamp=EARLY)
     room.course.grade(made_up.Here(), unsafe=True)
@@ -479,7 +480,7 @@ def test_the_feedback_page_of_a_late_submission_says_so(strict, monkeypatch):
     released = (strict.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
-        notebook = nbformat.writes(stand_in(released, NAME, "made up"))
+        notebook = nbformat.writes(placeholder(released, NAME, "made up"))
         return replace(outcome(), notebook=notebook)
 
     monkeypatch.setattr("grading.course.work", worked)
@@ -496,7 +497,7 @@ def test_a_due_date_and_a_penalty_that_are_set_later_count_at_the_next_run(room,
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
-        notebook = nbformat.writes(stand_in(released, NAME, "made up"))
+        notebook = nbformat.writes(placeholder(released, NAME, "made up"))
         return replace(outcome(), notebook=notebook)
 
     def due(when):
@@ -529,11 +530,11 @@ def test_a_due_date_and_a_penalty_that_are_set_later_count_at_the_next_run(room,
     assert counted() == [FULL, 0]
 
 
-def test_what_was_given_by_hand_later_stands_on_the_page_after_the_next_run(room, monkeypatch):
+def test_points_given_by_hand_later_appear_on_the_page_after_the_next_grading(room, monkeypatch):
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
-        notebook = nbformat.writes(stand_in(released, NAME, "made up"))
+        notebook = nbformat.writes(placeholder(released, NAME, "made up"))
         return replace(outcome(), notebook=notebook)
 
     monkeypatch.setattr("grading.course.work", worked)
@@ -550,7 +551,7 @@ def test_what_was_given_by_hand_later_stands_on_the_page_after_the_next_run(room
     assert page.read_text() == "not made again"
 
 
-def test_a_release_is_made_once_and_again_when_it_is_gone(room, jobs, monkeypatch):
+def test_a_missing_release_is_made_again(room, jobs, monkeypatch):
     made = []
     plain = Course.release
     monkeypatch.setattr(
@@ -569,7 +570,7 @@ def test_a_release_is_made_once_and_again_when_it_is_gone(room, jobs, monkeypatc
     assert made == [[NAME], [NAME]]
 
 
-def test_a_release_that_fails_is_said_in_one_line(room, monkeypatch):
+def test_a_failed_release_is_reported_in_one_line(room, monkeypatch):
     from nbgrader.apps.api import NbGraderAPI
 
     log = "[X | ERROR] (sqlalchemy.OperationalError) disk full.\nlast line"
@@ -644,7 +645,7 @@ def test_the_points_are_those_of_the_made_up_outcomes(handed_in, expected):
     }
 
 
-def test_a_second_grader_is_told_that_there_is_one(handed_in, expected):
+def test_a_concurrent_grading_is_refused(handed_in, expected):
     with results.lock(handed_in.folder / ".grading" / "lock"):
         said = refused(handed_in)
     assert said == f"{handed_in.folder} is being graded already; wait until that is done"
@@ -652,7 +653,7 @@ def test_a_second_grader_is_told_that_there_is_one(handed_in, expected):
 
 
 @pytest.mark.parametrize("graded", [0, 1, 3])
-def test_a_locked_gradebook_is_said_and_costs_nothing(graded, handed_in, expected, monkeypatch):
+def test_a_locked_gradebook_is_reported_and_loses_nothing(graded, handed_in, expected, monkeypatch):
     """Locked by somebody after so many submissions."""
     file = handed_in.folder / "gradebook.db"
     monkeypatch.setenv(DATABASE, f"sqlite:///{file}?timeout=0.1")
@@ -679,7 +680,7 @@ from classroom import made_up
 import grading.course
 from grading.course import Course, errors_in_one_line
 from grading.reports import overview
-from grading.work import Unable
+from grading.errors import Unable
 
 grading.course.work = made_up.work
 folder, out = map(Path, sys.argv[1:])
@@ -704,7 +705,7 @@ shutil.copytree(folder, out)
 """
 
 
-def test_a_full_disk_is_said_and_costs_nothing(handed_in, expected, tmp_path):
+def test_a_full_disk_is_reported_and_loses_nothing(handed_in, expected, tmp_path):
     """On a file system of its own in memory, of which less and less is taken."""
     disk, out = tmp_path / "disk", tmp_path / "out"
     disk.mkdir()
@@ -755,9 +756,7 @@ def test_a_damaged_result_is_made_again(damage, handed_in, expected):
 
 
 @pytest.mark.parametrize("place", ["gradebook", "notebook", "page", "result"])
-def test_a_grading_that_ends_in_the_middle_of_a_record_is_continued(
-    place, handed_in, expected, monkeypatch
-):
+def test_a_grading_killed_while_recording_continues(place, handed_in, expected, monkeypatch):
     """Ended before each of the steps in which one submission is written down."""
     plain, seen = results.replace, []
     order = ["notebook", "page", "result"]
@@ -771,7 +770,7 @@ def test_a_grading_that_ends_in_the_middle_of_a_record_is_continued(
 
     with monkeypatch.context() as patch:
         if place == "gradebook":
-            patch.setattr(GradebookWriter, "_gradebook", ends)
+            patch.setattr(GradebookWriter, "_write_gradebook", ends)
         else:
             patch.setattr("grading.records.gradebook_writer.replace", replace)
             patch.setattr(results, "replace", replace)
@@ -805,7 +804,7 @@ def test_the_course_folders_own_settings_come_last(tmp_path):
     assert own.read_text().endswith(PENALTY), "written over"
 
 
-def test_grading_without_submissions_is_said_in_one_line(tmp_path):
+def test_grading_without_submissions_is_reported_in_one_line(tmp_path):
     from grading.__main__ import main
 
     with pytest.raises(SystemExit) as ended:
@@ -814,7 +813,7 @@ def test_grading_without_submissions_is_said_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two"])
-def test_a_number_of_workers_that_is_none_is_refused(number, capsys):
+def test_an_invalid_number_of_workers_is_refused(number, capsys):
     from grading.__main__ import parser
 
     with pytest.raises(SystemExit):

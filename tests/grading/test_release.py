@@ -7,7 +7,13 @@ import pytest
 
 import rooflib
 from grading.release import exercises
-from grading.release.cases import CASES, HIDDEN, hidden, published, stratified
+from grading.release.cases import (
+    HIDDEN_CASES,
+    HIDDEN_CASES_BY_KIND,
+    hidden,
+    published,
+    stratified,
+)
 from grading.release.embedding import cases_cell, released, short
 from grading.schema.parts import Misconception, Part, combinations
 from grading.schema.ranges import Choice, Pairs, Printed, Real, Sheets, Some, Whole
@@ -30,18 +36,18 @@ def test_hidden_cases_are_drawn_again_until_a_misconception_shows(seed):
     assert any(case["B"] >= 800 for case in hidden(NAME, part, str(seed)).inputs)
 
 
-def test_a_misconception_that_gives_nothing_counts_as_told_apart():
+def test_a_misconception_without_a_value_counts_as_distinguished():
     hidden(NAME, operations(lambda B, D, F: 1 / 0), "seed")
 
 
-def test_ranges_in_which_a_misconception_never_shows_are_an_error():
+def test_ranges_that_hide_a_misconception_are_an_error():
     part = operations(lambda B, D, F: 2 * B * D * F)
     with pytest.raises(ValueError, match=r"int8-matmul, operations: the ranges don't tell"):
         hidden(NAME, part, "seed")
 
 
 def test_a_part_is_judged_by_eight_cases_and_a_figure_by_two():
-    assert (CASES, HIDDEN) == (8, {"figure": 2})
+    assert (HIDDEN_CASES, HIDDEN_CASES_BY_KIND) == (8, {"figure": 2})
     for name, count in ((NAME, 8), ("roofline-plot", 2)):
         part = exercises.load(name).parts[-1]
         assert len(hidden(name, part, "seed").inputs) == count
@@ -83,14 +89,14 @@ def test_a_branch_that_is_rare_occurs_in_every_draw():
     rare = part({"x": Whole(1, 1000)}, branches={"large": lambda x: x > 990})
     for seed in range(40):
         cases = taken(rare, seed)
-        assert len(cases) == CASES
+        assert len(cases) == HIDDEN_CASES
         assert sum(case["x"] > 990 for case in cases) >= 1
 
 
-def test_cases_that_bring_nothing_new_have_their_places_too():
+def test_cases_without_new_strata_are_drawn_too():
     rare = part({"x": Whole(1, 1000)}, branches={"large": lambda x: x > 500})
     counts = {sum(case["x"] > 500 for case in taken(rare, seed)) for seed in range(20)}
-    assert max(counts) < CASES
+    assert max(counts) < HIDDEN_CASES
     assert len(counts) > 1
 
 
@@ -99,10 +105,10 @@ def test_each_combination_occurs_once_if_there_are_as_many_as_cases():
         {"unit": Choice("a", "b", "c", "d"), "twice": Choice(True, False)},
         branches=combinations(unit=("a", "b", "c", "d"), twice=(True, False)),
     )
-    assert len(both.branches) == CASES
+    assert len(both.branches) == HIDDEN_CASES
     for seed in range(40):
         pairs = {(case["unit"], case["twice"]) for case in taken(both, seed)}
-        assert len(pairs) == CASES
+        assert len(pairs) == HIDDEN_CASES
 
 
 def test_each_form_of_a_range_is_a_stratum():
@@ -121,7 +127,7 @@ def test_more_strata_than_cases_fit_where_a_case_has_several():
         branches={"sum": lambda **case: sum(case.values()) == 2},
         kind="figure",
     )
-    assert len(many.strata()) > 7 * HIDDEN["figure"]
+    assert len(many.strata()) > 7 * HIDDEN_CASES_BY_KIND["figure"]
     for seed in range(10):
         cases = taken(many, seed)
         assert set().union(*map(many.strata_of, cases)) == many.strata()
@@ -238,7 +244,7 @@ def test_real_numbers_keep_to_their_range_and_have_six_digits():
     assert all(number == float(f"{number:.5e}") for number in numbers)
 
 
-def test_every_choice_turns_up_before_one_turns_up_again():
+def test_a_choice_is_drawn_without_replacement():
     numbers = drawn(Choice("a", "b", "c"), 12)
     assert all(set(numbers[at : at + 3]) == {"a", "b", "c"} for at in range(0, 12, 3))
 
@@ -295,14 +301,14 @@ def test_lists_of_sizes_are_of_any_length_and_in_any_order():
         (Sheets(2, 4, METRES, METRES), "the data sheets of 2 to 4 invented chips"),
     ],
 )
-def test_a_range_is_told_in_words(values, words):
+def test_a_range_is_described_in_words(values, words):
     assert str(values) == words
 
 
 # --- what decides ---------------------------------------------------------------------------------
 
 
-def test_all_that_decides_about_grades_is_in_the_digest():
+def test_the_digest_covers_everything_that_affects_grades():
     decisive = {path for _, path in exercises.decisive(NAME)}
     assert {ROOT / "exercises" / NAME / f"{NAME}.{kind}" for kind in ("ipynb", "py")} <= decisive
     for folder in ("grading", "kit/roofkit/check", "rooflib"):

@@ -157,7 +157,7 @@ def test_tampering_is_listed_apart_from_what_was_corrected(room, page):
     assert "changed notebooks and refused attempts: 2 (see tampering.csv)" in room.said
 
 
-def test_what_could_not_be_graded_is_there_with_the_reason(room, page):
+def test_ungraded_submissions_are_listed_with_the_reason(room, page):
     expected = [
         [f"{name(SCRIPT)}/{NAME}", STUDENTS[SCRIPT]["reason"]],
         ["anna/Another: Name", "not the name of an exercise"],
@@ -166,7 +166,7 @@ def test_what_could_not_be_graded_is_there_with_the_reason(room, page):
     assert table(room, "not-graded")[1:] == expected
 
 
-def test_times_are_there_slowest_first(room, page):
+def test_times_are_listed_slowest_first(room, page):
     got = of(page, "Time")
     assert [row[2] for row in got] == ["31.25", "2.5", "1.0", "1.0", "1.0"]
     assert len(table(room, "times")) == 1 + len(got)
@@ -250,7 +250,7 @@ def test_writing_it_again_gives_the_same_bytes(room):
     }
 
 
-def test_without_a_sandbox_is_said_first(room, page):
+def test_the_report_states_first_if_there_was_no_sandbox(room, page):
     assert "--unsafe" not in page.get_text()
     before = room.course.state()["anna"][NAME]
     room.course.results.put("anna", NAME, before | {"unsafe": True})

@@ -15,7 +15,7 @@ from submissions import Submission, hand_in
 from grading import course, grade_notebook
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TimeLimits
-from grading.grade_notebook import NOTE, grade
+from grading.grade_notebook import NOTE_ID, grade
 from grading.release import exercises
 from grading.work import Job, Outcome, work
 
@@ -117,7 +117,7 @@ def test_a_second_run_is_told_other_inputs_and_what_it_prints_is_not_shown(seen:
     assert seen.hidden(0)
     told = [case for cases in seen.hidden(0) for case in cases]
     assert not [case for cases in seen.hidden(1) for case in cases if case in told]
-    assert graded.cells[0].get("id") != NOTE, "nothing is missing"
+    assert graded.cells[0].get("id") != NOTE_ID, "nothing is missing"
     got = {part["key"]: part["points"] for part in graded.metadata["rooflib"]["parts"]}
     assert (got["bytes-moved"], got["operations"]) == (0, 2)
 
@@ -136,7 +136,7 @@ def test_a_run_that_was_not_told_anything_hidden_leaves_all_to_the_next(seen: Se
     assert total(graded) == FULL
     assert seen.asked[0] == {}, "it is run again, so nothing need be asked"
     assert shown(graded) == seen.texts[1]
-    assert graded.cells[0].get("id") != NOTE
+    assert graded.cells[0].get("id") != NOTE_ID
     seen.texts.clear(), seen.asked.clear()
     seen.ends_cells = False
     grade(right(), NAME, "seed")
@@ -150,7 +150,7 @@ def test_the_same_inputs_are_drawn_for_each_second_run(seen: Seen) -> None:
     assert seen.hidden(1) == seen.hidden(3)
 
 
-def test_what_is_tried_again_alone_shows_what_it_showed_before(seen: Seen) -> None:
+def test_a_retried_notebook_shows_its_first_outputs(seen: Seen) -> None:
     book = right()
     first = grade(book, NAME, "seed", TimeLimits(), None, False)
     again = grade(book, NAME, "seed", TimeLimits(), None, False, first)
@@ -160,10 +160,10 @@ def test_what_is_tried_again_alone_shows_what_it_showed_before(seen: Seen) -> No
     assert seen.hidden(0) != seen.hidden(1)
     third = grade(book, NAME, "seed", TimeLimits(), None, False, again)
     assert shown(third) == seen.texts[0]
-    assert [cell.get("id") for cell in third.cells].count(NOTE) == 0
+    assert [cell.get("id") for cell in third.cells].count(NOTE_ID) == 0
     first.metadata["rooflib"]["trouble"] = "made up"
     cut = grade(book, NAME, "seed", TimeLimits(), None, False, first)
-    assert cut.cells[0].id == NOTE
+    assert cut.cells[0].id == NOTE_ID
     assert total(again) == total(third) == FULL
 
 
@@ -171,7 +171,7 @@ JOB = Job("ada", NAME, b"x", json.dumps({"cells": []}), "seed", "version")
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_who_is_late_is_tried_again_with_what_was_shown(
+def test_a_retried_notebook_passes_on_its_first_outputs(
     monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
     jobs: list[Job] = []
@@ -187,7 +187,7 @@ def test_who_is_late_is_tried_again_with_what_was_shown(
     assert [job.earlier for job in jobs] == ["", "the first" if told else ""]
 
 
-def test_what_the_next_grading_repeats_shows_what_it_showed_before(
+def test_a_notebook_repeated_by_the_next_grading_shows_its_first_outputs(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room, jobs = Classroom(tmp_path / "course", release), list[Job]()
@@ -207,7 +207,7 @@ def test_what_the_next_grading_repeats_shows_what_it_showed_before(
     assert jobs[2].earlier == "", "another notebook has learned nothing"
 
 
-def test_an_outcome_says_whether_anything_hidden_was_told() -> None:
+def test_an_outcome_says_whether_hidden_inputs_were_received() -> None:
     job = replace(JOB, version=exercises.digest(NAME), content=b"[]", released='{"cells": []}')
     assert work(replace(job, released=_released())).told is False
 

@@ -129,7 +129,7 @@ def test_each_kind_of_message_costs_nothing_anywhere(name, place, kind):
     assert lost(showing(solved(name), SHOWN[kind], place), name) == {}
 
 
-def test_a_helper_that_was_written_above_shows_things_too():
+def test_outputs_of_a_helper_defined_above_are_kept():
     notebook = solved("roofline-plot")
     helper = "import matplotlib.pyplot as plt\n\n\ndef finish():\n    plt.show()\n    display('x')"
     notebook.cells.insert(0, new_code_cell(helper))

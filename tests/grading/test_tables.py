@@ -8,9 +8,9 @@ import pytest
 from classroom import Classroom
 
 from grading import __main__ as commands
+from grading.errors import Unable
 from grading.platforms import week
 from grading.platforms.roster import Person, Table, text_of
-from grading.work import Unable
 
 TEXT = "id,first_name,last_name\r\nada,Ada,Lovelace\r\nj,Jörg,Müller\r\n"
 MUELLER = Person("j", "", "Jörg", "Müller")
@@ -23,7 +23,7 @@ def people(text):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("note", ["", "sep={0}\r\n", "SEP={0}\n"])
-def test_what_a_spreadsheet_writes_is_read(encoding, delimiter, note):
+def test_tables_written_by_spreadsheets_are_read(encoding, delimiter, note):
     text = note.format(delimiter) + TEXT.replace(",", delimiter)
     assert people(text_of(text.encode(encoding)))[1] == MUELLER
 
@@ -52,7 +52,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 @pytest.mark.parametrize("step", ["roster", "export"])
-def test_another_table_is_refused_with_how_to_save_it(tmp_path, release, kind, step):
+def test_other_file_formats_are_refused_with_advice(tmp_path, release, kind, step):
     content, says = REFUSED[kind]
     file = tmp_path / "people.csv"
     file.write_bytes(content)
@@ -89,12 +89,12 @@ def test_a_table_that_cannot_be_split_says_so():
         Table('id,email\nada,"' + "x" * 21_000_000 + '"\n')
 
 
-def test_ends_of_lines_of_an_old_mac_are_read():
+def test_carriage_returns_end_lines():
     assert [one.id for one in people("id,email\rada,\rben,\r")] == ["ada", "ben"]
 
 
 @pytest.mark.parametrize("given", ["int8-matmul", "=Grade", "int8-matmul=", ""])
-def test_a_column_without_its_exercise_is_told_how_to_write_it(given, capsys):
+def test_a_malformed_column_option_is_explained(given, capsys):
     with pytest.raises(SystemExit):
         commands.main(["export", "course", "theirs.csv", "out.csv", "--column", given])
     assert "write EXERCISE=HEAD, as int8-matmul=Grade" in capsys.readouterr().err

@@ -10,10 +10,10 @@ from classroom import Classroom
 
 from grading import __main__ as commands
 from grading.course import Course
+from grading.errors import Unable
 from grading.platforms import week
 from grading.records import results
 from grading.records.seed import FOLDER, course_seed
-from grading.work import Unable
 
 NAME = "int8-matmul"
 MEMBER = f"Ada Lovelace_7_assignsubmission_file/{NAME}.ipynb"
@@ -121,13 +121,13 @@ def test_names_in_the_wrong_order_cost_nothing(room, tmp_path, step):
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize(("place", "says"), [("", "is a folder"), ("none/x", "there is no folder")])
-def test_a_target_that_is_no_file_is_named(room, tmp_path, step, place, says):
+def test_an_invalid_target_is_reported(room, tmp_path, step, place, says):
     run, name = STEPS[step]
     with pytest.raises(Unable, match=says):
         run(room, tmp_path / name, tmp_path / place)
 
 
-def test_the_command_says_it_in_one_line(room, tmp_path, capsys):
+def test_the_command_reports_one_line(room, tmp_path, capsys):
     source = str(tmp_path / "submissions.zip")
     with pytest.raises(SystemExit) as ended:
         commands.main(["return", str(room.folder), NAME, source, source])

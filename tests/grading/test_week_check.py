@@ -13,10 +13,10 @@ from classroom import Classroom, with_first
 from grading.__main__ import main
 from grading.allowed_modules import modules_folder
 from grading.course import Course
+from grading.errors import Unable
 from grading.platforms import check, members, week
 from grading.records import gradebook
 from grading.settings import database
-from grading.work import Unable
 
 NAME = "int8-matmul"
 PEOPLE = "id,first_name,last_name,lms_user_id\nada,Ada,Lovelace,7\nbob,Bob,Ross,8\nzoë,Zoë,,9\n"
@@ -124,14 +124,14 @@ FAULTS = {
 }
 
 
-def test_where_all_is_well_one_line_says_so(room, capsys):
+def test_check_reports_one_line_if_all_is_well(room, capsys):
     main(["check", str(room.folder)])
     (line,) = capsys.readouterr().out.splitlines()
     assert line == "2 hand-ins of 2 students, 3 in the roster: nothing to put right"
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
-def test_each_fault_is_one_line_and_a_status(room, fault, capsys):
+def test_each_error_is_one_line_and_an_exit_status(room, fault, capsys):
     fault(room)
     with pytest.raises(SystemExit) as ended:
         main(["check", str(room.folder)])
@@ -141,7 +141,7 @@ def test_each_fault_is_one_line_and_a_status(room, fault, capsys):
     assert summary.endswith(": 1 to put right")
 
 
-def test_all_faults_are_found_at_once_and_nothing_is_changed(room):
+def test_check_reports_all_problems_and_changes_nothing(room):
     for fault in FAULTS:
         if fault not in (no_notebook, web_page, missing_module):
             fault(room)
@@ -175,7 +175,7 @@ def test_a_new_folder_stays_empty_and_a_missing_one_is_said(tmp_path):
         check.check(tmp_path / "none")
 
 
-def test_without_a_roster_whoever_hands_in_is_in_the_class(release, tmp_path):
+def test_without_a_roster_all_who_submit_are_members(release, tmp_path):
     room = Classroom(tmp_path / "course", release)
     room.hand_in("anybody", NAME, room.solved(NAME))
     assert lines(room) == []
@@ -184,7 +184,7 @@ def test_without_a_roster_whoever_hands_in_is_in_the_class(release, tmp_path):
     assert "gradebook: Ada " in line
 
 
-def test_the_command_in_the_line_removes_a_phantom(room, monkeypatch):
+def test_the_suggested_command_removes_an_unknown_student(room, monkeypatch):
     extension_for_nobody(room)
     (line,) = lines(room)
     command = shlex.split(line.partition("remove with ")[2])
@@ -202,7 +202,7 @@ def test_a_hostile_notebook_hides_no_other_fault(room, text):
     assert [line.split("/")[1] for line in lines(room)] == ["ada", "bob"]
 
 
-def test_a_gradebook_that_is_only_read_cannot_be_changed(room):
+def test_a_read_only_session_cannot_change_the_gradebook(room):
     with gradebook.read_only(database(room.folder)) as session:
         student = session.query(members.Student).first()
         student.first_name = "Eve"
@@ -226,7 +226,7 @@ def test_a_gradebook_that_is_only_read_cannot_be_changed(room):
         ("xxxxxxxx", ""),
     ],
 )
-def test_an_extension_is_for_members_alone(room, name, nearest):
+def test_only_members_get_extensions(room, name, nearest):
     with pytest.raises(Unable) as refused:
         week.due(room.course, NAME, LATER, name)
     assert f"{name!r} is not in the class" in str(refused.value)
@@ -236,7 +236,7 @@ def test_an_extension_is_for_members_alone(room, name, nearest):
     assert lines(room) == []
 
 
-def test_whoever_has_handed_in_may_have_an_extension(room):
+def test_students_with_submissions_may_have_extensions(room):
     room.hand_in("guest", NAME, room.solved(NAME))
     week.due(room.course, NAME, LATER, "guest")
     assert due_of(room, "guest") == LATER
@@ -249,7 +249,7 @@ def test_nobody_has_an_extension_in_an_empty_class(release, tmp_path):
         week.due(course, NAME, LATER, "ada")
 
 
-def test_a_second_roster_adds_and_who_was_removed_is_out(room, tmp_path):
+def test_a_second_roster_adds_people_and_keeps_removals(room, tmp_path):
     more = tmp_path / "more.csv"
     more.write_text("id\neve\n")
     week.roster(room.course, more)
@@ -267,7 +267,7 @@ def due_of(room, student):
         return f"{book.find_submission(NAME, student).duedate}"[:16] + "+00:00"
 
 
-def test_an_extension_stays_the_date_that_it_is(room):
+def test_an_extension_keeps_its_date(room):
     assert due_of(room, "bob") == LATER
     assert week.due(room.course, NAME, "2026-11-20 12:00+00:00") == [
         "bob: 2026-12-02 23:59:00 UTC stays",

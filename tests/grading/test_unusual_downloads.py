@@ -11,8 +11,8 @@ import zlib
 import pytest
 from classroom import Classroom
 
+from grading.errors import Unable
 from grading.platforms import downloads, nested, week
-from grading.work import Unable
 
 NAME = "int8-matmul"
 NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
@@ -71,7 +71,7 @@ def collected(room, tmp_path, files):
 # Zips in zips.
 
 
-def test_a_zip_that_was_handed_in_is_opened(room, tmp_path):
+def test_a_submitted_zip_is_unpacked(room, tmp_path):
     inner = {
         f"work/{NAME}.ipynb": NOTEBOOK,
         "work/data.bin": b"x" * 100,
@@ -83,7 +83,7 @@ def test_a_zip_that_was_handed_in_is_opened(room, tmp_path):
     assert lines == [f"Ada Lovelace 7: work.zip is a zip; in it: {NAME}.ipynb"]
 
 
-def test_a_zip_in_a_zip_in_a_zip_is_opened(room, tmp_path):
+def test_nested_zips_are_unpacked(room, tmp_path):
     inner = packed({"b.zip": packed({"c.zip": packed({"x.ipynb": NOTEBOOK})})})
     files, _ = collected(room, tmp_path, {moodle("Ada", 7, "a.ZIP"): inner})
     assert list(files) == [f"Ada 7/{NAME}/x.ipynb"]
@@ -140,7 +140,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_a_zip_that_cannot_be_opened_is_a_line_and_stays_there(room, tmp_path, kind):
+def test_an_unreadable_zip_is_reported_and_kept(room, tmp_path, kind):
     make, says = ODD[kind]
     bad = make()
     name = moodle("Eve", 8, "x.zip")
@@ -177,7 +177,7 @@ def test_a_download_for_each_group_may_lie_in_one_zip(room, tmp_path):
     assert (sorted(files), lines) == ([f"A {one}/{NAME}/x.ipynb" for one in (1, 2)], [])
 
 
-def test_a_damaged_download_in_a_zip_costs_the_others_nothing(room, tmp_path):
+def test_a_damaged_inner_download_does_not_affect_others(room, tmp_path):
     groups = {"a.zip": b"PK\3\4 no more", "b.zip": packed({ADA: "x"})}
     groups["c.zip"] = nested_in(packed({ADA: "x"}), 3)
     files, lines = collected(room, tmp_path, groups)
@@ -197,14 +197,14 @@ def test_a_member_in_an_unusual_compression_is_named(room, tmp_path):
 
 
 @pytest.mark.parametrize("top", ["", "submissions\\", "a\\b\\"])
-def test_backslashes_of_windows_lose_nobody(room, tmp_path, top):
+def test_backslashes_in_paths_are_accepted(room, tmp_path, top):
     names = [ADA.replace("/", "\\"), "lovelaceben_8_4711_x.ipynb"]
     files, lines = collected(room, tmp_path, {top + name: "x" for name in names})
     assert sorted(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"lovelaceben 8/{NAME}/x.ipynb"]
     assert not lines
 
 
-def test_litter_and_a_folder_around_all_lose_nobody(room, tmp_path):
+def test_system_files_and_an_outer_folder_are_skipped(room, tmp_path):
     names = [f"all/{ADA}", "all/.DS_Store", "__MACOSX/all/._x", "all/lovelaceben_8_4711_x.ipynb"]
     files, lines = collected(room, tmp_path, dict.fromkeys(names, "x"))
     assert sorted(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"lovelaceben 8/{NAME}/x.ipynb"]
@@ -222,7 +222,7 @@ ENCODED = [
 
 @pytest.mark.parametrize(("encoding", "person", "number", "title"), ENCODED)
 @pytest.mark.parametrize("separator", ["/", "\\"])
-def test_a_roster_tells_the_encoding_of_names(
+def test_a_roster_reveals_the_encoding_of_names(
     room, tmp_path, encoding, person, number, title, separator
 ):
     enter_roster(room, tmp_path)
@@ -276,13 +276,13 @@ def test_pages_go_back_under_a_name_that_moodle_can_read(room, tmp_path):
 
 
 @pytest.mark.parametrize("title", ["x" * 300 + ".ipynb", "課" * 200 + ".ipynb"])
-def test_a_title_that_is_too_long_for_a_file_loses_nobody(room, tmp_path, title):
+def test_a_file_name_that_is_too_long_is_shortened(room, tmp_path, title):
     files, _ = collected(room, tmp_path, {moodle("Ada", 7, title): "x", moodle("B", 8, title): "y"})
     assert len(files) == 2
     assert all(place.endswith(".ipynb") for place in files)
 
 
-def test_a_name_that_is_too_long_for_a_folder_is_a_line(room, tmp_path):
+def test_a_name_too_long_for_a_folder_is_reported(room, tmp_path):
     files, lines = collected(room, tmp_path, {moodle("A" * 300, 7, "x.ipynb"): "x", ADA: "y"})
     assert len(files) == 1
     assert "too long for a folder" in lines[0]
@@ -305,14 +305,14 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS.values(), ids=FORMS)
-def test_typed_text_is_a_line_and_is_listed_by_grading(room, tmp_path, name):
+def test_typed_text_is_reported(room, tmp_path, name):
     files, lines = collected(room, tmp_path, {name: page("<p>See my site</p>")})
     assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
     assert lines == ["Ada 7: a text was handed in and no notebook"]
 
 
 @pytest.mark.parametrize("name", FORMS.values(), ids=FORMS)
-def test_a_notebook_that_was_pasted_is_taken(room, tmp_path, name):
+def test_a_pasted_notebook_is_accepted(room, tmp_path, name):
     cell = {"cell_type": "code", "source": "if 1 < 2:\n    x = '<b>&'"}
     pasted = json.dumps({"cells": [cell], "nbformat": 4}, indent=1)
     lines = [html.escape(line).replace(" ", "&nbsp;") for line in pasted.splitlines()]
@@ -323,7 +323,7 @@ def test_a_notebook_that_was_pasted_is_taken(room, tmp_path, name):
     assert lines == ["Ada 7: a notebook was pasted as text; it is taken as onlinetext.ipynb"]
 
 
-def test_a_text_beside_a_notebook_is_a_line_and_an_empty_one_is_nothing(room, tmp_path):
+def test_text_typed_beside_a_notebook_is_reported_unless_empty(room, tmp_path):
     both = {moodle("Ada", 7, "x.ipynb"): "x", FORMS["all in one folder"]: page("Sorry!")}
     both |= {moodle("Ben", 8, "x.ipynb"): "x"}
     both |= {moodle("Ben", 8, "onlinetext.html", "onlinetext"): page("<p>&nbsp;</p>")}
@@ -333,18 +333,18 @@ def test_a_text_beside_a_notebook_is_a_line_and_an_empty_one_is_nothing(room, tm
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000 + "}", "<a" * 100_000, "<!--"])
-def test_a_text_made_to_trouble_a_parser_is_text(room, tmp_path, text):
+def test_text_that_breaks_the_parser_stays_plain(room, tmp_path, text):
     name = FORMS["Canvas's"]
     files, _ = collected(room, tmp_path, {name: page(f"x {text}")})
     assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
 
 
-def test_an_address_is_a_line(room, tmp_path):
+def test_a_submitted_url_is_reported(room, tmp_path):
     _, lines = collected(room, tmp_path, {"Ada_7_link.html": page("https://example.org")})
     assert lines == ["Ada 7: a link was handed in and no notebook"]
 
 
 def test_many_files_of_one_download_are_refused(room, tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads, "FILES", 2)
+    monkeypatch.setattr(downloads, "MAX_FILES", 2)
     with pytest.raises(Unable, match="more than 2 files"):
         collected(room, tmp_path, {moodle("Ada", one, "x.ipynb"): "x" for one in range(3)})

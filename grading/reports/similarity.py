@@ -1,9 +1,9 @@
-"""How alike the solutions of a class are: facts for a person to look at, and no verdict.
+"""How similar the solutions of a class are: facts for the instructor to judge.
 
-What is compared is the syntax tree of what a learner wrote, element by element in its order: kinds
-of expressions and statements, names, and constants. Comments, layout and docstrings are not in it,
-nor is what was released. The share is that of RapidFuzz's Indel similarity: of all elements of
-both, how many stand in both in the same order.
+The syntax trees of the learners' own code are compared element by element, in source order: kinds
+of expressions and statements, names, and constants. Comments, layout, docstrings and released code
+do not count. The measure is RapidFuzz's normalized Indel similarity: the share of all elements that
+belong to the longest common subsequence.
 """
 
 import ast
@@ -18,53 +18,54 @@ from nbformat import NotebookNode
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from grading.intake.own_code import KEPT_CHARACTERS, is_stub, parsed
+from grading.intake.own_code import MAX_CACHED_CHARACTERS, is_stub, parsed
 from grading.records.results import Result
 from grading.release import exercises
 
-NAMED: dict[type, str] = {  # where the name stands in what has one
+NAME_FIELDS: dict[type, str] = {  # kind of node → the field that holds its name
     **{ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg", ast.arg: "arg"},
     **{ast.alias: "name", ast.FunctionDef: "name", ast.AsyncFunctionDef: "name"},
     **{ast.ClassDef: "name", ast.ExceptHandler: "name"},
 }
-MOST = 5_000  # elements of one hand-in
-LEAST = 20  # of what is compared: shorter ones are alike by chance
-PAIRS = 10  # the most alike, of each exercise
-SOURCE = 300_000  # characters of a notebook, beyond which nothing is parsed
-TEXT = 100  # characters of a name or a constant
-LARGEST = 1e300  # whole numbers beyond may be no float
-CODES, FIRST = 6_400, 0xE000  # characters for private use, each for some elements
+MAX_ELEMENTS = 5_000  # of one notebook
+MIN_ELEMENTS = 20  # shorter solutions are similar by chance
+MAX_PAIRS = 10  # reported for each exercise
+MAX_SOURCE_CHARACTERS = 300_000  # of a notebook; cells beyond are not parsed
+MAX_TEXT_CHARACTERS = 100  # of a name or a constant
+MAX_NUMBER = 1e300  # larger integers may not convert to float
+# Elements are hashed to characters of Unicode's private-use area.
+CODES, FIRST_CODE = 6_400, 0xE000
 SKIPPED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.arguments)
 
 
 def code(nb: NotebookNode) -> str:
-    """What the learner wrote in this notebook: a character for each element of its syntax tree."""
+    """Return the learner's own code, one character for each element of its syntax tree."""
     found: list[str] = []
-    left = SOURCE
+    left = MAX_SOURCE_CHARACTERS
     for cell in nb.cells:
         marks = cell.metadata.get("nbgrader", {})
         left -= len(cell.source)
         if cell.cell_type != "code" or (marks and not marks.get("solution")) or left < 0:
             continue
-        own = _kept if len(cell.source) <= KEPT_CHARACTERS else _code
-        found.append(own(cell.source))
-    return "".join(found)[:MOST]
+        encode = _cached_code if len(cell.source) <= MAX_CACHED_CHARACTERS else _code
+        found.append(encode(cell.source))
+    return "".join(found)[:MAX_ELEMENTS]
 
 
 def _code(source: str) -> str:
     found = (
-        chr(FIRST + zlib.crc32(element.encode("utf-8", "replace")) % CODES)
+        chr(FIRST_CODE + zlib.crc32(element.encode("utf-8", "replace")) % CODES)
         for element in _elements(parsed(source) or ())
     )
-    return "".join(islice(found, MOST))
+    return "".join(islice(found, MAX_ELEMENTS))
 
 
-# Of most cells the text is the same in many hand-ins.
-_kept = functools.lru_cache(maxsize=200)(_code)
+# Most cells are identical in many submissions.
+_cached_code = functools.lru_cache(maxsize=200)(_code)
 
 
 def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Kind and text of each node in the order of the source; of a function only what it does."""
+    """Yield kind and text of each node in source order, without the functions' signatures."""
     waiting: list[ast.AST] = []
     for statement in body:
         waiting.append(statement)
@@ -76,14 +77,14 @@ def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
             elif _is_text(node):
                 inner = []
             else:
-                # Operators stand with what they join.
+                # Operators belong to the element of their operands.
                 signs = [type(one).__name__ for one in inner if isinstance(one, SKIPPED[1:5])]
                 yield " ".join([type(node).__name__, *signs, _text(node)])
             waiting += [one for one in reversed(inner) if not isinstance(one, SKIPPED)]
 
 
 def _is_text(node: ast.AST) -> bool:
-    """A docstring, or a text that stands where one might."""
+    """Whether this is a docstring or another bare string statement."""
     if isinstance(node, ast.Constant):
         return False
     value = node.value if isinstance(node, ast.Expr) else None
@@ -91,28 +92,33 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _text(node: ast.AST) -> str:
-    """A name, or a constant: cut where it is long, and the same for 2 and 2.0."""
+    """Return a node's name or constant, shortened; 2 and 2.0 give the same text."""
     if type(node) is ast.Constant:
         value = node.value
-        if isinstance(value, int | float) and abs(value) < LARGEST:
+        if isinstance(value, int | float) and abs(value) < MAX_NUMBER:
             return repr(float(value))
-        return repr(value[:TEXT]) if isinstance(value, str | bytes) else type(value).__name__
-    text = getattr(node, NAMED.get(type(node), ""), "")
-    return text[:TEXT] if isinstance(text, str) else ""
+        if isinstance(value, str | bytes):
+            return repr(value[:MAX_TEXT_CHARACTERS])
+        return type(value).__name__
+    text = getattr(node, NAME_FIELDS.get(type(node), ""), "")
+    return text[:MAX_TEXT_CHARACTERS] if isinstance(text, str) else ""
 
 
 Pair = tuple[str, str, str, int, int, int]
 
 
 def pairs(state: Mapping[str, Mapping[str, Result]]) -> list[Pair]:
-    """(exercise, student, other student, per cent alike, the median of all pairs, elements of the
-    shorter) of the pairs that are most alike in each exercise."""
+    """Return the most similar pairs of each exercise.
+
+    Each is (exercise, student, other student, similarity in %, median of all pairs in %, elements
+    of the shorter solution).
+    """
     rows: list[Pair] = []
     for name in exercises.names():
         codes = {
             student: text
             for student, own in sorted(state.items())
-            if len(text := own.get(name, {}).get("code", "")) >= LEAST
+            if len(text := own.get(name, {}).get("code", "")) >= MIN_ELEMENTS
         }
         if len(codes) < 2:
             continue
@@ -120,7 +126,7 @@ def pairs(state: Mapping[str, Mapping[str, Result]]) -> list[Pair]:
         shares = process.cdist(texts, texts, scorer=Indel.normalized_similarity)
         among = shares[numpy.triu_indices(len(texts), 1)]
         median = statistics.median(among.tolist())
-        found = sorted(zip((-among).tolist(), combinations(codes, 2), strict=True))[:PAIRS]
+        found = sorted(zip((-among).tolist(), combinations(codes, 2), strict=True))[:MAX_PAIRS]
         rows += [
             (
                 name,

@@ -14,12 +14,12 @@ from figures import figures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading.judging.fit import fit
+from grading.judging.validation import validated
 from grading.judging.verdicts import cases
 from grading.release.exercises import load
 from roofkit.check.answers import Answer, ask
 from roofkit.check.compare import judge
-from roofkit.check.plain_data import MOST
+from roofkit.check.plain_data import MAX_ENTRIES
 
 (PART,) = [part for part in load("roofline-plot").parts if part.kind == "figure"]
 KNOWN = cases("roofline-plot", PART.key, "seed")[0]
@@ -49,11 +49,11 @@ def places(whole, path=()):
         yield from places(whole[key], (*path, key))
 
 
-def test_what_the_probe_sends_of_every_figure_fits():
+def test_figures_sent_by_the_probe_are_valid():
     for drawn in figures()[::6]:
         answer = ask(drawn.function, KNOWN.inputs[0], "figure")
         sent = Answer(json.loads(json.dumps(answer.value)), answer.problem)
-        assert fit(sent, "figure") == sent, drawn.name
+        assert validated(sent, "figure") == sent, drawn.name
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_the_probe_sends_of_every_figure_fits():
     ],
 )
 def test_plain_answers_fit(kind, value):
-    assert fit(Answer(value), kind).value == value
+    assert validated(Answer(value), kind).value == value
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_plain_answers_fit(kind, value):
     [
         *(("number", value) for value in (None, True, "1", [1], {}, 10**400, MAX + 1)),
         *(("numbers", value) for value in (None, 1, [True], ["1"], [[1]], {"a": "1"}, "12")),
-        *(("numbers", value) for value in ([1.0] * (MOST + 1), {"x" * 10**6: 1})),
+        *(("numbers", value) for value in ([1.0] * (MAX_ENTRIES + 1), {"x" * 10**6: 1})),
         *(("names", value) for value in (None, [1], "name", {"a": 1}, ["x" * 10**6])),
         *(("figure", value) for value in (None, 1, [], {}, {"curves": []}, {"1024": [1, 2]})),
     ],
@@ -81,12 +81,12 @@ def test_plain_answers_fit(kind, value):
 )
 def test_everything_else_does_not(kind, value):
     with pytest.raises(ValueError, match=r"not|missing"):
-        fit(Answer(value), kind)
+        validated(Answer(value), kind)
 
 
 @pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
 def test_no_other_type_passes_at_any_place_of_a_figure(path):
-    assert fit(Answer(WHOLE), "figure").value == WHOLE
+    assert validated(Answer(WHOLE), "figure").value == WHOLE
     *most, last = path
     there = functools.reduce(operator.getitem, path, WHOLE)
     for odd in (None, {}, [], [[1]], ["1"] * 2, "1", 1, 0.5, True, math.nan, math.inf, 10**400):
@@ -95,7 +95,7 @@ def test_no_other_type_passes_at_any_place_of_a_figure(path):
         number = isinstance(there, int) and isinstance(odd, int | float)
         if type(odd) is not type(there) and not number:
             with pytest.raises(ValueError, match=r"not|missing|more"):
-                fit(Answer(changed), "figure")
+                validated(Answer(changed), "figure")
 
 
 @given(ANYTHING, st.sampled_from(list(places(WHOLE))), st.sampled_from([None, "figure"]))
@@ -105,7 +105,7 @@ def test_anything_at_any_place_is_refused_or_read(value, path, whole):
     *most, last = path
     functools.reduce(operator.getitem, most, changed)[last] = value
     with contextlib.suppress(*GIVE_UP):
-        fitting = fit(Answer(changed if whole else value), "figure")
+        fitting = validated(Answer(changed if whole else value), "figure")
         judge([fitting], [{"9": [1, 2]}], [], 0.01, [CASE])
 
 
@@ -117,7 +117,7 @@ def test_points_as_texts_take_no_memory():
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match="not a number"):
-            judge([fit(Answer(figure), "figure")], [{}], [], 0.01, [CASE])
+            judge([validated(Answer(figure), "figure")], [{}], [], 0.01, [CASE])
         assert tracemalloc.get_traced_memory()[1] < 10_000_000
     finally:
         tracemalloc.stop()

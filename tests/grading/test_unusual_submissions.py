@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from classroom import Classroom, functions, with_first
 from classroom.accidents import FULL
-from classroom.odd_hand_ins import ANSWERS, FILES, FIRST, NOTEBOOKS, returning
+from classroom.unusual_submissions import ANSWERS, FILES, FIRST, NOTEBOOKS, returning
 
 from grading.execution.time_limits import TimeLimits
 from grading.parallel import pool
@@ -35,7 +35,9 @@ def some(names):
 @pytest.fixture(scope="module")
 def graded(request, release, tmp_path_factory):
     """The class, graded by one call."""
-    tests = [item for item in request.session.items if item.path.name == "test_odd_hand_ins.py"]
+    tests = [
+        item for item in request.session.items if item.path.name == "test_unusual_submissions.py"
+    ]
     names = {item.callspec.params["name"] for item in tests if hasattr(item, "callspec")}
     room = Classroom(tmp_path_factory.mktemp("odd"), release)
     right = room.solved(NAME)
@@ -60,7 +62,7 @@ def write(room, student, notebook):
 
 
 @pytest.mark.parametrize("name", some(CASES))
-def test_each_has_its_fair_outcome(graded, name):
+def test_every_submission_has_its_fair_outcome(graded, name):
     result = graded[name]
     points = sum(part["points"] for part in result["parts"])
     lost = [part for part in result["parts"] if part["points"] < part["of"]]

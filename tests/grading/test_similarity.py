@@ -11,7 +11,7 @@ from nbformat.v4 import new_notebook
 from submissions import Submission, hand_in, submissions
 
 from grading.release import exercises
-from grading.reports import alike
+from grading.reports import similarity
 
 NAME = "int8-matmul"
 LONG = """
@@ -24,7 +24,7 @@ def traffic(B, D, F):
 
 
 def written(source):
-    return alike.code(new_notebook(cells=[code(source)]))
+    return similarity.code(new_notebook(cells=[code(source)]))
 
 
 def state(**sources):
@@ -32,7 +32,7 @@ def state(**sources):
 
 
 def share(one, other):
-    ((_, _, _, percent, _, _),) = alike.pairs(state(one=one, other=other))
+    ((_, _, _, percent, _, _),) = similarity.pairs(state(one=one, other=other))
     return percent
 
 
@@ -75,15 +75,15 @@ def test_a_copy_with_other_names_is_nearer_than_another_solution():
 def test_only_what_the_learner_wrote_is_compared(release, tmp_path):
     source = exercises.source(NAME)
     right = hand_in(Submission(NAME, "reference", "", {}), source, source, functions(NAME))
-    assert len(alike.code(right)) > alike.LEAST
+    assert len(similarity.code(right)) > similarity.MIN_ELEMENTS
     room = Classroom(tmp_path, release)
     for name in exercises.names():
-        assert len(alike.code(room.released(name))) < alike.LEAST, name
+        assert len(similarity.code(room.released(name))) < similarity.MIN_ELEMENTS, name
 
 
 def test_pairs_come_most_alike_first_and_beside_the_median():
     class_ = state(ada=LONG, bob=LONG, eve=LONG.replace("total", "t"), short="x = 1", bad="def (")
-    rows = alike.pairs(class_)
+    rows = similarity.pairs(class_)
     assert [(one, other, percent == 100) for _, one, other, percent, _, _ in rows] == [
         ("ada", "bob", True),
         ("ada", "eve", False),
@@ -95,10 +95,12 @@ def test_pairs_come_most_alike_first_and_beside_the_median():
 
 def test_a_large_class_has_ten_pairs_and_nobody_alone_has_one():
     names = [a + b for a, b in itertools.product(string.ascii_lowercase[:13], repeat=2)]
-    rows = alike.pairs(state(**dict.fromkeys(names, LONG)))
-    assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[: alike.PAIRS]
-    assert alike.pairs(state(ada=LONG)) == alike.pairs({}) == []
-    assert alike.pairs({"ada": {NAME: {}}, "bob": {NAME: {}}}) == [], "of an older version"
+    rows = similarity.pairs(state(**dict.fromkeys(names, LONG)))
+    assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[
+        : similarity.MAX_PAIRS
+    ]
+    assert similarity.pairs(state(ada=LONG)) == similarity.pairs({}) == []
+    assert similarity.pairs({"ada": {NAME: {}}, "bob": {NAME: {}}}) == [], "of an older version"
 
 
 @settings(deadline=None)
@@ -110,19 +112,19 @@ def test_a_large_class_has_ten_pairs_and_nobody_alone_has_one():
 @example("a = '\ud800'")
 @example("'\\" * 50_000)
 @example("x=[" + "1," * 49_000 + "]")
-def test_whatever_the_source_is_it_has_a_code_of_limited_length(source):
-    assert len(written(source)) <= alike.MOST
+def test_any_source_has_a_code_of_limited_length(source):
+    assert len(written(source)) <= similarity.MAX_ELEMENTS
 
 
 def test_the_library_s_right_solutions_are_not_all_one():
     source = exercises.source("roofline-plot")
     codes = {
-        one.name: alike.code(hand_in(one, source, source, functions("roofline-plot")))
+        one.name: similarity.code(hand_in(one, source, source, functions("roofline-plot")))
         for one in submissions("roofline-plot")
         if not one.expected
     }
     class_ = {name: {"roofline-plot": {"code": text}} for name, text in codes.items()}
-    rows = alike.pairs(class_)
+    rows = similarity.pairs(class_)
     assert rows
     assert rows[-1][3] < 100
     assert rows[-1][4] < 90

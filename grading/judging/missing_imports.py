@@ -1,4 +1,4 @@
-"""Which parts failed for want of a module, and what is said about them."""
+"""Which parts failed because a module is not installed, and what the learner reads about it."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,20 +8,21 @@ from nbformat import NotebookNode
 
 from grading.intake.missing_modules import missing_modules, sentence
 from grading.intake.own_code import imports, parsed
-from grading.judging.verdicts import HIDDEN_ALONE, Graded
+from grading.judging.verdicts import ONLY_HIDDEN_FAIL, Graded
 
-CAUSES = ("raised", "not-a-function")  # what comes of a module that is not there
-MAX_NAMED = 3  # modules in a cause, each with so many characters
-NAME_CHARACTERS = 40
+CAUSES = ("raised", "not-a-function")  # what a missing module leads to
+MAX_MODULES = 3  # named in a cause
+MAX_NAME_CHARACTERS = 40  # of each of them
 
 
 def name_missing_modules(
     nb: NotebookNode, functions: Mapping[str, str], graded: Mapping[str, Graded]
 ) -> dict[str, Graded]:
-    """The verdicts, with the modules named that a failing function needs and that are not there.
+    """Return the verdicts, with the missing modules named that a failing function needs.
 
-    functions: key of a part → its function. What was asked of a function does not matter here, and
-    nothing that it said: only its code, and the code that it uses.
+    Only the code decides: that of the function and of what it uses.
+
+    functions: key of a part → its function.
     """
     if not any(part.cause in CAUSES for part in graded.values()):
         return dict(graded)
@@ -30,27 +31,27 @@ def name_missing_modules(
         return dict(graded)
     bodies = [parsed(cell.source) for cell in nb.cells if cell.cell_type == "code"]
     whole = [node for body in bodies for node in body or ()]
-    named = {}
+    result = {}
     for key, part in graded.items():
         needed = sorted(_needed(functions[key], whole, missing)) if part.cause in CAUSES else []
-        named[key] = _named(part, needed) if needed else part
-    return named
+        result[key] = _with_modules(part, needed) if needed else part
+    return result
 
 
-def _named(part: Graded, modules: Sequence[str]) -> Graded:
-    shown = [ascii(name)[1:-1][:NAME_CHARACTERS] for name in modules[:MAX_NAMED]]
-    # A function that fails for hidden values alone must not say how.
-    told = () if HIDDEN_ALONE in part.sentences else (sentence(shown),)
+def _with_modules(part: Graded, modules: Sequence[str]) -> Graded:
+    names = [ascii(name)[1:-1][:MAX_NAME_CHARACTERS] for name in modules[:MAX_MODULES]]
+    # How a function fails for hidden values alone stays hidden.
+    added = () if ONLY_HIDDEN_FAIL in part.sentences else (sentence(names),)
     return replace(
         part,
-        cause=f"not installed: {', '.join(shown)}",
-        sentences=(*part.sentences, *told),
+        cause=f"not installed: {', '.join(names)}",
+        sentences=(*part.sentences, *added),
     )
 
 
 def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[str]:
-    """Those of the missing modules that a function uses, or whatever it calls."""
-    modules_of: dict[str, set[str]] = {}
+    """Return those missing modules that a function uses, directly or through what it calls."""
+    modules_of: dict[str, set[str]] = {}  # name in the notebook → missing modules behind it
     for module, name in imports(body):
         if module in missing:
             modules_of.setdefault(name, set()).add(module)
@@ -66,19 +67,19 @@ def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[s
                 continue
             walked.add(node)
             needed |= {module for module, _ in imports([node]) if module in missing}
-            for one in ast.walk(node):
-                if isinstance(one, ast.Name) and one.id not in seen:
-                    seen.add(one.id)
-                    names.append(one.id)
-                    needed |= modules_of.get(one.id, set())
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Name) and inner.id not in seen:
+                    seen.add(inner.id)
+                    names.append(inner.id)
+                    needed |= modules_of.get(inner.id, set())
     return needed
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:
-    """Names that a statement gives a value to, other than by an import."""
+    """Yield the names that a statement binds, other than by an import."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif not isinstance(node, ast.Import | ast.ImportFrom):
-        for one in ast.walk(node):
-            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
-                yield one.id
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                yield inner.id
