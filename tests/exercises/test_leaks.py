@@ -9,12 +9,11 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import handouts
-import lab
 import nbformat
-import pyodide_files
 import pytest
+from browser.pyodide import files as pyodide_files
 from bs4 import BeautifulSoup
+from commands import handouts, lab
 from repository import ROOT
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import lab
 import server_process
+from commands import lab
 from playwright.sync_api import Browser, Page
 from site_browser import DESK
 

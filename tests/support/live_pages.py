@@ -1,4 +1,4 @@
-"""A page with live figures and nothing else, as the site would bring them to life."""
+"""A page with figures and nothing else, interactive as in the site."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -7,31 +7,31 @@ from playwright.sync_api import BrowserContext, Locator, Page
 from repository import ROOT
 
 import rooflib as rl
-from roofkit.figure.live_figure import LiveFigure
-from roofkit.figure.own_chip import OWN, QUANTITIES
+from roofkit.figures import Figure
+from roofkit.figures.engine.own_chip import OWN, QUANTITIES
 
 SVG = "{http://www.w3.org/2000/svg}"
 ADDRESS = "http://figures.test/"
-SCRIPTS = ROOT / "site" / "live_figures"
+ENGINE = ROOT / "kit" / "roofkit" / "figures" / "engine"
 
 
 def script() -> str:
-    """What brings figures to life."""
-    return "".join(_read(SCRIPTS / name) for name in ("scene.js", "live.js"))
+    """Return the script that makes figures interactive."""
+    return "".join(_read(ENGINE / name) for name in ("expressions.js", "scene.js", "live.js"))
 
 
-def html(*figures: LiveFigure) -> str:
-    """The page; its scripts stand in it, and charts find no bundle."""
-    style = _read(SCRIPTS / "live.css")
+def html(*figures: Figure) -> str:
+    """Return the page, with its scripts and styles inside."""
+    style = _read(ENGINE / "live.css")
     body = "".join(figure.html() for figure in figures)
     return (
         f"<!doctype html><html lang='en'><title>figures</title><style>{style}</style>"
-        f"<body>{body}<script data-bundle='charts.js'>(() => {{{script()}}})();</script>"
+        f"<body>{body}<script>(() => {{{script()}}})();</script>"
     )
 
 
-def opened(context: BrowserContext, *figures: LiveFigure) -> Page:
-    """The page with these figures, once they follow their controls."""
+def opened(context: BrowserContext, *figures: Figure) -> Page:
+    """Open a page with these figures and wait until they follow their controls."""
     content = html(*figures)
     kind = "text/html; charset=utf-8"
     context.route(f"{ADDRESS}**", lambda route: route.fulfill(body=content, content_type=kind))
@@ -43,20 +43,20 @@ def opened(context: BrowserContext, *figures: LiveFigure) -> Page:
 
 
 def settled(page: Page, name: str) -> Locator:
-    """The figure, once its words have followed the last move."""
+    """Return the figure once its words have followed the last move."""
     page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
     return page.locator(f'figure[data-figure="{name}"]')
 
 
 def drawn(picture: str, mark: str) -> list[dict[str, str]]:
-    """What stands in a picture under a mark's name: the attributes of its shapes, and "text"."""
+    """Return the attributes of the shapes under a mark's name, and "text"."""
     root = ElementTree.fromstring(picture)
     groups = [g for g in root.iter(f"{SVG}g") if g.get("data-mark") == mark]
     return [dict(one.attrib) | {"text": one.text or ""} for group in groups for one in group]
 
 
 def chip_of(name: str) -> rl.Chip:
-    """A chip of the catalogue, or the reader's own before they type its numbers."""
+    """Return a chip of the catalog, or the reader's own with its defaults."""
     if name != OWN:
         return rl.chip(name)
     given = {quantity: q.start * q.factor for quantity, q in QUANTITIES.items()}

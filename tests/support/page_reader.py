@@ -9,16 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from notebooks.lab_copy import steps
-from notebooks.page_values import computed
-from notebooks.sources import read_pieces
+from commands.jupyterlab.page_copy import steps
+from commands.jupyterlab.page_values import computed
+from commands.jupyterlab.sources import read_pieces
 from playwright.sync_api import Locator, Page
 from repository import ROOT
 from site_browser import ready
 
 SLOW = 300_000  # ms: the machine may be busy with other tests
 EDITOR = ".code-editor .cm-content"
-KEPT = ".python-panel[data-kept]"  # once the browser keeps a start of Python for the next page
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 HIDDEN = {"remove-cell", "remove-input"}  # cells whose code a page does not show
 # An editor draws the lines that are seen; the <pre> in whose place it is keeps all of them.

@@ -1,19 +1,19 @@
-"""The site with Pyodide's own files, wherever the site itself was built without them."""
+"""The site with Pyodide's own files, even if it was built without them."""
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyodide_files
 import pytest
+from browser.pyodide import files as pyodide_files
 from site_server import Handler, Server, serving
 
 RUNTIME = re.compile(r"/_static/python/pyodide-[0-9a-f]+/(?P<name>[\w.-]+)")
 
 
 class PyodideHandler(Handler):
-    """Takes Pyodide's files out of the folder in which builds keep them."""
+    """A handler that serves Pyodide's files from the cache of builds."""
 
     def translate_path(self, path: str) -> str:
         found = RUNTIME.fullmatch(path.removeprefix(self.record.below))
@@ -24,9 +24,9 @@ class PyodideHandler(Handler):
 
 @contextmanager
 def serving_pyodide(site: Path, below: str = "") -> Iterator[Server]:
-    """Serve the site, at the top or below, until the block ends.
+    """Serve the site, at the top or below a path, until the block ends.
 
-    The files are got if need be, from another host.
+    Files that are missing in the cache are downloaded.
     """
     try:
         pyodide_files.make(pyodide_files.obtain(pyodide_files.cache()))

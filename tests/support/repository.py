@@ -1,4 +1,4 @@
-"""The repository's root, and small books to build and break."""
+"""The repository's root, and small books for tests to build."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ kernelspec:
 
 @dataclass(frozen=True)
 class Book:
-    """A book of a few pages beside the title page, in a folder of its own."""
+    """A book of a title page and a few others, in its own folder."""
 
     folder: Path
 
@@ -38,8 +38,8 @@ class Book:
         path.write_text(HEADER + text, encoding="utf-8")
 
     def build(self, python: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Build it, with these files of Python in its pages or without any."""
-        command = [sys.executable, str(ROOT / "site" / "build.py"), str(self.folder)]
+        """Build the book, with these files of Pyodide or with no Python in its pages."""
+        command = [sys.executable, str(ROOT / "site"), "build", str(self.folder)]
         if python:
             command += ["--python", str(python)]
         environment = os.environ | {"PAGE_PYTHON": "0"}
@@ -51,7 +51,7 @@ class Book:
 
 
 def small_book(folder: Path, *pages: str) -> Book:
-    """A book that builds: this repository's configuration, its own copy of rooflib, these pages."""
+    """Make a book with our configuration, its own copy of rooflib, and these pages."""
     for name in ("_config.yml", "references.bib"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "rooflib", folder / "rooflib")
@@ -66,7 +66,7 @@ def small_book(folder: Path, *pages: str) -> Book:
 
 
 def set_addresses(config: Path, site: str, repository: str) -> None:
-    """Say in a copy of the repository's configuration where the course is published."""
+    """Set in a copy of our configuration where the course is published."""
     text = config.read_text(encoding="utf-8")
     for unset, setting in (('baseurl: ""', site), ('{url: ""', repository)):
         assert text.count(unset) == 1
@@ -75,14 +75,14 @@ def set_addresses(config: Path, site: str, repository: str) -> None:
 
 
 def published_book(folder: Path, site: str, repository: str) -> Book:
-    """The whole book with addresses, in a folder that keeps what was built there before."""
+    """Copy the whole book and set its addresses; keep what was built in the folder."""
     leave = shutil.ignore_patterns(".*", "_build", "my-work", "tests", "__pycache__", "*.egg-info")
     for old in folder.iterdir() if folder.exists() else ():
         if old.name != "_build":
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copytree(ROOT, folder, ignore=leave, dirs_exist_ok=True)
     set_addresses(folder / "_config.yml", site, repository)
-    # What the cells gave is the same.
+    # The outputs of cells do not depend on addresses.
     executed = ROOT / "_build" / ".jupyter_cache"
     if executed.exists() and not (folder / "_build").exists():
         shutil.copytree(executed, folder / "_build" / executed.name)
@@ -93,10 +93,9 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 def hand_over(folder: Path) -> None:
     """Hand over what every build makes alike and slowly, if the site has been built already.
 
-    A build leaves them as they are: fonts always, Vega if it was made from the same sources.
+    A build leaves the fonts as they are.
     """
     built, static = ROOT / "_build", Path("html", "_static")
     if (built / "built-from.json").exists():
         (folder / "_build" / static).mkdir(parents=True)
         shutil.copytree(built / static / "fonts", folder / "_build" / static / "fonts")
-        shutil.copy(built / static / "live-charts.js", folder / "_build" / static)

@@ -8,8 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 MIN_SAMPLES = 3
-COMMON_LIBRARIES = {"rooflib", "python", "numpy", "script"}
-SENSOR_COLUMNS = ["clock", "memory_clock", "power", "temperature", "reasons"]
+LIBRARIES = {"rooflib", "python", "numpy", "blas", "script"}
 COLUMNS = ["figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed"]
 
 
@@ -18,8 +17,7 @@ def problems(folder: Path) -> list[str]:
     head = tomllib.loads((folder / f"{folder.name}.toml").read_text(encoding="utf-8"))
     with (folder / f"{folder.name}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    device, libraries = head.get("device"), head.get("libraries", {})
-    found = []
+    libraries, found = head.get("libraries", {}), []
 
     def must(holds: object, what: str) -> None:
         if not holds:
@@ -31,25 +29,16 @@ def problems(folder: Path) -> list[str]:
     must(isinstance(date, datetime.datetime) and date.tzinfo, "its date has a time zone")
     must(date and date.year >= 2026, "its date is no placeholder")
     must(date and folder.name.endswith(f"{date:%Y-%m-%d}"), "its folder ends in its date")
-    machine = (device or head.get("host", {})).get("name" if device else "cpu", "")
-    words = set(re.findall(r"[a-z0-9]+", machine.lower()))
+    cpu = head.get("host", {}).get("cpu", "")
+    words = set(re.findall(r"[a-z0-9]+", cpu.lower()))
     named = set(re.findall(r"[a-z0-9]+", folder.name.lower())[:-3])
     must(words and named and named <= words, "its folder is named after its machine")
-    must(head.get("host", {}).get("cpu"), "it names the processor")
-    must(
-        COMMON_LIBRARIES | {"library" if device else "blas"} <= set(libraries),
-        "it names its libraries",
-    )
+    must(cpu, "it names the processor")
+    must(set(libraries) >= LIBRARIES, "it names its libraries")
     must(re.fullmatch("[0-9a-f]{64}", libraries.get("script", "")), "it has the script's hash")
     must({"timer", "data", "block"} <= set(head.get("protocol", {})), "it says how it was taken")
-    if device:
-        must(device.get("kind"), "it says what kind of device it is")
-        must("sensors" in head.get("protocol", {}), "it says what its sensors were")
-        must(device.get("kind") != "cuda" or "driver" in device, "it names the driver")
     columns = list(rows[0]) if rows else []
-    must(
-        columns == COLUMNS + (SENSOR_COLUMNS if device else []), "its CSV has the columns of a run"
-    )
+    must(columns == COLUMNS, "its CSV has the columns of a run")
     listed = [figure["key"] for figure in head.get("figure", [])]
     taken = Counter(row["figure"] for row in rows)
     good = Counter(row["figure"] for row in rows if not row["disturbed"])

@@ -94,7 +94,7 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Colours and panels may fade in: look when they have arrived.
+# Colors and panels may fade in: look when they have arrived.
 SETTLED = """() => Promise.allSettled(
   document.getAnimations()
     .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
@@ -114,10 +114,10 @@ RUN_AXE = """async ([options, known]) => {
     }`))];
 }"""
 # Whether a text can be read, and a link be told from the text around it: it depends on the theme.
-COLOURS = ("color-contrast", "link-in-text-block")
+COLORS = ("color-contrast", "link-in-text-block")
 
 # axe looks for what lies behind each piece of text, which takes most of its time. Whether a text
-# can be read depends on its colour and size and on what its ancestors paint: one element for each
+# can be read depends on its color and size and on what its ancestors paint: one element for each
 # combination is enough. With a link counts also how it is marked, and the text that it stands in.
 SAMPLES = """void (window.samples = (known) => {
   const painted = new Map([[null, ""]]);
@@ -275,8 +275,8 @@ def axe(page: Page) -> list[str]:
 
 
 def structure(page: Page) -> list[str]:
-    """What axe-core finds apart from colours: the same in each theme."""
-    return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLOURS}})
+    """What axe-core finds apart from colors: the same in each theme."""
+    return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLORS}})
 
 
 def contrast(page: Page, known: set[str] | None = None) -> list[str]:
@@ -287,12 +287,12 @@ def contrast(page: Page, known: set[str] | None = None) -> list[str]:
     if not page.evaluate("'samples' in window"):
         page.evaluate(SAMPLES)
     known = set() if known is None else known
-    return _run_axe(page, {"runOnly": list(COLOURS)}, known)
+    return _run_axe(page, {"runOnly": list(COLORS)}, known)
 
 
 def contrast_everywhere(page: Page) -> list[str]:
     """Text that is too pale, links that look like text: asking about every element."""
-    return _run_axe(page, {"runOnly": list(COLOURS)})
+    return _run_axe(page, {"runOnly": list(COLORS)})
 
 
 def _run_axe(page: Page, options: dict[str, object], known: set[str] | None = None) -> list[str]:

@@ -1,6 +1,8 @@
 """The reference solutions of the exercises, and the cases that they are compared on."""
 
+from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import nbformat
 from repository import ROOT
@@ -8,6 +10,15 @@ from repository import ROOT
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.schema.parts import Part
+
+NAMES = tuple(exercises.names())
+
+
+def parts() -> Iterator[tuple[str, Part]]:
+    """Yield each exercise's name with each of its parts."""
+    for name in NAMES:
+        for part in exercises.load(name).parts:
+            yield name, part
 
 
 @cache
@@ -44,3 +55,17 @@ def solved(name: str) -> tuple[str, ...]:
         for cell in book.cells
         if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
     )
+
+
+@cache
+def reference(name: str) -> dict[str, Any]:
+    """Return what the notebook with the reference solution defines. Not to be changed."""
+    return defined(solved(name))
+
+
+def defined(sources: tuple[str, ...]) -> dict[str, Any]:
+    """Return what some cells define when they run one after the other."""
+    names: dict[str, Any] = {}
+    for source in sources:
+        exec(source, names)
+    return names

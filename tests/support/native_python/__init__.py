@@ -1,8 +1,8 @@
-"""The site, with a process of this machine in the place of Pyodide.
+"""The site, with a Python process of this machine in place of Pyodide.
 
-What a page asks of Pyodide it asks of this server, and waits for the answer. So tests need none of
-Pyodide's files and no time to compile them; all else is as readers have it: the scripts, the
-packed course, the thread that can be ended.
+A script in place of Pyodide passes each call to this server and waits for the answer. So tests
+need none of Pyodide's files and no time to compile them. All else is as readers have it: the
+scripts, the packed course, the worker that can be terminated.
 """
 
 import functools
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Process:
-    """One Python, as each start of a page's thread gets a new one, in a folder of its own."""
+    """A Python process for one worker, in a folder of its own."""
 
     home: Path
     running: subprocess.Popen[bytes]
@@ -36,7 +36,10 @@ class Process:
     rest: bytes = b""
 
     def ask(self, question: object, asker: io.BufferedIOBase) -> bytes:
-        """Its next line of JSON, after this question if there is one; it ends with the asker."""
+        """Send a question, if any, and return the next line of JSON.
+
+        The process is killed when the asker disconnects.
+        """
         send, answers = self.running.stdin, self.running.stdout
         assert send is not None
         assert answers is not None
@@ -56,7 +59,7 @@ class Process:
 
 
 class Processes:
-    """Those that were started, by their number."""
+    """All processes, by their number."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -84,7 +87,7 @@ class Processes:
 
 
 class NativeHandler(Handler):
-    """Serves the stand-in under the names of Pyodide's files, and answers what it asks."""
+    """A handler that serves the stand-in in place of Pyodide's files, and passes on its calls."""
 
     def __init__(self, *args: object, processes: Processes, **kwargs: object) -> None:
         self.processes = processes
@@ -116,7 +119,7 @@ class NativeHandler(Handler):
 
     def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
         self.send_response(status)
-        # Not as Handler does, which compresses.
+        # Past Handler, which compresses.
         super(Handler, self).send_header("Content-Type", kind)
         super(Handler, self).send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -125,7 +128,7 @@ class NativeHandler(Handler):
 
 @contextmanager
 def serving_native(site: Path, below: str = "") -> Iterator[Server]:
-    """Serve the site, at the top or below, until the block ends; no need of Pyodide's files."""
+    """Serve the site, at the top or below a path, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         processes = Processes(Path(folder))
         try:

@@ -1,10 +1,10 @@
-"""A page's Python outside of a browser: reads questions, a line of JSON each, and answers so.
+"""A page's Python in a process of this machine: reads requests and writes answers, as JSON lines.
 
-    python -I process.py folder     (where the course was unpacked: folder/course)
+    python -I process.py folder     (the course is unpacked into folder/course)
 
-{"run": code} runs code, whose last expression is the page's runner; {"call": method, "args": [...]}
-asks that. The answer is {"result": …} or {"error": …}. Before it may come lines {"told": […]}: what
-Python told the page's thread by `js.tellCall` meanwhile.
+{"run": code} runs code whose last expression is the Page; {"call": method, "args": [...]} calls a
+method of that Page. The answer is {"result": …} or {"error": …}. Lines {"reported": […]} before it
+are the arguments of calls of `js.reportCall`.
 """
 
 import ast
@@ -17,7 +17,7 @@ from typing import Any
 
 folder = sys.argv[1]
 answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(2, 1)  # what a library prints is no answer
+os.dup2(2, 1)  # keep what a library prints out of the answers
 names: dict[str, Any] = {}
 page: Any = None
 
@@ -27,7 +27,7 @@ def say(message: dict[str, Any]) -> None:
 
 
 sys.modules["js"] = js = ModuleType("js")
-js.tellCall = lambda *told: say({"told": told})  # type: ignore[attr-defined]
+js.reportCall = lambda *reported: say({"reported": reported})  # type: ignore[attr-defined]
 
 
 def result(asked: dict[str, Any]) -> Any:
@@ -39,8 +39,8 @@ def result(asked: dict[str, Any]) -> Any:
     assert isinstance(last, ast.Expr)
     exec(compile(code, "start", "exec"), names)
     page = eval(compile(ast.Expression(last.value), "start", "eval"), names)
-    # What other programs take of this machine is no matter to a call.
-    sys.modules["page_python.call_times"].TIMES.clock = time.process_time
+    # CPU time, so that other programs on this machine do not count.
+    sys.modules["browser.python.call_times"].TIMES.clock = time.process_time
     return None
 
 

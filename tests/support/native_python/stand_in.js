@@ -1,6 +1,7 @@
-// Answers as Pyodide does, by asking the server of the tests and waiting for what it says.
+// @ts-check
+// Stands in for Pyodide: passes each call to a Python process behind the test server.
 
-// Where the site begins at its host, "" or a path: this runs as one of its scripts.
+// The path that the site is published below, "" at the top: this runs as one of its scripts.
 const [TOP] = self.location.pathname.split("/_static/");
 
 function ask(path, body) {
@@ -13,8 +14,8 @@ function ask(path, body) {
 
 function answered(number, question) {
   let answer = JSON.parse(ask(`ask/${number}`, JSON.stringify(question)));
-  while (answer.told) {
-    self.tellCall(...answer.told);
+  while (answer.reported) {
+    self.reportCall(...answer.reported);
     answer = JSON.parse(ask(`ask/${number}`, "null"));
   }
   const { result, error } = answer;
@@ -23,12 +24,12 @@ function answered(number, question) {
 }
 
 self.loadPyodide = async ({ indexURL, stdLibURL }) => {
-  // Two of the files that a reader would wait for.
+  // Fetch two of the files that a reader waits for.
   await (await self.fetch(`${indexURL}pyodide.asm.wasm`)).arrayBuffer();
   await (await self.fetch(stdLibURL)).arrayBuffer();
   const number = ask("start");
   return {
-    // NumPy and Matplotlib are there.
+    // NumPy and Matplotlib are installed.
     unpackArchive(content, _, { extractDir }) {
       if (extractDir === "/course") ask(`unpack/${number}`, content);
     },

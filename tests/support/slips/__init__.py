@@ -20,7 +20,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from solutions import in_check, in_class, part_of, solved
+from solutions import in_check, in_class, part_of, reference, solved
 
 from grading.release import exercises
 from grading.release.cases import Cases, with_values
@@ -87,7 +87,7 @@ def unchanged(exercise: str, part: Part) -> Iterator[Slip]:
 
 def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
     """Return what the function of the part answers with the slip in it; last, if asked again."""
-    names = dict(_given(slip.exercise))
+    names = dict(reference(slip.exercise))
     for code in _functions(slip.exercise).values():
         exec(code, names)
     exec(_compiled(slip.tree), names)
@@ -200,15 +200,6 @@ def _arguments(names: Iterable[str], row: Iterable[Any]) -> dict[str, Any]:
         several = name.split(", ")
         case |= dict(zip(several, value, strict=True)) if len(several) > 1 else {name: value}
     return case
-
-
-@cache
-def _given(exercise: str) -> dict[str, Any]:
-    """Return what the notebook defines."""
-    names: dict[str, Any] = {}
-    for source in solved(exercise):
-        exec(source, names)
-    return names
 
 
 @cache

@@ -1,16 +1,20 @@
 """Submissions for the exercises: right in several ways, and wrong in known ones.
 
-Each file beside this one holds the functions that one learner wrote. A file named ``right_*`` must
-get full points. One named ``wrong_*`` says in ``EXPECT`` which parts must get none, and the key of
-the misconception or of the problem to be named (None: neither is known); all other parts must get
-full points.
-Functions that a file doesn't define are those of the reference solution.
+The tables beside this file, one per exercise, have an entry for each submission:
+
+about: what the learner did, in one sentence.
+code: the functions that the learner wrote. All others are those of the reference solution.
+uses_helpers: whether the code needs the table's `helpers`, which come before it.
+expect: for each part that must get no points, what must be named: the key of a misconception
+    or of a problem, or "not known". All other parts must get full points.
 """
 
 import ast
 import copy
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -29,7 +33,7 @@ class Submission:
 
     @property
     def functions(self) -> set[str]:
-        """Names that the file defines at its top level, functions and others."""
+        """Names that the source defines at its top level, of functions and other values."""
         found = set()
         for node in ast.parse(self.source).body:
             if isinstance(node, ast.FunctionDef):
@@ -39,23 +43,32 @@ class Submission:
         return found
 
 
-def submissions(exercise: str) -> list[Submission]:
-    """The submissions for one exercise, the right ones first."""
-    files = sorted((FOLDER / exercise).glob("*.py"))
-    return [_read(exercise, path) for path in files]
+@cache
+def submissions(exercise: str) -> tuple[Submission, ...]:
+    """Return the submissions for one exercise, the right ones first."""
+    table = tomllib.loads((FOLDER / f"{exercise}.toml").read_text(encoding="utf-8"))
+    helpers = table.pop("helpers", "")
+    return tuple(_submission(exercise, name, helpers, **entry) for name, entry in table.items())
 
 
-def _read(exercise: str, path: Path) -> Submission:
-    source = path.read_text(encoding="utf-8")
-    expected: dict[str, str | None] = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "EXPECT":
-            expected = ast.literal_eval(node.value)
-            lines = source.splitlines(keepends=True)
-            source = "".join(lines[: node.lineno - 1] + lines[node.end_lineno :])
-    if path.name.startswith("right_") == bool(expected):
-        raise ValueError(f"{path.name}: EXPECT belongs to the wrong ones, and only to them")
-    return Submission(exercise, path.stem, source, expected)
+def _submission(
+    exercise: str,
+    name: str,
+    helpers: str,
+    *,
+    about: str,
+    code: str,
+    uses_helpers: bool = False,
+    expect: Mapping[str, str] | None = None,
+) -> Submission:
+    if not about.endswith("."):
+        raise ValueError(f"{exercise}, {name}: about must be a sentence, got {about!r}")
+    if not name.startswith("wrong_" if expect else "right_"):
+        raise ValueError(f"{exercise}, {name}: wrong_ names need expect, and right_ names none")
+    expected = {
+        part: None if named == "not known" else named for part, named in (expect or {}).items()
+    }
+    return Submission(exercise, name, helpers + "\n\n" + code if uses_helpers else code, expected)
 
 
 def hand_in(
@@ -64,7 +77,7 @@ def hand_in(
     source: NotebookNode,
     functions: Mapping[str, str],
 ) -> NotebookNode:
-    """The released notebook with the submission's functions written into its solution cells.
+    """Return the released notebook with the submission's code in its first solution cell.
 
     `functions` maps each part's key to the name of its function. What the submission doesn't
     define is taken from `source`, the notebook with the reference solution.

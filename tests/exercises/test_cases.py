@@ -1,0 +1,217 @@
+"""Cases: what the published ones have, and what each class is asked."""
+
+import itertools
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from solutions import in_check, in_class, part_of, parts
+
+from grading.release.cases import stratified
+from grading.schema.parts import Part
+from roofkit.check.answers import Answer
+from roofkit.check.compare import judge, same
+
+DRAWS = 12
+each_part = pytest.mark.parametrize(
+    ("name", "part"), [pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()]
+)
+classes = pytest.mark.parametrize(
+    "seeds", [range(20), pytest.param(range(20, 60), marks=pytest.mark.long)], ids=["20", "60"]
+)
+
+
+def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
+    """Return some draws of a part."""
+    return [dict(case) for case in itertools.islice(part.draws(random.Random(seed)), DRAWS)]
+
+
+@each_part
+def test_published_cases_have_all_branches(name: str, part: Part) -> None:
+    if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
+        return  # has each unit and both kinds of link, but not each unit with both
+    shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
+    assert shown == part.branches.keys()
+
+
+@each_part
+def test_same_seed_draws_the_same_cases(name: str, part: Part) -> None:
+    assert drawn(part, 7) == drawn(part, 7)
+    assert drawn(part, 7) != drawn(part, 8)
+
+
+@each_part
+def test_drawn_cases_have_the_arguments_of_published_ones(name: str, part: Part) -> None:
+    arguments = {argument for case in part.cases for argument in case}
+    assert all(case.keys() == arguments for case in [*part.cases, *drawn(part, 7)])
+    assert not any(case in part.cases for case in drawn(part, 7))
+
+
+# Relative tolerances: rounding a batch or a ratio is right, rounding a count is not.
+ROUNDED = {
+    "critical-batch",
+    "critical-batch-limit",
+    "ceiling-batch",
+    "delay",
+    "figure",
+    "compute-bound-from",
+}
+SHEET = {"critical-batch": 0.02, "critical-batches": 0.02}  # 298 counts as well as 295
+
+
+@each_part
+def test_a_part_has_the_tolerance_that_its_text_promises(name: str, part: Part) -> None:
+    if name == "h100-spec-sheet":
+        assert part.tolerance == SHEET.get(part.key, 1e-5)
+    else:
+        assert part.tolerance == (0.01 if part.key in ROUNDED else 1e-5)
+
+
+@each_part
+def test_a_value_counts_up_to_the_tolerance_and_no_further(name: str, part: Part) -> None:
+    cases = in_check(name, part.key)
+
+    def passed(factor: float) -> bool:
+        answers = [Answer(scaled(value, factor)) for value in cases.expected]
+        return judge(answers, cases.expected, (), part.tolerance, cases.inputs).passed
+
+    if part.kind != "names":
+        assert passed(1 + 0.9 * part.tolerance)
+        assert not passed(1 + 1.2 * part.tolerance)
+        assert not passed(1 - 1.2 * part.tolerance)
+
+
+def scaled(value: Any, factor: float) -> Any:
+    """Return a value with all numbers in it multiplied."""
+    if isinstance(value, dict):
+        return {key: scaled(entry, factor) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [scaled(entry, factor) for entry in value]
+    return value * factor
+
+
+@classes
+@each_part
+def test_each_class_has_all_strata(name: str, part: Part, seeds: range) -> None:
+    for seed in seeds:
+        if part.kind == "figure":  # drawing the values takes long
+            cases = stratified(name, part, part.draws(random.Random(seed)))
+        else:
+            cases = list(in_class(name, part.key, seed).inputs)
+        assert set().union(*map(part.strata_of, cases)) == part.strata()
+        assert all(part.allowed(**case) for case in cases)
+
+
+@classes
+@each_part
+def test_each_class_exposes_all_misconceptions(name: str, part: Part, seeds: range) -> None:
+    if part.kind == "figure":
+        return  # has two cases; tests/kit/test_figures.py draws them
+    for seed in seeds:
+        found = in_class(name, part.key, seed)
+        for known in found.misconceptions:
+            pairs = zip(known.values, found.expected, strict=True)
+            assert not all(
+                value is not None and same(value, right, part.tolerance) for value, right in pairs
+            ), known.key
+
+
+Cases = list[dict[str, Any]]
+
+
+def options(cases: Cases, *names: str) -> set[tuple[Any, ...]]:
+    """Return the combinations of arguments that occur."""
+    return {tuple(case[name] for name in names) for case in cases}
+
+
+def infinite_small_and_large(batches: list[float]) -> bool:
+    """Return whether there are batches in each range, also beyond what a search would reach."""
+    return (
+        math.inf in batches
+        and any(batch < 1_000 for batch in batches)
+        and any(10_000 < batch < math.inf for batch in batches)
+    )
+
+
+def none_and_all(cases: Cases, values: list[Any], argument: str) -> bool:
+    """Return whether one answer is empty and another names all that is given."""
+    shares = {len(value) / len(case[argument]) for case, value in zip(cases, values, strict=True)}
+    return {0, 1} < shares
+
+
+def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> set[bool]:
+    """Return whether compute decides the lower bound, for each case."""
+    return {
+        math.isclose(flops(**case) / case["peak"], value[0])
+        for case, value in zip(cases, values, strict=True)
+    }
+
+
+BANDWIDTH_UNITS = ("B/s", "GB/s", "TB/s", "Gbit/s")
+# What a question names, as the cases of each class must show it.
+NAMED: dict[tuple[str, str], Callable[[Cases, list[Any]], bool]] = {
+    ("int8-matmul", "bounds"): lambda cases, values: (
+        bound_by(cases, values, lambda B, D, F, **chip: 2 * B * D * F) == {True, False}
+    ),
+    ("int8-weights", "critical-batch"): lambda cases, values: infinite_small_and_large(values),
+    ("int8-weights", "speedup"): lambda cases, values: (
+        1 in values and any(1 < value < 1.999 for value in values)
+    ),
+    ("roofline-plot", "ceiling-batch"): lambda cases, values: infinite_small_and_large(values),
+    ("weight-per-example", "intensity-limit"): lambda cases, values: set(values) == {4, 2, 1, 0.5},
+    ("weight-per-example", "compute-bound-chips"): lambda cases, values: none_and_all(
+        cases, values, "chips"
+    ),
+    ("h100-spec-sheet", "dense-peak"): lambda cases, values: (
+        options(cases, "unit", "sparse")
+        == set(itertools.product(("TFLOP/s", "PFLOP/s"), (True, False)))
+    ),
+    ("h100-spec-sheet", "one-way-bandwidth"): lambda cases, values: (
+        options(cases, "unit", "both_ways")
+        == set(itertools.product(BANDWIDTH_UNITS, (True, False)))
+    ),
+    ("h100-spec-sheet", "critical-batch"): lambda cases, values: (
+        options(cases, "bandwidth_unit") == {(unit,) for unit in BANDWIDTH_UNITS}
+        and options(cases, "peak_unit") == {("TFLOP/s",), ("PFLOP/s",)}
+    ),
+    ("h100-spec-sheet", "critical-batches"): lambda cases, values: (
+        options([sheet for case in cases for sheet in case["sheets"]], "bandwidth_unit")
+        == {(unit,) for unit in BANDWIDTH_UNITS}
+    ),
+    ("h100-spec-sheet", "enough-on"): lambda cases, values: none_and_all(cases, values, "sheets"),
+    ("attention", "compute-bound-from"): lambda cases, values: (
+        math.inf in values
+        and {case["fused"] for case, value in zip(cases, values, strict=True) if value < math.inf}
+        == {True, False}
+    ),
+    ("attention", "sequences-that-fit"): lambda cases, values: {0} < set(values),
+    ("attention", "step-bounds"): lambda cases, values: (
+        bound_by(cases, values, lambda B, parameters, **others: 2 * B * parameters) == {True, False}
+    ),
+    ("many-chips", "bytes-sent"): lambda cases, values: {0} < set(values),
+    ("many-chips", "times"): lambda cases, values: len({a > b for a, b in values}) == 2,
+    ("many-chips", "speedup"): lambda cases, values: min(values) < 1 < max(values),
+}
+
+
+@classes
+@pytest.mark.parametrize(("name", "key"), NAMED)
+def test_each_class_is_asked_for_all_that_a_question_names(
+    name: str, key: str, seeds: range
+) -> None:
+    for seed in seeds:
+        found = in_class(name, key, seed)
+        assert NAMED[name, key](list(found.inputs), list(found.expected)), seed
+
+
+@classes
+def test_each_class_draws_figures_with_sizes_out_of_order(seeds: range) -> None:
+    part = part_of("roofline-plot", "figure")
+    for seed in seeds:
+        cases = stratified("roofline-plot", part, part.draws(random.Random(seed)))
+        steps = [np.sign(np.diff(case["sizes"])) for case in cases]
+        assert any(len(set(signs.tolist())) == 2 for signs in steps)
+        assert len({tuple(case["batches"]) for case in cases}) == 2

@@ -1,0 +1,153 @@
+"""Reference solutions against rooflib, which solves on its own, and against worked numbers."""
+
+import itertools
+import math
+import random
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from oracles import ORACLES, bounds_of, kernel
+from solutions import part_of, parts, reference
+
+import rooflib as rl
+from grading.schema.parts import Part
+
+DRAWS = 12
+# More draws for exercises whose answers nothing else in the book works out.
+SEEDS = {"attention": range(1, 31), "many-chips": range(1, 31)}
+EXACT = 1e-9
+V5E = rl.chip("TPU v5e")
+
+
+def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
+    """Return some draws of a part."""
+    return [dict(case) for case in itertools.islice(part.draws(random.Random(seed)), DRAWS)]
+
+
+def curves(name: str, function: str, case: Any) -> dict[int, list[float]]:
+    """Return the values of each curve that the reference draws."""
+    ax = Figure().add_subplot()
+    reference(name)[function](ax, **case)
+    return dict(zip(case["sizes"], (line.get_ydata().tolist() for line in ax.lines), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"), [pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()]
+)
+def test_reference_agrees_with_rooflib(name: str, part: Part) -> None:
+    cases = [case for seed in SEEDS.get(name, (1, 2)) for case in drawn(part, seed)]
+    for case in [*part.cases, *cases]:
+        wanted = ORACLES[name][part.key](**case)
+        if part.kind == "figure":
+            got = curves(name, part.function, case)
+            assert got.keys() == wanted.keys()
+            for size, values in wanted.items():
+                assert got[size] == pytest.approx(values, rel=EXACT, abs=0)
+        elif part.kind == "names":
+            assert sorted(reference(name)[part.function](**case)) == sorted(wanted), case
+        else:
+            got = reference(name)[part.function](**case)
+            assert got == pytest.approx(wanted, rel=EXACT, abs=0), case
+
+
+def test_int8_matmul_is_compute_bound_from_243_rows() -> None:
+    book = reference("int8-matmul")
+    assert book["peak"] / book["bandwidth"] == pytest.approx(486, abs=0.5)
+    assert round(book["critical_batch"](book["peak"], book["bandwidth"])) == 243
+
+
+def test_int8_weights_halve_the_critical_batch_only_in_the_limit() -> None:
+    book = reference("int8-weights")
+    assert book["critical_batch_limit"](V5E.peak(), V5E.bandwidth) == pytest.approx(120, abs=0.5)
+    assert round(book["critical_batch"](4096, 4096, V5E.peak(), V5E.bandwidth)) == 136
+    assert book["critical_batch"](256, 256, V5E.peak(), V5E.bandwidth) == math.inf
+
+
+def test_smaller_matrix_reaches_the_ceiling_at_1_66_times_the_batch() -> None:
+    book = reference("roofline-plot")
+    delay = book["delay"](1024, 4096, V5E.peak(), V5E.bandwidth)
+    assert delay == pytest.approx(1.66, abs=0.005)
+    small = book["ceiling_batch"](1024, 1024, V5E.peak(), V5E.bandwidth)
+    assert small == pytest.approx(226, abs=1)
+
+
+def test_weights_per_example_are_compute_bound_on_no_chip() -> None:
+    book = reference("weight-per-example")
+    assert len(book["catalogue"]) == len(rl.chips())
+    assert book["compute_bound_chips"](book["catalogue"], 1) == []
+    assert book["intensity"](64, 4096, 4096) == pytest.approx(2, rel=1e-3)
+
+
+def test_h100_has_a_critical_batch_of_295_and_298_counts_as_well() -> None:
+    book = reference("h100-spec-sheet")
+    sheet = {key: value for key, value in book["h100"].items() if key != "name"}
+    batch = book["critical_batch"](**sheet)
+    assert round(batch) == 295
+    tolerance = part_of("h100-spec-sheet", "critical-batch").tolerance
+    assert pytest.approx(batch, rel=tolerance) == 1e15 / 3.35e12
+
+
+def test_other_sheets_have_the_published_critical_batches() -> None:
+    book = reference("h100-spec-sheet")
+    table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
+    batches = book["critical_batches"](book["sheets"])
+    assert {name: round(batches[name]) for name in table} == table
+
+
+def test_decode_intensity_tends_to_the_group_size() -> None:
+    book = reference("attention")
+    assert book["decode_limit"](64, 8, 2) == 8  # Llama 3 70B: its heads share in groups of 8
+    assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
+
+
+def test_a_sequence_takes_as_much_memory_as_published() -> None:
+    fits = reference("attention")["sequences_that_fit"]
+    # How To Scale Your Model, "All About Transformer Inference": 6.7 GB for Llama 2 13B.
+    llama = {"weights": 26e9, "S": 8192, "layers": 40, "K": 40, "H": 128, "kv_bytes": 2}
+    assert fits(26e9 + 3 * 6.72e9, **llama) == 3
+    assert fits(26e9 + 3 * 6.70e9, **llama) == 2
+
+
+def test_prefill_turns_compute_bound_at_the_length_of_the_reference() -> None:
+    part = part_of("attention", "compute-bound-from")
+    found = set()
+    for case in itertools.chain(part.cases, *(drawn(part, seed) for seed in range(20))):
+        shape = {key: case[key] for key in ("N", "K", "H", "fused")}
+        shape |= {"q_bytes": case["width"], "kv_bytes": case["width"]}
+        chip = {key: case[key] for key in ("peak", "bandwidth")}
+        length = reference("attention")["compute_bound_from"](**case)
+        below = 10**9 if length == math.inf else math.ceil(length) - 1
+        assert bounds_of(kernel(T=below, S=below, **shape), **chip).binding == "HBM"
+        if length < math.inf:
+            above = {"T": below + 2, "S": below + 2}
+            assert bounds_of(kernel(**above, **shape), **chip).binding == "compute"
+        found.add((case["fused"], length < math.inf))
+    assert found == {(True, True), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
+def test_step_bounds_agree_with_a_decode_step_of_a_model(model: rl.Model) -> None:
+    bounds, B, S = reference("attention")["step_bounds"], 8, 2048
+    step = model.decode(B, S)
+    attention = model.layers * rl.attention(B, 1, S, model.N, model.K, model.H).flops
+    used = model.parameters - (0 if model.tied else model.vocabulary * model.D)
+    sizes = {"parameters": used, "width": 2, "per_position": model.kv_bytes_per_token()}
+    traffic, _ = bounds(B, S, **sizes, peak=1e30, bandwidth=1)
+    arithmetic, _ = bounds(B, S, **sizes, peak=1, bandwidth=1e30)
+    assert traffic == pytest.approx(step.bytes, rel=1e-3)
+    assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
+
+
+def test_two_four_and_eight_v5e_need_the_widths_of_the_chapter() -> None:
+    first_depth, link = reference("many-chips")["first_depth"], V5E.link("ICI").bandwidth
+    widths = [first_depth(N, V5E.peak(), link) for N in (2, 4, 8)]
+    assert widths == [8_756, 26_267, 61_289]
+
+
+@pytest.mark.parametrize("N", [2, 3, 8, 64])
+def test_delays_double_the_time_at_the_equal_size(N: int) -> None:
+    book = reference("many-chips")
+    size = book["equal_size"](N, 4.5e10, 2e-6)
+    with_delay = book["all_reduce_time"](size, N, 4.5e10, 2e-6)
+    assert with_delay == pytest.approx(2 * book["all_reduce_time"](size, N, 4.5e10, 0))

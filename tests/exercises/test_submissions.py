@@ -1,0 +1,132 @@
+"""Submissions: each gets its points and its hint, and no class lets a wrong one pass."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib
+import pytest
+from solutions import NAMES, asked, defined, in_check, in_class, part_of
+from submissions import Submission, hand_in, submissions
+
+from grading.release import exercises
+from grading.release.cases import Cases
+from grading.schema.parts import Part
+from roofkit.check.answers import Answer, ask_all
+from roofkit.check.compare import Verdict, judge, same
+
+matplotlib.use("agg")
+
+ALL = [pytest.param(s, id=f"{s.exercise}/{s.name}") for name in NAMES for s in submissions(name)]
+PARTS = [
+    pytest.param(name, part.key, id=f"{name}/{part.key}")
+    for name in NAMES
+    for part in exercises.load(name).parts
+]
+# Only a published case tells these from a right answer, since hidden ones hardly repeat a value.
+TOLD_BY_PUBLISHED_CASES = {
+    *itertools.product(
+        ("wrong_kept_for_the_batch", "wrong_kept_for_the_width"),
+        ("bytes-moved", "operations", "intensity", "critical-batch", "times", "bounds"),
+    ),
+    ("wrong_kept_for_the_width", "compute-bound-chips"),
+    ("wrong_empties", "intensity-limit"),
+    ("wrong_empties", "compute-bound-chips"),  # may have an empty list to empty first
+    ("wrong_early_end", "enough-on"),  # names none where there are none, without sheets too
+    ("wrong_sum", "dense-peak"),
+    ("wrong_with_the_bound", "ceiling-batch"),  # large batches are near multiples of anything
+}
+
+
+def functions(submission: Submission) -> dict[str, Any]:
+    """Return what the notebook with this submission in it defines."""
+    keys = {part.key: part.function for part in exercises.load(submission.exercise).parts}
+    book = exercises.source(submission.exercise)
+    cells = hand_in(submission, book, book, keys).cells
+    code = [c.source for c in cells if c.cell_type == "code" and not exercises.is_check(c)]
+    return defined(tuple(code))
+
+
+def verdict(found: list[Answer], part: Part, cases: Cases) -> Verdict:
+    """Judge the first of the answers, one for each case; the last was asked for again."""
+    count = len(cases.inputs)
+    shown = [found[-1]] * count if found[-1].problem else found[:count]
+    return judge(shown, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
+
+
+def is_reference_figure(submission: Submission, part: Part) -> bool:
+    """Return whether the submission draws what the reference does, which takes long."""
+    return (
+        part.kind == "figure"
+        and part.key not in submission.expected
+        and not {part.function, "attainable"} & submission.functions
+    )
+
+
+@pytest.mark.filterwarnings("ignore:this is only the least traffic")
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("submission", ALL)
+def test_submission_gets_its_points_and_its_hint(submission: Submission) -> None:
+    name, names = submission.exercise, functions(submission)
+    for part in exercises.load(name).parts:
+        if is_reference_figure(submission, part):
+            continue
+        found = list(ask_all(names[part.function], asked(name, part.key, 0).inputs, part.kind))
+        for cases in (in_check(name, part.key), asked(name, part.key, 0)):
+            said = verdict(found, part, cases)
+            assert said.passed == (part.key not in submission.expected), (part.key, said)
+            assert said.passed or said.cause == (submission.expected[part.key] or ""), part.key
+
+
+@pytest.mark.parametrize(("name", "key"), PARTS)
+def test_each_part_has_a_submission_that_gets_it_wrong(name: str, key: str) -> None:
+    assert any(key in submission.expected for submission in submissions(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_exercise_has_a_right_submission(name: str) -> None:
+    assert any(not submission.expected for submission in submissions(name))
+
+
+def is_wrong(function: Callable[..., Any], part: Part, cases: Cases) -> bool:
+    """Return whether an answer is wrong, or fails when asked again; stop at the first one."""
+    found = ask_all(function, cases.inputs, part.kind)
+    for expected, answer in zip(cases.expected, found, strict=False):
+        if answer.problem or not same(answer.value, expected, part.tolerance):
+            return True
+    return bool(next(found).problem)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("classes", [20, pytest.param(60, marks=pytest.mark.long)])
+def test_no_class_lets_a_wrong_answer_pass(name: str, classes: int) -> None:
+    """By the hidden cases alone, although the published ones tell as well."""
+    for submission in submissions(name):
+        names = functions(submission)
+        for key in submission.expected:
+            part = part_of(name, key)
+            if part.kind == "figure" or (submission.name, key) in TOLD_BY_PUBLISHED_CASES:
+                continue
+            function = names[part.function]
+            passing = [
+                seed
+                for seed in range(classes)
+                if not is_wrong(function, part, in_class(name, key, seed))
+            ]
+            assert not passing, (submission.name, key, passing)
+
+
+@pytest.mark.filterwarnings("ignore:this is only the least traffic")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_right_answer_is_right_in_each_class(name: str) -> None:
+    for submission in submissions(name):
+        if submission.expected:
+            continue
+        names = functions(submission)
+        for part in exercises.load(name).parts:
+            if part.kind == "figure":
+                continue
+            for seed in range(8):
+                cases = in_class(name, part.key, seed)
+                assert not is_wrong(names[part.function], part, cases), (part.key, seed)

@@ -1,0 +1,67 @@
+"""The usual figure with other words at its axes: other languages, units and prefixes, and slips."""
+
+from .base import register_words
+
+BATCH = "batch (tokens)"
+RATE = "attainable (FLOP/s)"
+TERA, GIGA = 1e12, 1e9
+
+# Name, label of x, label of y, and the values' unit in FLOP/s.
+RIGHT = [
+    ("right_chinese_labels", "批量大小", "可达性能FLOP/s", 1),
+    (
+        "right_cyrillic_unit",
+        "размер пакета",
+        "достижимая производительность, ТФЛОП/с",  # noqa: RUF001
+        TERA,
+    ),
+    ("right_flops_in_capitals", "B", "attainable FLOPS", 1),
+    ("right_french_labels", "Taille du lot", "Débit atteignable (opérations par seconde)", 1),
+    (
+        "right_german_labels",
+        "Batchgröße (Zeilen)",
+        "Erreichbare Leistung in Billionen FLOP/s",
+        TERA,
+    ),
+    ("right_hungarian_words", "kötegméret", "billió művelet másodpercenként", TERA),
+    ("right_japanese_labels", "バッチサイズ", "達成可能な演算性能 [GFLOP/秒]", GIGA),
+    ("right_peak_in_label", BATCH, "attainable FLOP/s (of 197 TFLOP/s)", 1),
+    ("right_power_of_ten", "$B$", "attainable [10^12 FLOP/s]", TERA),
+    ("right_russian_labels", "Размер батча", "Достижимая скорость, TFLOP/\u0441", TERA),
+    ("right_tera_operations", "rows of X", "throughput in TOP/s", TERA),
+    ("right_tex_unit", "batch size $B$", r"$\mathrm{TFLOP \cdot s^{-1}}$", TERA),
+    ("right_tokens_at_a_time", "tokens multiplied at a time", "FLOPs per second", 1),
+    ("right_top_speed", BATCH, "Top speed (FLOP/s)", 1),
+    ("right_trillion", BATCH, "trillion FLOP/s", TERA),
+]
+
+# Name, what must be named, label of x, label of y, and the values' unit in FLOP/s.
+WRONG = [
+    ("wrong_bytes_per_second", "figure-unit", BATCH, "attainable (bytes/s)", 1),
+    ("wrong_count_label", "figure-rate", BATCH, "FLOP", 1),
+    (
+        "wrong_cyrillic_prefix",
+        None,
+        "размер пакета",
+        "достижимая производительность, ГФЛОП/с",  # noqa: RUF001
+        TERA,
+    ),
+    ("wrong_intensity_label", "figure-rate", BATCH, "intensity (FLOP/byte)", 1),
+    ("wrong_intensity_on_x", "figure-batch", "arithmetic intensity (FLOP/byte)", RATE, 1),
+    ("wrong_kilo", None, BATCH, "GFLOP/s", TERA),
+    ("wrong_log_label", "figure-unit", "batch", "log10 of bytes", 1),
+    ("wrong_many_flop", "figure-rate", BATCH, "TFLOP", 1),
+    ("wrong_no_unit", "figure-unit", BATCH, "attainable throughput", 1),
+    ("wrong_number_of_flops", "figure-rate", BATCH, "number of FLOPs", 1),
+    ("wrong_per_token", "figure-rate", BATCH, "FLOP per token", 1),
+    ("wrong_size_on_x", "figure-batch", "D = F", RATE, 1),
+    ("wrong_time_in_chinese", "figure-batch", "时间", RATE, 1),
+    ("wrong_time_label", "figure-batch", "time (s)", RATE, 1),
+    ("wrong_time_per_batch", "figure-batch", "time per batch (ms)", RATE, 1),
+    ("wrong_x", "figure-batch", "x", RATE, 1),
+]
+
+for _name, *_labels in RIGHT:
+    register_words(_name, None, *_labels)
+for _name, *_labels in WRONG:
+    register_words(_name, *_labels)

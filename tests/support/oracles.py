@@ -1,0 +1,221 @@
+"""What the exercises ask, answered by rooflib: oracles for the reference solutions."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import rooflib as rl
+
+
+def chip_with(peak: float, bandwidth: float) -> rl.Chip:
+    """Return a chip with these rates."""
+    return rl.Chip("given", {"int8": peak, "bf16": peak}, bandwidth, 16e9)
+
+
+def int8(B: Any, D: Any, F: Any) -> rl.Operation:
+    return rl.matmul(B, D, F, x="int8")
+
+
+def mixed(B: Any, D: Any, F: Any, w: str = "int8") -> rl.Operation:
+    return rl.matmul(B, D, F, x="bf16", w=w)
+
+
+def per_example(B: Any, D: Any, F: Any) -> rl.Operation:
+    return rl.matmul_per_example(B, D, F, x="int8")
+
+
+def bounds_of(op: rl.Operation, peak: float, bandwidth: float) -> rl.Bounds:
+    return rl.bound(op, chip_with(peak, bandwidth))
+
+
+def critical_batch(D: float, F: float, peak: float, bandwidth: float) -> Any:
+    return rl.critical_batch(chip_with(peak, bandwidth), D, F, w="int8")
+
+
+def sheet_chip(peak, peak_unit, sparse, bandwidth, bandwidth_unit, name="sheet") -> rl.Chip:
+    source = rl.data_points()[0].source
+    compute = rl.DataPoint(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
+    units = {"B/s": (1e-9, "GB/s")}  # rooflib's table of units starts at the first prefix
+    factor, unit = units.get(bandwidth_unit, (1, bandwidth_unit))
+    memory = rl.DataPoint(name, "bandwidth", bandwidth * factor, unit, source)
+    return rl.Chip(name, {"bf16": compute.value}, memory.value, 80e9)
+
+
+def link_bandwidth(printed: float, unit: str, both_ways: bool) -> float:
+    factor, unit = {"B/s": (1e-9, "GB/s")}.get(unit, (1, unit))
+    source = rl.data_points()[0].source
+    return rl.DataPoint("any", "link", printed * factor, unit, source, two_way=both_ways).value
+
+
+DTYPES = {0.5: "int4", 1: "int8", 2: "bf16", 4: "fp32"}
+
+
+def kernel(
+    B: int = 1,
+    T: int = 1,
+    S: int = 1,
+    N: int = 1,
+    K: int = 1,
+    H: int = 1,
+    q_bytes: float = 2,
+    kv_bytes: float = 2,
+    fused: bool = True,
+) -> rl.Operation:
+    types = {"x": DTYPES[q_bytes], "kv": DTYPES[kv_bytes], "compute": "bf16"}
+    return rl.attention(B, T, S, N, K, H, causal=False, fused=fused, softmax=False, **types)
+
+
+def compute_bound_from(
+    N: int, K: int, H: int, width: float, peak: float, bandwidth: float, fused: bool
+) -> float:
+    """Return the length by extrapolation from prompts of one and two tokens.
+
+    FLOPs grow with the square of the length; bytes have a linear part and a square one.
+    """
+    one, two = (kernel(1, T, T, N, K, H, width, width, fused) for T in (1, 2))
+    square = (two.bytes - 2 * one.bytes) / 2
+    ridge = chip_with(peak, bandwidth).ridge()
+    room = one.flops - ridge * square
+    return ridge * (one.bytes - square) / room if room > 0 else math.inf
+
+
+def sequences_that_fit(
+    capacity: float, weights: float, S: int, layers: int, K: int, H: int, kv_bytes: float
+) -> int:
+    """Return how many sequences fit, added one by one."""
+    each, found = S * rl.kv_bytes_per_token(layers, K, H, DTYPES[kv_bytes]), 0
+    while weights + (found + 1) * each <= capacity:
+        found += 1
+    return found
+
+
+def decode_step(
+    B: int, S: int, parameters: float, width: float, per_position: float, **chip: float
+) -> tuple[Any, Any]:
+    loaded = parameters * width + B * S * per_position
+    found = bounds_of(rl.operation(2 * B * parameters, loaded), **chip)
+    return found.lower, found.upper
+
+
+def sharded(B: int, D: int, F: int, N: int, peak: float, link: float) -> rl.Bounds:
+    chip = dataclasses.replace(chip_with(peak, 1e30), links=(rl.Link("ring", link),))
+    return rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring")
+
+
+def speedup(B: int, D: int, F: int, N: int, peak: float, bandwidth: float, link: float) -> float:
+    chip = dataclasses.replace(chip_with(peak, bandwidth), links=(rl.Link("ring", link),))
+    alone = rl.bound(rl.matmul(B, D, F), chip)
+    return alone.lower / rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring").lower
+
+
+def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
+    """Return the sum over the steps of a ring: one piece and one delay each."""
+    ring = rl.Link("ring", link, latency=delay)
+    piece = rl.operation(flops=0, bytes=0, sent=size / N, hops=1)
+    chip = dataclasses.replace(chip_with(1, 1), links=(ring,))
+    return sum(rl.bound(piece, chip, ring).lower for _ in range(2 * (N - 1)))
+
+
+ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "many-chips": {
+        "bytes-sent": rl.all_reduce,
+        "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
+        "first-depth": lambda N, peak, link: rl.first_whole_from(
+            rl.critical_depth(
+                dataclasses.replace(chip_with(peak, 1), links=(rl.Link("ring", link),)), "ring", N
+            )
+        ),
+        "speedup": speedup,
+        "all-reduce-time": all_reduce_time,
+        "equal-size": lambda N, link, delay: (
+            N * rl.Link("ring", link, latency=delay).half_bandwidth_size
+        ),
+    },
+    "attention": {
+        "operations": lambda **size: kernel(**size).flops,
+        "bytes-moved": lambda **size: kernel(**size).bytes,
+        "decode-intensity": lambda **size: kernel(**size).intensity,
+        "decode-limit": lambda N, K, kv_bytes: (
+            kernel(S=10**13, N=N, K=K, kv_bytes=kv_bytes).intensity
+        ),
+        "compute-bound-from": compute_bound_from,
+        "sequences-that-fit": sequences_that_fit,
+        "step-bounds": decode_step,
+    },
+    "int8-matmul": {
+        "bytes-moved": lambda **size: (int8(**size).loaded, int8(**size).written),
+        "operations": lambda **size: int8(**size).flops,
+        "intensity": lambda **size: int8(**size).intensity,
+        "intensity-small-batch": lambda B, D, F: int8(B, 1e13, 1e13).intensity,
+        "critical-batch": lambda **chip: rl.critical_batch_limit(chip_with(**chip), x="int8"),
+        "times": lambda B, D, F, **chip: tuple(bounds_of(int8(B, D, F), **chip).times.values()),
+        "bounds": lambda B, D, F, **chip: (
+            bounds_of(int8(B, D, F), **chip).lower,
+            bounds_of(int8(B, D, F), **chip).upper,
+        ),
+    },
+    "int8-weights": {
+        "intensity": lambda **size: mixed(**size).intensity,
+        "critical-batch-limit": lambda **chip: rl.critical_batch_limit(chip_with(**chip), w="int8"),
+        "critical-batch": critical_batch,
+        "speedup": lambda B, D, F, **chip: (
+            bounds_of(mixed(B, D, F, w="bf16"), **chip).lower
+            / bounds_of(mixed(B, D, F), **chip).lower
+        ),
+    },
+    "roofline-plot": {
+        "attainable": lambda B, D, F, **chip: bounds_of(mixed(B, D, F), **chip).attainable,
+        "ceiling-batch": critical_batch,
+        "delay": lambda small, large, **chip: (
+            critical_batch(small, small, **chip) / critical_batch(large, large, **chip)
+        ),
+        "figure": lambda sizes, batches, **chip: {
+            size: bounds_of(mixed(np.array(batches), size, size), **chip).attainable.tolist()
+            for size in sizes
+        },
+    },
+    "weight-per-example": {
+        "operations": lambda **size: per_example(**size).flops,
+        "bytes-moved": lambda **size: per_example(**size).bytes,
+        "intensity": lambda **size: per_example(**size).intensity,
+        "intensity-limit": lambda B, bytes_per_element: (
+            per_example(B, 1e13, 1e13).intensity / bytes_per_element
+        ),
+        "compute-bound-chips": lambda chips, bytes_per_element: [
+            name
+            for name, (peak, bandwidth) in chips.items()
+            if bounds_of(
+                rl.operation(
+                    flops=per_example(1, 1e9, 1e9).flops,
+                    bytes=per_example(1, 1e9, 1e9).bytes * bytes_per_element,
+                ),
+                peak,
+                bandwidth,
+            ).binding
+            == "compute"
+        ],
+    },
+    "h100-spec-sheet": {
+        "dense-peak": lambda printed, unit, sparse: sheet_chip(
+            printed, unit, sparse, 1, "TB/s"
+        ).peak("bf16"),
+        "one-way-bandwidth": link_bandwidth,
+        "critical-batch": lambda **sheet: rl.critical_batch_limit(sheet_chip(**sheet)),
+        "critical-batches": lambda sheets: {
+            sheet["name"]: rl.critical_batch_limit(sheet_chip(**sheet)) for sheet in sheets
+        },
+        "enough-on": lambda sheets, sequences, length: [
+            sheet["name"]
+            for sheet in sheets
+            if bounds_of(
+                rl.matmul(sequences * length, 1e13, 1e13),
+                sheet_chip(**sheet).peak("bf16"),
+                sheet_chip(**sheet).bandwidth,
+            ).binding
+            == "compute"
+        ],
+    },
+}

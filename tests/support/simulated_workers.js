@@ -1,0 +1,49 @@
+// Simulated workers on a machine of 100 GFLOP/s and 20 GB/s, with a simulated clock.
+// test_browser_roof.py sets the disturbances: `tick` of the clock in ms; `jumps`, the share of time
+// lost; `slices` in ms, every second of which goes to another program; `late`, ms by which the second
+// worker starts later; `fades`, the share of speed lost by the end; `cached`, the factor by which a
+// matmul is faster than its roof.
+
+let at = 1e12;
+let asked = 0;
+const m = { tick: 0.1, jumps: 0, slices: 0, late: 0, fades: 0, cached: 1 };
+Object.assign(m, given.machine);
+const pool = {
+  bytes: 60e6,
+  now: () => at,
+  async clockSteps(time) {
+    at += time;
+    const steps = Array(Math.round((time * (1 - m.jumps)) / m.tick)).fill(m.tick);
+    if (m.jumps) steps.push(time * m.jumps);
+    return [steps, steps];
+  },
+  async record(task, chunk, length, samples) {
+    asked += 1;
+    const begin = at + 5;
+    const end = begin + samples * length;
+    const { flops, bytes } = counted(task);
+    const inCache = task.kernel === "read" && task.bytes < 20e6;
+    const whole = 1e3 * Math.max(flops / 100e9, inCache ? 0 : bytes / 20e9);
+    const faster = task.kernel === "multiply" ? m.cached : 1;
+    const records = [0, 1].map((worker) => {
+      const points = [[begin - 1 + worker * m.late, 0]];
+      let [clock, done] = points[0];
+      let busy = 0;
+      while (clock < end + 1) {
+        const faded = asked > 16 ? 1 - m.fades : 1;
+        const round = (2 * whole) / faster / faded;
+        const rounds = Math.max(1, Math.round(chunk / round));
+        const before = m.slices ? Math.floor(busy / m.slices) : 0;
+        busy += rounds * round;
+        const stolen = m.slices ? (Math.floor(busy / m.slices) - before) * m.slices : 0;
+        clock += rounds * round + stolen;
+        done += rounds;
+        points.push([clock, done]);
+      }
+      return points;
+    });
+    at = end + 1;
+    return { records, begin, end, length };
+  },
+};
+const stages = [];
