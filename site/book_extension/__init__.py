@@ -1,4 +1,4 @@
-"""What the book adds to Sphinx: values in prose, figures as SVG, pages that need no network.
+"""Sphinx extension of the book: values in prose, figures as SVG, pages without network.
 
 Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 """
@@ -10,14 +10,13 @@ if TYPE_CHECKING:
 
 
 def setup(app: "Sphinx") -> dict[str, object]:
-    # Here, because `make lab` uses modules of this package and need not wait for Sphinx.
+    # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
         downloads,
         figures,
         fonts,
-        lean,
-        licences,
+        licenses,
         list_of_works,
         maths,
         pages,
@@ -32,24 +31,20 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.add_role("eval", values.ValueRole(), override=True)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
-    app.add_directive("api", api.Api)
-    # Before others look for what is missing (500), and Sphinx warns.
-    app.connect("missing-reference", api.leave_types_alone, priority=400)
+    api.setup(app)
     # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("doctree-read", tables.label_cells)
     maths.setup(app)
-    theme.drop_thebe(app)
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
-    app.connect("builder-inited", licences.write_texts)
+    app.connect("builder-inited", licenses.write_texts)
     app.connect("html-page-context", downloads.offer_notebook)
     app.connect("html-page-context", terms.write_terms)
     app.connect("env-updated", list_of_works.empty_entries)
     app.connect("build-finished", search.keep_terms)
-    app.connect("build-finished", lean.leave_out_comments)
-    # After the others have added their files.
+    # After all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
     # After those of the theme and of other extensions, which have 500.
     app.add_css_file("course.css", priority=900)

@@ -1,4 +1,4 @@
-"""Each page as a notebook to download: what the page says as plain Markdown, and its cells."""
+"""Pages as notebooks to download."""
 
 from pathlib import Path
 from typing import Any
@@ -7,10 +7,10 @@ import nbformat
 from docutils import nodes
 from jupyter_cache import get_cache
 from nbformat import NotebookNode
-from notebooks.page_download import download_notebook
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from .page_download import download_notebook
 from .values import is_hidden
 
 NAMES = {"figure": "Fig.", "table": "Table"}
@@ -19,7 +19,7 @@ NAMES = {"figure": "Fig.", "table": "Table"}
 def offer_notebook(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Write a page's notebook next to the page, and tell the template of it."""
+    """Write a page's notebook next to the page, and pass its name to the template."""
     found = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
     if doctree is None or app.builder.format != "html" or not found.exists():
         return
@@ -36,7 +36,7 @@ def offer_notebook(
 
 
 def with_outputs(notebook: NotebookNode, cache: str) -> NotebookNode:
-    """A notebook of the build with what its cells gave, from the folder of MyST-NB's cache.
+    """Return a notebook of the build with its outputs from MyST-NB's cache.
 
     MyST-NB shows on the page what it has kept from an earlier build, but leaves it out of the
     notebook that it writes.
@@ -51,7 +51,7 @@ def with_outputs(notebook: NotebookNode, cache: str) -> NotebookNode:
 
 
 def numbers(env: BuildEnvironment, page: str) -> dict[str, str]:
-    """The numbers of a page's figures and tables, as the page shows them, by their id."""
+    """Return the numbers of a page's figures and tables, as shown, by id."""
     return {
         name: f"{NAMES[kind]} {'.'.join(map(str, number))}"
         for kind, found in env.toc_fignumbers.get(page, {}).items()
@@ -61,5 +61,5 @@ def numbers(env: BuildEnvironment, page: str) -> dict[str, str]:
 
 
 def is_to_be_run(cell: NotebookNode) -> bool:
-    """Is this code that a reader sees, and may want to change?"""
+    """Return whether a cell is code that readers see and may change."""
     return cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])

@@ -1,4 +1,4 @@
-"""Figures that cells draw, put into the page as SVG, so that css can set their colours."""
+"""Figures of cells as inline SVG, so that CSS can set their colors."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
-    """Replace each image that a cell wrote as SVG by the SVG itself."""
+    """Replace each SVG image of a cell's output by the SVG itself."""
     found = [
         image
         for image in doctree.findall(nodes.image)

@@ -1,4 +1,4 @@
-"""The letters of the site: families from packages, cut down to what the pages use."""
+"""The site's fonts, from packages, reduced to the characters that the pages use."""
 
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -38,7 +38,7 @@ MATHS_RANGES = [
 
 
 def write_fonts(app: Sphinx) -> None:
-    """Put each face into the site, unless it is there."""
+    """Write each font face into the site, unless it exists."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir) / "_static" / "fonts"
@@ -50,7 +50,7 @@ def write_fonts(app: Sphinx) -> None:
 
 
 def sources() -> Iterator[tuple[Path, list[tuple[int, int]]]]:
-    """The file of each face, and what of it the pages use."""
+    """Yield each face's file and the Unicode ranges that the pages use."""
     for package, faces in FACES.items():
         for face in faces:
             yield font_file(package, face), RANGES
@@ -63,7 +63,7 @@ def font_file(package: str, face: str) -> Path:
 
 
 def cut(source: Path, target: Path, ranges: list[tuple[int, int]]) -> None:
-    """Write the part of a TrueType font that the pages use, compressed."""
+    """Write a compressed TrueType font with only these ranges."""
     options = subset.Options(flavor="woff", hinting=False)
     font = subset.load_font(str(source), options)
     subsetter = subset.Subsetter(options)

@@ -1,11 +1,11 @@
-"""The list of works: each stands in it once, also when only some pages are built anew."""
+"""Fix for the bibliography: list each work once after an incremental build."""
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 
 def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Take out of the entries what an earlier build wrote into them; name the pages with lists.
+    """Clear entries written by an earlier build; return the pages with bibliographies.
 
     These are written anew each time, since a work may be cited now that was not before.
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML, set when a page is built: they need no script, and can be read aloud."""
+"""Formulas as MathML, made at build time: no script needed, and screen readers read them."""
 
 import html
 import re
@@ -22,11 +22,11 @@ KEPT = "&<>"
 
 
 class UnknownFormula(ValueError):
-    """A formula with something in it that cannot be set."""
+    """Raised for a formula that cannot be converted."""
 
 
 def mathml(tex: str, display: str) -> str:
-    """The formula as an element of HTML. `display` is "inline" or "block".
+    """Convert a formula to MathML. `display` is "inline" or "block".
 
     Raises UnknownFormula for a command that the converter does not know: it would print its name.
     """

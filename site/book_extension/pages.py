@@ -1,4 +1,4 @@
-"""Reading pages: every page is a notebook, and what goes wrong names file and line."""
+"""Parser of pages: every page is a notebook, and errors name file and line."""
 
 from docutils import nodes
 from myst_nb.core.execute import ExecutionError
@@ -12,19 +12,19 @@ from .prose import expressions
 
 
 class PageError(SphinxError):
-    """A page that cannot be built."""
+    """Raised for a page that cannot be built."""
 
     category = "Page error"
 
 
 def read_pages_with_values(app: Sphinx, config: Config) -> None:
-    """Have MyST-NB read every page through our reader."""
+    """Make MyST-NB read every page with `values.read_page`."""
     reader_options = {"myst_extensions": sorted(config.myst_enable_extensions)}
     config.nb_custom_formats = {".md": ["book_extension.values.read_page", reader_options, False]}
 
 
 class PageParser(Parser):  # type: ignore[misc]
-    """MyST-NB's parser, strict about the header and with errors that say where."""
+    """MyST-NB's parser that requires the jupytext header and reports where a cell failed."""
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         path = self.env.doc2path(self.env.docname, base=False)
@@ -38,7 +38,7 @@ class PageParser(Parser):  # type: ignore[misc]
 
 
 def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
-    """One line that names the place and the exception, then the traceback of the failing cell."""
+    """Return a line with the place and the exception, then the failing cell's traceback."""
     reason = f"{getattr(failure, 'ename', '')}: {getattr(failure, 'evalue', failure)}"
     for expression, line in expressions(text):
         if f"{{eval}}`{expression}`" in reason:

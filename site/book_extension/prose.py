@@ -1,4 +1,4 @@
-"""Finding roles in Markdown source without being fooled by code."""
+"""Search for roles in Markdown source that ignores code."""
 
 import re
 from collections.abc import Container, Iterator
@@ -12,7 +12,7 @@ EVAL = re.compile(r"(?<![`\\])\{eval\}`(?P<expression>[^`]+)`")
 
 
 def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIRECTIVES) -> str:
-    """The same text, of the same length, with literal code and comments blanked out."""
+    """Return the text at the same length with code and comments blanked out."""
     blocks = [""]  # prose; fence; prose; ...
     open_fences: list[tuple[str, bool]] = []  # (marker, is its body literal?), outermost first
     for line in markdown.splitlines(keepends=True):
@@ -40,7 +40,7 @@ def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIR
 
 
 def _closed_by(mark: str, open_fences: list[tuple[str, bool]]) -> int | None:
-    """Index of the outermost open fence that this bare marker closes."""
+    """Return the index of the outermost open fence that this bare marker closes."""
     for depth, (opener, _) in enumerate(open_fences):
         if mark[0] == opener[0] and len(mark) >= len(opener):
             return depth
@@ -48,17 +48,17 @@ def _closed_by(mark: str, open_fences: list[tuple[str, bool]]) -> int | None:
 
 
 def blank(text: str) -> str:
-    """Spaces in place of a text, its lines kept."""
+    """Replace a text by spaces, keeping its line breaks."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def expressions(markdown: str) -> Iterator[tuple[str, int]]:
-    """Each ``{eval}`` role's expression with its line, counted from 0, in order of appearance."""
+    """Yield each ``{eval}`` expression with its line, counted from 0, in order."""
     text = without_code(markdown)
     for role in EVAL.finditer(text):
         yield one_line(role["expression"]), text.count("\n", 0, role.start())
 
 
 def one_line(expression: str) -> str:
-    """An expression as the Markdown parser hands it on: a line break in prose is a space."""
+    """Join an expression's lines with spaces, as the Markdown parser does."""
     return re.sub(r"\s*\n[ \t>]*", " ", expression).strip()

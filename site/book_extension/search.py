@@ -1,4 +1,4 @@
-"""The search index: terms of the glossary stay in it when only some pages are built anew."""
+"""Fix for the search index: keep glossary terms after an incremental build."""
 
 import pickle
 from pathlib import Path
@@ -7,7 +7,7 @@ from sphinx.application import ENV_PICKLE_FILENAME, Sphinx
 
 
 def keep_terms(app: Sphinx, exception: Exception | None) -> None:
-    """Save the environment once more, now with what the search index was made of.
+    """Save the environment again, now with the search index's terms.
 
     Sphinx saves it before it writes pages, and collects the terms while it writes them: the next
     build would find them neither in the environment nor on the pages that it leaves alone.

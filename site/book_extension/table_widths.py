@@ -1,4 +1,4 @@
-"""How wide a table is, judged by its texts. A page's own Python asks the same."""
+"""Classes for wide tables, chosen by text length, at build time and in the page's Python."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,10 @@ ONE_LINE, SOME_WORDS = 20, 45
 
 
 def shown_as(rows: Sequence[Sequence[str]]) -> str:
-    """ "wide" if a phone shows the rows, the first of them headings, as lists; "long" if it scrolls
-    them; "" if they fit."""
+    """Return how a phone shows a table's rows, the first of them headings.
+
+    "wide": as lists; "long": as a table that scrolls; "": as a table that fits.
+    """
     longest = [longest_of(column) for column in zip(*rows, strict=True)]
     if len(longest) <= COLUMNS and (len(longest) <= 3 or sum(longest) <= CHARACTERS):
         return ""
@@ -21,7 +23,7 @@ def shown_as(rows: Sequence[Sequence[str]]) -> str:
 
 
 def column_class(column: Sequence[str]) -> str:
-    """What css calls a column of a wide table, its heading first."""
+    """Return the CSS class of a wide table's column, given with its heading."""
     longest = longest_of(column)
     if longest <= ONE_LINE:
         return "figure-cell"
@@ -29,5 +31,5 @@ def column_class(column: Sequence[str]) -> str:
 
 
 def longest_of(column: Sequence[str]) -> int:
-    """Characters in the longest cell below the heading."""
+    """Return the length of the longest cell below the heading."""
     return max(map(len, column[1:] or column))

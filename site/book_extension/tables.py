@@ -7,7 +7,7 @@ from .table_widths import column_class, shown_as
 
 
 def label_cells(app: Sphinx, doctree: nodes.document) -> None:
-    """Say of a wide table how its rows are shown on a phone, and how wide its columns are.
+    """Mark wide tables with how a phone shows their rows, and with their columns' widths.
 
     Where css shows rows as lists, each cell repeats its heading.
     """
@@ -31,7 +31,7 @@ def label_cells(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def set_widths(rows: list[list[nodes.entry]]) -> None:
-    """Name each column after what is in it, for css."""
+    """Set each column's CSS class by the length of its texts."""
     for column in zip(*rows, strict=True):
         for entry in column[1:]:
             entry["classes"].append(column_class([entry.astext() for entry in column]))

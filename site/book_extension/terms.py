@@ -1,4 +1,4 @@
-"""What a term means, in a sentence, for the note that opens at its links."""
+"""First sentences of glossary terms, for the notes at their links."""
 
 import json
 import re
@@ -15,7 +15,7 @@ SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+")
 def write_terms(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Put the terms of a page with a glossary where scripts find them, from disk too.
+    """Write a glossary page's terms as a script, which pages can load from disk, too.
 
     A script, since a browser lets no page read a file of data from disk.
     """
@@ -28,7 +28,7 @@ def write_terms(
 
 
 def first_sentences(document: nodes.document) -> dict[str, str]:
-    """The first sentence on each term of the glossary, by the anchor of the term."""
+    """Return the first sentence on each glossary term, by the term's anchor."""
     found = {}
     for glossary in document.findall(addnodes.glossary):
         for item in glossary.findall(nodes.definition_list_item):

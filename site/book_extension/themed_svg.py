@@ -1,4 +1,4 @@
-"""A picture as matplotlib writes it, made part of a page. A page's own Python does the same."""
+"""Convert matplotlib's SVG to an element of a page, at build time and in the page's Python."""
 
 import re
 from xml.etree import ElementTree
@@ -6,15 +6,15 @@ from xml.etree import ElementTree
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", XLINK)
-COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+COLOR = re.compile(r"#([0-9a-fA-F]{6})\b")
 PAINTED = re.compile(r"#[0-9a-fA-F]{6}")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
 def themed_svg(source: str, label: str, prefix: str) -> str:
-    """An SVG file's picture as an element of a page.
+    """Return an SVG file's content as an element of a page.
 
-    Every colour becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
+    Every color becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
     the page is dark. Ids get ``prefix``, since two figures may use the same, or go if unused.
     """
     svg = ElementTree.fromstring(source)
@@ -33,7 +33,7 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
                 value = f"#{prefix}-{value[1:]}"
             value = REFERENCE.sub(rf"url(#{prefix}-\1)", value)
             if key == "style":
-                value = COLOUR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
+                value = COLOR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
             element.set(key, value)
     # What matplotlib's own <style> says, which in a page would hold for every element.
     svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
@@ -44,7 +44,7 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
 
 
 def paint_by_style(element: ElementTree.Element) -> None:
-    """Move colours from attributes into the style: a variable means nothing in an attribute.
+    """Move colors from attributes into the style: a variable means nothing in an attribute.
 
     So the ground of a hatch, which matplotlib paints by attribute, is dark on a dark page.
     """
@@ -57,7 +57,7 @@ def paint_by_style(element: ElementTree.Element) -> None:
 
 
 def references(svg: ElementTree.Element) -> set[str]:
-    """The ids that something in the picture points to."""
+    """Return the ids that the picture refers to."""
     used = set()
     for element in svg.iter():
         for key, value in element.attrib.items():

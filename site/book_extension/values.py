@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class ValueRole(SphinxRole):
-    """Show the text that the hidden cell recorded for this expression."""
+    """Role that shows the text recorded by the hidden cell for this expression."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         expression = one_line(self.text)
@@ -41,7 +41,7 @@ class ValueRole(SphinxRole):
 
 
 def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
-    """A page's Markdown as a notebook, with a hidden cell wherever values are to be computed.
+    """Read a page's Markdown as a notebook, with hidden cells that compute its values.
 
     The hidden cell stands before a Markdown cell, so that it sees what the reader has seen, but
     after a code cell whose figure caption has values in it.
@@ -63,13 +63,13 @@ def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
 
 
 def caption(cell: NotebookNode) -> str:
-    """The caption of a code cell's figure, or an empty string."""
+    """Return the caption of a code cell's figure, or ""."""
     options = cell.metadata.get("mystnb") or {}
     return str((options.get("figure") or {}).get("caption") or "")
 
 
 def values_cell(markdown: str) -> NotebookNode | None:
-    """The hidden cell that computes a text's values; None if the text has none."""
+    """Return the hidden cell that computes a text's values; None if it has none."""
     found = list(dict.fromkeys(expression for expression, _ in expressions(markdown)))
     if not found:
         return None
@@ -83,6 +83,6 @@ def hidden_cell(source: str) -> NotebookNode:
 
 
 def is_hidden(cell: NotebookNode) -> bool:
-    """Did the reader put this cell into the page?"""
+    """Return whether `read_page` added this cell."""
     source: str = cell.source
     return source == PAGE_SETUP or source.startswith("_page_values(")

@@ -7,7 +7,9 @@ import types
 from pathlib import Path
 
 import pytest
-from book_extension import api, docstrings
+from bs4 import Tag
+from commands.jupyterlab import signatures
+from repository import ROOT
 from site_links import parsed
 
 import rooflib
@@ -61,146 +63,58 @@ def test_a_section_of_a_docstring_is_shown(site: Path) -> None:
     assert "ValueError" in text
 
 
-MODULES = {
-    "pack/__init__.py": """
-from pack.first import Thing, build as make
-from pack import drawing
-__all__ = ["Thing", "make", "drawing", "LIMIT"]
-LIMIT = 3
-""",
-    "pack/first.py": '''
-"""What there is.
-
-More."""
-from dataclasses import dataclass, field
-import collections.abc
-
-@dataclass
-class Thing:
-    """A thing."""
-    size: int
-    parts: "collections.abc.Sequence[str]" = field(default_factory=tuple)
-    cached: int = field(init=False, default=0)
-    _hidden: int = 0
-
-    @property
-    def half(self) -> float:
-        """Half of it."""
-
-    def grow(self, by: int = 1, *, twice: bool = False) -> "Thing":
-        """A larger one."""
-
-    def _secret(self): ...
-
-def make(): """Not public under this name."""
-def build(*sizes: collections.abc.Sequence[int], name="a") -> None: """Build it."""
-''',
-    "pack/drawing.py": "def draw(ax) -> None: ...\ndef _help(): ...\n",
-}
+def head(site: Path, name: str) -> Tag:
+    found = parsed(site / "chapters" / "api.html").find(id=f"rooflib.{name}")
+    assert found is not None
+    return found
 
 
-@pytest.fixture
-def package(tmp_path: Path) -> Path:
-    for name, text in MODULES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path / "pack"
+def test_overloads_are_shown_as_one_signature(site: Path) -> None:
+    page = parsed(site / "chapters" / "api.html")
+    for entry in page.select("dl.py"):
+        assert len(entry.find_all("dt", class_="sig", recursive=False)) == 1
 
 
-def test_public_names_are_found_in_their_modules(package: Path) -> None:
-    found = {module.name: list(module.definitions) for module in api.public_modules(package)}
-    assert found == {
-        "pack": ["LIMIT"],
-        "pack.drawing": ["drawing.draw"],
-        "pack.first": ["Thing", "make"],
-    }
+def test_types_in_signatures_link_to_their_classes(site: Path) -> None:
+    links = {link.get_text(): link["href"] for link in head(site, "bound").select("a.reference")}
+    assert links == {name: f"#rooflib.{name}" for name in ("Operation", "Chip", "Link", "Bounds")}
 
 
-def test_a_class_has_its_arguments_and_public_members(package: Path) -> None:
-    *_, module = api.public_modules(package)
-    text = api.described("pack", "Thing", module.definitions["Thing"])
-    assert text.splitlines()[0] == (
-        "::::{py:class} Thing(size: int, parts: Sequence[str] = tuple())"
-    )
-    heads = [line for line in text.splitlines() if line.startswith(":::{")]
-    assert heads == [
-        ":::{py:property} Thing.half",
-        ":::{py:method} Thing.grow(by: int=1, *, twice: bool=False) -> Thing",
+def test_a_default_factory_is_shown_as_a_call(site: Path) -> None:
+    assert "on_chip: Mapping[str, float] = dict()" in head(site, "Chip").get_text()
+
+
+def test_names_that_share_a_description_share_an_entry(site: Path) -> None:
+    body = head(site, "Bounds").find_next_sibling("dd")
+    assert "held, capacity" in [name.get_text() for name in body.select("dl.field-list strong")]
+
+
+def test_a_propertys_text_is_shown_to_its_end(site: Path) -> None:
+    body = head(site, "Bounds.lower").find_next_sibling("dd")
+    assert body.get_text().strip().endswith("overlap perfectly: the longest of the times.")
+
+
+def test_members_stand_in_the_order_of_the_source(site: Path) -> None:
+    members = [
+        entry["id"].removeprefix("rooflib.Link.")
+        for entry in parsed(site / "chapters" / "api.html").select('[id^="rooflib.Link."]')
     ]
-    assert ":type: float" in text
-    assert "Half of it." in text
+    properties = [name for name, value in vars(rooflib.Link).items() if isinstance(value, property)]
+    assert members == properties
 
 
-def test_a_function_has_short_types(package: Path) -> None:
-    *_, module = api.public_modules(package)
-    text = api.described("pack", "make", module.definitions["make"])
-    assert text.splitlines()[0] == ":::{py:function} make(*sizes: Sequence[int], name='a') -> None"
-    assert "Build it." in text
-
-
-def test_a_docstring_becomes_markdown() -> None:
-    text = docstrings.as_markdown(
-        """First_one `x_y` line with a_b_c and *stars*.
-
-        >>> 1 + 1
-        2
-
-            B = R · w
-
-        Parameters
-        ----------
-        first, second
-            One [line]
-            and more.
-
-            Another.
-        third
-
-        Raises
-        ------
-        ValueError
-            If not.
-
-        Notes
-        -----
-        At the end.
-        """
-    )
-    assert text == "\n".join(
-        [
-            r"First\_one `x_y` line with a\_b\_c and \*stars\*.",
-            *("", "```pycon", ">>> 1 + 1", "2", "```"),
-            *("", "```text", "B = R · w", "```"),
-            *("", "**Parameters**", "", "first, second"),
-            *(r": One \[line\]", "  and more.", "", "  Another."),
-            *("", "third", ": "),
-            *("", "**Raises**", "", "ValueError", ": If not."),
-            *("", "**Notes**", "", "At the end."),
-        ]
-    )
-
-
-def test_types_that_no_page_describes_are_left_alone_on_this_page_only() -> None:
-    node = {"refdomain": "py", "reftype": "class", "refdoc": "chapters/api"}
-    env = types.SimpleNamespace(metadata={"chapters/api": {"has_api": True}, "index": {}})
-    text = object()
-
-    def shown(**changed: str) -> object:
-        return api.leave_types_alone(None, env, node | changed, text)  # type: ignore[arg-type]
-
-    assert shown() is text
-    assert shown(refdoc="index") is None
-    assert shown(reftype="func") is None
-    assert shown(refdomain="std") is None
-
-
-def test_defaults_of_fields() -> None:
-    def default(source: str) -> str | None:
-        return api.default(ast.parse(source, mode="eval").body)
-
-    assert api.default(None) == ""
-    assert default("3") == "3"
-    assert default("field(hash=False)") == ""
-    assert default("dataclasses.field(default=None)") == "None"
-    assert default("field(default_factory=dict)") == "dict()"
-    assert default("field(init=False)") is None
+def test_the_copy_in_jupyterlab_lists_every_name_with_its_arguments() -> None:
+    text = signatures.as_list((ROOT / "chapters" / "api.md").read_text(encoding="utf-8"), ROOT)
+    listed = dict(re.findall(r"^- `([\w.]+)(.*)`$", text, re.MULTILINE))
+    assert set(listed) - {"__version__"} == {*NAMES, *FUNCTIONS_OF_PLOTS}
+    for name, shown in listed.items():
+        value = object_at(name)
+        if callable(value):
+            arguments = shown.partition(" -> ")[0].strip("()")
+            stub = ast.parse(f"def f({arguments}): ...").body[0]
+            assert isinstance(stub, ast.FunctionDef)
+            args = [*stub.args.posonlyargs, *stub.args.args, *stub.args.kwonlyargs]
+            assert [arg.arg for arg in args] == list(inspect.signature(value).parameters), name
+            given = [*stub.args.defaults, *filter(None, stub.args.kw_defaults)]
+            parameters = inspect.signature(value).parameters.values()
+            assert len(given) == sum(p.default is not p.empty for p in parameters), name

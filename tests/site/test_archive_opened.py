@@ -15,9 +15,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import bundle
 import pytest
-import wheels
+from commands.handouts import bundle, wheels
 from repository import ROOT
 
 OURS = ("rooflib", "roofkit")

@@ -6,12 +6,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import browser_roof
 import live_pages
 import numpy as np
 import pytest
 import roof_page
 import wasmtime
+from browser import roof as browser_roof
 from playwright.sync_api import Browser, Page, expect
 from repository import ROOT
 from roof_page import LENIENT, SHORT
@@ -20,10 +20,10 @@ from site_links import html_files
 from site_server import Server, serving
 
 import rooflib as rl
-from roofkit.figure.own_chip import START
+from roofkit.figures.engine.own_chip import START
 
 Kernel = Callable[..., Any]
-HERE = ROOT / "site" / "browser_roof"
+HERE = ROOT / "site" / "browser" / "roof"
 
 
 # ---- the kernels, run natively
@@ -177,9 +177,9 @@ def executed() -> Callable[..., dict[str, int]]:
 
 
 def source(*names: str) -> str:
-    scene = ROOT / "site" / "live_figures" / "scene.js"
+    expressions = ROOT / "kit" / "roofkit" / "figures" / "engine" / "expressions.js"
     return "".join(
-        path.read_text(encoding="utf-8") for path in (scene, *(HERE / name for name in names))
+        path.read_text(encoding="utf-8") for path in (expressions, *(HERE / name for name in names))
     )
 
 
@@ -242,7 +242,7 @@ def test_thin_matmuls_are_counted_as_they_run_and_as_rooflib_counts(
 
 def test_memory_stays_within_its_limits(blank: Page) -> None:
     given = [0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 64, 256, None]
-    shares = computed(blank, ("counts.js",), "given.map(shares)", given)
+    shares = computed(blank, ("counts.js",), "given.map(allocation)", given)
     for cores, share in zip(given, shares, strict=True):
         assert share["workers"] == min(16, cores or 1)
         assert 0 < share["bytes"] == 65_536 * share["pages"] < 64e6
@@ -256,28 +256,28 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         assert first + 4 * 4 * layer["depth"] * layer["columns"] <= share["bytes"]
 
 
-# ---- samples and refusals, of a team that is made up
+# ---- samples and refusals, with simulated workers
 
 
 PARTS = ("counts.js", "samples.js", "protocol.js")
 PEAK, READ = 100e9, 20e9
 
-TEAM = (ROOT / "tests/support/made_up_team.js").read_text(encoding="utf-8")
-MEASURE = """await measure(team, (what, share) => stages.push(share), given.settings)
+WORKERS = (ROOT / "tests/support/simulated_workers.js").read_text(encoding="utf-8")
+MEASURE = """await measure(pool, (what, share) => stages.push(share), given.settings)
   .then((found) => ({ ...found, stages }), (error) => {
     if (!(error instanceof Refused)) throw error;
     return { refused: error.message };
   })"""
 
 
-def of_made_up(page: Page, settings: object = None, **machine: float) -> dict[str, Any]:
-    code = f"async (given) => {{ {source(*PARTS)} {TEAM} return {MEASURE}; }}"
+def simulated(page: Page, settings: object = None, **machine: float) -> dict[str, Any]:
+    code = f"async (given) => {{ {source(*PARTS)} {WORKERS} return {MEASURE}; }}"
     found: dict[str, Any] = page.evaluate(code, {"machine": machine, "settings": settings})
     return found
 
 
-def test_a_quiet_machine_has_the_roof_that_it_has(blank: Page) -> None:
-    found = of_made_up(blank)
+def test_the_roof_of_a_quiet_machine_is_measured(blank: Page) -> None:
+    found = simulated(blank)
     figures = found["figures"]
     expected = {"peak": PEAK, "read": READ, "update": READ, "copy": READ}
     for key, value in expected.items():
@@ -308,16 +308,16 @@ def test_a_quiet_machine_has_the_roof_that_it_has(blank: Page) -> None:
         ({"cached": 3}, "its figures contradict each other"),
     ],
 )
-def test_what_is_too_coarse_or_too_busy_is_refused(
+def test_a_coarse_clock_or_a_busy_machine_is_refused(
     blank: Page, machine: dict[str, float], why: str
 ) -> None:
-    found = of_made_up(blank, **machine)
+    found = simulated(blank, **machine)
     assert why in found["refused"]
 
 
 @pytest.mark.parametrize("machine", [{"tick": 1}, {"tick": 2}, {"late": 40}, {"fades": 0.1}])
 def test_what_does_little_harm_is_not_refused(blank: Page, machine: dict[str, float]) -> None:
-    found = of_made_up(blank, **machine)
+    found = simulated(blank, **machine)
     assert found["figures"]["peak"]["best"] == pytest.approx(PEAK, rel=0.01)
     assert found["figures"]["read"]["best"] == pytest.approx(READ, rel=0.01)
 
@@ -333,7 +333,7 @@ def test_only_work_that_overlaps_is_summed(blank: Page, late: float) -> None:
         at = np.arange(start, end + 5, 0.7)
         records.append([[t, rate * (t - start)] for t in at.tolist()])
     given = [records, begin, end, length]
-    samples = computed(blank, ("samples.js",), "cut(...given)", given)
+    samples = computed(blank, ("samples.js",), "samplesOf(...given)", given)
     common = end - max(begin, *starts)
     assert len(samples) == int((common + 1e-9) // length)
     for sample in samples:
@@ -341,7 +341,7 @@ def test_only_work_that_overlaps_is_summed(blank: Page, late: float) -> None:
         assert sample["own"] == pytest.approx(1)
 
 
-LIMITS = {"leastOwn": 0.9, "apart": 0.15}
+LIMITS = {"minOwnShare": 0.9, "maxSpread": 0.15}
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_a_figure_needs_samples_that_agree(
 ) -> None:
     samples = [{"rate": rate, "own": 1} for rate in rates] + [{"rate": 9, "own": 0.5}] * 3
     given = [samples, 2, LIMITS]
-    found = computed(blank, ("samples.js",), "figureOf(...given)", given)
+    found = computed(blank, ("samples.js",), "resultOf(...given)", given)
     assert found.get("refused") == refused
     assert found["taken"] == len(samples)
     if not refused:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-import bundle
-import environment
 import pytest
-import wheels
+from commands import environment
+from commands.handouts import bundle, wheels
 from repository import ROOT
 
 
@@ -112,7 +111,7 @@ def test_the_lock_has_what_a_learner_needs_and_no_more(unpacked: Path) -> None:
     assert all(entry in whole for entry in entries)
     names = {bundle.ENTRY.match(entry)["name"] for entry in entries}
     # What is imported, what that needs in turn, and what only Windows needs.
-    assert {"numpy", "altair", "jupyterlab", "nbgrader", "pyzmq", "pywinpty"} <= names
+    assert {"numpy", "ipywidgets", "jupyterlab", "nbgrader", "pyzmq", "pywinpty"} <= names
     assert not {"jupyter-book", "sphinx", "mypy", "playwright", "distributed"} & names
 
 

@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import build
-import editions
-import handouts
 import pytest
+from commands import build, editions, handouts
 from playwright.sync_api import Browser, ViewportSize
 from repository import ROOT, set_addresses, small_book
 from site_browser import DESK, PHONE, SIDEWAYS, Traffic, axe, ready

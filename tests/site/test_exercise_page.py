@@ -279,7 +279,7 @@ def test_a_cell_that_never_ends_is_stopped_too(page: Page) -> None:
 def test_a_slow_right_answer_is_not_done(page: Page, right: dict[str, str]) -> None:
     """Grading, which counts seconds of computing, might stop it."""
     slow = (
-        "import sys\ntimes = sys.modules['page_python.call_times'].TIMES\n"
+        "import sys\ntimes = sys.modules['browser.python.call_times'].TIMES\n"
         "def operations(B, D, F):\n"
         "    times.clock = lambda real=times.clock: real() + 1000\n"
         "    return 2 * B * D * F"

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from book_extension import (
     downloads,
+    page_download,
     pages,
     prose,
     table_widths,
@@ -20,7 +21,6 @@ from book_extension import (
 )
 from docutils import nodes
 from docutils.utils import new_document
-from notebooks import page_download
 from repository import HEADER
 from sphinx import addnodes
 
@@ -34,7 +34,7 @@ SVG = """<?xml version="1.0"?>
 </svg>"""
 
 
-def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
+def test_a_figure_takes_the_pages_colors_and_has_ids_of_its_own() -> None:
     text = themed_svg.themed_svg(SVG, 'A "line"', "figure-2")
     svg = ElementTree.fromstring(text)
     assert [svg.get(key) for key in ("role", "aria-label", "class")] == [
@@ -47,7 +47,7 @@ def test_a_figure_takes_the_pages_colours_and_has_ids_of_its_own() -> None:
     assert not {"title", "metadata", "style"} & {e.tag.rpartition("}")[2] for e in svg.iter()}
     assert "var(--c-0b5fa5, #0B5FA5)" in text
     assert "var(--c-22262b, #22262b)" in text
-    # A colour in an attribute, as in the ground of a hatch, becomes one; in a text it stays.
+    # A color in an attribute, as in the ground of a hatch, becomes one; in a text it stays.
     assert '<text style="fill: var(--c-0b5fa5, #0b5fa5); ">#0b5fa5<' in text
     ground, lines = next(svg.iter(f"{{{themed_svg.SVG}}}pattern"))
     assert ground.attrib == {"style": "fill: var(--c-ece3f2, #ECE3F2); "}
@@ -313,17 +313,14 @@ def test_a_page_loads_what_it_uses() -> None:
     context = {
         "body": '<div role="list" class="citation-list"><p role="doc-biblioentry">A</p></div>',
         "script_files": [
-            file("togglebutton.js"),
             file("course.js"),
             file("search-excerpts.js"),
-            file("", body="toggleHintShow"),
         ],
         "css_files": [file("design-tabs.css"), file("course.css")],
         "pathto": lambda path, _: path,
     }
     theme.prepare_page(app_with("Part"), "Part/one", "page.html", context, None)  # type: ignore[arg-type]
     assert context["body"] == '<div class="citation-list"><p>A</p></div>'
-    names = [f.filename or f.attributes["body"] for f in context["script_files"]]
-    assert names == ["course.js"]
+    assert [f.filename for f in context["script_files"]] == ["course.js"]
     assert [f.filename for f in context["css_files"]] == ["course.css"]
     assert context["place"] is not None

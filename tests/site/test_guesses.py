@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser.guesses import problem
 from bs4 import BeautifulSoup
-from guesses import amiss
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from site_browser import DESK, PHONE, SIDEWAYS, Traffic, axe, put_theme, put_width, ready
 from site_server import Server, serving
@@ -282,13 +282,13 @@ def test_without_scripts_nothing_is_seen(browser: Browser, server: Server) -> No
 
 
 def test_what_cannot_be_an_answer_is_a_warning() -> None:
-    assert amiss("number", "12.5 times", []) == ""
-    assert amiss("number", "1,024", []) == ""
-    assert "does not begin with a number" in amiss("number", "about 3", [])
-    assert amiss("choice", "twice", ["twice", "more"]) == ""
-    assert "“thrice” is none of twice, more" in amiss("choice", "thrice", ["twice", "more"])
-    assert amiss("order", "b, a", ["a", "b"]) == ""
-    assert "in an order" in amiss("order", "a, c", ["a", "b"])
+    assert problem("number", "12.5 times", []) == ""
+    assert problem("number", "1,024", []) == ""
+    assert "does not begin with a number" in problem("number", "about 3", [])
+    assert problem("choice", "twice", ["twice", "more"]) == ""
+    assert "“thrice” is none of twice, more" in problem("choice", "thrice", ["twice", "more"])
+    assert problem("order", "b, a", ["a", "b"]) == ""
+    assert "in an order" in problem("order", "a, c", ["a", "b"])
 
 
 def test_every_chapter_asks_and_no_two_answers_have_one_name(site: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notebooks import kept_values
+from commands.jupyterlab import kept_values
 
 PAGES = {
     "one": [["code", "import rooflib"], ["values", "rooflib.SIZE"]],

@@ -10,12 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import lab
-import lab_copies
-import lab_names
-import lab_rooms
 import nbformat
 import pytest
+from book_extension import contents
+from commands import lab
+from commands.jupyterlab import copies, folders
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from repository import HEADER, ROOT
 
@@ -61,7 +60,7 @@ class Course:
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, path)
 
-    def lab(self) -> lab_copies.Report:
+    def lab(self) -> copies.Report:
         return lab.prepare(self.book, self.work, self.release)
 
     def read(self, copy: str) -> nbformat.NotebookNode:
@@ -90,12 +89,12 @@ def course(tmp_path: Path) -> Course:
     """A course whose copies have been made."""
     made = Course(tmp_path)
     report = made.lab()
-    assert report.made == list(lab_names.names(made.book / "_toc.yml").values())
+    assert report.made == list(contents.names(made.book / "_toc.yml").values())
     return made
 
 
 def test_the_names_sort_as_the_chapters_follow(course: Course) -> None:
-    named = list(lab_names.names(course.book / "_toc.yml").values())
+    named = list(contents.names(course.book / "_toc.yml").values())
     assert named == [
         "chapters/0-preface.ipynb",
         "chapters/1-first.ipynb",
@@ -108,7 +107,7 @@ def test_the_names_sort_as_the_chapters_follow(course: Course) -> None:
 
 
 def test_the_numbers_are_those_of_the_site() -> None:
-    named = lab_names.names(ROOT / "_toc.yml")
+    named = contents.names(ROOT / "_toc.yml")
     assert named["chapters/introduction"] == "chapters/0-introduction.ipynb"
     assert named["chapters/matmul"] == "chapters/4-matmul.ipynb"
     assert all(
@@ -200,7 +199,7 @@ def test_a_new_version_that_took_the_old_ones_place_is_known(course: Course) -> 
     course.lab()
     (course.work / "chapters/1-first.new.ipynb").replace(course.work / COPY)
     course.edit(COPY, "mine, in the new one")
-    (course.work / lab_copies.GIVEN).unlink()
+    (course.work / copies.GIVEN).unlink()
     assert course.lab().line() == "5 as they were"
     course.write("first", "# The first, best")
     assert course.lab().beside == ["chapters/1-first.new.ipynb"]
@@ -224,7 +223,7 @@ def test_what_cannot_be_read_is_the_readers(course: Course, text: str) -> None:
 
 def test_a_copy_without_a_mark_counts_as_touched(course: Course) -> None:
     notebook = course.read(COPY)
-    del notebook.metadata[lab_copies.MARK]
+    del notebook.metadata[copies.MARK]
     nbformat.write(notebook, course.work / COPY)
     before = (course.work / COPY).read_bytes()
     course.write("first", "# The first, better")
@@ -243,7 +242,7 @@ def test_a_copy_of_another_page_under_this_name_is_the_readers(course: Course) -
 @pytest.mark.parametrize("text", ["", "[1]", "no JSON"])
 def test_a_lost_record_loses_nothing(course: Course, text: str) -> None:
     mine = course.edit(COPY)
-    (course.work / lab_copies.GIVEN).write_text(text)
+    (course.work / copies.GIVEN).write_text(text)
     assert course.lab().line() == "5 as they were"
     assert (course.work / COPY).read_bytes() == mine
 
@@ -280,7 +279,7 @@ def test_a_crash_leaves_no_half_of_a_file(course: Course, monkeypatch: pytest.Mo
         raise OSError("no space left")
 
     with monkeypatch.context() as patch:
-        patch.setattr(lab_copies.os, "fsync", full_disk)
+        patch.setattr(copies.os, "fsync", full_disk)
         with pytest.raises(OSError, match="no space"):
             course.lab()
     after = course.files()
@@ -367,8 +366,8 @@ def test_a_learners_own_settings_of_nbgrader_are_kept(course: Course) -> None:
 
 
 def test_every_room_of_jupyter_is_in_the_readers_folder(tmp_path: Path) -> None:
-    found = lab_rooms.rooms(tmp_path / "rooms", {}, tmp_path / "home")
-    assert set(found) == set(lab_rooms.ROOMS)
+    found = folders.variables(tmp_path / "rooms", {}, tmp_path / "home")
+    assert set(found) == set(folders.VARIABLES)
     assert all(Path(place).parent == tmp_path / "rooms" for place in found.values())
     assert len(set(found.values())) == len(found)
 
@@ -376,7 +375,7 @@ def test_every_room_of_jupyter_is_in_the_readers_folder(tmp_path: Path) -> None:
 def test_settings_that_a_reader_has_are_used(tmp_path: Path) -> None:
     settings = tmp_path / "home" / ".jupyter" / "lab" / "user-settings"
     settings.mkdir(parents=True)
-    found = lab_rooms.rooms(tmp_path / "rooms", {}, tmp_path / "home")
+    found = folders.variables(tmp_path / "rooms", {}, tmp_path / "home")
     assert found["JUPYTERLAB_SETTINGS_DIR"] == str(settings)
     assert found["JUPYTERLAB_WORKSPACES_DIR"] == str(tmp_path / "rooms" / "workspaces")
 
@@ -384,7 +383,7 @@ def test_settings_that_a_reader_has_are_used(tmp_path: Path) -> None:
 def test_places_that_the_environment_names_stay(tmp_path: Path) -> None:
     given = {"IPYTHONDIR": "/elsewhere", "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
     (tmp_path / "config" / "lab" / "user-settings").mkdir(parents=True)
-    found = lab_rooms.rooms(tmp_path / "rooms", given, tmp_path / "home")
+    found = folders.variables(tmp_path / "rooms", given, tmp_path / "home")
     assert found["IPYTHONDIR"] == "/elsewhere"
     assert found["JUPYTER_CONFIG_DIR"] == str(tmp_path / "config")
     assert found["JUPYTERLAB_SETTINGS_DIR"] == str(tmp_path / "config" / "lab" / "user-settings")
@@ -432,7 +431,7 @@ def test_make_lab_starts_jupyterlab_on_the_copies(
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC])
-@pytest.mark.parametrize("place", [".jupyter", "chapters", "task", "course.json", lab_copies.GIVEN])
+@pytest.mark.parametrize("place", [".jupyter", "chapters", "task", "course.json", copies.GIVEN])
 def test_what_cannot_be_written_is_said_in_one_line(
     course: Course,
     started: list[list[str]],
@@ -484,7 +483,8 @@ def test_a_folder_that_is_mounted_read_only_is_one_line_and_no_traceback(tmp_pat
     """A real one, which is read-only for root too."""
     work = tmp_path / "my-work"
     work.mkdir()
-    script = f"import lab, pathlib; lab.WORK = pathlib.Path({str(work)!r}); lab.main([])"
+    script = "import pathlib; from commands import lab; "
+    script += f"lab.WORK = pathlib.Path({str(work)!r}); lab.main([])"
     mounts = ("--dev-bind", "/", "/", "--ro-bind", str(work), str(work))
     done = subprocess.run(
         ["bwrap", *mounts, sys.executable, "-c", script],

@@ -12,8 +12,8 @@ from pathlib import Path
 import nbformat
 import pytest
 from book_extension.prose import expressions, without_code
+from commands.jupyterlab.page_copy import book_of, chapter_notebook
 from lab_browser import PANEL, lab_page, opened, prose, raw_values, run_all
-from notebooks.lab_copy import book_of, chapter_notebook
 from playwright.sync_api import Browser, Page
 from repository import HEADER, ROOT
 

@@ -10,7 +10,7 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import serve
+from commands import serve
 from playwright.sync_api import Browser, BrowserContext, Page
 from pybtex.database import parse_file
 from repository import ROOT
@@ -194,7 +194,7 @@ def test_excerpts_are_prose(browser: Browser, server: Server, query: str) -> Non
             assert len(text) <= 250
 
 
-# Lines of code, colours.
+# Lines of code, colors.
 
 CLIPPED = """() => [...document.querySelectorAll("main pre")]
   .filter((pre) => pre.checkVisibility() && pre.scrollWidth > pre.clientWidth)
@@ -225,14 +225,14 @@ def test_a_phone_shows_the_hardware_in_less_than_a_book(browser: Browser, server
         assert cell.bounding_box() == before
 
 
-def luminance(colour: str) -> float:
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color: str) -> float:
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_bars_and_their_hatches_have_contrast_in_both_themes() -> None:
-    css = (ROOT / "site/static/course.css").read_text(encoding="utf-8")
+    css = (ROOT / "site/book_extension/static/course.css").read_text(encoding="utf-8")
     dark = {f"#{a}": b for a, b in re.findall(r"--c-(\w{6}): (#\w{6});", css)}
     for line, tint in zip(plots.SERIES, plots.TINTS, strict=True):
         for one, other in ((line, tint), (dark[line], dark[tint])):

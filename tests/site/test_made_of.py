@@ -1,19 +1,18 @@
-"""Of all that Python in the pages and its editor are made of, somebody is told the licence."""
+"""The site names the license of every part of Python in the pages and of its editor."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zipfile
-from collections.abc import Iterator
 from email import message_from_bytes
-from importlib import metadata
 from pathlib import Path
 
-import pyodide_files
 import pytest
-from book_extension import licences
+from book_extension import licenses
+from browser.pyodide import files as pyodide_files
+from browser.python import editor_bundle, made_of
 from packaging.licenses import canonicalize_license_expression
-from page_python import codemirror, made_of
 from site_links import parsed
 
 PINNED = pyodide_files.pinned()
@@ -21,28 +20,28 @@ OUTSIDE = [part for part in made_of.parts() if part.source]
 NAMES = [part.name for part in OUTSIDE]
 
 
-def told() -> list[dict[str, list[str]]]:
+def listed() -> list[dict[str, list[str]]]:
     return PINNED["part"]  # type: ignore[return-value]
 
 
-def test_every_file_that_is_served_is_of_parts_with_a_licence() -> None:
+def test_every_served_file_belongs_to_a_part_with_a_license() -> None:
     of_packages = {package["file_name"]: name for name, package in made_of.packages().items()}
-    of_parts = {name for part in told() for name in part.get("files", ())}
+    of_parts = {name for part in listed() for name in part.get("files", ())}
     assert of_parts.isdisjoint(of_packages)
     assert of_parts | set(of_packages) == set(pyodide_files.wanted())
-    inside = {name for part in told() for name in part.get("packages", ())}
-    assert inside <= set(of_packages.values()) == set(PINNED["licences"])  # type: ignore[call-overload]
-    assert all("files" in part or "packages" in part for part in told())
+    inside = {name for part in listed() for name in part.get("packages", ())}
+    assert inside <= set(of_packages.values()) == set(PINNED["licenses"])  # type: ignore[call-overload]
+    assert all("files" in part or "packages" in part for part in listed())
 
 
 @pytest.mark.parametrize("part", OUTSIDE, ids=NAMES)
-def test_a_part_has_a_licence_that_spdx_knows_and_a_place(part: made_of.Part) -> None:
-    assert canonicalize_license_expression(part.licence) == part.licence
+def test_a_part_has_an_spdx_license_and_an_address(part: made_of.Part) -> None:
+    assert canonicalize_license_expression(part.license) == part.license
     assert re.fullmatch(r"https://\S+", part.source)
     assert part.version
 
 
-def test_parts_are_those_of_the_release() -> None:
+def test_versions_are_those_of_the_release() -> None:
     version = {part.name: part.version for part in OUTSIDE}
     release = made_of.release()
     assert version["Pyodide"] == release["version"] == PINNED["version"]
@@ -53,41 +52,26 @@ def test_parts_are_those_of_the_release() -> None:
             assert part.source.endswith(part.version)
 
 
-# The editor.
+# The editor. `make javascript` makes the bundle again and compares it.
 
 
-def yarns() -> Iterator[tuple[str, list[str]]]:
-    """Name and dependencies of each package of JupyterLab, as its own lock has them."""
-    lab = Path(str(metadata.distribution("jupyterlab").locate_file("jupyterlab")))
-    for block in (lab / "staging/yarn.lock").read_text(encoding="utf-8").split("\n\n"):
-        if head := re.match(r'\s*"((?:@[^@/]+/)?[^@"]+)@', block):
-            part = re.search(r"^  dependencies:\n((?:    .*(?:\n|$))*)", block, re.MULTILINE)
-            names = re.findall(r'^    "?([^":]+)"?:', part[1], re.MULTILINE) if part else []
-            yield head[1], names
-
-
-def test_every_package_of_the_editor_is_named_with_its_licence() -> None:
-    needs: dict[str, set[str]] = {}
-    for name, names in yarns():
-        needs.setdefault(name, set()).update(names)
-    found, left = set(), set(codemirror.WANTED)
-    while left:
-        name = left.pop()
-        found.add(name)
-        left |= needs[name] - found
-    assert {"crelt", "@lezer/python"} <= found
-    assert found == {part.name for part in made_of.editor()}
-    assert {part.licence for part in made_of.editor()} == {"MIT"}
-    text = codemirror.licences(codemirror.STATIC)
-    assert [name for name in found if not re.search(rf"(?m)(^|, ){name}[ ,]", text)] == []
-    assert text in codemirror.script()
+def test_the_editors_bundle_is_the_one_that_its_licenses_belong_to() -> None:
+    bundle = editor_bundle.BUNDLE.read_bytes()
+    assert hashlib.sha256(bundle).hexdigest() == editor_bundle.sha256()
+    texts = re.split(r"\n={80}\n\n", editor_bundle.licenses())
+    titles = [f"{part.name} {part.version}" for part in made_of.editor()]
+    assert [text.partition("\n")[0] for text in texts] == titles
+    assert all("Permission is hereby granted, free of charge" in text for text in texts)
+    assert all("Marijn Haverbeke" in text for text in texts)
+    assert {part.license for part in made_of.editor()} == {"MIT"}
+    assert {"@codemirror/view", "@lezer/python", "style-mod"} <= {p.name for p in made_of.editor()}
 
 
 # What the site says.
 
 
-def test_the_page_and_the_texts_name_all_of_it(site: Path) -> None:
-    text = (site / licences.FILE).read_text(encoding="utf-8")
+def test_the_page_and_the_license_texts_name_every_part(site: Path) -> None:
+    text = (site / licenses.FILE).read_text(encoding="utf-8")
     table = parsed(site / "chapters/privacy.html").select("table")[-1]
     rows = [
         [cell.get_text(" ", strip=True) for cell in row.select("td")]
@@ -95,15 +79,15 @@ def test_the_page_and_the_texts_name_all_of_it(site: Path) -> None:
     ]
     links = {a.get_text(): a["href"] for a in table.select("a")}
     for part in made_of.parts():
-        assert [part.name, part.licence, part.version] in rows
+        assert [part.name, part.license, part.version] in rows
         assert links.get(part.name, "") == part.source
         if part.source:
             assert f"\n{part.name}, {part.version}\n" in text
-            assert f"\nLicence: {part.licence}\n" in text
+            assert f"\nLicense: {part.license}\n" in text
             assert part.source in text
     assert rows[-1][:2] == [made_of.EDITOR, "MIT"]
     assert len(rows) == len(made_of.parts()) + 1
-    assert codemirror.licences(codemirror.STATIC) in text
+    assert editor_bundle.licenses() in text
 
 
 def wheel(folder: Path, name: str, **files: str) -> None:
@@ -112,19 +96,19 @@ def wheel(folder: Path, name: str, **files: str) -> None:
             archive.writestr(path.replace("__", "/"), text)
 
 
-def test_a_package_hands_on_its_texts(tmp_path: Path) -> None:
+def test_a_packages_license_files_are_included(tmp_path: Path) -> None:
     for package in made_of.packages().values():
         (tmp_path / package["file_name"]).touch()
     wheel(tmp_path, "six", x__LICENSE="Do as you like.", x__six="code", x__licence_py="def f")
     wheel(tmp_path, "cycler", x__METADATA="Name: cycler")
     text = made_of.texts(tmp_path)
     assert re.search(r"six 1\S+, in the pages’ Python\n=+\n\nx/LICENSE\n\nDo as you like\.\n", text)
-    assert re.search(r"cycler .*\n=+\n\nThe package brings no text of its licence\.", text)
+    assert re.search(r"cycler .*\n=+\n\nThe package brings no text of its license\.", text)
     assert "code" not in text.partition("six 1")[2].partition("=" * 80 + "\nCode")[0].split()
     assert "numpy 2" not in text
 
 
-# Pyodide's own files, which the tests of every day do without.
+# Pyodide's own files, for the long tests alone.
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +118,9 @@ def runtime() -> Path:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(made_of.packages()))
-def test_a_packages_licence_has_its_own_words_and_a_text(runtime: Path, name: str) -> None:
+def test_a_packages_license_is_worded_as_in_its_metadata_and_has_a_text(
+    runtime: Path, name: str
+) -> None:
     path = runtime / made_of.packages()[name]["file_name"]
     with zipfile.ZipFile(path) as archive:
         (entry,) = [each for each in archive.namelist() if each.endswith(".dist-info/METADATA")]
@@ -142,14 +128,14 @@ def test_a_packages_licence_has_its_own_words_and_a_text(runtime: Path, name: st
     words = [
         line.rpartition(" :: ")[2] for line in fields.get_all("Classifier", []) if "License" in line
     ]
-    own = next(part.licence for part in made_of.parts() if part.name == name)
+    own = next(part.license for part in made_of.parts() if part.name == name)
     assert own in (fields["License-Expression"], fields["License"], ", ".join(words))
-    text = licences.of_files(name, made_of.members(path))
+    text = licenses.of_files(name, made_of.members(path))
     assert "brings no text" not in text
     assert "opyright" in text
 
 
-SAID = {
+MARKS = {
     "Python": b"Python Software Foundation",
     "zlib": b" deflate {version} Copyright",
     "bzip2": b"bzip2/libbzip2",
@@ -157,8 +143,8 @@ SAID = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", SAID)
-def test_a_part_is_in_the_file_that_it_is_said_to_be_in(runtime: Path, name: str) -> None:
+@pytest.mark.parametrize("name", MARKS)
+def test_a_part_is_in_the_file_that_it_is_listed_for(runtime: Path, name: str) -> None:
     (part,) = [part for part in OUTSIDE if part.name == name]
-    said = SAID[name].replace(b"{version}", part.version.encode())
-    assert said in (runtime / "pyodide.asm.wasm").read_bytes()
+    mark = MARKS[name].replace(b"{version}", part.version.encode())
+    assert mark in (runtime / "pyodide.asm.wasm").read_bytes()

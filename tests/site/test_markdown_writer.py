@@ -3,11 +3,11 @@
 import mistune
 import nbformat
 import pytest
+from book_extension import page_download
+from book_extension.markdown_writer import CodeCell, Writer, code_span
 from docutils import nodes
 from docutils.core import publish_doctree
 from docutils.nodes import document as Document
-from notebooks import page_download
-from notebooks.markdown_writer import CodeCell, Writer, code_span
 from sphinx import addnodes
 
 RST = """

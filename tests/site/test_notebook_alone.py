@@ -10,10 +10,10 @@ import sysconfig
 from pathlib import Path
 
 import nbformat
-import opening_cell
 import pytest
-import wheels
+from book_extension import opening_cell
 from classroom import functions
+from commands.handouts import wheels
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 from repository import ROOT
@@ -32,9 +32,9 @@ launch_new_instance()
 PAGE = """\
 import rooflib as rl
 from rooflib import plots
-from roofkit import live
+from roofkit import figures
 
-figure = live.time()
+figure = figures.time()
 print(rl.chip("TPU v5e").name)
 """
 

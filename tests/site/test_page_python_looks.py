@@ -58,7 +58,7 @@ def context(browser: Browser, traffic: Traffic) -> Iterator[BrowserContext]:
     context.close()
 
 
-def amiss(page: Page, name: str) -> list[str]:
+def problems(page: Page, name: str) -> list[str]:
     """What keeps anybody out of the page as it is now, in all four looks."""
     found = []
     for size, theme in LOOKS:
@@ -77,19 +77,19 @@ def amiss(page: Page, name: str) -> list[str]:
 def test_a_chapter_that_was_run_changed_and_failed(context: BrowserContext, server: Server) -> None:
     page = context.new_page()
     first_run(page, f"{server.origin}/chapters/time.html")
-    assert amiss(page, "ran") == []
+    assert problems(page, "ran") == []
     change_cell(page, 'rl.chip("H100 SXM")', 'rl.chip("A100 80GB SXM")')
     assert press(page).startswith("Done. ")
     page.locator(".computed.changed").first.scroll_into_view_if_needed()
-    assert amiss(page, "changed") == []
+    assert problems(page, "changed") == []
     change_cell(page, "lower = max(", "lower = 1 / 0 * max(")
     assert press(page).startswith("This cell ended with an error")
     page.locator(".given-error").scroll_into_view_if_needed()
-    assert amiss(page, "failed") == []
+    assert problems(page, "failed") == []
     change_cell(page, "lower = 1 / 0 * max(", "while True: pass\nlower = max(")
     page.keyboard.press("Control+Enter")
     page.locator(".cell.running").first.wait_for()
-    assert amiss(page, "running") == []
+    assert problems(page, "running") == []
     page.get_by_role("button", name="Stop", exact=True).click()
     page.close()
 
@@ -104,7 +104,7 @@ def test_an_exercise_with_a_right_answer_and_a_wrong_one(
     write(field(page, "bytes-moved"), "def bytes_moved(B, D, F):\n    return B * D + D * F")
     assert not checked(page, "bytes-moved").startswith("bytes_moved: right for")
     assert "found something" in bar(page)
-    assert amiss(page, "exercise") == []
+    assert problems(page, "exercise") == []
     page.close()
 
 

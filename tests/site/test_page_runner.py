@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser.python import call_times, chosen
+from browser.python.cell_dependencies import needed
+from browser.python.markdown_html import as_html
+from browser.python.page_runner import MAX_PRINTED, Page
 from bs4 import BeautifulSoup
-from page_python import call_times, chosen
-from page_python.cell_names import needed
-from page_python.markdown_html import as_html
-from page_python.page_runner import MOST_TEXT, Page
 from repository import ROOT
 
 from roofkit.check import call_limit
@@ -42,7 +42,7 @@ def test_prints_and_the_last_expression_are_shown_in_their_order() -> None:
 
 def test_a_flood_of_prints_ends() -> None:
     ((_, text),) = run(Page(), "for _ in range(10**5): print('roofline')")
-    assert MOST_TEXT < len(text) < MOST_TEXT + 100
+    assert MAX_PRINTED < len(text) < MAX_PRINTED + 100
     assert text.endswith("and so on")
 
 
@@ -51,29 +51,45 @@ def test_a_cell_finds_the_names_as_those_above_left_them() -> None:
     run(page, "import numpy as np\nn, sizes, a = 1, [1], np.zeros(2)\ntable = {'b': sizes}")
     run(page, "n += 1; sizes.append(2); a += 1; later = True")
     run(page, "n = 'end'; table.clear()")
-    page.go_back_to(1)
+    page.rewind_to(1)
     assert run(page, "print(n, sizes, a, table, 'later' in globals())") == [
         ("stdout", "1 [1] [0. 0.] {'b': [1]} False\n")
     ]
     assert run(page, "print(table['b'] is sizes)") == [("stdout", "True\n")]
     with pytest.raises(ValueError, match="step 9 was not reached"):
-        page.go_back_to(9)
+        page.rewind_to(9)
 
 
 def test_a_function_reads_the_names_that_are_there_now() -> None:
     page = Page()
     run(page, "n = 1\ndef f():\n    return n")
     run(page, "n = 2")
-    page.go_back_to(1)
+    page.rewind_to(1)
     assert run(page, "f()") == [("plain", "1")]
 
 
-def test_settings_of_matplotlib_go_back_too() -> None:
+def test_settings_of_matplotlib_rewind_too() -> None:
     page = Page()
     run(page, "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 10.0")
     run(page, "plt.rcParams['font.size'] = 20.0")
-    page.go_back_to(1)
+    page.rewind_to(1)
     assert run(page, "plt.rcParams['font.size']") == [("plain", "10.0")]
+
+
+def test_settings_are_the_defaults_before_matplotlib_is_loaded() -> None:
+    code = (
+        "from browser.python.page_runner import Page; page = Page(); page.run('1'); "
+        "page.run('import matplotlib.pyplot as plt; plt.rcParams[\"font.size\"] = 20.0'); "
+        "page.rewind_to(1); print(page.run('import matplotlib as m; m.rcParams[\"font.size\"]'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT / "site"), "MPLBACKEND": "agg"},
+        check=True,
+    )
+    assert json.loads(done.stdout)["outputs"] == [{"kind": "plain", "text": "10.0"}]
 
 
 def test_values_are_texts_as_the_build_has_them() -> None:
@@ -118,8 +134,8 @@ def test_what_was_shown_before_an_error_stays() -> None:
 
 def test_a_cell_shows_and_clears_as_in_a_notebook() -> None:
     code = (
-        "from page_python.stand_ins import install; install(); "
-        "from page_python.page_runner import Page; "
+        "from browser.python.ipython_stubs import install; install(); "
+        "from browser.python.page_runner import Page; "
         "print(Page().run(open(0).read()))"
     )
     cell = """
@@ -153,9 +169,9 @@ def test_figures_are_drawn_once_and_named() -> None:
     assert run(page, "plt.get_fignums()") == [("plain", "[]")]
 
 
-def test_matplotlib_is_loaded_without_its_texts_and_works() -> None:
+def test_matplotlib_is_imported_without_its_docstrings_and_works() -> None:
     code = (
-        "from page_python.stand_ins import install; install(); "
+        "from browser.python.ipython_stubs import install; install(); "
         "from matplotlib.lines import Line2D; line = Line2D([0], [0]); line.set(linewidth=3); "
         "print(line.get_linewidth(), Line2D.set.__doc__)"
     )
@@ -199,14 +215,14 @@ def test_markdown_is_a_table_or_text_and_nothing_else() -> None:
 WHOLE = """
 import json, os, sys
 from pathlib import Path
-from page_python.page_runner import started
-first = started()
+from browser.python.page_runner import start_page
+first = start_page()
 first.run("import matplotlib.pyplot, rooflib, roofkit")
 for path in map(Path, sys.argv[2:]):
     if os.fork():
         os.wait()
         continue
-    page, made = started(), []
+    page, made = start_page(), []
     for step in json.loads(path.read_text())["steps"]:
         if "values" in step:
             made.append(json.loads(page.values(step["values"])))
@@ -313,9 +329,9 @@ def test_python_is_given_no_solution_and_no_hidden_case(site: Path) -> None:
             assert len(archive.read(name)) < 300
     assert {name.split("/")[0] for name in names} == {
         "book_extension",
+        "browser",
         "exercises",
         "kit",
-        "page_python",
         "rooflib",
     }
     assert not [name for name in names if "grading" in name]
@@ -364,7 +380,7 @@ def test_a_device_faster_than_a_grading_machine_gives_no_more_time() -> None:
 
 def test_the_page_is_told_of_each_call_and_of_its_limit() -> None:
     times, told = call_times.CallTimes(Clock(call_times.LOOP_SECONDS * 4)), []
-    times.tell = lambda *what: told.append(what)
+    times.report = lambda *what: told.append(what)
     for _ in range(2):
         with times(5.0, 30.0, lambda: None):
             pass

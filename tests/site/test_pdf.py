@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 from bs4 import BeautifulSoup, Tag
+from commands.printing import built_pages, for_paper, hatches, inner_links, one_document, press
 from playwright.sync_api import Browser
-from printing import built_pages, for_paper, hatches, inner_links, one_document, press
 from pypdf import PdfReader
 from repository import ROOT
 from site_links import addresses, html_files, parsed
@@ -126,8 +126,8 @@ def test_the_title_page_says_what_the_citation_says(document: BeautifulSoup) -> 
     imprint = document.select_one(".title-page .imprint").get_text()
     assert f"Version {cited['version']}, {cited['date-released']}" in imprint
     assert cited["authors"][0]["name"] in imprint
-    for licence in cited["license"]:
-        assert re.sub(r"^(CC)-(BY)-", r"\1 \2 ", licence) in imprint
+    for license in cited["license"]:
+        assert re.sub(r"^(CC)-(BY)-", r"\1 \2 ", license) in imprint
 
 
 def test_the_contents_list_every_page_and_its_numbers(book: one_document.Book) -> None:
@@ -211,7 +211,7 @@ def test_a_hatched_shape_with_a_bend_is_no_guesswork() -> None:
 
 
 def test_a_missing_chromium_is_said_in_one_line(site: Path, tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "site" / "pdf.py")]
+    command = [sys.executable, str(ROOT / "site"), "pdf"]
     # No program is found there.
     environment = {"PATH": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -242,7 +242,7 @@ def test_the_contents_begin_a_page_of_their_own(book: one_document.Book, browser
 
 @pytest.fixture(scope="module")
 def pdf(site: Path) -> PdfReader:
-    command = [sys.executable, str(ROOT / "site" / "pdf.py"), str(site.parents[1])]
+    command = [sys.executable, str(ROOT / "site"), "pdf", str(site.parents[1])]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return PdfReader(run.stdout.strip())

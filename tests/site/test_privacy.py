@@ -1,4 +1,4 @@
-"""The page about privacy and licences says all that the site keeps, and of whom it is made."""
+"""The page about privacy and licenses says all that the site keeps, and of whom it is made."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import re
 from importlib import metadata
 from pathlib import Path
 
-import pyodide_files
-from book_extension import fonts, licences
-from page_python import codemirror
+from book_extension import fonts, licenses
+from browser.pyodide import files as pyodide_files
+from browser.python import editor_bundle
 from playwright.sync_api import Browser, Page
 from repository import ROOT
 from site_browser import DESK, Traffic, ready
 from site_links import parsed
 from site_server import Server
 
-SOURCE = (ROOT / licences.PAGE).read_text(encoding="utf-8")
+SOURCE = (ROOT / licenses.PAGE).read_text(encoding="utf-8")
 KEPT = SOURCE.partition("(privacy-kept)=")[2].partition("(privacy-elsewhere)=")[0]
 NAMES = set(re.findall(r"`([\w-]+)`", KEPT))
 # Scripts that are there and that no page loads.
@@ -99,13 +99,12 @@ MADE = {
     "documentation_options.js": "sphinx",
     "language_data.js": "sphinx",
     "copybutton.js": "sphinx-copybutton",
-    "live-charts.js": "vl-convert-python",
     "pygments.css": "pygments",
 }
 # What is ours under a name that it has in the site alone.
 OURS = {"browser-roof.js", "course.zip", "exercises.zip", "searchindex.js", "terms.js"}
 # Their parts have a test file of their own.
-PYTHON = {*pyodide_files.SERVED, codemirror.SCRIPT}
+PYTHON = {*pyodide_files.SERVED, editor_bundle.SCRIPT}
 
 
 @functools.cache
@@ -115,7 +114,7 @@ def owners(site: Path) -> dict[Path, set[str]]:
     sizes = {path.stat().st_size for path in served}
     having: dict[bytes, set[str]] = {}
     for package in metadata.distributions():
-        name = licences_name(package.metadata["Name"])
+        name = license_name(package.metadata["Name"])
         files = (
             Path(str(package.locate_file(f))) for f in package.files or [] if f.suffix in KINDS
         )
@@ -138,14 +137,14 @@ def digest(path: Path) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
 
 
-def licences_name(name: str) -> str:
+def license_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_every_package_of_which_a_file_is_served_is_named(site: Path) -> None:
     found = shipped(site)
     assert {"sphinx", "sphinx-book-theme", "sphinx-revealjs"} <= found
-    assert found <= set(licences.NAMED.findall(SOURCE))
+    assert found <= set(licenses.NAMED.findall(SOURCE))
 
 
 @functools.cache
@@ -153,7 +152,7 @@ def cut_fonts() -> dict[str, Path]:
     """Package → one of the fonts that the site cuts out of it."""
     cut = {path for path, _ in fonts.sources()}
     return {
-        licences_name(package.metadata["Name"]): path
+        license_name(package.metadata["Name"]): path
         for package in metadata.distributions()
         for file in package.files or []
         if file.suffix == ".ttf" and (path := Path(str(package.locate_file(file)))) in cut
@@ -161,9 +160,10 @@ def cut_fonts() -> dict[str, Path]:
 
 
 def test_no_program_and_no_font_is_served_of_which_nobody_is_named(site: Path) -> None:
-    named = set(licences.NAMED.findall(SOURCE))
+    named = set(licenses.NAMED.findall(SOURCE))
     assert set(MADE.values()) <= named
-    ours = {path.name for path in (ROOT / "site").rglob("*") if path.is_file()} | OURS
+    sources = [*(ROOT / "site").rglob("*"), *(ROOT / "kit" / "roofkit" / "figures").rglob("*")]
+    ours = {path.name for path in sources if path.is_file()} | OURS
     ours |= {path.name for path in (site / "wheels").glob("roof*.whl")}
     cut = {f"{path.stem}.woff" for path, _ in fonts.sources()}
     known = ours | set(MADE) | PYTHON | cut
@@ -176,14 +176,14 @@ def test_no_program_and_no_font_is_served_of_which_nobody_is_named(site: Path) -
 
 
 def test_what_is_made_from_packages_is_named_too() -> None:
-    made = {*cut_fonts(), "vl-convert-python", "pygments"}
-    assert len(made) == 5
-    assert made <= set(licences.NAMED.findall(SOURCE))
+    made = {*cut_fonts(), "pygments"}
+    assert len(made) == 4
+    assert made <= set(licenses.NAMED.findall(SOURCE))
 
 
-def test_the_licence_of_a_font_is_named_where_its_package_has_another() -> None:
+def test_the_license_of_a_font_is_named_where_its_package_has_another() -> None:
     for name, font in cut_fonts().items():
-        assert "SIL Open Font License" in licences.said_in_font(font)
+        assert "SIL Open Font License" in licenses.said_in_font(font)
         own = "OFL" not in str(metadata.distribution(name).metadata["License"])
         assert own == (f'font_licence("{name}")' in SOURCE)
 
@@ -191,7 +191,7 @@ def test_the_licence_of_a_font_is_named_where_its_package_has_another() -> None:
 def test_a_row_names_the_package_that_it_asks() -> None:
     row = re.compile(r"^\| .+ \| (\{eval\}`.+`) \| ([\w-]+) \| (\{eval\}`.+`) \|$", re.MULTILINE)
     rows = row.findall(SOURCE)
-    assert len(rows) == len(set(licences.NAMED.findall(SOURCE))) > 10
+    assert len(rows) == len(set(licenses.NAMED.findall(SOURCE))) > 10
     for licence, name, version in rows:
         asked = f'package("{name}")'
         assert version == f"{{eval}}`{asked}.version`"
@@ -207,8 +207,8 @@ def test_the_page_shows_what_is_installed(site: Path) -> None:
 
 
 def test_the_texts_are_those_of_the_packages(site: Path) -> None:
-    text = (site / licences.FILE).read_text(encoding="utf-8")
-    for name in dict.fromkeys(licences.NAMED.findall(SOURCE)):
+    text = (site / licenses.FILE).read_text(encoding="utf-8")
+    for name in dict.fromkeys(licenses.NAMED.findall(SOURCE)):
         package = metadata.distribution(name)
         assert f"\n{package.metadata['Name']} {package.version}\n" in text
     for words in (
@@ -223,8 +223,8 @@ def test_the_texts_are_those_of_the_packages(site: Path) -> None:
     assert "def " not in text
 
 
-def test_a_licence_file_is_known_by_its_name() -> None:
+def test_a_license_file_is_known_by_its_name() -> None:
     for name in ("LICENSE", "LICENCE.txt", "license.md", "COPYING", "OFL.txt", "octicon_LICENSE"):
-        assert licences.TEXT.search(name)
+        assert licenses.TEXT.search(name)
     for name in ("licenses", "unlicensed.txt", "noticed.txt", "profl.txt"):
-        assert not licences.TEXT.search(name), name
+        assert not licenses.TEXT.search(name), name

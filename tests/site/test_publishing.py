@@ -11,14 +11,13 @@ from unittest.mock import Mock
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.etree import ElementTree
 
-import lab_names
-import publishing
 import pytest
 import yaml
+from book_extension import contents, publishing
+from book_extension.publishing import changes
+from book_extension.publishing.addresses import AddressError, Addresses, read
 from docutils import nodes
 from playwright.sync_api import Browser, Page
-from publishing import changes
-from publishing.addresses import AddressError, Addresses, read
 from repository import ROOT, Book, set_addresses, small_book
 from site_browser import DESK, PHONE, SETTLED, SIDEWAYS, STICKING_OUT, Traffic, axe, ready
 from site_links import broken, html_files, parsed
@@ -249,7 +248,7 @@ def test_every_address_of_the_published_course_resolves(site: Path) -> None:
 def test_every_page_of_the_published_course_leads_to_what_is_there(site: Path) -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     written = {"index", *re.findall(r"'file': '([^']+)'", str(toc))}
-    copies = set(lab_names.names(ROOT / "_toc.yml").values())
+    copies = set(contents.names(ROOT / "_toc.yml").values())
     missing = []
     for name in written:
         links = page_links(site / f"{name}.html")

@@ -9,12 +9,12 @@ import zipfile
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
-import build
-import pyodide_files
-import pyodide_library
 import pytest
-from pyodide_files import NotObtained, obtain
-from pyodide_library import LIBRARY, MADE, PACKAGES
+from browser.pyodide import files as pyodide_files
+from browser.pyodide import library as pyodide_library
+from browser.pyodide.files import NotObtained, obtain
+from browser.pyodide.library import LIBRARY, MADE, PACKAGES
+from commands import build
 from repository import ROOT
 from site_server import serving
 
@@ -195,7 +195,7 @@ def test_the_lock_names_every_package_that_another_needs() -> None:
 @pytest.mark.long
 def test_the_script_prints_the_folder() -> None:
     """The real files, which the long tests of pages need too: kept from a build, or got now."""
-    script = [sys.executable, str(ROOT / "site" / "pyodide_files.py")]
+    script = [sys.executable, str(ROOT / "site"), "pyodide"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     folder = Path(done.stdout.strip())

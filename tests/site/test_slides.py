@@ -241,7 +241,7 @@ def test_the_handouts_have_a_page_of_notes_after_each_slide(
     decks: dict[str, Page], site: Path
 ) -> None:
     # As `make slides` does; a second browser needs a process of its own.
-    command = [sys.executable, str(site.parents[1] / "site" / "decks.py")]
+    command = [sys.executable, str(site.parents[1] / "site"), "slides"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     handouts = {name: site.parent / f"{name}-slides.pdf" for name in DECKS}
     assert sorted(printed.splitlines()) == sorted(map(str, handouts.values()))

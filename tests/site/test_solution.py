@@ -8,7 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import solution
+from commands import solution
 from nbclient.exceptions import CellTimeoutError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell

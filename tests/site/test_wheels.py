@@ -9,10 +9,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import handouts
-import opening_cell
 import pytest
-import wheels
+from book_extension import opening_cell
+from commands import handouts
+from commands.handouts import wheels
 from repository import HEADER, ROOT, Book
 from site_server import serving
 
@@ -153,9 +153,8 @@ def call(code: str, site: str = "") -> tuple[object, ...]:
 
 def test_a_page_asks_for_what_it_imports() -> None:
     assert call("import rooflib as rl") == ("", VERSIONS, "rooflib", "roofkit")
-    live = call("import rooflib as rl\nfrom roofkit import live", "https://example.org")
-    assert live == ("https://example.org", VERSIONS, "rooflib", "roofkit.live")
-    assert call("from roofkit import pictures")[-1] == "roofkit.live"
+    drawn = call("import rooflib as rl\nfrom roofkit import figures", "https://example.org")
+    assert drawn == ("https://example.org", VERSIONS, "rooflib", "roofkit.figures")
 
 
 def test_a_page_without_our_packages_gets_no_cell() -> None:

@@ -1,0 +1,218 @@
+"""Conversion of a built page to plain Markdown, split at its code cells.
+
+The page comes as Sphinx has resolved it: references, numbers, citations and values are texts. What
+is written uses nothing that only some programs understand: no role, no directive.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+from docutils import nodes
+from sphinx import addnodes
+
+SPECIAL = re.compile(r"[\\`*\[\]<>$]|(?<!\w)_|_(?!\w)")
+LINE_START = re.compile(r"^(?P<number>\d*)(?P<mark>[.)#+\-])(?=\s)", re.MULTILINE)
+SKIPPED = (
+    nodes.Invisible,
+    nodes.raw,
+    nodes.system_message,
+    nodes.colspec,
+    nodes.meta,
+    nodes.target,
+    addnodes.index,
+    addnodes.toctree,
+)
+
+
+@dataclass(frozen=True)
+class CodeCell:
+    """Position of a code cell: its index among the cells that ran."""
+
+    index: int
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writer of one page, with the site's address or "", its docname and figure numbers."""
+
+    site: str = ""
+    page: str = ""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+
+    def parts(self, document: nodes.document) -> list[str | CodeCell]:
+        """Return texts and code cells in the order of the page."""
+        found: list[str | CodeCell] = []
+        for block in self.blocks(document.children):
+            if isinstance(block, CodeCell) or not found or isinstance(found[-1], CodeCell):
+                found.append(block)
+            else:
+                found[-1] = f"{found[-1]}\n\n{block}"
+        return found
+
+    def blocks(self, children: Iterable[nodes.Node], depth: int = 0) -> list[str | CodeCell]:
+        """Return the blocks of a document, section, list item or box."""
+        found: list[str | CodeCell] = []
+        for node in children:
+            if isinstance(node, nodes.section):
+                found += self.blocks(node.children, depth + 1)
+            elif isinstance(node, nodes.title):
+                found.append(f"{'#' * depth} {self.inline(node)}")
+            elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
+                found.append(CodeCell(node["cell_index"]))
+                found += [self.captioned(figure) for figure in node.findall(nodes.figure)]
+            elif isinstance(node, SKIPPED):
+                continue
+            elif (write := self.writer_of(node)) is not None:
+                found.append(write(node))
+            elif isinstance(node, nodes.Element):
+                found += self.blocks(node.children, depth)
+        return [block for block in found if block]
+
+    def text(self, children: Iterable[nodes.Node]) -> str:
+        """Join blocks without code cells to one text."""
+        return "\n\n".join(str(block) for block in self.blocks(children))
+
+    def writer_of(self, node: nodes.Node) -> "Callable[..., str] | None":
+        """Return the method that writes a block; None for a mere wrapper."""
+        writers: dict[type[nodes.Node], Callable[..., str]] = {
+            nodes.paragraph: self.paragraph,
+            nodes.caption: self.paragraph,
+            nodes.rubric: lambda rubric: f"**{self.inline(rubric)}**",
+            nodes.bullet_list: lambda items: self.items(items, lambda _: "- "),
+            nodes.enumerated_list: lambda items: self.items(
+                items, lambda n: f"{n + items.get('start', 1) - 1}. "
+            ),
+            nodes.definition_list: self.definitions,
+            nodes.admonition: self.admonition,
+            nodes.table: self.table,
+            nodes.math_block: self.formula,
+            nodes.literal_block: self.code,
+            nodes.citation: lambda entry: f"- {self.text(entry.children[1:])}",
+            nodes.block_quote: lambda quote: quoted(self.text(quote.children)),
+            # Texts of extensions, such as a card's title.
+            nodes.TextElement: self.paragraph,
+        }
+        if getattr(node, "tagname", "") == "dropdown_main":
+            return self.dropdown
+        return next((write for kind, write in writers.items() if isinstance(node, kind)), None)
+
+    def paragraph(self, node: nodes.Element) -> str:
+        return LINE_START.sub(r"\g<number>\\\g<mark>", self.inline(node).strip())
+
+    def items(self, node: nodes.Element, mark: Callable[[int], str]) -> str:
+        """Write a list, with the body of each item indented by the width of its mark."""
+        lines = []
+        for number, item in enumerate(node.children, start=1):
+            assert isinstance(item, nodes.Element)
+            sign = mark(number)
+            body = self.text(item.children).replace("\n", "\n" + " " * len(sign))
+            lines.append(sign + body)
+        return re.sub(r"[ ]+$", "", "\n".join(lines), flags=re.MULTILINE)
+
+    def definitions(self, node: nodes.Element) -> str:
+        entries = []
+        for item in node.findall(nodes.definition_list_item):
+            terms = ", ".join(self.inline(term) for term in item.findall(nodes.term))
+            meaning = " ".join(self.text(d.children) for d in item.findall(nodes.definition))
+            entries.append(f"- **{terms}**: {meaning}".replace("\n", "\n  "))
+        return "\n".join(entries)
+
+    def admonition(self, node: nodes.Element) -> str:
+        title = self.inline(node[0]) if isinstance(node[0], nodes.title) else ""
+        body = node.children[1:] if title else node.children
+        return quoted("\n\n".join(filter(None, [f"**{title}**" if title else "", self.text(body)])))
+
+    def dropdown(self, node: nodes.Element) -> str:
+        """Write a folded block as `<details>`, which GitHub, VS Code, Colab and Jupyter show."""
+        titles = [child for child in node.findall(nodes.Element) if is_dropdown_title(child)]
+        body = [child for child in node.children if child not in titles]
+        title = " ".join(self.inline(found).strip() for found in titles)
+        return f"<details>\n<summary>{title}</summary>\n\n{self.text(body)}\n\n</details>"
+
+    def table(self, node: nodes.Element) -> str:
+        rows = [
+            [
+                " ".join(self.text(entry.children).split()).replace("|", "\\|")
+                for entry in row.findall(nodes.entry)
+            ]
+            for row in node.findall(nodes.row)
+        ]
+        entries = list(next(iter(node.findall(nodes.row))).findall(nodes.entry))
+        sides = ["---:" if "text-right" in entry["classes"] else "---" for entry in entries]
+        lines = [f"| {' | '.join(row)} |" for row in (rows[0], sides, *rows[1:])]
+        title = next(iter(node.findall(nodes.title)), None)
+        return self.captioned(node) + "\n\n" + "\n".join(lines) if title else "\n".join(lines)
+
+    def captioned(self, node: nodes.Element) -> str:
+        """Write the number and the caption of a figure or table."""
+        words = next(iter(node.findall(lambda n: isinstance(n, nodes.caption | nodes.title))), None)
+        if words is None:
+            return ""
+        assert isinstance(words, nodes.Element)
+        number = next((self.numbers[name] for name in node["ids"] if name in self.numbers), "")
+        return f"**{number}.** {self.inline(words)}" if number else self.inline(words)
+
+    def formula(self, node: nodes.Element) -> str:
+        source = node.astext().strip()
+        return source if node.get("no-wrap") or node.get("nowrap") else f"$$\n{source}\n$$"
+
+    def code(self, node: nodes.Element) -> str:
+        source = node.astext().rstrip("\n")
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
+        language = node.get("language", "")
+        return f"{fence}{'' if language in ('default', 'none') else language}\n{source}\n{fence}"
+
+    def inline(self, node: nodes.Node) -> str:
+        """Write inline content."""
+        if isinstance(node, nodes.Text):
+            return SPECIAL.sub(lambda found: "\\" + found[0], str(node))
+        if isinstance(node, SKIPPED):
+            return ""
+        assert isinstance(node, nodes.Element)
+        if "heading-of-cell" in node.get("classes", ()):
+            return ""
+        if isinstance(node, nodes.literal):
+            return code_span(node.astext())
+        if isinstance(node, nodes.math):
+            return f"${node.astext().strip()}$"
+        if isinstance(node, nodes.image):
+            return str(node.get("alt", ""))
+        inside = "".join(map(self.inline, node.children))
+        if isinstance(node, nodes.emphasis):
+            return f"*{inside}*"
+        if isinstance(node, nodes.strong):
+            return f"**{inside}**"
+        # A kind of reference, so it comes first.
+        if isinstance(node, addnodes.download_reference):
+            file = node.get("filename")
+            return f"[{inside}]({self.site}/_downloads/{file})" if self.site and file else inside
+        if isinstance(node, nodes.reference):
+            return self.link(node, inside)
+        return inside
+
+    def link(self, node: nodes.Element, inside: str) -> str:
+        """Write a link; one to another page only if the site's address is known."""
+        to = str(node.get("refuri") or f"#{node.get('refid', '')}")
+        if re.match(r"[a-z]+:", to):
+            return f"<{to}>" if node.astext() == to else f"[{inside}]({to})"
+        return (
+            f"[{inside}]({urljoin(f'{self.site}/{self.page}.html', to)})" if self.site else inside
+        )
+
+
+def is_dropdown_title(node: nodes.Element) -> bool:
+    return str(node.tagname) == "dropdown_title"
+
+
+def quoted(text: str) -> str:
+    """Format a block quote."""
+    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+
+
+def code_span(text: str) -> str:
+    """Format inline code with a fence longer than any run of backticks in it."""
+    mark = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{mark}{space}{text}{space}{mark}"

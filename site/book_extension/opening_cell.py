@@ -1,0 +1,38 @@
+"""First cell of a downloaded notebook: it installs missing packages where it runs.
+
+Its text is the learner's kit's; the released exercises carry the same (grading/release/opening.py).
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = ROOT / "kit" / "roofkit" / "first_cell.py"
+PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
+OURS = re.compile(r"\b(?:rooflib|roofkit|roofmeter)\b")
+# What needs the packages that figures are shown with.
+FIGURES = re.compile(r"\bfrom roofkit import figures\b|\broofkit\.figures\b")
+VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
+
+
+def source(code: str, site: str) -> str:
+    """Return the cell for a notebook with this code; "" if it needs none of our packages.
+
+    site: the address of the course's site, "" if unknown.
+    """
+    if not OURS.search(code):
+        return ""
+    modules = ["rooflib", "roofkit.figures" if FIGURES.search(code) else "roofkit"]
+    arguments = ", ".join(map(repr, (site, versions(), *modules)))
+    return f"{TEXT.read_text(encoding='utf-8')}\n\nset_up_notebook({arguments})"
+
+
+def versions() -> dict[str, str]:
+    """Return the version of each of our packages, read from its source."""
+    found = {}
+    for name, folder in PACKAGES.items():
+        match = VERSION.search((folder / "__init__.py").read_text(encoding="utf-8"))
+        if match is None:
+            raise ValueError(f"{folder / '__init__.py'} names no __version__")
+        found[name] = match[1]
+    return found

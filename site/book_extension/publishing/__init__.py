@@ -1,0 +1,128 @@
+"""Sphinx extension for a published course: links to its source, feed and sitemap.
+
+Loaded through ``local_extensions`` in ``_config.yml``. Where no address is set it does nothing.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ConfigError
+
+from book_extension import contents
+
+from .addresses import AddressError, Addresses, read
+from .changes import feed, sitemap
+
+MENU = Path(__file__).parents[2] / "browser" / "menu"
+FEED, SITEMAP = "changes.xml", "sitemap.xml"
+MISTAKE = "What is wrong:\n\n\nPage: {page}\nSection: \n"
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    # Before others read the site's address.
+    app.connect("config-inited", take_addresses, priority=100)
+    # After the theme has said what links elsewhere show.
+    app.connect("html-page-context", describe_page, priority=950)
+    app.connect("build-finished", write_lists)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def addresses(app: Sphinx) -> Addresses:
+    return _read(Path(app.srcdir) / "_config.yml")
+
+
+@cache
+def _read(config: Path) -> Addresses:
+    return read(config)
+
+
+def take_addresses(app: Sphinx, config: Config) -> None:
+    """Set this edition's address in Sphinx and, if there is one, load the page menu."""
+    _read.cache_clear()
+    try:
+        found = addresses(app)
+    except AddressError as error:
+        raise ConfigError(str(error)) from error
+    if found.course:
+        config.html_baseurl = found.site
+    if found.course or found.repository:
+        config.html_static_path.append(str(MENU))
+        app.add_css_file("page-links.css", priority=950)
+        app.add_js_file("page-links.js", loading_method="defer")
+
+
+def describe_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Pass the addresses of a page and of its source to the templates."""
+    found = addresses(app)
+    if page == "404":
+        context["pageurl"] = None  # it stands for any address
+    if found.course and doctree is not None:
+        context["social"]["og:url"] = context["pageurl"]
+        if changelog(app).is_file():
+            context["feed"] = f"{found.course}/{FEED}"
+    if doctree is not None:
+        context["page_links"] = page_links(app, found, page, context, doctree)
+
+
+def page_links(
+    app: Sphinx, found: Addresses, page: str, context: dict[str, Any], doctree: nodes.document
+) -> list[dict[str, str]]:
+    """Return the links from a page to its notebook, its source and the report form."""
+    links = {}
+    notebook = context.get("notebook") or handed_out(doctree)
+    if found.course and notebook:
+        links["colab"] = found.colab(notebook)
+    if found.repository:
+        source = str(app.env.doc2path(page, base=False))
+        if copy := copies(app).get(page):
+            links["binder"] = found.binder(copy)
+        links["source"] = found.source(source)
+        links["edit"] = found.edit(source)
+        text = MISTAKE.format(page=context.get("pageurl") or source)
+        links["report"] = found.report(f"Mistake: {app.env.titles[page].astext()}", text)
+    return [{"kind": kind, "address": address} for kind, address in links.items() if address]
+
+
+def handed_out(doctree: nodes.document) -> str:
+    """Return the path of the notebook that an exercise's page hands out; "" if none."""
+    for node in doctree.findall(addnodes.download_reference):
+        if str(node.get("filename", "")).endswith(".ipynb"):
+            return f"_downloads/{node['filename']}"
+    return ""
+
+
+def copies(app: Sphinx) -> dict[str, str]:
+    """Return the reader's copies by docname, which Binder makes as `make lab` does."""
+    toc = Path(app.srcdir) / "_toc.yml"
+    return contents.names(toc)
+
+
+def changelog(app: Sphinx) -> Path:
+    return Path(app.srcdir) / "CHANGELOG.md"
+
+
+def write_lists(app: Sphinx, exception: Exception | None) -> None:
+    """Write sitemap and feed next to the pages; remove an older build's for an edition."""
+    if exception is not None or app.builder.format != "html":
+        return
+    found, written = addresses(app), {FEED: "", SITEMAP: ""}
+    if found.course and not found.edition:
+        pages = [f"{found.site}/{app.builder.get_target_uri(name)}" for name in app.env.found_docs]
+        written[SITEMAP] = sitemap(pages)
+        if changelog(app).is_file():
+            text = changelog(app).read_text(encoding="utf-8")
+            title, author = str(app.config.html_title), str(app.config.author)
+            written[FEED] = feed(text, title, author, found.course, FEED)
+    for name, text in written.items():
+        target = Path(app.outdir) / name
+        if text:
+            target.write_text(text, encoding="utf-8")
+        else:
+            target.unlink(missing_ok=True)

@@ -1,0 +1,77 @@
+"""Atom feed of changes, with an entry for each dated part of CHANGELOG.md."""
+
+import re
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import mistune
+
+ATOM = "http://www.w3.org/2005/Atom"
+DATED = re.compile(
+    r"^## (?P<name>\S+), (?P<date>\d{4}-\d\d-\d\d)$\n(?P<text>.*?)(?=^## |\Z)", re.M | re.S
+)
+
+
+@dataclass(frozen=True)
+class Edition:
+    """Part of the change log: version, date as YYYY-MM-DD, and text as Markdown."""
+
+    name: str
+    date: str
+    text: str
+
+
+def editions(changelog: str) -> list[Edition]:
+    """Return the dated parts in the order of the file."""
+    found = DATED.finditer(changelog)
+    return [Edition(part["name"], part["date"], part["text"].strip()) for part in found]
+
+
+def feed(changelog: str, title: str, author: str, course: str, file: str) -> str:
+    """Return the feed of a course at this address; "" if no part has a date.
+
+    Format: RFC 4287.
+    """
+    entries = editions(changelog)
+    if not entries:
+        return ""
+    top = ElementTree.Element("feed", xmlns=ATOM)
+    _element(top, "title", title)
+    _element(top, "id", f"{course}/")
+    _element(top, "updated", _time(max(entry.date for entry in entries)))
+    _element(_element(top, "author"), "name", author)
+    _element(top, "link", rel="self", href=f"{course}/{file}")
+    _element(top, "link", rel="alternate", href=f"{course}/")
+    for entry in entries:
+        item = _element(top, "entry")
+        _element(item, "title", f"{title} {entry.name}")
+        _element(item, "id", f"{course}/{file}#{entry.name}")
+        _element(item, "updated", _time(entry.date))
+        _element(item, "link", rel="alternate", href=f"{course}/")
+        _element(item, "content", str(mistune.html(entry.text)), type="html")
+    return _document(top)
+
+
+def sitemap(addresses: list[str]) -> str:
+    """Return the sitemap for search engines, in the format of sitemaps.org."""
+    top = ElementTree.Element("urlset", xmlns="http://www.sitemaps.org/schemas/sitemap/0.9")
+    for address in sorted(addresses):
+        ElementTree.SubElement(ElementTree.SubElement(top, "url"), "loc").text = address
+    return _document(top)
+
+
+def _time(date: str) -> str:
+    return f"{date}T00:00:00Z"
+
+
+def _element(
+    parent: ElementTree.Element, name: str, text: str | None = None, **attributes: str
+) -> ElementTree.Element:
+    made = ElementTree.SubElement(parent, name, attributes)
+    made.text = text
+    return made
+
+
+def _document(top: ElementTree.Element) -> str:
+    ElementTree.indent(top)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(top, "unicode") + "\n"

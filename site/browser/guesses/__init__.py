@@ -1,0 +1,130 @@
+"""Guesses: "Your guess" and "Check yourself" take one, and say later how far off it was.
+
+A page says the right answer once, where it is reached:
+
+    :::{answer} name
+    {eval}`rl.text(slower)` times
+    :::
+
+A number, with what stands behind it, is compared as a number. With a list below it the answer is
+one of a choice, or with `:order:` the whole list in the right order, with commas. The box "Your
+guess" above it in its section asks for it, or, where there is none, the place before the folded
+answer. `:ask:` says what is asked for, where a question asks for more than one thing.
+
+Without scripts nothing of it is seen, nor in notebooks and on paper.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>(?:\D.*)?)", re.DOTALL)
+HERE = Path(__file__).parent
+FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
+logger = logging.getLogger(__name__)
+
+
+# Invisible: what is made of a page without scripts leaves them out.
+class answer(nodes.Invisible, nodes.Element):  # type: ignore[misc]
+    """A right answer, whose attributes say how to ask for a guess."""
+
+
+class guesses(nodes.Invisible, nodes.Element):  # type: ignore[misc]
+    """The place of the summary of all guesses."""
+
+
+class Answer(SphinxDirective):
+    """`:::{answer} name` with the right answer and, for a choice, a list of what to choose from."""
+
+    has_content = True
+    required_arguments = 1
+    option_spec: ClassVar = {"ask": directives.unchanged, "order": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        body = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, body)
+        lists = list(body.findall(nodes.bullet_list))
+        choices = [item.astext().strip() for found in lists for item in found.children]
+        right = next(iter(body.findall(nodes.paragraph)), None)
+        text = right.astext().strip() if right else ""
+        kind = "order" if "order" in self.options else "choice" if choices else "number"
+        if wrong := problem(kind, text, choices):
+            logger.warning("answer %s: %s", self.arguments[0], wrong, location=self.get_location())
+            return []
+        assert right is not None
+        items = [item[0] for found in lists for item in found]
+        parts = [nodes.inline("", "", *right.children, classes=["right"])]
+        parts += [nodes.inline("", "", *item.children, classes=["choice"]) for item in items]
+        attributes = {"name": self.arguments[0], "kind": kind, "ask": self.options.get("ask", "")}
+        return [answer("", *parts, **attributes)]
+
+
+def problem(kind: str, text: str, choices: list[str]) -> str:
+    """Return what is wrong with an answer, or an empty string."""
+    if kind == "number" and not NUMBER.fullmatch(text):
+        return f"“{text}” does not begin with a number, and there is no list to choose from"
+    if kind == "choice" and text not in choices:
+        return f"“{text}” is none of {', '.join(choices)}"
+    if kind == "order" and sorted(text.split(", ")) != sorted(choices):
+        return f"“{text}” is not {', '.join(choices)} in an order"
+    return ""
+
+
+class Guesses(SphinxDirective):
+    """`:::{guesses}`, the summary of the guesses saved in the browser."""
+
+    def run(self) -> list[nodes.Node]:
+        return [guesses()]
+
+
+def visit_answer(writer: Any, node: nodes.Element) -> None:
+    attributes = {f"data-{key}": node[key] for key in ("name", "kind", "ask")} | {
+        "hidden": "hidden"
+    }
+    writer.body.append(writer.starttag(node, "div", "", CLASS="answer", **attributes))
+
+
+def visit_guesses(writer: Any, node: nodes.Element) -> None:
+    writer.body.append(writer.starttag(node, "div", "", CLASS="guesses", hidden="hidden"))
+
+
+def depart(writer: Any, node: nodes.Element) -> None:
+    writer.body.append("</div>\n")
+
+
+def leave_out(writer: Any, node: nodes.Element) -> None:
+    raise nodes.SkipNode
+
+
+def add_script(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Add the script to pages that ask for a guess or show the summary."""
+    if doctree is not None and any(doctree.findall(lambda n: isinstance(n, answer | guesses))):
+        app.add_css_file(STYLE)
+        attributes: dict[str, Any] = {"data-page": page}
+        app.add_js_file(SCRIPT, loading_method="defer", **attributes)
+
+
+def serve(app: Sphinx, config: Config) -> None:
+    """Copy the script and its style sheet into the site."""
+    config.html_static_path += [os.path.relpath(HERE / name, app.srcdir) for name in FILES]
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    other = (leave_out, None)
+    app.add_node(answer, html=(visit_answer, depart), text=other, latex=other)
+    app.add_node(guesses, html=(visit_guesses, depart), text=other, latex=other)
+    app.add_directive("answer", Answer)
+    app.add_directive("guesses", Guesses)
+    app.connect("config-inited", serve)
+    app.connect("html-page-context", add_script)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

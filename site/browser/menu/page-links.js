@@ -1,0 +1,30 @@
+// @ts-check
+// The menu of a published page closes as menus do, and a report names the section that is read.
+(() => {
+  const menu = document.querySelector(".page-links");
+  if (!menu) return;
+  addEventListener("click", ({ target }) => {
+    if (!menu.contains(target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+
+  const report = menu.querySelector("[data-kind=report]");
+  if (!report) return;
+  const form = report.href;
+  menu.addEventListener("toggle", () => {
+    // course.js marks where the reading has got to.
+    const section = document.querySelector(".bd-toc-nav a[aria-current]");
+    const address = new URL(form);
+    if (section) {
+      for (const [name, text] of address.searchParams) {
+        const words = `Section: ${section.textContent.trim()} (${section.hash})`;
+        if (/^Section: $/m.test(text)) address.searchParams.set(name, text.replace(/^Section: $/m, () => words));
+      }
+    }
+    report.href = address.href;
+  });
+})();

@@ -1,0 +1,318 @@
+"""Python in the page: a reader changes a cell and runs it, and the values in the prose follow.
+
+A page loads a small script with its buttons. The rest is fetched when a button is pressed, or in
+advance in a tab that has run Python before: the scripts, Pyodide (Python in WebAssembly, obtained
+by site/pyodide_files.py), the course's packages, and the page's steps, a JSON file beside the page.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from book_extension import licenses
+from book_extension.values import is_hidden
+from docutils import nodes
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+
+from browser.pyodide import files as pyodide_files
+
+from . import editor_bundle, made_of
+
+HERE = Path(__file__).parent
+BOOK_EXTENSION = HERE.parents[1] / "book_extension"
+# The folder of Pyodide's files, set by build.py; if empty or not set, pages get no buttons.
+FILES = "ROOFLINE_PYODIDE"
+FOLDER = "python"  # below _static
+PACKAGES = "course.zip"
+SCRIPTS = (
+    "answers.js",
+    "check_queue.js",
+    "closing_section.js",
+    "countdown.js",
+    "editor.js",
+    "engine.js",
+    "exercise_python.js",
+    "notebook_markdown.js",
+    "outputs.js",
+    "own_cells.js",
+    "panel.js",
+    "released_notebook.js",
+    "saved_answers.js",
+    "warm_start.js",
+    "workbench.js",
+    "worker.js",
+)
+BUTTONS, ANSWER, DONE = "run-buttons.js", "answer-button.js", "parts-done.js"
+STYLE = "page-python.css"
+OVERVIEW = "chapters/learners"  # the page that lists the progress of all exercises
+EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)/(?P=name)")
+LIVE = '<figure class="live"'
+# Imported by the browser's Python, with the course's packages.
+PYTHON_FILES = (
+    "call_times",
+    "cell_dependencies",
+    "ipython_stubs",
+    "markdown_html",
+    "page_runner",
+    "whole_numbers",
+)
+RUNNER = {
+    "browser/python": [HERE / f"{name}.py" for name in PYTHON_FILES],
+    "book_extension": [BOOK_EXTENSION / f"{name}.py" for name in ("themed_svg", "table_widths")],
+}
+PACKED = (".py", ".toml", ".csv")
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.connect("html-page-context", offer_python)
+    app.add_directive("page-python-parts", made_of.PagePythonParts)
+    app.connect("builder-inited", serve_python)
+    # After the license texts of the other packages are written, at the default priority of 500.
+    app.connect("builder-inited", add_licences, priority=600)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def files() -> Path | None:
+    """Return the folder of Pyodide's files; None for a site without Python in its pages."""
+    folder = os.environ.get(FILES)
+    return Path(folder) if folder else None
+
+
+def offer_python(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Add buttons to a page with cells or exercise parts, and write its steps beside it."""
+    if files() is None or doctree is None or app.builder.format != "html":
+        return
+    if exercise := EXERCISE.fullmatch(page):
+        add_script(app, context, ANSWER, {"data-exercise": exercise["name"]})
+    if exercise or page == OVERVIEW:
+        add_script(app, context, DONE, {"data-overview": "1" if page == OVERVIEW else ""})
+    executed = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
+    if not any(is_shown(cell) for cell in cells(doctree)) or not executed.exists():
+        return
+    notebook = nbformat.read(executed, as_version=4)
+    target = Path(app.outdir) / f"{page}.steps.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(compact(steps_of(notebook, doctree)), encoding="utf-8")
+    add_script(app, context, BUTTONS, {"data-steps": target.name})
+
+
+def add_script(app: Sphinx, context: dict[str, Any], name: str, data: dict[str, str]) -> None:
+    """Add one of the small scripts to a page, with the address of the other scripts."""
+    app.add_css_file(STYLE)
+    attributes: dict[str, Any] = {"data-python": scripts_address(app, context), **data}
+    app.add_js_file(name, loading_method="defer", **attributes)
+
+
+def scripts_address(app: Sphinx, context: Mapping[str, Any]) -> str:
+    """Return the address, seen from a page, of the scripts that it fetches later."""
+    folder = f"_static/{FOLDER}/{scripts_digest(Path(app.srcdir))}/"
+    return str(context["pathto"](folder, resource=True))
+
+
+def cells(doctree: nodes.document) -> Iterator[nodes.container]:
+    """Yield the code cells whose code or outputs a page shows, in order."""
+    for container in doctree.findall(nodes.container):
+        if container.get("nb_element") == "cell_code":
+            yield container
+
+
+def is_shown(cell: nodes.container) -> bool:
+    """Return whether the page shows the cell's code."""
+    return any("cell_input" in part.get("classes", ()) for part in cell.findall(nodes.container))
+
+
+def is_live(cell: nodes.container) -> bool:
+    """Return whether the cell shows a figure with controls, which updates itself."""
+    return any(LIVE in raw.astext() for raw in cell.findall(nodes.raw))
+
+
+def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
+    """Return the steps that run a page from top to bottom, and where their results are shown.
+
+    steps: {"code", "cell", "alt"}, cell being the index among the page's cells or null; or
+    {"values": [expression, ...]}, with "names" where they name a chip or model that the cell above
+    chooses: expression → its name in the text. spans: for each value on the page, in order, the
+    index of its expression in `expressions`.
+    """
+    shown = list(cells(doctree))
+    place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
+    live = {cell["cell_index"] for cell in shown if is_live(cell)}
+    steps: list[dict[str, Any]] = []
+    for index, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code" or index in live:
+            continue
+        if cell.source.startswith("_page_values("):
+            steps.append({"values": arguments(cell.source)})
+        elif not is_hidden(cell):
+            alt = ((cell.metadata.get("mystnb") or {}).get("image") or {}).get("alt", "")
+            steps.append({"code": cell.source, "cell": place.get(index), "alt": alt.strip()})
+            if names := chosen(cell.source):
+                steps.append({"values": list(names), "names": names})
+    prose = [step for step in steps if "names" not in step]
+    expressions = list(dict.fromkeys(e for step in prose for e in step.get("values", ())))
+    number = {expression: place for place, expression in enumerate(expressions)}
+    spans = [
+        number[span["expression"]]
+        for span in doctree.findall(nodes.inline)
+        if "computed" in span["classes"]
+    ]
+    return {"steps": steps, "expressions": expressions, "spans": spans}
+
+
+def chosen(source: str) -> dict[str, str]:
+    """Return expression → name of the chips and models that a cell chooses by a literal name."""
+    tree = ast.parse(source)
+    stored = [
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    found = {}
+    for node in tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        (target,) = node.targets if len(node.targets) == 1 else (None,)
+        pairs = [(target, node.value)]
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = list(zip(target.elts, node.value.elts, strict=False))
+        for kept, value in pairs:
+            match kept, value:
+                case (
+                    ast.Name(id=variable),
+                    ast.Call(
+                        func=ast.Attribute(value=ast.Name(id="rl"), attr="chip" | "model"),
+                        args=[ast.Constant(value=str(name))],
+                    ),
+                ) if stored.count(variable) == 1:
+                    found[f"{variable}.name"] = name
+    return found
+
+
+def arguments(source: str) -> list[str]:
+    """Return the expressions of a hidden cell that computes values."""
+    call = ast.parse(source, mode="eval").body
+    assert isinstance(call, ast.Call)
+    return [ast.literal_eval(argument) for argument in call.args]
+
+
+def compact(data: Any) -> str:
+    """Return JSON without spaces."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+def serve_python(app: Sphinx) -> None:
+    """Put Pyodide, the course's packages and the scripts into the site, or remove them."""
+    if app.builder.format != "html":
+        return
+    pyodide = files()
+    static = Path(app.outdir) / "_static"
+    target = static / FOLDER
+    if pyodide is None:
+        shutil.rmtree(target, ignore_errors=True)
+        for steps in Path(app.outdir).rglob("*.steps.json"):
+            steps.unlink()
+        return
+    # Folders named after a hash of their files: browsers never mix cached files of two builds.
+    scripts = target / scripts_digest(Path(app.srcdir))
+    runtime = target / runtime_name(pyodide)
+    for old in set(target.glob("*")) - {scripts, runtime}:
+        shutil.rmtree(old)
+    for folder in (scripts, runtime):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in pyodide_files.SERVED:
+        link(pyodide / name, runtime / name)
+    shutil.copyfile(pyodide_files.LOCK, runtime / pyodide_files.LOCK.name)
+    for name in SCRIPTS:
+        shutil.copyfile(HERE / name, scripts / name)
+    shutil.copyfile(editor_bundle.BUNDLE, scripts / editor_bundle.SCRIPT)
+    pack(Path(app.srcdir), scripts / PACKAGES)
+    # Two of the files are scripts, whose progress a page cannot see.
+    counted = [path for path in runtime.iterdir() if path.suffix != ".js"]
+    total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
+    files_json = {"bytes": total, "pyodide": f"../{runtime.name}/"}
+    (scripts / "files.json").write_text(compact(files_json), encoding="utf-8")
+    for name in (BUTTONS, ANSWER, DONE, STYLE):
+        shutil.copyfile(HERE / name, static / name)
+
+
+def add_licences(app: Sphinx) -> None:
+    """Append the licenses of Python in the pages to the file with the others."""
+    texts, pyodide = Path(app.outdir) / licenses.FILE, files()
+    if pyodide is not None and app.builder.format == "html" and texts.is_file():
+        with texts.open("a", encoding="utf-8") as file:
+            file.write(f"\n{made_of.texts(pyodide)}")
+
+
+def link(source: Path, target: Path) -> None:
+    """Hard-link a file, or copy it where the disk does not allow that."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+@cache
+def scripts_digest(book: Path) -> str:
+    """Return a hash of everything in the folder of the scripts."""
+    contents = [(HERE / name).read_bytes() for name in SCRIPTS]
+    contents.append(editor_bundle.BUNDLE.read_bytes())
+    contents += [part for name, file in packed(book).items() for part in (name.encode(), file)]
+    contents.append(runtime_name(files() or book).encode())
+    return short(b"\0".join(contents))
+
+
+@cache
+def runtime_name(pyodide: Path) -> str:
+    """Return the name of the folder of Pyodide's files, which contains a hash of them."""
+    found = "".join(pyodide_files.sha256(pyodide / name) for name in pyodide_files.SERVED)
+    return f"pyodide-{short(found.encode())}"
+
+
+def short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:8]
+
+
+def packed(book: Path) -> Mapping[str, bytes]:
+    """Return path → content of the files that the page's Python imports.
+
+    No solution and no hidden case is among them.
+    """
+    found = {f"{package}/__init__.py": b"" for package in RUNNER}
+    for package, paths in RUNNER.items():
+        found |= {f"{package}/{path.name}": path.read_bytes() for path in paths}
+    for folder in (book / "rooflib", book / "kit" / "roofkit", book / "kit" / "roofmeter"):
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in PACKED and "validate" not in path.parts:
+                found[path.relative_to(book).as_posix()] = path.read_bytes()
+    for path in sorted((book / "exercises").glob("*/*.ipynb")):
+        found[path.relative_to(book).as_posix()] = facts_of(path)
+    return found
+
+
+def facts_of(notebook: Path) -> bytes:
+    """Return a notebook with only the title and the metadata of an exercise."""
+    source = json.loads(notebook.read_text(encoding="utf-8"))
+    title = "".join(source["cells"][0]["source"]).splitlines()[0]
+    facts = {"exercise": source["metadata"].get("exercise", {})}
+    return compact({"cells": [{"source": title}], "metadata": facts}).encode()
+
+
+def pack(book: Path, target: Path) -> None:
+    """Write the archive; the same files give the same bytes."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in packed(book).items():
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

@@ -1,0 +1,41 @@
+// @ts-check
+// Adds the button that opens an exercise on its page; opens it at once if it has a saved answer.
+(() => {
+  const { python, exercise: name } = document.currentScript.dataset;
+  const link = document.querySelector(`.bd-article a.download[href$="/${name}.ipynb"]`);
+  if (!link) return;
+  const FROM_DISK =
+    "A page that was opened as a file cannot run code. “make serve” shows this site at an address of its own, and “make lab” opens the exercise in JupyterLab.";
+  const place = link.closest("section");
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: "Answer here" });
+  const note = document.createElement("p");
+  note.className = "run-note";
+  note.setAttribute("role", "status");
+  const bar = document.createElement("div");
+  bar.className = "answer-bar";
+  bar.append(button, note);
+  link.closest("p").after(bar);
+
+  async function open() {
+    if (location.protocol === "file:") return void (note.textContent = FROM_DISK);
+    try {
+      const { open } = await import(new URL(`${python}answers.js`, document.baseURI).href);
+      await open({ place, notebook: link.href, name });
+      bar.remove();
+    } catch (error) {
+      note.textContent = `This could not be fetched (${error.message}). Reload the page, and try again.`;
+    }
+  }
+  button.addEventListener("click", open);
+  try {
+    if (location.protocol !== "file:" && sessionStorage.getItem("roofline-ran-python")) {
+      const address = new URL(`${python}warm_start.js`, document.baseURI);
+      import(address.href).then(({ warmUp }) => warmUp()).catch(() => {}); // a press tries again
+    }
+    const isOurs = (key) => key.startsWith(`roofline-answer:${name}:`) || key === `roofline-own-cells:${name}`;
+    if (location.protocol !== "file:" && Object.keys(localStorage).some(isOurs)) open();
+  } catch {
+    // Storage is disabled: there is no saved answer.
+  }
+})();

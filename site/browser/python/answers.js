@@ -1,0 +1,304 @@
+// @ts-check
+// An exercise on its page: each part with its question, an editor for the answer, and its check.
+// Questions and checks come from the released notebook alone.
+
+import { CheckQueue } from "./check_queue.js";
+import { closingSection } from "./closing_section.js";
+import { editor, highlighted } from "./editor.js";
+import { ExercisePython } from "./exercise_python.js";
+import { asHtml } from "./notebook_markdown.js";
+import { outputElement } from "./outputs.js";
+import { OwnCells } from "./own_cells.js";
+import { element, panel } from "./panel.js";
+import {
+  answersIn,
+  completed,
+  gradeId,
+  openingOf,
+  partOf,
+  partsOf,
+  text,
+} from "./released_notebook.js";
+import { SavedAnswers } from "./saved_answers.js";
+import { takeEngine } from "./warm_start.js";
+
+const NOT_KEPT =
+  "This browser keeps nothing for this site: download the notebook before you leave the page.";
+const TO_BEGIN =
+  "In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.";
+const OWN = "Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.";
+
+function button(words, onClick, label = "") {
+  const made = element("button", { type: "button", textContent: words });
+  if (label) made.setAttribute("aria-label", label);
+  made.addEventListener("click", onClick);
+  return made;
+}
+
+function show(place, outputs) {
+  place.replaceChildren(...outputs.map(outputElement));
+  place.hidden = !outputs.length;
+}
+
+const code = (pre, ...more) =>
+  element("div", { className: "cell_input" }, element("div", { className: "highlight" }, pre), ...more);
+
+// Open the exercise `name` in the section `place`; `notebook` is the address of its released notebook.
+export async function open({ place, notebook, name }) {
+  const answer = await fetch(notebook);
+  if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
+  const released = await answer.json();
+  const answers = new SavedAnswers(name);
+  const engine = takeEngine();
+  const queue = new CheckQueue();
+  const bar = panel(place, engine);
+  const parts = partsOf(released);
+  const home = element("div", { className: "answers" });
+  const below = element("div", { className: "answers-end" });
+  const words = element("p", { className: "answers-done" });
+  words.setAttribute("role", "status");
+  const slots = { start: element("div"), end: element("div") };
+  const own = new OwnCells(slotOf, (id) => queue.add(id, own.boxOf(id), () => runOwn(id)));
+
+  // Return the place for own cells that follow this cell of the notebook.
+  function slotOf(after) {
+    const number = partOf(released, after);
+    const part = parts[number];
+    if (part && after !== parts.at(-1).check) return { slot: part.slot, name: part.name };
+    return number < 0
+      ? { slot: slots.start, name: "what is given" }
+      : { slot: slots.end, name: "all parts" };
+  }
+
+  // The current code of each cell that the reader can edit, by its id.
+  const sources = () => new Map([...written(), ...own.sources]);
+
+  function progress() {
+    const now = sources();
+    const states = parts.map(({ key }) => answers.state(key, now));
+    const done = states.filter((state) => state === "done").length;
+    const again = states.filter((state) => state === "again").length;
+    answers.count(done, parts.length);
+    words.textContent = `${done} of ${parts.length} parts done. ${
+      again ? `${again} to check again, since what the answer needs has changed. ` : ""
+    }${answers.isSaving ? "Your answers stay in this browser and are sent nowhere." : NOT_KEPT}`;
+    for (const [number, part] of parts.entries()) {
+      part.heading.classList.toggle("part-done", states[number] === "done");
+      part.heading.classList.toggle("part-again", states[number] === "again");
+      part.mark.textContent = { done: " – done", again: " – check again", "": "" }[states[number]];
+    }
+  }
+
+  // ---- download, and open a file
+
+  const written = () =>
+    new Map(parts.map((part) => /** @type {const} */ ([part.solution, part.editor.code])));
+
+  function download() {
+    const file = completed(released, written(), own.list);
+    const blob = new Blob([`${JSON.stringify(file, null, 1)}\n`], { type: "application/x-ipynb+json" });
+    const link = element("a", { href: URL.createObjectURL(blob), download: `${name}.ipynb` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 0);
+  }
+
+  async function load(file) {
+    let found;
+    try {
+      found = answersIn(JSON.parse(await file.text()), released);
+    } catch (error) {
+      return bar.say(`${file.name} is no notebook that can be read (${error.message}). Nothing was changed.`);
+    }
+    if (!found.written.size) {
+      return bar.say(`${file.name} has no part of this exercise in it. Nothing was changed.`);
+    }
+    for (const part of parts) {
+      const source = found.written.get(part.solution);
+      if (source === undefined) continue;
+      part.editor.code = source;
+    }
+    own.load(found.own);
+    answers.ownCells = own.list;
+    progress();
+    const count = found.own.filter(({ cell }) => cell.cell_type === "code").length;
+    const kept = count
+      ? ` Its ${count} ${count === 1 ? "cell" : "cells"} of your own run with the others and go into the download.`
+      : "";
+    return bar.say(`${file.name} was opened: ${found.written.size} of ${parts.length} parts.${kept}`);
+  }
+
+  const picker = element("input", { type: "file", accept: ".ipynb", hidden: true });
+  picker.addEventListener("change", () => {
+    const [file] = picker.files;
+    picker.value = "";
+    if (file) load(file);
+  });
+
+  // ---- running
+
+  const python = new ExercisePython(engine, queue, bar, () => completed(released, written(), own.list));
+
+  // Show the outputs of the reader's own cells, and of other answers only errors.
+  function showCells(order, found) {
+    for (const [step, { id }] of order.entries()) {
+      if (!found[step]?.outputs) continue;
+      own.show(id, found[step].outputs);
+      const part = parts.find(({ solution }) => solution === id);
+      if (part && found[step].failed) show(part.shown, found[step].outputs);
+    }
+  }
+
+  function check(part) {
+    queue.add(part.key, part.box, () => {
+      const order = python.stepsTo(part.key, [part.solution, part.key]);
+      const last = order.length - 1;
+      const now = sources();
+      const source = now.get(part.solution);
+      order.push({ needed: order.map((step) => step.code) });
+      return python.run(order, (found) => {
+        showCells(order, found);
+        const outputs = [part.solution, part.key].flatMap(
+          (id) => found[order.findIndex((step) => step.id === id)]?.outputs ?? [],
+        );
+        show(part.shown, outputs);
+        show(part.hintBox, []);
+        const passed = found[last]?.failed === false;
+        const needed = (found[last + 1]?.needed ?? [])
+          .map((at) => order[at].id)
+          .filter((id) => now.has(id) && id !== part.solution);
+        answers.set(part.key, {
+          source: part.editor.code,
+          passed: passed ? source : null,
+          with: Object.fromEntries(needed.map((id) => [id, now.get(id)])),
+        });
+        part.hint.hidden = !outputs.some(({ text }) => text.includes(part.hintCode));
+        progress();
+        return passed ? "The check passed." : "The check found something: see below the answer.";
+      });
+    });
+  }
+
+  function runOwn(id) {
+    const order = python.stepsTo(id);
+    return python.run(order, (found) => {
+      showCells(order, found);
+      return found[order.length - 1]?.failed ? "The cell ended with an error." : "Done.";
+    });
+  }
+
+  // Runs none of the reader's code, which might never end.
+  function hint(part) {
+    queue.add(part.hintCode, part.box, () => {
+      const given = released.cells.filter(
+        (cell) => cell.cell_type === "code" && partOf(released, cell.id) < 0 && gradeId(cell) !== "opening",
+      );
+      const order = [...given.map(text), part.hintCode].map((source) => ({ code: source }));
+      return python.run(order, (found) => {
+        show(part.hintBox, found.at(-1).outputs);
+        return "The hint stands below the answer.";
+      });
+    });
+  }
+
+  // ---- a part
+
+  function onEdit(part) {
+    const source = part.editor.code;
+    if (source !== part.stub || answers.get(part.key)) {
+      answers.set(part.key, { ...answers.get(part.key), source });
+    }
+    progress();
+  }
+
+  function createPart(part) {
+    part.stub = text(part.cell);
+    const { heading, html } = asHtml(part.words[0] ?? "");
+    part.name = heading;
+    part.mark = element("span");
+    part.heading = element("h3", { textContent: heading });
+    part.heading.id = `answer-${part.key}`;
+    part.heading.append(part.mark);
+    const question = element("div");
+    question.innerHTML = html + part.words.slice(1).map((more) => asHtml(more).html).join("");
+    const pre = element("pre");
+    part.shown = element("div", { className: "cell_output", hidden: true });
+    part.hintBox = element("div", { className: "cell_output", hidden: true });
+    part.hintCode = `check.hint("${part.key}")`;
+    part.hint = button("Stronger hint", () => hint(part), `Stronger hint for ${heading}`);
+    part.hint.hidden = true;
+    part.slot = element("div");
+    const run = element(
+      "div",
+      { className: "run-bar" },
+      button("Check", () => check(part), `Check ${heading}`),
+      button("Add a cell", () => own.add(part.check).focus(), `Add a cell of your own below ${heading}`),
+      part.hint,
+    );
+    part.box = element("div", { className: "cell" }, code(pre, run), part.shown, part.hintBox);
+    const source = answers.get(part.key)?.source ?? part.stub;
+    const onRun = (moveOn) => {
+      check(part);
+      if (moveOn) parts[parts.indexOf(part) + 1]?.editor.focus();
+    };
+    part.editor = editor(pre, source, `Your answer to ${heading}`, onRun, () => onEdit(part));
+    home.append(element("section", {}, part.heading, question, part.box), part.slot);
+  }
+
+  // ---- the page
+
+  const start = element("pre");
+  start.innerHTML = highlighted(text(released.cells.find((cell) => gradeId(cell) === "given")));
+  const [, ...rules] = openingOf(released).flatMap((cell) => text(cell).split(/\n\s*\n/));
+  const opening = element("div");
+  opening.innerHTML = asHtml([TO_BEGIN, ...rules].join("\n\n")).html;
+  home.append(
+    words,
+    element(
+      "p",
+      { className: "answers-files" },
+      button(`Download ${name}.ipynb`, download),
+      button("Open a notebook …", () => picker.click()),
+      button("Check all", () => parts.forEach(check)),
+      picker,
+    ),
+    opening,
+    element("p", { textContent: "Given for all parts:" }),
+    element("div", { className: "cell" }, code(start)),
+    slots.start,
+  );
+  picker.setAttribute("aria-label", "A notebook to open");
+  bar.place.before(home, below);
+  parts.forEach(createPart);
+  const lastCheck = parts.at(-1).check;
+  below.append(
+    element(
+      "section",
+      {},
+      element("h3", { textContent: "A cell of your own" }),
+      element("p", { textContent: OWN }),
+      slots.end,
+      element("p", { className: "answers-files" }, button("Add a cell", () => own.add(lastCheck).focus(), "Add a cell of your own below all parts")),
+    ),
+    closingSection(released, own, name),
+  );
+  own.addEventListener("loaded", () => slots.end.children.length || own.add(lastCheck));
+  own.load(answers.ownCells);
+  own.addEventListener("change", () => {
+    answers.ownCells = own.list;
+    progress();
+  });
+  progress();
+  answers.addEventListener("answer-changed", (/** @type {any} */ { detail }) => {
+    const part = parts.find(({ key }) => key === detail);
+    const source = part && answers.get(part.key)?.source;
+    if (source !== undefined && source !== null && source !== part.editor.code) part.editor.code = source;
+    progress();
+  });
+  answers.addEventListener("own-cells-changed", () => {
+    if (JSON.stringify(answers.ownCells) !== JSON.stringify(own.list)) own.load(answers.ownCells);
+    progress();
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (!answers.isSaving) event.preventDefault();
+  });
+}

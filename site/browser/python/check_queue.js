@@ -1,0 +1,46 @@
+// @ts-check
+// A queue of the runs that a reader asked for: no press is lost while Python is being fetched or is
+// running something else.
+
+export class CheckQueue {
+  #jobs = []; // the first one is running
+  #isRunning = false;
+
+  get waiting() {
+    return Math.max(0, this.#jobs.length - 1);
+  }
+
+  // Queue `work`, which must not reject; `box` is marked as busy until it has ended. A key that is
+  // already waiting is not queued again: its work reads the code when it starts.
+  add(key, box, work) {
+    if (this.#jobs.slice(this.#isRunning ? 1 : 0).some((job) => job.key === key)) return;
+    this.#jobs.push({ key, box, work });
+    this.#mark(box);
+    if (!this.#isRunning) this.#runAll();
+  }
+
+  // Drop the jobs that have not started, and return their number.
+  clear() {
+    const dropped = this.#jobs.splice(1);
+    for (const { box } of dropped) this.#mark(box);
+    return dropped.length;
+  }
+
+  async #runAll() {
+    this.#isRunning = true;
+    while (this.#jobs.length) {
+      const [{ box, work }] = this.#jobs;
+      await work();
+      this.#jobs.shift();
+      this.#mark(box);
+    }
+    this.#isRunning = false;
+  }
+
+  #mark(box) {
+    const busy = this.#jobs.some((job) => job.box === box);
+    box.classList.toggle("running", busy);
+    if (busy) box.setAttribute("aria-busy", "true");
+    else box.removeAttribute("aria-busy");
+  }
+}

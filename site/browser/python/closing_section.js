@@ -1,0 +1,46 @@
+// @ts-check
+// The section below an exercise's last part: a question to think about with a text field, and what to
+// do next.
+
+import { asHtml } from "./notebook_markdown.js";
+import { element } from "./panel.js";
+import { closingOf, text } from "./released_notebook.js";
+
+// Replaces the notebook's paragraph about kernels and JupyterLab.
+const NEXT = (name) =>
+  `Each check on this page runs all that stands above it, so there is nothing to restart. **Check all** checks every part again. If somebody collects the notebook, download it and hand it in as \`${name}.ipynb\`.`;
+
+export function closingSection(released, own, name) {
+  const place = element("div");
+  const fields = [];
+  let heading = "";
+  for (const cell of closingOf(released)) {
+    const source = text(cell);
+    if (/^\*[^*]+\*$/.test(source.trim())) {
+      const field = element("textarea", { rows: 6, className: "own-words", placeholder: source.trim().slice(1, -1) });
+      field.setAttribute("aria-label", `Your answer to ${heading}`);
+      field.addEventListener("input", () => own.replaceText(cell.id, field.value));
+      fields.push([cell.id, field]);
+      place.append(field);
+      continue;
+    }
+    const [first, ...paragraphs] = source.split(/\n\s*\n/);
+    // The first paragraph of the last section is about JupyterLab: NEXT replaces it.
+    const isLast = cell === closingOf(released).at(-1);
+    const words = isLast ? [first, NEXT(name), ...paragraphs.slice(1)].join("\n\n") : source;
+    const { heading: title, html } = asHtml(words);
+    heading = title;
+    const question = element("div");
+    question.innerHTML = html;
+    place.append(element("h3", { textContent: title }), question);
+  }
+  const fill = () => {
+    for (const [id, field] of fields) {
+      const written = own.textFor(id) ?? "";
+      if (field.value !== written) field.value = written;
+    }
+  };
+  own.addEventListener("loaded", fill);
+  fill();
+  return place;
+}

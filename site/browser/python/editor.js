@@ -1,0 +1,96 @@
+// @ts-check
+// A code editor made with CodeMirror, in the highlighting colors of the built pages. Tab moves the
+// focus on, as everywhere on a page.
+
+import {
+  EditorView,
+  bracketMatching,
+  defaultKeymap,
+  highlightCode,
+  history,
+  historyKeymap,
+  indentUnit,
+  keymap,
+  python,
+  pythonLanguage,
+  syntaxHighlighting,
+  tagHighlighter,
+  tags,
+} from "./codemirror.js";
+
+const NAMES = tagHighlighter([
+  { tag: [tags.keyword, tags.self], class: "k" },
+  { tag: [tags.bool, tags.null], class: "kc" },
+  { tag: tags.comment, class: "c1" },
+  { tag: [tags.string, tags.special(tags.string)], class: "s2" },
+  { tag: tags.number, class: "mf" },
+]);
+
+const escaped = (text) =>
+  text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
+
+// Return code as highlighted HTML, for read-only code.
+export function highlighted(code) {
+  let html = "";
+  const put = (text, name) => {
+    html += name ? `<span class="${name}">${escaped(text)}</span>` : escaped(text);
+  };
+  highlightCode(code, pythonLanguage.parser.parse(code), NAMES, put, () => (html += "\n"));
+  return html;
+}
+
+const LOOK = EditorView.theme({
+  "&": { color: "var(--ink)", borderInlineStart: "2px solid var(--blue)" },
+  "&.cm-focused": { outline: "2px solid var(--blue)", outlineOffset: "-1px" },
+  ".cm-scroller": { fontFamily: "var(--mono)", fontSize: "0.875rem", lineHeight: "1.5" },
+  ".cm-content": { padding: "0.625rem 0", caretColor: "var(--ink)", overflowWrap: "anywhere" },
+  ".cm-line": { padding: "0 1rem" },
+  "&.cm-focused .cm-matchingBracket": { background: "var(--ochre-tint)" },
+});
+
+// Put an editor in the place of a <pre>, which still holds the code for the copy button.
+// `onRun(moveOn)` is called on Shift+Enter and Ctrl+Enter, `onChange` after each change.
+export function editor(pre, code, name, onRun, onChange) {
+  const box = document.createElement("div");
+  box.className = "code-editor";
+  pre.before(box);
+  pre.hidden = true;
+
+  const run = (moveOn) => () => {
+    onRun(moveOn);
+    return true;
+  };
+  const extensions = [
+    keymap.of([
+      { key: "Shift-Enter", run: run(true) },
+      { key: "Ctrl-Enter", mac: "Cmd-Enter", run: run(false) },
+      ...historyKeymap,
+      ...defaultKeymap,
+    ]),
+    history(),
+    python(),
+    indentUnit.of("    "),
+    bracketMatching(),
+    syntaxHighlighting(NAMES),
+    LOOK,
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ "aria-label": name }),
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (!docChanged) return;
+      pre.textContent = `${state.doc}\n`;
+      onChange();
+    }),
+  ];
+  const view = new EditorView({ doc: code, extensions, parent: box });
+  pre.textContent = `${code}\n`;
+  return {
+    focus: () => view.focus(),
+    get code() {
+      return view.state.doc.toString();
+    },
+    // A normal transaction, so that Undo restores the reader's code.
+    set code(text) {
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+// @ts-check
+// Runs an exercise's notebook in the page's Python, from the top down to a cell.
+
+import { StepTimeout } from "./engine.js";
+import { endedMessage } from "./panel.js";
+import { gradeId, isCheck, text } from "./released_notebook.js";
+
+const CELL_SECONDS = 120; // wall-clock limit of a cell in grading
+const STOPPED = `This cell did not come to an end, and was stopped: a cell gets ${CELL_SECONDS} s, in grading too.`;
+
+const idOf = (cell) => gradeId(cell) ?? cell.id;
+
+export class ExercisePython {
+  #engine;
+  #queue;
+  #bar;
+  #notebook;
+
+  // `notebook()` returns the notebook with the current answers.
+  constructor(engine, queue, bar, notebook) {
+    this.#engine = engine;
+    this.#queue = queue;
+    this.#bar = bar;
+    this.#notebook = notebook;
+  }
+
+  // Return the steps down to this cell, without the checks of other parts. An error stops the run only
+  // in a cell of `required`.
+  stepsTo(id, required = []) {
+    const cells = this.#notebook().cells.filter(
+      (cell) => cell.cell_type === "code" && gradeId(cell) !== "opening",
+    );
+    const last = cells.findIndex((cell) => idOf(cell) === id);
+    return cells
+      .slice(0, last + 1)
+      .filter((cell, number) => !isCheck(cell) || number === last)
+      .map((cell) => ({
+        id: idOf(cell),
+        code: text(cell),
+        alt: "A figure of your own",
+        seconds: CELL_SECONDS,
+        continueOnError: !required.includes(idOf(cell)),
+      }));
+  }
+
+  // Run an order. `show` displays the results of its steps and returns the final message.
+  async run(order, show) {
+    this.#bar.offerStop("Cancel");
+    try {
+      this.#bar.finish(show(await this.#results(order)));
+    } catch (error) {
+      this.#bar.showProgress(null);
+      const dropped = this.#queue.clear();
+      const more = dropped === 1 ? "One more was waiting, and was" : `${dropped} more were waiting, and were`;
+      this.#bar.finish(endedMessage(error) + (dropped ? ` ${more} not run.` : ""));
+    } finally {
+      this.#bar.offerStop();
+    }
+  }
+
+  // A call that takes too long terminates Python. Then the order runs again and its check counts that
+  // call as timed out, as a check outside of a browser does, which can stop the call itself.
+  async #results(order) {
+    const results = [];
+    try {
+      await this.#engine.start();
+      this.#bar.showProgress(null);
+      this.#bar.offerStop("Stop");
+      const { waiting } = this.#queue;
+      this.#bar.say(waiting ? `Running … ${waiting} more to come.` : "Running …");
+      await this.#engine.run(0, order, (data) => {
+        if (data.begins === undefined) results[data.step] = data;
+      });
+    } catch (error) {
+      if (!(error instanceof StepTimeout)) throw error;
+      const { step, call } = error;
+      if (call) return this.#results(order.map((one, at) => (at === step ? { ...one, late: call } : one)));
+      results[step] = { failed: true, outputs: [{ kind: "error", text: STOPPED }] };
+    }
+    return results;
+  }
+}

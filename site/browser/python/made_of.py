@@ -1,0 +1,118 @@
+"""The parts of Python in the pages and of its editor: a table, and their license texts.
+
+The directive `{page-python-parts}` shows the table. The license of a package is worded as in its
+own metadata; parts that are no packages are listed in pyodide.toml.
+"""
+
+import json
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from book_extension import licenses
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+from browser.pyodide import files as pyodide_files
+
+from . import editor_bundle
+
+PINNED = pyodide_files.HERE / "pyodide.toml"
+EDITOR = "CodeMirror, with Lezer"
+HEAD = "| part | license | version |\n|:--|:--|:--|\n"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One row of the table; source is an address, "" if the license texts contain its license."""
+
+    name: str
+    version: str
+    license: str
+    source: str = ""
+
+
+def parts() -> list[Part]:
+    """Return the parts of Pyodide's own files, and the packages served with them."""
+    pinned = pyodide_files.pinned()
+    listed: list[dict[str, str]] = pinned["part"]  # type: ignore[assignment]
+    names: dict[str, str] = pinned["licenses"]  # type: ignore[assignment]
+    found = [Part(one["name"], one["version"], one["license"], one["source"]) for one in listed]
+    return found + [Part(name, each["version"], names[name]) for name, each in packages().items()]
+
+
+def packages() -> dict[str, dict[str, str]]:
+    """Return name → lock entry of each package of the pages' Python."""
+    found: dict[str, dict[str, str]] = _lock()["packages"]
+    return found
+
+
+def release() -> dict[str, str]:
+    """Return what the release says of itself: its version, its Python and its platform."""
+    found: dict[str, str] = _lock()["info"]
+    return found
+
+
+def _lock() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(pyodide_files.LOCK.read_text(encoding="utf-8"))
+    return found
+
+
+def editor() -> list[Part]:
+    """Return the packages of the editor."""
+    return [Part(one["name"], one["version"], one["license"]) for one in editor_bundle.packages()]
+
+
+def table() -> str:
+    """Return all parts as a Markdown table, with the editor's packages in one row."""
+    bundled = editor()
+    license = ", ".join(sorted({part.license for part in bundled}))
+    (version,) = {part.version for part in bundled if part.name == "@codemirror/view"}
+    rows = [*parts(), Part(EDITOR, version, license)]
+    return HEAD + "".join(
+        f"| {f'[{row.name}]({row.source})' if row.source else row.name} | {row.license} "
+        f"| {row.version} |\n"
+        for row in rows
+    )
+
+
+class PagePythonParts(SphinxDirective):
+    """``{page-python-parts}``: the table."""
+
+    def run(self) -> list[nodes.Node]:
+        """Parse the table into the page."""
+        for path in (PINNED, pyodide_files.LOCK, editor_bundle.PACKAGES):
+            self.env.note_dependency(str(path))
+        found = nodes.Element()
+        lines = StringList(table().splitlines(), source=str(PINNED))
+        self.state.nested_parse(lines, self.content_offset, found)
+        return list(found.children)
+
+
+def texts(runtime: Path) -> str:
+    """Return the license texts of all parts; `runtime` is the folder of the packages' files.
+
+    Empty files, as in tests, have none.
+    """
+    found = [licenses.entry(f"{p.name}, {p.version}", outside(p)) for p in parts() if p.source]
+    for package in packages().values():
+        path = runtime / package["file_name"]
+        if path.stat().st_size:
+            title = f"{package['name']} {package['version']}, in the pages’ Python"
+            found.append(licenses.of_files(title, members(path)))
+    found.append(licenses.entry(EDITOR, editor_bundle.licenses()))
+    return "\n".join(found)
+
+
+def outside(part: Part) -> str:
+    """Return where the license text of a part is that is no package."""
+    return f"License: {part.license}\nSources, and the text of the license: {part.source}"
+
+
+def members(wheel: Path) -> dict[str, zipfile.Path]:
+    """Return path → file of everything in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    return {name: zipfile.Path(wheel, name) for name in names if not name.endswith("/")}

@@ -1,0 +1,51 @@
+"""The measurement of a browser's roof, one script that a page fetches when a button is pressed.
+
+Its kernels are in kernels.wat, WebAssembly's text format, which wasmtime compiles.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+import re
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SCRIPT = "browser-roof.js"
+PARTS = ("counts.js", "samples.js", "protocol.js", "worker_pool.js", "roof-panel.js")
+# A multiplication and the addition to its result, on one line of kernels.wat.
+PAIR = re.compile(r"f32x4\.mul (\(local\.get \$\w+\)) f32x4\.add")
+
+
+def texts() -> dict[str, str]:
+    """Return the kernels as WebAssembly text: "plain", and "fused" with relaxed SIMD."""
+    plain = (HERE / "kernels.wat").read_text(encoding="utf-8")
+    return {"plain": plain, "fused": PAIR.sub(r"\1 f32x4.relaxed_madd", plain)}
+
+
+@functools.cache
+def kernels() -> dict[str, bytes]:
+    """Return both as compiled modules."""
+    from wasmtime import wat2wasm  # only a build needs it
+
+    return {name: bytes(wat2wasm(text)) for name, text in texts().items()}
+
+
+@functools.cache
+def script(drawing: str) -> str:
+    """Return the script's text.
+
+    Parameters
+    ----------
+    drawing
+        The script that draws live figures, which also formats numbers.
+    """
+    coded = {name: base64.b64encode(code).decode() for name, code in kernels().items()}
+    worker = (HERE / "roof-worker.js").read_text(encoding="utf-8")
+    head = f"const KERNELS = {json.dumps(coded)};\nconst WORKER = {json.dumps(worker)};\n"
+    return head + drawing + "".join((HERE / part).read_text(encoding="utf-8") for part in PARTS)
+
+
+def digest(text: str) -> str:
+    """Return a short hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

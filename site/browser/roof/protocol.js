@@ -1,0 +1,117 @@
+// @ts-check
+// The measurement: its order, and when its results are refused. The worker pool does the work; tests
+// pass a simulated one.
+
+const DEFAULTS = {
+  sample: 50, // ms per sample
+  samples: 5, // of a point
+  roofSamples: 8,
+  attempts: 3, // for a disturbed measurement
+  watch: 20, // ms of clock readings after each measurement
+  quietTimeout: 3000, // ms to wait for a quiet machine
+  retryTimeout: 15_000, // ms after which no measurement is repeated
+  minTicks: 10, // of the clock between two readings
+  maxTick: 1 / 20, // resolution of the clock, as a share of a sample
+  minOwnShare: 0.9, // of its time that a worker must compute
+  maxSpread: 0.15, // between best and typical sample, as a share of the best
+  maxDisturbed: 0.5, // share of all samples
+  maxDrift: 0.3, // of the peak from beginning to end
+  maxAboveRoof: 1.15, // a matmul that exceeds its roof by this factor contradicts the roof
+};
+
+class Refused extends Error {}
+const busy = (why) =>
+  new Refused(
+    `This machine is too busy to be measured: ${why}. ` +
+      "Close what computes beside this page, wait until it is cool, and try again.",
+  );
+
+const worst = (all) => ({
+  tick: Math.max(...all.map(({ tick }) => tick)),
+  lost: Math.max(...all.map(({ lost }) => lost)),
+});
+
+// Return results by their keys, and the conditions of the measurement.
+async function measure(pool, say, settings = {}) {
+  const set = { ...DEFAULTS, ...settings };
+  const began = pool.now();
+  const watch = async (time) => worst((await pool.clockSteps(time)).map(interruptions));
+
+  say("looking whether the machine is quiet", 0);
+  const { tick, lost } = await untilQuiet(pool, watch, set, began);
+  const chunk = Math.max(1, set.minTicks * tick);
+  const list = tasks(pool.bytes);
+  const figures = {};
+  const all = [];
+
+  async function figure({ task, unit, roof }) {
+    const amount = counted(task)[unit === "FLOP/s" ? "flops" : "bytes"];
+    const wanted = roof ? set.roofSamples : set.samples;
+    const samples = [];
+    let found;
+    for (let attempt = 0; attempt < set.attempts; attempt += 1) {
+      if (attempt && pool.now() - began > set.retryTimeout) break;
+      const { records, ...when } = await pool.record(task, chunk, set.sample, wanted);
+      const taken = samplesOf(records, when.begin, when.end, when.length);
+      const { lost: waited } = await watch(set.watch);
+      // The clock shows interruptions, but not which samples they hit.
+      if (1 - waited < set.minOwnShare) for (const one of taken) one.own = Math.min(one.own, 1 - waited);
+      samples.push(...taken);
+      found = resultOf(samples, amount, set);
+      if (!found.refused && 2 * found.samples >= wanted) break;
+    }
+    all.push(...samples);
+    return found;
+  }
+
+  for (const [i, item] of list.entries()) {
+    say(item.what, i / (list.length + 1));
+    const found = await figure(item);
+    if (item.roof && found.refused) throw refusal(item.what, found);
+    figures[item.key] = { ...item, ...found, ...counted(item.task) };
+  }
+  say("multiply-add again", list.length / (list.length + 1));
+  const again = await figure(list[0]);
+  if (again.refused) throw refusal(list[0].what, again);
+
+  const bad = all.filter(({ own }) => own < set.minOwnShare).length / all.length;
+  if (bad > set.maxDisturbed) throw busy(`${percent(bad)} of the samples were disturbed`);
+  const drift = again.median / figures.peak.median - 1;
+  if (Math.abs(drift) > set.maxDrift) throw busy(`its peak changed by ${percent(drift)} meanwhile`);
+  for (const { key, flops, bytes, median, refused } of Object.values(figures)) {
+    if (!key.startsWith("thin") || refused) continue;
+    const bound = Math.min(figures.peak.best, (figures.read.best * flops) / bytes);
+    if (median > set.maxAboveRoof * bound) throw busy("its figures contradict each other");
+  }
+  return {
+    figures,
+    tick,
+    lost,
+    disturbed: bad,
+    drift,
+    seconds: (pool.now() - began) / 1e3,
+  };
+}
+
+async function untilQuiet(pool, watch, set, began) {
+  for (;;) {
+    const seen = await watch(100);
+    if (seen.tick > set.maxTick * set.sample) {
+      throw new Refused(
+        `This browser's clock is too coarse: it goes in steps of ${text(seen.tick / 1e3, "s")}, ` +
+          `and ${text((set.maxTick * set.sample) / 1e3, "s")} are the most that will do. ` +
+          "A setting against fingerprinting may cause that.",
+      );
+    }
+    if (1 - seen.lost >= set.minOwnShare) return seen;
+    if (pool.now() - began > set.quietTimeout) {
+      throw busy(`its workers had to wait for ${percent(seen.lost)} of their time`);
+    }
+  }
+}
+
+function refusal(what, { refused, samples, taken, best, median }) {
+  return refused === "disturbed"
+    ? busy(`of ${taken} samples of “${what}” ${samples} were undisturbed, and it takes ${MIN_SAMPLES}`)
+    : busy(`in “${what}” the typical sample is ${percent(1 - median / best)} below the best`);
+}

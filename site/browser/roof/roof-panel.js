@@ -1,0 +1,137 @@
+// @ts-check
+// The controls and results on the page: progress, a drawing and a table, or the reason of a refusal.
+
+const NBSP = "\u00a0";
+const label = (key) => {
+  const [family, size] = key.split(" ");
+  return family === "thin" ? `B = ${size}` : text(Number(size), "B");
+};
+const NAMES = { peak: "multiply-add", read: "read", update: "update in place", copy: "copy" };
+const HEADS = ["", "best", "typical", "spread", "samples"];
+
+// `live` is the figure's handle in live.js: its view, its update, and the reader's own chip.
+function panel(figure, live) {
+  const part = (name) => figure.querySelector(`[data-part="${name}"]`);
+  const [press, stop, own, bar, told] = ["measure", "stop", "own", "bar", "told"].map(part);
+  /** @type {any} */
+  let found;
+
+  function show(busy) {
+    press.hidden = busy;
+    stop.hidden = bar.hidden = !busy;
+    own.hidden = busy || !found;
+  }
+  let stage = "";
+  function say(what, share) {
+    bar.value = share;
+    bar.textContent = percent(share);
+    if (what === stage) return;
+    stage = what;
+    told.textContent = `Measuring: ${what}.`;
+  }
+  const settings = window.rooflineRoofSettings; // shorter times, for a test
+
+  async function begin() {
+    found = undefined;
+    stage = "";
+    figure.dataset.measured = "running";
+    show(true);
+    stop.focus();
+    say("the workers begin", 0);
+    const controller = new AbortController();
+    const during = { signal: controller.signal };
+    const halt = (why) => controller.abort(new Stopped(why));
+    const sight = () => document.hidden && halt("The page was out of sight.");
+    stop.addEventListener("click", () => halt("Stopped."), during);
+    window.addEventListener("pagehide", () => halt("The page was left."), during);
+    document.addEventListener("visibilitychange", sight, during);
+    try {
+      const cores = settings?.cores ?? navigator.hardwareConcurrency;
+      const pool = await startPool(KERNELS, WORKER, cores, controller.signal);
+      const result = await measure(pool, say, settings);
+      found = { ...result, workers: pool.count, memory: pool.bytes, fused: pool.fused };
+      draw(live, found);
+      table(figure, found);
+      told.textContent = "Measured. The figures are below the drawing.";
+    } catch (error) {
+      const known = error instanceof Refused || error instanceof Stopped;
+      told.textContent = known ? error.message : `The measurement failed: ${error}.`;
+      live.view.set("why", "Nothing was measured.");
+      live.view.set("measured", 0);
+      figure.querySelector(".live-samples")?.remove();
+      if (!known) throw error;
+    } finally {
+      // Terminates the workers and removes the listeners.
+      controller.abort(new Stopped());
+      const back = [stop, document.body].includes(document.activeElement);
+      show(false);
+      if (back) (found ? own : press).focus();
+      await live.follow();
+      figure.dataset.measured = found ? "done" : "refused";
+    }
+  }
+
+  press.addEventListener("click", begin);
+  own.addEventListener("click", () => {
+    live.keepOwn({ peak: found.figures.peak.best, bandwidth: found.figures.read.best });
+    told.textContent =
+      "My own chip now has this peak and this bandwidth. " +
+      "Choose it in any figure of the course that has a chip.";
+  });
+  return begin();
+}
+
+// Pass the results to the picture, by the names in browser_roof_picture.py.
+function draw({ view }, { figures, workers, memory, fused, drift, seconds }) {
+  const good = Object.values(figures).filter(({ refused }) => !refused);
+  const family = (name) => good.filter(({ key }) => key.startsWith(`${name} `));
+  for (const name of ["thin", "step"]) {
+    const dots = family(name);
+    const scale = ({ unit, flops, bytes }) => (unit === "B/s" ? flops / bytes : 1);
+    view.set(`${name}_at`, dots.map(({ flops, bytes }) => flops / bytes));
+    view.set(`${name}_count`, dots.length);
+    for (const end of ["worst", "median", "best"]) {
+      view.set(`${name}_${end}`, dots.map((dot) => dot[end] * scale(dot)));
+    }
+    view.set(`${name}_name`, dots.map(({ key }) => label(key)));
+  }
+  const { peak, read, update, copy } = figures;
+  const nearest = family("step")[0] ?? read;
+  const roofs = Object.entries({ peak, read, update, copy, nearest });
+  view.set("found", Object.fromEntries(roofs.map(([name, { best }]) => [name, best])));
+  view.set("told", {
+    seconds: text(seconds, "s"),
+    workers: workers === 1 ? "one worker" : `${workers} workers`,
+    by: fused ? "fused multiply-adds" : "multiplications and additions one by one",
+    memory: text(memory, "B"),
+  });
+  view.set("drift", drift);
+  view.set("why", "");
+  view.set("measured", 1);
+}
+
+function table(figure, { figures }) {
+  const made = document.createElement("div");
+  made.className = "live-samples";
+  // Focusable, so that keys scroll it on a narrow screen.
+  made.tabIndex = 0;
+  made.setAttribute("role", "region");
+  made.setAttribute("aria-label", "Measured figures");
+  const rows = Object.values(figures).map(({ key, unit, refused, taken, samples, ...f }) => {
+    const name = NAMES[key] ?? (key.startsWith("thin") ? label(key) : `${label(key)}, again`);
+    const cells = refused
+      ? [refused, "–", "–"]
+      : [text(f.best, unit), text(f.median, unit), percent(f.spread)];
+    const inner = [...cells, `${samples} of ${taken}`].map((cell) => `<td>${safe(cell)}</td>`);
+    return `<tr><th scope="row">${safe(name.replaceAll(" = ", `${NBSP}=${NBSP}`))}</th>${inner.join("")}</tr>`;
+  });
+  const heads = HEADS.map((head) => (head ? `<th scope="col">${head}</th>` : "<td></td>"));
+  made.innerHTML =
+    "<table><caption>Every figure, of its undisturbed samples. B is the batch of a thin matmul; " +
+    "a size stands for reading so much again and again, in each worker." +
+    `</caption><thead><tr>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+  figure.querySelector(".live-samples")?.remove();
+  figure.querySelector(".live-says").after(made);
+}
+
+window.rooflineMeasure = panel;

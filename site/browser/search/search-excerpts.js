@@ -1,0 +1,62 @@
+// @ts-check
+// The search page shows sentences of what it finds: no code, no formulas as they are typed.
+(() => {
+  if (typeof Search === "undefined") return;
+  const OTHER = [
+    "script", "style", "svg", "table", "pre", "figure.live", "form", "header", "footer", "h1",
+    ".headerlink", ".cell_input", ".place", ".prev-next-footer", ".bd-sidebar-secondary",
+    "div.math", "details.hide > summary", "dt.sig", ".heading-of-cell", "span.label",
+  ];
+  const LENGTH = 240;
+
+  // A formula in a line, as one would say it: letters stay, commands go.
+  const spoken = (formula) => formula
+    .replace(/^\\\(|\\\)$/g, "")
+    .replace(/\\(?:text|mathrm|operatorname)\s*\{([^{}]*)\}/g, "$1")
+    .replace(/\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}/g, "$1 / $2")
+    .replace(/\\(?:times|cdot)\b/g, "·")
+    .replace(/\\(?:approx)\b/g, "≈")
+    .replace(/\\(?:le|leq)\b/g, "≤")
+    .replace(/\\(?:ge|geq)\b/g, "≥")
+    .replace(/\\[a-zA-Z]+|\\.|[{}$]/g, " ")
+    .replace(/_\s*/g, " ");
+
+  function prose(html, anchor) {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    const main = page.querySelector('[role="main"] article') ?? page.querySelector('[role="main"]');
+    if (!main) return "";
+    let part = (anchor && main.querySelector(`[id="${CSS.escape(anchor.slice(1))}"]`)) || main;
+    if (part.matches("dt")) {
+      // A term, or a function: what is said of it stands behind.
+      while (part.nextElementSibling && part.matches("dt")) part = part.nextElementSibling;
+    }
+    part.querySelectorAll(OTHER.join()).forEach((element) => element.remove());
+    for (const formula of part.querySelectorAll(".math")) {
+      formula.textContent = spoken(formula.textContent);
+    }
+    for (const title of part.querySelectorAll("h2, h3, h4, .admonition-title")) title.append(".");
+    for (const term of part.querySelectorAll("dt")) term.append(":");
+    for (const block of part.querySelectorAll("p, li, dt, dd, h2, h3, h4")) block.append(" ");
+    return part.textContent.replace(/\s+/g, " ").trim();
+  }
+
+  function summary(html, keywords, anchor) {
+    const text = prose(html, anchor);
+    if (!text) return null;
+    const lower = text.toLowerCase();
+    const places = [...keywords].map((word) => lower.indexOf(word.toLowerCase()));
+    const first = Math.min(...places.filter((place) => place >= 0), text.length);
+    const about = first === text.length ? 0 : Math.max(first - LENGTH / 2, 0);
+    // From a whole word to a whole word.
+    const start = about && text.indexOf(" ", about) + 1;
+    const rest = text.slice(start);
+    const shown = rest.length > LENGTH ? rest.slice(0, rest.lastIndexOf(" ", LENGTH)) : rest;
+    const paragraph = document.createElement("p");
+    paragraph.className = "context";
+    paragraph.textContent = `${start ? "… " : ""}${shown}${shown.length < rest.length ? " …" : ""}`;
+    return paragraph;
+  }
+
+  Search.htmlToText = prose;
+  Search.makeSearchSummary = summary;
+})();

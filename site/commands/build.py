@@ -1,0 +1,193 @@
+"""Build the book: ``python site build [folder]``. Prints the path of index.html at the end.
+
+``--python FOLDER`` takes Python for the pages from there and asks no other host for it.
+"""
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from browser.pyodide import files as pyodide_files
+
+ROOT = Path(__file__).resolve().parents[2]
+# Folders that pages are made from, besides the files at the top.
+FOLDERS = ("chapters", "exercises", "grading", "kit", "rooflib", "slides")
+PYODIDE = "ROOFLINE_PYODIDE"  # tells the extension browser.python where Pyodide lies
+
+
+def page_python() -> str:
+    """Return Pyodide's folder, downloaded if needed; print why and return "" if unavailable."""
+    if os.environ.get("PAGE_PYTHON") == "0":
+        return ""
+    try:
+        return str(pyodide_files.make(pyodide_files.obtain(pyodide_files.cache())))
+    except pyodide_files.NotObtained as error:
+        print(f"built without Python in the pages ({error})", file=sys.stderr)
+        return ""
+
+
+def state(book: Path) -> dict[str, object]:
+    """Return hashes of all inputs of a build, and the state of its output."""
+    html = book / "_build" / "html"
+    pages = [path for name in FOLDERS for path in (book / name).rglob("*")]
+    site = [path for path in (book / "site").rglob("*") if path.is_file()]
+    return {
+        "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
+        "page python": os.environ.get(PYODIDE, ""),
+        "library": pyodide_files.how_made(Path(os.environ.get(PYODIDE, "."))),
+        "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
+        "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
+        "theme": digest(book, [path for path in site if path.suffix != ".py"]),
+        "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
+    }
+
+
+def digest(book: Path, files: Iterable[Path]) -> str:
+    """Return a hash of files' names and contents."""
+    total = hashlib.sha256()
+    for path in sorted(files):
+        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts):
+            total.update(os.path.relpath(path, book).encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def code_digest(book: Path) -> str:
+    """Return a hash of what cells compute with: our packages, data, the lock, exercises.
+
+    MyST-NB caches executed pages by their own code alone. With this in the cache's path a change
+    of one figure in the catalog computes every page anew, and a change of prose none.
+    """
+    sources = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
+    files = [path for path in sources if path.suffix in (".py", ".toml")]
+    digest = hashlib.sha256()
+    for path in [*sorted(files), ROOT / "requirements.txt"]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted((book / "exercises").glob("*/*.ipynb")):
+        # Their minutes and difficulty, which pages show; not all of them, since running takes long.
+        told = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("exercise")
+        digest.update(f"{path.name}\0{json.dumps(told)}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def prepare_kernels(book: Path, profile: Path) -> None:
+    """Give kernels this book's packages and keep out the user's IPython configuration."""
+    paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    os.environ["IPYTHONDIR"] = str(profile)
+    settings = profile / "profile_default" / "ipython_kernel_config.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    # A kernel warns at each start that it talks over TCP; it does so on this machine alone.
+    settings.write_text(json.dumps({"IPKernelApp": {"log_level": logging.ERROR}}))
+
+
+def must_download() -> bool:
+    return os.environ.get("PAGE_PYTHON") != "0" and bool(
+        pyodide_files.missing(pyodide_files.cache())
+    )
+
+
+def run_pages(book: Path) -> Path:
+    """Make what the pages include, run their cells and return the folder of their outputs."""
+    from commands import executed_pages, handouts
+
+    output = book / "_build"
+    caches = output / ".jupyter_cache"
+    cache = caches / code_digest(book)
+    if caches.is_dir():
+        for old in set(caches.iterdir()) - {cache}:
+            shutil.rmtree(old)
+    handouts.prepare(book)
+    prepare_kernels(book, output / "ipython")
+    os.environ["ROOFKIT_LIVE"] = "page"  # as browser.figures sets it: figures as HTML, no widgets
+    executed_pages.fill_cache(book, cache)
+    return cache
+
+
+def build(book: Path, python: Path | None = None) -> bool:
+    """Build the book in a folder into ``_build/html``; return whether that succeeded.
+
+    python: where the files of Python for pages lie; None: they are got if need be.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        files = pool.submit(page_python) if python is None else None
+        if files and must_download():
+            run_pages(book)  # while the files arrive
+        os.environ[PYODIDE] = files.result() if files else str(python)
+    output = book / "_build"
+    stamp = output / "built-from.json"
+    built = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
+    now = state(book)
+    if built == now:
+        return True
+    stamp.unlink(missing_ok=True)
+    environment = output / ".doctrees" / "environment.pickle"
+    if built.get("extensions") != now["extensions"]:
+        # Sphinx caches parsed pages and does not notice a change in these extensions.
+        environment.unlink(missing_ok=True)
+    cache = run_pages(book)
+    # Import late: the check above is much faster than these imports.
+    from jupyter_book.sphinx import build_sphinx
+
+    from commands import handouts, slides
+
+    status = build_sphinx(
+        book,
+        output / "html",
+        noconfig=True,
+        path_config=book / "_config.yml",
+        confoverrides={
+            "external_toc_path": str(book / "_toc.yml"),
+            "latex_individualpages": False,
+            "nb_execution_cache_path": str(cache),
+            "nitpicky": True,
+        },
+        warningiserror=True,
+        keep_going=True,
+        quiet=True,
+        # A change in style sheets, templates or buttons affects every page.
+        force_all=any(built.get(part) != now[part] for part in ("theme", "library"))
+        or bool(built.get("page python")) != bool(now["page python"]),
+    )
+    if status != 0:
+        # Sphinx warns only while parsing a page: drop the cache, or a retry shows no warning.
+        environment.unlink(missing_ok=True)
+        return False
+    serve(book / handouts.SERVED, output / "html")
+    if not slides.build(book, cache):
+        return False
+    stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
+    return True
+
+
+def serve(files: Path, html: Path) -> None:
+    """Copy files that no page contains next to the pages, and remove older ones.
+
+    Sphinx would copy them only when a page has changed.
+    """
+    shutil.rmtree(html / "wheels", ignore_errors=True)
+    if files.exists():
+        shutil.copytree(files, html, dirs_exist_ok=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("book", nargs="?", type=Path, default=ROOT)
+    parser.add_argument("--python", type=Path, help="where the files of Python for pages lie")
+    told = parser.parse_args()
+    book = told.book.resolve()
+    if not build(book, told.python):
+        print("the book was not built: see the messages above", file=sys.stderr)
+        return 1
+    print(book / "_build" / "html" / "index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

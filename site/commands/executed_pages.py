@@ -1,0 +1,64 @@
+"""Run the cells of several pages at once, before Sphinx reads the pages one after another.
+
+MyST-NB finds the results in its cache, and runs what is missing there: a page whose cell failed,
+so that its message names the file and the line.
+"""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import yaml
+from book_extension.values import read_page
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from nbclient import execute
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+CELL_SECONDS = 60  # as in _config.yml
+
+
+def fill_cache(book: Path, folder: Path) -> None:
+    """Run each page and deck that the cache lacks, and keep its outputs there."""
+    cache = get_cache(folder)
+    todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (path, page), succeeded in zip(todo, pool.map(run, todo), strict=True):
+            if succeeded:
+                bundle = CacheBundleIn(page, str(path), data={})
+                cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:
+    """Yield each page with cells as the notebook that MyST-NB would run."""
+    config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
+    extensions = sorted(config["parse"]["myst_enable_extensions"])
+    for pattern in ("index.md", "chapters/*.md", "exercises/*/*.md", "slides/*.md"):
+        for path in sorted(book.glob(pattern)):
+            try:
+                page = read_page(path.read_text(encoding="utf-8"), extensions)
+            except Exception:  # Sphinx reports what is wrong with a page, with its place
+                continue
+            if any(cell.cell_type == "code" for cell in page.cells):
+                yield path, page
+
+
+def is_cached(cache: JupyterCacheAbstract, page: NotebookNode) -> bool:
+    try:
+        cache.match_cache_notebook(page)
+    except KeyError:
+        return False
+    return True
+
+
+def run(task: tuple[Path, NotebookNode]) -> bool:
+    """Run a page's cells in place; return whether all succeeded."""
+    path, page = task
+    try:
+        # Times would go into the cells' metadata, by which the cache finds a page.
+        execute(page, cwd=str(path.parent), timeout=CELL_SECONDS, record_timing=False)
+    except (CellExecutionError, CellTimeoutError, DeadKernelError):
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""Files that the exercises' pages hand out: notebooks, exercises.zip, wheels, solutions.
+
+All of it is made in ``_build`` before Sphinx runs. The notebooks are released by the course's own
+``python -m grading release``; here they are only packed.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+
+from commands.handouts import bundle, wheels
+
+SERVED = Path("_build/served")  # copied to the top of the site, for addresses that stay
+SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
+
+
+def prepare(book: Path) -> None:
+    """Make the files that exercise pages take from ``_build``, if anything has changed."""
+    notebooks = sorted((book / "exercises").glob("*/*.ipynb"))
+    if not notebooks:
+        return
+    released(book)
+    solutions = book / "_build" / "solutions"
+    solutions.mkdir(parents=True, exist_ok=True)
+    for notebook in notebooks:
+        text = worked(notebook) if os.environ.get("SOLUTIONS") else ""
+        page = solutions / f"{notebook.stem}.md"
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
+def released(book: Path) -> Path:
+    """Return the folder of released notebooks; release again if an input has changed."""
+    course = book / "_build" / "course"
+    digest, stamp = digest_of(book), course / "made-from"
+    if not stamp.exists() or stamp.read_text() != digest:
+        release = [sys.executable, "-m", "grading", "release", str(course)]
+        subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
+        packages = wheels.build(book, book / SERVED / "wheels")
+        bundle.write(book, course / "release", packages, course / "exercises.zip")
+        stamp.write_text(digest)
+    return course / "release"
+
+
+def digest_of(book: Path) -> str:
+    """Return a hash of the files that determine what is released and packed."""
+    inputs = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
+    files = [path for path in inputs if path.suffix in (".ipynb", ".py")]
+    files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
+    # An address in the configuration goes into the notebooks, and an edition's folder.
+    digest = hashlib.sha256(os.environ.get("EDITION", "").encode())
+    files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
+    for path in sorted(set(files)):
+        digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sorted((book / "chapters").glob("*.md")):
+        # A released notebook names the chapter to read first by its title.
+        title = re.search(r"^# .+$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        digest.update(f"{path.name}\0{title[0] if title else ''}\0".encode())
+    return digest.hexdigest()
+
+
+def worked(notebook: Path) -> str:
+    """Return each part's reference solution as Markdown, under the part's heading."""
+    lines, heading = ["## Worked solution", ""], ""
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            heading = cell.source.splitlines()[0].removeprefix("## ")
+        elif cell.metadata.get("nbgrader", {}).get("solution"):
+            code = SOLUTION.sub("", cell.source).rstrip()
+            lines += [f"### {heading}", "", "```python", code, "```", ""]
+    return "\n".join(lines)

@@ -1,0 +1,103 @@
+"""exercises.zip: everything that a learner without the repository needs.
+
+It holds the released notebooks, the wheels of the two packages that they import, and a list of all
+that is installed: the wheels, and the part of the lock that they need.
+"""
+
+import re
+import tomllib
+import zipfile
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+from commands.handouts import wheels
+
+README = Path("site/commands/handouts/bundle-readme.md")
+NBGRADER = Path("kit/roofkit/validate/learner_config.py")
+LOCK = Path("requirements.txt")
+LICENSE = Path("LICENSE")
+# The packages of our own, each beside its pyproject.toml, with the extras that a notebook uses.
+PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("figures", "lab")}
+# What a learner works with beside them.
+TOOLS = ("jupyterlab-myst",)
+ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?")
+EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")
+
+
+def sources(book: Path) -> list[Path]:
+    """Return the files that are packed as they are or determine what is packed."""
+    return [book / name for name in (README, LICENSE, LOCK, NBGRADER, *PROJECTS)]
+
+
+def write(book: Path, release: Path, packages: list[Path], target: Path) -> None:
+    """Pack the released notebooks, the wheels of our packages and a lock of all others."""
+    files = {
+        Path("README.md"): (book / README).read_bytes(),
+        Path("LICENSE"): (book / LICENSE).read_bytes(),
+        Path("nbgrader_config.py"): (book / NBGRADER).read_bytes(),
+    }
+    lock = [_entry(wheel) for wheel in packages]
+    lock += lock_for(book, (book / LOCK).read_text(encoding="utf-8"))
+    files[LOCK] = "".join(lock).encode()
+    for wheel in packages:
+        files[Path("wheels", wheel.name)] = wheel.read_bytes()
+    for path in release.glob("*/*.ipynb"):
+        files[path.relative_to(release)] = path.read_bytes()
+        # nbgrader reads it in the folder that it is started in.
+        files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted(files.items()):
+            # A fixed date, so that the same files make the same archive.
+            info = zipfile.ZipInfo(f"exercises/{name.as_posix()}", (1980, 1, 1, 0, 0, 0))
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+
+
+def _entry(wheel: Path) -> str:
+    """Return a wheel's lock entry, with the hash that pip requires if any entry has one."""
+    return f"./wheels/{wheel.name} \\\n    --hash=sha256:{wheels.sha256(wheel)}\n"
+
+
+def lock_for(book: Path, lock: str) -> Iterator[str]:
+    """Yield the lock entries that our packages and a learner's tools need."""
+    roots = list(TOOLS)
+    for file, extras in PROJECTS.items():
+        project = tomllib.loads((book / file).read_text(encoding="utf-8"))["project"]
+        roots += project["dependencies"]
+        for extra in extras:
+            roots += project["optional-dependencies"][extra]
+    wanted = closure(roots)
+    for entry in ENTRY.finditer(lock):
+        if normal(entry["name"]) in wanted:
+            yield entry[0]
+
+
+def closure(requirements: Iterable[str]) -> set[str]:
+    """Return the names of all packages that these require, directly or indirectly."""
+    todo, seen = list(requirements), set()
+    while todo:
+        found = REQUIREMENT.match(todo.pop())
+        assert found is not None
+        name, extras = (
+            normal(found["name"]),
+            frozenset(re.findall(r"[\w.-]+", found["extras"] or "")),
+        )
+        if (name, extras) in seen:
+            continue
+        seen.add((name, extras))
+        try:
+            needed = metadata.requires(name) or []
+        except metadata.PackageNotFoundError:
+            # Of another platform, or one of our own.
+            continue
+        for line in needed:
+            extra = EXTRA.search(line.partition(";")[2])
+            if extra is None or extra[1] in extras:
+                todo.append(line)
+    return {name for name, _ in seen}
+
+
+def normal(name: str) -> str:
+    """Return a package's name in normalized form, as in the lock."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,41 @@
+"""Folders for JupyterLab's own files: in my-work/, so that HOME stays untouched."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from commands.jupyterlab.copies import write_whole
+
+VARIABLES = {
+    "JUPYTER_CONFIG_DIR": "config",
+    "JUPYTER_DATA_DIR": "data",
+    "JUPYTER_RUNTIME_DIR": "runtime",
+    "JUPYTERLAB_SETTINGS_DIR": "settings",
+    "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    "IPYTHONDIR": "ipython",
+    "MPLCONFIGDIR": "matplotlib",
+}
+QUIET = {"fetchNews": "false", "checkForUpdates": False}
+
+
+def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Return the environment variables that name these folders.
+
+    What the user's environment already names stays. So do the settings of a JupyterLab that the
+    user has: theme and keyboard shortcuts are as in all other work, and are changed there.
+    """
+    found = {variable: str(folder / name) for variable, name in VARIABLES.items()}
+    config = Path(environment.get("JUPYTER_CONFIG_DIR", home / ".jupyter"))
+    settings = config / "lab" / "user-settings"
+    if settings.is_dir():
+        found["JUPYTERLAB_SETTINGS_DIR"] = str(settings)
+    return found | {name: environment[name] for name in VARIABLES if environment.get(name)}
+
+
+def make_quiet(config: Path) -> None:
+    """Turn off Jupyter's news feed and its check for updates.
+
+    A default, which the user's own settings overrule.
+    """
+    defaults = {"@jupyterlab/apputils-extension:notification": QUIET}
+    write_whole(config / "labconfig" / "default_setting_overrides.json", json.dumps(defaults))

@@ -1,0 +1,187 @@
+// @ts-check
+// A JupyterLab extension, written as the built form that JupyterLab loads. It computes the values of
+// {eval} roles, which jupyterlab-myst shows from the metadata of their cells, and keeps the target
+// of a link in view.
+//
+// jupyterlab-myst's own way is turned off in package.json. It reads the roles from the rendered page,
+// so it finds none in a cell that is not drawn yet, and then takes the cell's values away. It also
+// asks the kernel late: in Run All its questions come after all cells, and see the last value of a
+// name and not the one at that place.
+(() => {
+  const NAME = "course-values";
+  const KEY = "user_expressions";
+  const UNDRAWN = "course-undrawn";
+  const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
+  // As the book shows it: a string without quotes or escapes, a whole number with commas.
+  const asShown = (expression) =>
+    "(lambda v: type('Value', (), {'__repr__': lambda _: v if isinstance(v, str) else f'{v:,}'})()" +
+    ` if isinstance(v, str) or hasattr(v, '__index__') and not isinstance(v, bool) else v)(${expression}\n)`;
+
+  let shared;
+  const library = async (name) => {
+    const versions = shared[name];
+    const factory = await Object.values(versions)[0].get();
+    return factory();
+  };
+
+  const expressions = (cell) =>
+    cell.type === "markdown"
+      ? [...new Set([...cell.sharedModel.getSource().matchAll(EVAL)].map((role) => role[1]))]
+      : [];
+
+  const store = (cell, found) => {
+    const before = cell.getMetadata(KEY) ?? [];
+    const kept = new Map(before.map((entry) => [entry.expression, entry]));
+    const after = found.map((entry) => {
+      const old = kept.get(entry.expression);
+      // A name that is not known yet: the value that was shown stays.
+      return entry.result.status !== "ok" && old?.result.status === "ok" ? old : entry;
+    });
+    if (JSON.stringify(before) !== JSON.stringify(after)) cell.setMetadata(KEY, after);
+  };
+
+  // Not awaited before it is sent: the kernel answers in the order in which it is asked, so the
+  // values are those between the cell above and the cell below.
+  const compute = (kernel, cell) => {
+    const wanted = expressions(cell);
+    if (!kernel || !wanted.length) return;
+    const asked = Object.fromEntries(wanted.map((expression, i) => [i, asShown(expression)]));
+    const request = kernel.requestExecute({
+      code: "",
+      silent: true,
+      store_history: false,
+      stop_on_error: false,
+      user_expressions: asked,
+    });
+    request.onReply = ({ content }) => {
+      if (content.status !== "ok") return;
+      const results = content.user_expressions;
+      store(cell, wanted.map((expression, i) => ({ expression, result: results[i] })));
+    };
+    // A kernel that is restarted or gone answers no more. The values stay.
+    request.done.catch(() => {});
+  };
+
+  // A link leads to a cell, but the cells above it are drawn later and push it away. It is kept in
+  // view until the reader does something.
+  const hold = (notebook, cell) => {
+    const events = ["wheel", "pointerdown", "keydown"];
+    const watcher = new ResizeObserver(() => {
+      if (cell.node.isConnected) cell.node.scrollIntoView();
+    });
+    const stop = () => {
+      watcher.disconnect();
+      for (const event of events) window.removeEventListener(event, stop, true);
+    };
+    for (const { node } of notebook.widgets) watcher.observe(node);
+    for (const event of events) window.addEventListener(event, stop, true);
+  };
+
+  const holdTargets = (Notebook) => {
+    const go = Notebook.prototype.setFragment;
+    const find = (notebook, fragment) =>
+      notebook.widgets.find(({ model }) => fragment === `#cell-id=${model.id}`);
+    Notebook.prototype.setFragment = async function (fragment) {
+      // From the beginning: on a busy machine it takes JupyterLab seconds to go there.
+      const early = find(this, fragment);
+      if (early) hold(this, early);
+      await go.call(this, fragment);
+      const late = find(this, fragment);
+      if (late && !early) hold(this, late);
+    };
+  };
+
+  // jupyterlab-myst may draw a text anew between the press and the release of the button. The link
+  // that was pressed is gone then, and browsers send the new one no click.
+  const finishClicks = () => {
+    const linkAt = ({ target }) => target.closest?.(".myst a[href]") ?? null;
+    // A link to a page gets its whole address just after what opens it in JupyterLab.
+    const click = (link, tries) => {
+      if (/^(https?:|#)/.test(link.getAttribute("href"))) link.click();
+      else if (tries) setTimeout(click, 50, link, tries - 1);
+    };
+    let pressed = null;
+    const press = (event) => {
+      const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      pressed = plain ? linkAt(event) : null;
+    };
+    const release = (event) => {
+      const [before, now] = [pressed, linkAt(event)];
+      pressed = null;
+      if (!before || !now || before.isConnected) return;
+      if (before.textContent === now.textContent) click(now, 100);
+    };
+    window.addEventListener("pointerdown", press, true);
+    window.addEventListener("pointerup", release, true);
+  };
+
+  // A cell of text is drawn some time after it comes into view. Until then its source is not shown,
+  // unless the reader opens it.
+  const hideUndrawn = (MarkdownCell) => {
+    const { initializeDOM, showEditor } = MarkdownCell.prototype;
+    MarkdownCell.prototype.initializeDOM = function () {
+      this.node.classList.toggle(UNDRAWN, this.rendered);
+      return initializeDOM.call(this);
+    };
+    MarkdownCell.prototype.showEditor = function () {
+      this.node.classList.remove(UNDRAWN);
+      return showEditor.call(this);
+    };
+  };
+
+  // jupyterlab-myst numbers formulas, beginning anew in each cell. No text refers to the numbers, and
+  // the site has none. It also cuts tall ones off at the top. KaTeX lays empty boxes over the line
+  // above a root, where a link would get no click.
+  const STYLE = `
+    .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
+    .myst :has(> .katex-display) + div { visibility: hidden; }
+    .myst :has(> .katex-display) { padding-block: 0.4em; }
+    .myst a[href] { position: relative; z-index: 1; }
+  `;
+
+  const addStyle = () => {
+    const style = document.createElement("style");
+    style.textContent = STYLE;
+    document.head.append(style);
+  };
+
+  const makePlugin = ({ INotebookTracker, Notebook, NotebookActions }, { MarkdownCell }) => ({
+    id: `${NAME}:evaluate`,
+    autoStart: true,
+    requires: [INotebookTracker],
+    activate: (app, tracker) => {
+      holdTargets(Notebook);
+      hideUndrawn(MarkdownCell);
+      addStyle();
+      finishClicks();
+      const running = new Set();
+      NotebookActions.executionScheduled.connect((_, { cell }) => running.add(cell));
+      NotebookActions.executed.connect((_, { notebook, cell, success }) => {
+        running.delete(cell);
+        const panel = tracker.find((panel) => panel.content === notebook);
+        const kernel = panel?.sessionContext.session?.kernel;
+        if (cell.model.type === "markdown") compute(kernel, cell.model);
+        // A cell run by itself: the prose up to the next code cell follows.
+        if (cell.model.type !== "code" || !success) return;
+        for (const other of running) if (other.isDisposed) running.delete(other);
+        if (running.size) return;
+        const place = notebook.widgets.indexOf(cell);
+        for (const { model } of place < 0 ? [] : notebook.widgets.slice(place + 1)) {
+          if (model.type === "code") break;
+          compute(kernel, model);
+        }
+      });
+    },
+  });
+
+  (window._JUPYTERLAB ??= {})[NAME] = {
+    init: (scope) => {
+      shared = scope;
+    },
+    get: async () => {
+      const notebook = await library("@jupyterlab/notebook");
+      const cells = await library("@jupyterlab/cells");
+      return () => ({ __esModule: true, default: makePlugin(notebook, cells) });
+    },
+  };
+})();

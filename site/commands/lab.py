@@ -1,0 +1,101 @@
+"""Open the chapters and the exercises in JupyterLab: ``python site lab [its options]``.
+
+A reader works on copies in my-work/ and begins at a start page: see the folder jupyterlab.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from book_extension.contents import names, pages
+from nbformat import NotebookNode
+
+from commands import handouts
+from commands.handouts.bundle import NBGRADER
+from commands.jupyterlab import start_page
+from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once
+from commands.jupyterlab.folders import make_quiet, variables
+from commands.jupyterlab.page_copy import chapter_notebook
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "my-work"
+FRESH = (
+    "For a fresh copy of a notebook, rename or delete yours and run `make lab` again. "
+    "Nothing of yours is overwritten."
+)
+
+
+def notebooks(book: Path, release: Path) -> dict[str, NotebookNode]:
+    """Return each page that a reader can work on, in order: docname → notebook."""
+    found = {}
+    for docname in names(book / "_toc.yml"):
+        folder, *_, stem = docname.split("/")
+        released = release / stem / f"{stem}.ipynb"
+        if folder != "exercises":
+            found[docname] = chapter_notebook(book / f"{docname}.md", book)
+        elif released.exists():
+            found[docname] = nbformat.read(released, as_version=4)
+    return found
+
+
+def prepare(book: Path, work: Path, release: Path) -> Report:
+    """Make or update all copies of a book's notebooks, the start page and nbgrader's settings."""
+    supplied = notebooks(book, release)
+    named = names(book / "_toc.yml")
+    report = bring_up_to_date(supplied, named, work)
+    exercises = [work / named[name] for name in supplied if name.startswith("exercises/")]
+    copy_nbgrader_config(work, *(path.parent for path in exercises))
+    content = start_page.contents(
+        start_page.title_of(book), pages(book / "_toc.yml"), named, supplied
+    )
+    start_page.write(work, content)
+    return report
+
+
+def copy_nbgrader_config(*folders: Path) -> None:
+    """Configure `nbgrader validate` in these folders to show what the checks compared."""
+    copy_once(ROOT / NBGRADER, [folder / "nbgrader_config.py" for folder in folders])
+
+
+def command(folder: Path, *options: str) -> list[str]:
+    """Return the command for JupyterLab on a folder, with our start page and Validate dialog."""
+    return [
+        *(sys.executable, "-m", "jupyterlab"),
+        f"--ServerApp.root_dir={folder}",
+        "--ServerApp.jpserver_extensions=roofkit.validate.server=True",
+        f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
+        f"--LabApp.extra_labextensions_path={ROOT / 'site/commands/jupyterlab/labextensions'}",
+        # Looking for language servers starts npm, which writes into HOME.
+        "--LanguageServerManager.autodetect=False",
+        *options,
+    ]
+
+
+def main(options: list[str]) -> None:
+    # Before anything that writes to these folders.
+    own = WORK / ".jupyter"
+    os.environ.update(variables(own, os.environ, Path.home()))
+    try:
+        make_quiet(own / "config")
+        report = prepare(ROOT, WORK, handouts.released(ROOT))
+    except OSError as error:
+        sys.exit(cannot_write(error, WORK))
+    print(f"my-work: {report.line()}\n{FRESH}", flush=True)
+    jupyterlab = command(WORK, *options)
+    os.execv(jupyterlab[0], jupyterlab)
+
+
+def cannot_write(error: OSError, work: Path) -> str:
+    """Return one line about a path that can't be written; below `work`, it names `work`."""
+    place = Path(error.filename or work)
+    if place.is_relative_to(work):
+        place = work
+    return (
+        f"{place} can't be written: {error.strerror or error}. Make it writable, or move the "
+        "course to where you can write, and run `make lab` again."
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

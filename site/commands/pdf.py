@@ -1,0 +1,66 @@
+"""Print the built book into one PDF: ``python site pdf [folder]``. Prints the PDF's path."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from commands.printing import finished_pdf, one_document
+from commands.printing.press import NoChromium, press
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "roofline.pdf"
+# Longer page numbers in the contents could push a line onto the next page.
+TRIES = 4
+
+
+def print_book(folder: Path) -> Path:
+    """Print a built book and return the PDF's path.
+
+    Nobody knows a heading's page before the book is printed. So it is printed once without numbers
+    in the contents and then with them, until they agree.
+    """
+    output = folder / "_build"
+    work = output / "print"
+    work.mkdir(exist_ok=True)
+    document, printed = work / "roofline.html", work / "printed.pdf"
+    # Start Chromium first, so that a missing one is reported at once.
+    with press() as print_out:
+        book = one_document.compose(folder)
+        anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
+        numbers: Mapping[str, int] = {}
+        for _ in range(TRIES):
+            document.write_text(book.document(document, numbers), encoding="utf-8")
+            print_out(document, printed)
+            found = finished_pdf.numbers(printed, anchors)
+            if found == numbers:
+                break
+            numbers = found
+        else:
+            raise RuntimeError("the numbers in the contents do not settle")
+    target = output / NAME
+    date = str(book.cited["date-released"])
+    finished_pdf.finish(
+        printed,
+        target,
+        headings=one_document.headings(document.read_text(encoding="utf-8")),
+        title=book.title,
+        authors=book.authors,
+        date=date,
+    )
+    return target
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("book", nargs="?", type=Path, default=ROOT)
+    try:
+        print(print_book(parser.parse_args().book.resolve()))
+    except NoChromium as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

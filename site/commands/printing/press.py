@@ -1,0 +1,72 @@
+"""Printing with Chromium."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+CHROMIUM = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chromium-headless-shell",
+)
+MISSING = "no Chromium found, which prints the book: sudo apt install chromium"
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # Letters as wide as they are: the build without windows would round them to whole pixels.
+    "--font-render-hinting=none",
+    # The document needs nothing from elsewhere, and gets nothing.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+READY = "() => document.fonts.ready"
+
+
+class NoChromium(Exception):
+    """Raised if this machine has no Chromium to print with."""
+
+
+def chromium() -> str:
+    """Return the path of the system's Chromium."""
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        raise NoChromium(MISSING)
+    return found
+
+
+def print_out(page: Page, document: Path, target: Path) -> None:
+    """Print an HTML file to a PDF file in a browser's page."""
+    page.goto(document.resolve().as_uri())
+    page.emulate_media(media="print", color_scheme="light")
+    page.evaluate(READY)
+    # The size of the paper is in the style sheet.
+    page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
+
+
+@contextmanager
+def press() -> Iterator[Callable[[Path, Path], None]]:
+    """Yield a function that prints an HTML file to a PDF file."""
+    # Import late: `make book` imports this module without Playwright installed.
+    from playwright.sync_api import sync_playwright
+
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        try:
+            yield partial(print_out, browser.new_page())
+        finally:
+            browser.close()

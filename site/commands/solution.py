@@ -1,0 +1,137 @@
+"""Show the solution of a finished exercise: ``python site solution int8-matmul``.
+
+The reader's copy in my-work/ is run in a fresh kernel, with the checks as they were released. Only
+if all of them pass is the solution printed, and it is written nowhere.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from book_extension.contents import names
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+
+from commands import handouts
+from commands.build import prepare_kernels
+from commands.jupyterlab.folders import variables
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = ROOT / "my-work"
+CELL_SECONDS = 60  # as for a page of the book; a check stops long calls by itself
+RULES = (
+    "It is one way of several. If you work with an instructor, their rules come first: they may\n"
+    "not want you to see it before the date for handing in, or to pass it on at all."
+)
+
+
+class Refused(Exception):
+    """Raised with one line that says why no solution is shown."""
+
+
+def solution(exercise: str, book: Path, work: Path, release: Path) -> str:
+    """Return the reference solution of an exercise, after a note on its use.
+
+    Raises Refused where there is no such exercise or copy, where a check has not passed, and where
+    the course has no solutions.
+    """
+    copies = {Path(name).name: place for name, place in names(book / "_toc.yml").items()}
+    source = book / "exercises" / exercise / f"{exercise}.ipynb"
+    if exercise not in copies or not source.exists():
+        known = ", ".join(sorted(path.stem for path in book.glob("exercises/*/*.ipynb")))
+        raise Refused(f"EXERCISE must be one of {known}; got {exercise!r}")
+    copy = work / copies[exercise]
+    shown = f"{work.name}/{copies[exercise]}"
+    if not copy.exists():
+        raise Refused(f"{exercise}: there is no {shown} yet; `make lab` makes it")
+    released = nbformat.read(release / exercise / f"{exercise}.ipynb", as_version=4)
+    left = not_passed(copy, released)
+    parts = len(checks(released))
+    if left:
+        raise Refused(
+            f"{exercise}: {len(left)} of {parts} checks do not pass in {shown}, "
+            f"as it was saved last: {', '.join(left)}"
+        )
+    worked = handouts.worked(source)
+    if "```python" not in worked:
+        raise Refused(f"{exercise}: this copy of the course holds no solutions")
+    return (
+        f"{exercise}: all {parts} checks pass. Here is the reference solution.\n{RULES}\n\n{worked}"
+    )
+
+
+def checks(released: NotebookNode) -> list[str]:
+    """Return the names of a released notebook's parts that have a check."""
+    marks = [cell.metadata.get("nbgrader", {}) for cell in released.cells]
+    return [mark["grade_id"] for mark in marks if mark.get("grade") and mark.get("locked")]
+
+
+def not_passed(copy: Path, released: NotebookNode) -> list[str]:
+    """Run a copy from top to bottom and return the parts whose check fails."""
+    try:
+        notebook = nbformat.read(copy, as_version=4)
+        notebook.cells = with_released_checks(notebook, released)
+    except Exception as error:  # whatever it is, it is the reader's
+        raise Refused(f"{copy.name} can't be read as a notebook: {type(error).__name__}") from None
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_SECONDS,
+        kernel_name="python3",
+        allow_errors=True,
+        resources={"metadata": {"path": str(copy.parent)}},
+    )
+    try:
+        client.execute()
+    except CellTimeoutError:
+        raise Refused(f"{copy.name}: a cell ran for more than {CELL_SECONDS} s") from None
+    except DeadKernelError:
+        raise Refused(f"{copy.name}: the kernel died while the notebook ran") from None
+    right = {name_of(cell) for cell in notebook.cells if passed(cell)}
+    return [part for part in checks(released) if part not in right]
+
+
+def with_released_checks(notebook: NotebookNode, released: NotebookNode) -> list[NotebookNode]:
+    """Return the reader's cells with locked cells as released, missing ones restored."""
+    locked = {
+        name_of(cell): cell
+        for cell in released.cells
+        if cell.metadata.get("nbgrader", {}).get("locked")
+    }
+    kept = [locked.get(name_of(cell), cell) for cell in notebook.cells]
+    there = {name_of(cell) for cell in notebook.cells}
+    lost = [cell for name, cell in locked.items() if name not in there]
+    first = [cell for cell in lost if not cell.metadata["nbgrader"]["grade"]]
+    last = [cell for cell in lost if cell.metadata["nbgrader"]["grade"]]
+    return [*first, *kept, *last]
+
+
+def name_of(cell: NotebookNode) -> str:
+    """Return a cell's nbgrader name; "" for a cell that the reader added."""
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def passed(cell: NotebookNode) -> bool:
+    """Return whether a cell ran without an error."""
+    outputs = cell.get("outputs", [])
+    return bool(cell.get("execution_count")) and all(o.output_type != "error" for o in outputs)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("exercise", nargs="?", default="", help="int8-matmul, for one")
+    exercise = parser.parse_args().exercise
+    os.environ.update(variables(WORK / ".jupyter", os.environ, Path.home()))
+    prepare_kernels(ROOT, ROOT / "_build" / "ipython")
+    try:
+        print(solution(exercise, ROOT, WORK, handouts.released(ROOT)))
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+// @ts-check
+import js from "@eslint/js";
+import globals from "globals";
+
+const rules = {
+  "no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+  "no-empty": ["error", { allowEmptyCatch: true }],
+};
+
+export default [
+  { ignores: ["**/*.min.js", "**/node_modules/", "kit/roofkit/figures/"] },
+  js.configs.recommended,
+  { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: globals.browser } },
+  {
+    files: ["**/worker.js", "**/roof-worker.js", "**/stand_in.js"],
+    languageOptions: { globals: { ...globals.worker, loadPyodide: "readonly" } },
+  },
+  {
+    // These form one script, with live.js above them; TypeScript checks the names.
+    files: ["**/browser_roof/*.js"],
+    rules: { "no-undef": "off", "no-unused-vars": "off" },
+  },
+  { files: ["**/search-excerpts.js"], languageOptions: { globals: { Search: "readonly" } } },
+  {
+    files: ["**/*.cjs", "tests/javascript/*.js"],
+    languageOptions: { globals: globals.node },
+  },
+];

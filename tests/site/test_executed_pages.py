@@ -1,0 +1,46 @@
+"""Pages that are run at once, before Sphinx reads them."""
+
+import os
+from pathlib import Path
+
+import pytest
+from commands import executed_pages
+from commands.build import prepare_kernels
+from jupyter_cache import get_cache
+from repository import Book, small_book
+
+GOOD = "```{code-cell} ipython3\nvalue = 6 * 7\nprint(value)\n```\n"
+FAILING = "```{code-cell} ipython3\n1 / 0\n```\n"
+
+
+@pytest.fixture
+def two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
+    book = small_book(tmp_path, "good", "failing")
+    book.write(f"# Good\n\n{GOOD}\n{{eval}}`value`\n", "good")
+    book.write(f"# Failing\n\n{FAILING}", "failing")
+    for name in ("PYTHONPATH", "IPYTHONDIR"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+    prepare_kernels(tmp_path, tmp_path / "ipython")
+    return book
+
+
+def test_the_cache_has_the_outputs_of_each_page_that_succeeded(two_pages: Book) -> None:
+    folder = two_pages.folder / "cache"
+    executed_pages.fill_cache(two_pages.folder, folder)
+    cache = get_cache(folder)
+    pages = {path.stem: page for path, page in executed_pages.read_pages(two_pages.folder)}
+    assert executed_pages.is_cached(cache, pages["good"])
+    assert not executed_pages.is_cached(cache, pages["failing"])
+    merged = cache.merge_match_into_notebook(pages["good"])[1]
+    texts = [output.get("text") for cell in merged.cells for output in cell.get("outputs", [])]
+    assert "42\n" in texts
+
+
+def test_sphinx_runs_no_page_that_the_cache_has(two_pages: Book) -> None:
+    (two_pages.folder / "chapters" / "failing.md").unlink()
+    toc = two_pages.folder / "_toc.yml"
+    toc.write_text(toc.read_text().replace("  - file: chapters/failing\n", ""))
+    run = two_pages.build()
+    assert run.returncode == 0, run.stderr
+    (cache,) = (two_pages.folder / "_build" / ".jupyter_cache").iterdir()
+    assert len(get_cache(cache).list_cache_records()) == 2  # the title page and the good one

@@ -1,0 +1,164 @@
+"""Python starts while the reader reads, in a tab that has run Python before."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from classroom import functions
+from native_python import serving_native
+from page_reader import EDITOR, SLOW, a_run, answer_here, bar, checked, first_run
+from playwright.sync_api import Browser, BrowserContext, Page
+from site_browser import DESK, ready
+from site_server import Server
+
+# Records each worker, and resolves `window.started` when the first one has started.
+WATCH_WORKERS = """
+window.workers = 0;
+window.started = new Promise((resolve) => {
+  window.Worker = class extends Worker {
+    constructor(...all) {
+      super(...all);
+      workers += 1;
+      this.addEventListener("message", ({ data }) => data.ready && resolve(true));
+    }
+  };
+});
+"""
+HIDDEN = "Object.defineProperty(document, 'hidden', { get: () => window.isHidden ?? true });"
+SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+LITTLE_MEMORY = (
+    "Object.defineProperty(navigator, 'deviceMemory', { value: 2, configurable: true });"
+)
+ENOUGH_MEMORY = (
+    "Object.defineProperty(navigator, 'deviceMemory', { value: 4, configurable: true });"
+)
+AS_BUILT = "Done. All values in the text are as they were built."
+NEXT = "chapters/introduction"
+EXERCISE = "int8-matmul"
+PART = next(iter(functions(EXERCISE)))
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, below: str) -> Iterator[Server]:
+    with serving_native(site, below) as server:
+        yield server
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=DESK)
+    context.set_default_timeout(SLOW)
+    context.add_init_script(ENOUGH_MEMORY + WATCH_WORKERS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(context: BrowserContext, server: Server) -> Page:
+    """A tab in which a reader has run a cell."""
+    page = context.new_page()
+    first_run(page, f"{server.origin}/chapters/time.html")
+    return page
+
+
+def go_on(page: Page, server: Server, script: str = "") -> None:
+    """Open the next chapter in the same tab."""
+    if script:
+        page.add_init_script(script)
+    ready(page, f"{server.origin}/{NEXT}.html")
+
+
+def test_the_next_page_starts_python_and_a_press_uses_it(tab: Page, server: Server) -> None:
+    go_on(tab, server)
+    assert tab.evaluate("started")
+    # Nothing on the page shows it.
+    assert tab.locator(".python-panel").count() == 0
+    with a_run(tab):
+        tab.locator(".run-cell").first.click()
+    assert bar(tab) == AS_BUILT
+    assert tab.evaluate("workers") == 1
+
+
+def test_a_press_waits_for_the_start_that_is_under_way(tab: Page, server: Server) -> None:
+    go_on(tab, server)
+    tab.wait_for_function("workers === 1")
+    with a_run(tab):
+        tab.locator(".run-cell").first.click()
+    assert bar(tab) == AS_BUILT
+    assert tab.evaluate("workers") == 1
+
+
+def test_a_press_before_the_browser_is_idle_starts_the_only_python(
+    tab: Page, server: Server
+) -> None:
+    go_on(tab, server, "window.requestIdleCallback = (callback) => (window.whenIdle = callback);")
+    tab.wait_for_function("Boolean(window.whenIdle)")
+    assert tab.evaluate("workers") == 0
+    with a_run(tab):
+        tab.locator(".run-cell").first.click()
+    tab.evaluate("whenIdle()")
+    with a_run(tab):
+        tab.locator(EDITOR).first.press("Control+Enter")
+    assert tab.evaluate("workers") == 1
+
+
+def test_a_browser_without_idle_callbacks_starts_warm_too(tab: Page, server: Server) -> None:
+    go_on(
+        tab,
+        server,
+        "delete window.requestIdleCallback; delete Window.prototype.requestIdleCallback;",
+    )
+    assert tab.evaluate("typeof requestIdleCallback") == "undefined"
+    assert tab.evaluate("started")
+
+
+def test_an_exercise_starts_warm_and_shows_no_progress(tab: Page, server: Server) -> None:
+    answer_here(tab, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    assert tab.evaluate("started")
+    assert bar(tab) == ""
+    assert tab.locator(".python-panel progress").is_hidden()
+    assert checked(tab, PART)
+    assert tab.evaluate("workers") == 1
+
+
+def test_a_hidden_page_starts_when_it_is_seen(tab: Page, server: Server) -> None:
+    go_on(tab, server, HIDDEN)
+    tab.wait_for_load_state("networkidle")
+    assert tab.evaluate("workers") == 0
+    tab.evaluate("isHidden = false; document.dispatchEvent(new Event('visibilitychange'))")
+    assert tab.evaluate("started")
+
+
+@pytest.mark.parametrize("script", [SAVE_DATA, LITTLE_MEMORY], ids=["data saver", "little memory"])
+def test_a_device_that_saves_starts_only_at_a_press(
+    context: BrowserContext, server: Server, script: str
+) -> None:
+    page = context.new_page()
+    page.add_init_script(script)
+    first_run(page, f"{server.origin}/chapters/time.html")
+    go_on(page, server)
+    # The module has decided at once, with no reason to wait for an idle period.
+    assert page.evaluate(f"import('{module(page)}').then(({{ warmUp }}) => warmUp())") is False
+    assert page.evaluate("workers") == 0
+    with a_run(page):
+        page.locator(".run-cell").first.click()
+    assert bar(page) == AS_BUILT
+
+
+def test_another_tab_fetches_nothing_before_a_press(
+    tab: Page, context: BrowserContext, server: Server
+) -> None:
+    server.sent.clear()
+    page = context.new_page()
+    go_on(page, server)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("workers") == 0
+    assert [sent.path for sent in server.sent if "/_static/python/" in sent.path] == []
+
+
+def module(page: Page) -> str:
+    """The address of the page's module that starts Python."""
+    folder = page.locator("script[data-python]").first.get_attribute("data-python")
+    return str(
+        page.evaluate("(path) => new URL(path, document.baseURI).href", f"{folder}warm_start.js")
+    )
