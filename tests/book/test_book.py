@@ -103,7 +103,7 @@ RAISES = {
 }
 
 
-# One small book, built three times: as it is, with another sentence, with another catalogue.
+# One small book, built three times: as it is, with another sentence, with another catalog.
 
 PEAK = (
     CELL % "import rooflib as rl\nv5e = rl.chip('TPU v5e')"
@@ -114,7 +114,7 @@ STAMP = "\n# Stamp\n" + CELL % "import time\nstamp = f'{time.time_ns()}'" + "\nA
 
 @dataclass(frozen=True)
 class Built:
-    """What a build printed, and each page's HTML."""
+    """The output of a build, and the HTML of each page."""
 
     folder: Path
     printed: str
@@ -125,7 +125,7 @@ class Built:
 class Builds:
     first: Built
     another_sentence: Built
-    another_catalogue: Built
+    another_catalog: Built
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +154,11 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
     return Builds(first, another_sentence, built())
 
 
-def double_bf16_peak(catalogue: Path, chip: str) -> None:
+def double_bf16_peak(catalog: Path, chip: str) -> None:
     figure = re.compile(rf'(name = "{chip}".*?peak\.bf16 = {{ printed = )([\d.e+]+)', re.DOTALL)
-    text, found = figure.subn(lambda m: f"{m[1]}{2 * float(m[2])}", catalogue.read_text(), count=1)
-    assert found == 1, f"{catalogue.name} has no bf16 peak of {chip}"
-    catalogue.write_text(text)
+    text, found = figure.subn(lambda m: f"{m[1]}{2 * float(m[2])}", catalog.read_text(), count=1)
+    assert found == 1, f"{catalog.name} has no bf16 peak of {chip}"
+    catalog.write_text(text)
 
 
 def test_values_appear_wherever_prose_can_stand(builds: Builds) -> None:
@@ -203,22 +203,22 @@ def test_a_site_loads_nothing_from_elsewhere(builds: Builds) -> None:
             assert local.exists(), (page.name, address)
 
 
-def test_prose_changes_without_running_the_cells_again(builds: Builds) -> None:
+def test_changed_prose_does_not_rerun_the_cells(builds: Builds) -> None:
     stamp = re.search(r"At (\d+)", text_of(builds.first.html["stamp"]))[1]
     assert f"Exactly at {stamp}." in text_of(builds.another_sentence.html["stamp"])
 
 
-def test_a_work_is_listed_once_after_another_build(builds: Builds) -> None:
-    # Without what a link says when a pointer rests on it.
+def test_a_cited_work_is_listed_once_after_a_rebuild(builds: Builds) -> None:
+    # Leave out the tooltips of links.
     listed = text_of(builds.another_sentence.html["works"])
     for title in ("Roofline:", "Hitting the", "Validity of"):
         assert listed.count(title) == 1
 
 
-def test_a_figure_of_the_catalogue_travels_into_the_sentence(builds: Builds) -> None:
+def test_a_changed_catalog_figure_appears_in_the_sentence(builds: Builds) -> None:
     before, after = (
         float(re.search(r"Peak (\S+)\.", text_of(built.html["peak"]))[1])
-        for built in (builds.another_sentence, builds.another_catalogue)
+        for built in (builds.another_sentence, builds.another_catalog)
     )
     assert after == 2 * before
 
@@ -248,7 +248,7 @@ def test_a_failing_page_fails_the_build_and_says_where(book: Book) -> None:
 
 @pytest.mark.parametrize("what", RAISES)
 def test_a_failing_cell_is_named(what: str) -> None:
-    """As in the build, where a kernel runs what the reader has made of the page."""
+    """The edited page runs in a real kernel, as it does in the build."""
     text, message = RAISES[what]
     page = f"{HEADER}\n# Page\n{text}"
     with pytest.raises(CellExecutionError) as failure:
@@ -265,13 +265,13 @@ def test_a_page_without_the_header_is_refused() -> None:
         parser.parse("# Page\n", new_document("chapters/page.md"))
 
 
-# The whole book follows its catalogue.
+# The whole book follows its catalog.
 
 ABOUT = re.compile(r"""v5e\.(ridge\(\)|peaks\[["']bf16)""")
 
 
-def test_what_pages_say_follows_the_catalogue(tmp_path: Path) -> None:
-    """Whatever a page says of this chip's bf16 peak is computed, so every such page changes."""
+def test_what_pages_say_follows_the_catalog(tmp_path: Path) -> None:
+    """Every page that mentions this chip's bf16 peak computes it, so all of them change."""
     shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
     double_bf16_peak(tmp_path / "rooflib" / "hardware.toml", "TPU v5e")
     about = [
@@ -300,13 +300,13 @@ COMPUTED = re.compile(r'<span class="computed">(.*?)</span>', re.DOTALL)
 
 
 def computed(html: Path) -> dict[str, list[str]]:
-    """What each page of a built book shows as a computed value."""
+    """Return the computed values that each page of a built book shows."""
     found = [html / "index.html", *html.glob("chapters/*.html"), *html.glob("exercises/*/*.html")]
     return {p.stem: COMPUTED.findall(p.read_text(encoding="utf-8")) for p in found}
 
 
 @pytest.mark.long
-def test_the_whole_book_is_built_with_another_catalogue(site: Path, tmp_path: Path) -> None:
+def test_the_whole_book_is_built_with_another_catalog(site: Path, tmp_path: Path) -> None:
     built = ("_build", ".venv", "my-work", ".git", "__pycache__")
     shutil.copytree(ROOT, tmp_path / "book", ignore=shutil.ignore_patterns(*built))
     book = Book(tmp_path / "book")

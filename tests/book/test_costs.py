@@ -20,7 +20,7 @@ def dollars(seconds: float) -> float:
 
 
 def written(texts: int, behind: int = 4096) -> float:
-    """Dollars for a million tokens: each step loads all weights, a few rows, and what is kept."""
+    """Return dollars per million tokens; a step loads all weights, a few rows and the cache."""
     loads = 2 * (PARAMETERS - TABLE + texts * 4096) + texts * behind * KEPT
     stores = texts * (KEPT + 2 * 128_256)
     return dollars((loads + stores) / HBM) / texts * 1e6
@@ -34,7 +34,7 @@ def test_a_flop_and_a_byte_have_the_price_of_their_time() -> None:
     ]
 
 
-def test_a_token_costs_what_a_step_loads() -> None:
+def test_the_cost_of_a_token_follows_from_what_a_step_loads() -> None:
     rows = re.findall(r"^(?:read|written\b.*?) +([\d.]+)$", outputs(PAGE), re.MULTILINE)
     expected = [dollars(2 * PARAMETERS / PEAK) * 1e6, *(written(b) for b in (1, 8, 64))]
     assert [float(row) for row in rows] == [pytest.approx(cost, abs=0.006) for cost in expected]
@@ -76,7 +76,7 @@ def test_the_price_is_dated_and_has_a_source() -> None:
         ],
     ],
 )
-def test_each_word_of_the_map_leads_to_a_work(rows: list[str]) -> None:
+def test_each_entry_of_the_map_cites_a_work(rows: list[str]) -> None:
     page = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     works = (ROOT / "references.bib").read_text(encoding="utf-8")
     for row in rows:

@@ -39,10 +39,10 @@ def test_the_threshold_on_paper_is_near_the_exact_one() -> None:
     assert float(paper[1].replace(",", "")) == pytest.approx(near, rel=0.1)
 
 
-# Not held by the pages: they follow a catalogue in which a chip has changed.
+# The pages don't assert this themselves: they must build with a changed catalog.
 
 
-def test_round_numbers_of_the_pages_are_near_the_catalogue() -> None:
+def test_round_numbers_of_the_pages_are_near_the_catalog() -> None:
     chips, intensity = variables("chapters/chips"), variables("chapters/intensity")
     assert chips["r_link"] > chips["r_math"]
     assert intensity["round_ridge"] == pytest.approx(rl.chip("TPU v5e").ridge(), rel=0.05)

@@ -1,12 +1,11 @@
-"""What pages say of exercises is what the exercises' metadata say."""
+"""Pages state the facts in the exercises' metadata."""
 
 import json
 import re
 from pathlib import Path
 
-import build
-import handouts
 import pytest
+from commands import build, handouts
 from rendered import sentences
 from repository import ROOT
 
@@ -60,7 +59,7 @@ def digest(book: Path, **exercise: object) -> str:
     return build.code_digest(book)
 
 
-def test_pages_are_computed_anew_when_facts_change_and_not_when_an_exercise_does(
+def test_pages_are_recomputed_when_facts_change_but_not_when_an_exercise_does(
     tmp_path: Path,
 ) -> None:
     first = digest(tmp_path, minutes=40)
@@ -68,7 +67,7 @@ def test_pages_are_computed_anew_when_facts_change_and_not_when_an_exercise_does
     assert digest(tmp_path, minutes=40, cell="# Another title") == first
 
 
-def test_notebooks_are_released_anew_when_a_chapter_gets_another_title(
+def test_notebooks_are_released_again_when_a_chapter_title_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for packed in (handouts.bundle, handouts.wheels):

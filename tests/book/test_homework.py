@@ -11,7 +11,7 @@ V5E_PEAK, V5E_HBM, V5E_ICI = 197e12, 819e9, 45e9
 
 
 def row(start: str, among: str = "") -> list[str]:
-    """The cells of the first table row that begins with `start`, after the line of `among`."""
+    """Return the cells of the first table row that begins with `start`, after line `among`."""
     text = outputs(PAGE)
     text = text[text.index(among) :]
     found = re.search(rf"^{re.escape(start)} .*$", text, re.MULTILINE)
@@ -30,7 +30,7 @@ def test_twice_the_bytes_are_half_the_intensity() -> None:
 
 
 def needed(peak: float, width: int, bandwidth: float = HBM) -> float:
-    """Tokens at which 2B FLOPs for a weight take as long as the weight's bytes."""
+    """Return the tokens at which 2B FLOPs per weight take as long as its bytes."""
     return (width / bandwidth) / (2 / peak)
 
 
@@ -46,13 +46,13 @@ def test_each_type_has_the_critical_batch_of_its_own_peak() -> None:
         assert f"{value:.1f}" in page
 
 
-def test_what_no_sheet_prints_is_a_dash_and_is_named() -> None:
+def test_peaks_that_no_sheet_prints_are_dashes_and_are_named() -> None:
     assert row("TPU v5e", "batch, bf16")[2:] == ["–"] * 6
     assert "For TPU v4, TPU v5e, TPU v6e and TPU7x we found no peak" in sentences(PAGE)
 
 
 def prefill(tokens: int, heads: int, kept: int, width: int = 128) -> tuple[int, int]:
-    """FLOPs, and bytes in bf16, pair by pair: a query meets its own and all earlier keys."""
+    """Count FLOPs and bf16 bytes pair by pair; queries see no later keys."""
     pairs = sum(position + 1 for position in range(tokens))
     arrays = tokens * width * (heads + kept + kept + heads)
     return 2 * 2 * width * heads * pairs, 2 * arrays
@@ -66,7 +66,7 @@ def prefill(tokens: int, heads: int, kept: int, width: int = 128) -> tuple[int, 
         (r"on a TPU v5e at ([\d,]+) for the first", 64, 8, V5E_PEAK, V5E_HBM),
     ],
 )
-def test_prefill_turns_compute_bound_at_the_length_that_is_named(
+def test_prefill_becomes_compute_bound_at_the_stated_length(
     pattern: str, heads: int, kept: int, peak: float, bandwidth: float
 ) -> None:
     found = re.search(pattern, sentences(PAGE))
@@ -97,13 +97,13 @@ def test_the_widths_that_links_need_are_whole_and_enough() -> None:
 
 
 def sent_around(chips: int) -> float:
-    """Outputs that one chip sends in an all-reduce, step by step; and that the sums are right."""
+    """Simulate a ring all-reduce, check its sums, and return the outputs that a chip sends."""
     held = [[float(chip + piece) for piece in range(chips)] for chip in range(chips)]
     sums = [sum(chip + piece for chip in range(chips)) for piece in range(chips)]
     sent = 0
     for lap in (0, 1):
         for step in range(chips - 1):
-            # Lap one adds what arrives to one's own piece; lap two replaces it.
+            # Lap one adds the arriving piece to the chip's own; lap two replaces it.
             moving = [
                 (
                     (chip + 1) % chips,
@@ -127,7 +127,7 @@ def test_four_and_eight_chips_send_what_a_ring_sends() -> None:
         assert float(together[:-1]) == chips * sent_around(chips)
 
 
-def test_the_wrong_readings_of_the_sheet_are_named() -> None:
+def test_common_misreadings_of_the_sheet_are_named() -> None:
     page = sentences(PAGE)
     assert f"- {1e15 / HBM:.0f}, and from it “about three hundred”" in page
     assert f"- {1979e12 / HBM:.0f}: the sparse peak was read as dense." in page

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import jupytext
-import lab
 import nbformat
 import pytest
 from book_extension.values import PAGE_SETUP
+from commands import lab
 from nbformat import NotebookNode
 from repository import HEADER, ROOT
 
@@ -23,7 +23,7 @@ def run_notebooks(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda p: p.stem)
-def test_a_chapter_as_a_notebook_is_what_the_build_has_run(
+def test_a_chapter_notebook_matches_what_the_build_ran(
     site: Path, copies: Path, chapter: Path
 ) -> None:
     """The build runs each page from top to bottom and fails where a cell does."""
@@ -93,7 +93,7 @@ def test_a_broken_chapter_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda p: p.stem)
-def test_no_cell_is_lost_on_the_way(chapter: Path) -> None:
+def test_no_cell_is_lost_in_conversion(chapter: Path) -> None:
     text = chapter.read_text(encoding="utf-8")
     cells = jupytext.reads(text, fmt="md:myst").cells
     code = [cell for cell in cells if cell.cell_type == "code"]

@@ -1,4 +1,4 @@
-"""No figure in the book is typed by hand; and the scanner that says so finds those that are."""
+"""No figure in the book is typed by hand, and the scanner finds figures that are."""
 
 import ast
 import tomllib
@@ -26,7 +26,7 @@ def test_every_figure_comes_from_a_cell(page) -> None:
 
 
 def typed_by_hand(page: str) -> list[str]:
-    """Expressions that compute nothing: a figure in the clothes of a value."""
+    """Return expressions that compute nothing: typed figures inside a value."""
     return [
         expression
         for expression, _ in expressions(page)
@@ -37,11 +37,11 @@ def typed_by_hand(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_every_value_takes_something_from_a_cell(page) -> None:
+def test_every_value_uses_a_name_from_a_cell(page) -> None:
     assert typed_by_hand(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_figure_in_the_clothes_of_a_value_is_found() -> None:
+def test_a_typed_figure_inside_a_value_is_found() -> None:
     page = HEADER + "\n{eval}`f'{240}'`, {eval}`8`, {eval}`ridge`, {eval}`f'{ridge:.1f}'`\n"
     assert typed_by_hand(page) == ["f'{240}'", "8"]
 
@@ -95,7 +95,7 @@ def test_a_planted_figure_is_found(where: str) -> None:
     assert [s.figure for s in stray_numbers(HEADER + "\n# Page\n\n" + text + "\n")] == figures
 
 
-def test_its_line_is_named() -> None:
+def test_the_line_of_a_typed_figure_is_named() -> None:
     text = "\n# Page\n\nOne.\n\n```{code-cell} ipython3\nx = 5\n```\n\n\nTwo:\n44.\n"
     line = (HEADER + text).splitlines().index("44.") + 1
     assert [s.line for s in stray_numbers(HEADER + text)] == [line]
@@ -119,7 +119,7 @@ CLEAN = {
 
 
 @pytest.mark.parametrize("what", CLEAN)
-def test_what_is_no_figure_passes(what: str) -> None:
+def test_text_without_typed_figures_passes(what: str) -> None:
     assert stray_numbers(HEADER + "\n# Page\n\n" + CLEAN[what] + "\n") == []
 
 

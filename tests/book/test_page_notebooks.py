@@ -9,8 +9,8 @@ import nbformat
 import pytest
 from book_extension.prose import without_code
 from bs4 import BeautifulSoup
+from commands.jupyterlab.page_copy import book_of, chapter_notebook, kept_book
 from nbformat import NotebookNode
-from notebooks.lab_copy import book_of, chapter_notebook, kept_book
 from repository import HEADER, ROOT
 
 BOOK = book_of(ROOT)
@@ -19,12 +19,12 @@ ROLE = re.compile(r"\{([a-z][\w:.+-]*)\}`")
 DIRECTIVE = re.compile(r"^[ >]*(?:`{3,}|:{3,}|~{3,})[ ]*\{([\w:-]+)\}", re.MULTILINE)
 LABEL = re.compile(r"^\([\w-]+\)=", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# What jupyterlab-myst knows, of what the pages use.
+# Roles and directives of the pages that jupyterlab-myst supports.
 KNOWN = {"admonition", "dropdown", "math", "table", "note"}
 
 
 def words(notebook: NotebookNode) -> list[str]:
-    """The sources of the Markdown cells, their code blanked out."""
+    """Return the sources of the Markdown cells with their code blanked out."""
     return [without_code(c.source) for c in notebook.cells if c.cell_type == "markdown"]
 
 
@@ -59,11 +59,11 @@ def test_every_link_of_the_copies_leads_to_a_cell() -> None:
             assert place in cells, f"{page}: {address}"
             if fragment:
                 assert fragment.removeprefix("cell-id=") in cells[place], f"{page}: {address}"
-    # As many as the pages have references, terms and works, or nearly.
+    # About as many as the pages have references, terms and works.
     assert counted > 200
 
 
-def test_a_reference_that_leads_nowhere_stays_a_text(tmp_path: Path) -> None:
+def test_a_reference_without_a_target_stays_text(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(HEADER + "{ref}`there <nowhere>` {term}`X`\n")
     assert [cell.source for cell in chapter_notebook(page).cells] == ["there X"]
@@ -74,7 +74,7 @@ def test_the_same_sources_make_the_same_copy() -> None:
     assert chapter_notebook(ROOT / "chapters/time.md") == copies()["chapters/time"]
 
 
-def test_a_cell_that_fails_leaves_the_values_above_it(tmp_path: Path) -> None:
+def test_a_failing_cell_keeps_the_values_above_it(tmp_path: Path) -> None:
     cell = "```{{code-cell}} ipython3\n{}\n```\n"
     text = f"{HEADER}{cell.format('n = 1')}\nA {{eval}}`n`\n\n"
     page = tmp_path / "page.md"
@@ -89,7 +89,7 @@ def test_a_cell_that_fails_leaves_the_values_above_it(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def downloads(site: Path) -> dict[str, Path]:
-    """The pages that offer a notebook, by name, with their notebooks."""
+    """Return the pages that offer a notebook, by name, with their notebooks."""
     found = {p.relative_to(site).with_suffix("").as_posix(): p for p in site.rglob("*.ipynb")}
     found = {page: path for page, path in found.items() if not page.startswith("_")}
     assert {"index", "chapters/matmul", "chapters/hardware"} <= set(found)
@@ -106,7 +106,7 @@ def test_a_download_has_no_role_and_no_directive(downloads: dict[str, Path]) -> 
 
 
 def test_a_download_says_what_the_page_says(site: Path, downloads: dict[str, Path]) -> None:
-    """Each paragraph, list item and heading of the page's own text, word by word."""
+    """Return the words of each paragraph, list item and heading of the page."""
     render = mistune.create_markdown(escape=False, plugins=["table", "math"])
     for page, path in downloads.items():
         cells = nbformat.read(path, as_version=4).cells

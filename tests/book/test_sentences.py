@@ -14,8 +14,8 @@ from live_pages import chip_of
 from rendered import ROOT, outputs, sentences
 
 import rooflib as rl
-from roofkit import live
-from roofkit.figure.live_figure import LiveFigure
+from roofkit import figures
+from roofkit.figures import Figure
 
 PAGES = sorted(
     str(path.relative_to(ROOT).with_suffix(""))
@@ -30,7 +30,7 @@ def number(found: re.Match[str] | None) -> int:
     return int(found[1].replace(",", ""))
 
 
-def drawn(figure: LiveFigure, settings: int = 300) -> Iterator[Settings]:
+def drawn(figure: Figure, settings: int = 300) -> Iterator[Settings]:
     draw = random.Random(7)
     for _ in range(settings):
         yield {control.name: draw.choice(control.options) for control in figure.controls}
@@ -40,7 +40,7 @@ def drawn(figure: LiveFigure, settings: int = 300) -> Iterator[Settings]:
 
 
 def test_the_matmul_is_compute_bound_from_the_batch_that_its_sentence_names() -> None:
-    figure, named, none = live.matmul(), 0, 0
+    figure, named, none = figures.matmul(), 0, 0
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
         if "choose" in says:
@@ -67,13 +67,13 @@ def test_the_matmul_is_compute_bound_from_the_batch_that_its_sentence_names() ->
     ],
 )
 def test_the_first_batch_that_is_enough_is_rounded_up(settings: Settings, first: int) -> None:
-    says = live.matmul().texts(**settings)["says"]
+    says = figures.matmul().texts(**settings)["says"]
     assert f"From {first}\N{NO-BREAK SPACE}tokens on it is compute-bound." in says
 
 
 @pytest.mark.parametrize("name", ["time", "matmul", "chips", "attention"])
 def test_no_sentence_names_infinity_or_one_number_twice(name: str) -> None:
-    figure = getattr(live, name)()
+    figure = getattr(figures, name)()
     nearly_equal = 0
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
@@ -83,17 +83,17 @@ def test_no_sentence_names_infinity_or_one_number_twice(name: str) -> None:
         if between:
             assert between[1] != between[2], at
         nearly_equal += "nearly equal" in says
-    # A sum of a long time and a far shorter one is met in every one of them.
+    # Each of them adds a far shorter time to a long one.
     assert nearly_equal > 0
 
 
 def test_bounds_that_are_far_apart_are_both_named() -> None:
-    says = live.time().texts(chip="H100 SXM", flops=1e12, bytes=2e9)["says"]
+    says = figures.time().texts(chip="H100 SXM", flops=1e12, bytes=2e9)["says"]
     assert "takes between 1.01\N{NO-BREAK SPACE}ms and 1.61\N{NO-BREAK SPACE}ms." in says
 
 
 def test_the_link_keeps_up_from_the_width_that_the_sentence_names() -> None:
-    figure = live.chips()
+    figure = figures.chips()
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
         first = number(re.search(r"from D = ([\d,]+) on", says))
@@ -105,7 +105,7 @@ def test_the_link_keeps_up_from_the_width_that_the_sentence_names() -> None:
 
 
 def test_hbm_has_room_for_the_batch_that_the_sentence_names() -> None:
-    figure, named = live.attention(), 0
+    figure, named = figures.attention(), 0
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
         step = {name: at[name] for name in ("S", "chips", "w", "kv")}
@@ -125,7 +125,7 @@ def test_hbm_has_room_for_the_batch_that_the_sentence_names() -> None:
 
 
 def test_the_idle_fraction_of_the_time_figure_is_that_of_the_chapter() -> None:
-    figure = live.time()
+    figure = figures.time()
     for at in drawn(figure, 100):
         work = rl.operation(flops=at["flops"], bytes=at["bytes"])
         bounds = rl.bound(work, chip_of(at["chip"]))
@@ -147,7 +147,7 @@ def test_a_tile_is_large_enough_for_its_chip() -> None:
     assert f"keeping {rl.text(4 * side**2, 'B')} of sums" in sentences("chapters/matmul")
 
 
-def test_a_batch_is_held_against_what_its_own_layer_needs() -> None:
+def test_a_batch_is_compared_with_what_its_own_layer_needs() -> None:
     page = sentences("chapters/matmul")
     needs = number(re.search(r"far above the ([\d,]+) that our layer needs", page))
     assert needs == 260
@@ -177,7 +177,7 @@ def test_batches_that_a_width_needs_are_whole_and_enough() -> None:
     assert int(shrinks[3]) == rl.first_whole_above(rl.chip("TPU v5e").ridge())
 
 
-def test_cells_to_play_with_print_sizes_that_are_enough() -> None:
+def test_cells_to_edit_print_sufficient_sizes() -> None:
     h100 = rl.chip("H100 SXM")
     tokens = number(re.search(r"compute-bound from ([\d,]+) tokens on", outputs("chapters/matmul")))
     bindings = [rl.bound(rl.matmul(b, 8192, 8192), h100).binding for b in (tokens - 1, tokens)]
@@ -197,7 +197,7 @@ def test_widths_between_chips_are_whole_and_enough() -> None:
     one_way, both_ways = (int(each.replace(",", "")) for each in both)
     assert one_way - 1 <= 7 * 2 * v5e.peak() / 45e9 < one_way
     assert both_ways - 1 <= 7 * v5e.peak() / 45e9 < both_ways
-    last = number(re.search(r"The last row asks for ([\d,]+), where the widest", page))
+    last = number(re.search(r"The last row asks for a width of ([\d,]+); the widest", page))
     assert last - 1 < 2 * v5e.peak() / v5e.link("DCN").to_one_peer <= last
 
 
@@ -218,7 +218,7 @@ def test_a_prompt_is_long_enough_from_the_length_that_the_page_names() -> None:
         assert binding == ["HBM", "compute"]
 
 
-def test_so_many_sequences_fit_and_no_more() -> None:
+def test_the_stated_number_of_sequences_fits_and_one_more_does_not() -> None:
     most = number(
         re.search(r"([\d,]+) sequences fit on the one H100", sentences("chapters/attention"))
     )
@@ -242,7 +242,7 @@ def test_measurements_lie_on_the_side_that_the_page_says() -> None:
     assert float(found[2]) == pytest.approx(max(alone), abs=0.06)
 
 
-def test_a_message_waits_as_long_as_it_flows_at_the_size_that_the_page_names() -> None:
+def test_delay_equals_transfer_time_at_the_stated_message_size() -> None:
     printed = re.search(r"half the bandwidth at 45.kB", outputs("chapters/chips"))
     assert printed
     array = re.search(r"An array smaller than ([\d.]+).kB", sentences("chapters/chips"))
@@ -251,12 +251,12 @@ def test_a_message_waits_as_long_as_it_flows_at_the_size_that_the_page_names() -
     assert float(array[1]) * 1e3 / 8 / 4.5e10 == pytest.approx(1e-6)
 
 
-def test_a_reader_gets_no_more_tokens_than_the_memory_gives() -> None:
+def test_tokens_per_second_stay_below_the_memory_bound() -> None:
     most = number(re.search(r"at most ([\d,]+) tokens per second", sentences("chapters/time")))
     assert most <= 3.35e12 / 14e9 < most + 1
 
 
-def test_a_dot_product_has_one_speed_on_its_page() -> None:
+def test_the_page_states_one_speed_for_the_dot_product() -> None:
     table, printed = (
         re.search(pattern, outputs("chapters/roofline"), re.MULTILINE)
         for pattern in (r"^0\.5 +([\d.]+.GFLOP/s)", r"^dot product: ([\d.]+.GFLOP/s)")
@@ -276,7 +276,7 @@ def test_twice_the_peak_is_twice_the_ridge_point_and_not_twice_as_far_on_log_pap
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_time_to_compute_has_one_name(page: str) -> None:
+def test_the_time_to_compute_is_named_consistently(page: str) -> None:
     text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     assert not re.search(r"T_\\text\{(?!(math|comms|lower)\})|T_compute", text)
 
@@ -301,7 +301,7 @@ def test_the_letter_of_a_length_is_not_that_of_the_chips() -> None:
             r"`([^`]+)`", sentences(page)
         )
         assert not [formula for formula in maths if re.search(r"(?<![A-Za-z\\])\d?N\b", formula)]
-    labels = [control.label for control in live.intensity().controls]
+    labels = [control.label for control in figures.intensity().controls]
     assert labels[0].startswith("n ")
 
 
@@ -320,7 +320,7 @@ def test_pages_of_a_paper_are_not_counted_in_two_ways() -> None:
     assert counts == {"chapters/roofline": [], "chapters/references": []}
 
 
-def test_how_close_models_run_to_the_limits_is_said_by_its_source() -> None:
+def test_shares_of_peak_are_attributed_to_their_source() -> None:
     page = sentences("chapters/introduction")
     assert "Models today run close" not in page
     assert re.search(r"\{cite:t\}`austin2025scaling` report that promising designs", page)

@@ -1,4 +1,4 @@
-"""A page shows code that teaches: set-up and drawing are away, and results come in words."""
+"""Pages show code that teaches: set-up and drawing are hidden, results are in words."""
 
 import re
 
@@ -14,7 +14,7 @@ PAGES += ["machine"]
 PAGES += ["summary", "homework", "hardware"]
 AWAY = {"remove-cell", "remove-input"}
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")
-# What Python shows of its own: lists, arrays and dictionaries, truths, and floats as they are.
+# Raw Python output: lists, arrays, dictionaries, booleans and unrounded floats.
 RAW = re.compile(
     r"[\[({](?![a-z]+ )[^\])}]*[\d\'\"],?[\])}]|\b(?:True|False|None)\b|\d\.\d{5}|\d{13}"
 )
@@ -31,12 +31,12 @@ def tags(cell: NotebookNode) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_toggle_stands_where_code_is_folded(page: str) -> None:
+def test_folded_code_has_no_second_toggle(page: str) -> None:
     assert not [cell.source for cell in cells(page) if "hide-input" in tags(cell)]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_set_up_comes_first_and_is_not_shown(page: str) -> None:
+def test_setup_cells_come_first_and_are_hidden(page: str) -> None:
     first, *rest = cells(page)
     assert "import rooflib as rl" in first.source
     assert tags(first) == {"remove-cell"}
@@ -60,5 +60,5 @@ def test_results_are_words_and_units(page: str) -> None:
     "shown",
     ["[11.91 12.91]", "(8, 22)", "{'fp32': 14000000000000.0}", "agree: True", "0.123456789012"],
 )
-def test_a_result_as_python_shows_it_is_found(shown: str) -> None:
+def test_a_raw_python_result_is_found(shown: str) -> None:
     assert RAW.search(shown)

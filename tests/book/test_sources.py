@@ -1,7 +1,7 @@
 """Every worked number of the source documents, with the corrections where they slip.
 
 The figures given in an exercise are typed here as the exercise gives them; everything else
-comes from the catalogue.
+comes from the catalog.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import rooflib as rl
 V5E = rl.chip("TPU v5e")
 H100 = rl.chip("H100 SXM")
 V6E = rl.chip("TPU v6e")
-# As exercises 1 to 3 state them: 8.1e11 (the catalogue has Google's 8.19e11) and 3.94e14.
+# As exercises 1 to 3 state them: 8.1e11 (the catalog has Google's 8.19e11) and 3.94e14.
 GIVEN = rl.Chip("given", {"int8": 3.94e14, "bf16": 1.97e14}, 8.1e11, 16e9)
 
 
@@ -149,7 +149,7 @@ def test_no_batch_is_enough_for_a_narrow_matmul():
     assert rl.bound(rl.matmul(10**9, 128, 128), V5E).binding == "HBM"
 
 
-def test_given_and_catalogue_bandwidth_differ_by_one_percent():
+def test_given_and_catalog_bandwidth_differ_by_one_percent():
     given = dataclasses.replace(V5E, bandwidth=8.1e11)
     assert rl.critical_batch_limit(given) == pytest.approx(243, abs=0.3)
     assert rl.critical_batch_limit(V5E) == pytest.approx(240.5, abs=0.1)
