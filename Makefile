@@ -9,50 +9,57 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-.PHONY: book editions pdf slides serve lab solution check test test-all mutants fuzz bench bench-site \
+.PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants fuzz bench bench-site \
 	bench-page bench-grade lock release grade nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site into _build/html
-	@$(BIN)/python site/build.py
+	@$(BIN)/python site build
 
 editions: book  ## collect the site and the edition of each tag in _build/public
-	@$(BIN)/python site/editions.py
+	@$(BIN)/python site editions
 
 pdf: dev book  ## print the whole book into _build/roofline.pdf
-	@$(BIN)/python site/pdf.py
+	@$(BIN)/python site pdf
 
 slides: dev book  ## print the lectures' slides with their notes: _build/*-slides.pdf
-	@$(BIN)/python site/decks.py
+	@$(BIN)/python site slides
 
 serve: book  ## show the site: PORT=8001 make serve
-	@$(BIN)/python site/serve.py $(PORT)
+	@$(BIN)/python site serve $(PORT)
 
 lab: environment  ## open the chapters and the exercises in JupyterLab
-	@$(BIN)/python site/lab.py $(LAB_ARGS)
+	@$(BIN)/python site lab $(LAB_ARGS)
 
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
-	@$(BIN)/python site/solution.py $(EXERCISE)
+	@$(BIN)/python site solution $(EXERCISE)
 
 style: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+# Node and npm come from the system; the tools and their hashes from tests/javascript.
+javascript:  ## lint and type-check the JavaScript, and compare the editor's bundle
+	@cd tests/javascript && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent check
+
 check: style  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
 	$(BIN)/mypy
 	$(BIN)/pytest tests/rooflib
 
-# The types are a test, tests/house/test_types.py, so that they are checked beside the others.
+# The types are a test, tests/repository/test_types.py, so that they are checked beside the others.
 test: system style  ## everything that CI runs
 	$(PYTEST)
+
+test-book: dev  ## the book and its tests: enough for a change of prose alone
+	$(PYTEST) tests/book
 
 test-all: system style  ## as test, with the whole of the long random series and matrices
 	$(PYTEST) -m "long or not long"
 
 mutants: dev  ## break the code in many places and see that a test notices
-	@$(BIN)/python tests/mutants $(MUTANTS_ARGS)
+	@PYTHONPATH=tests/support $(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
-fuzz: dev  ## draw what a submission controls, against all that reads it: FUZZ_ARGS="1000 7"
-	@PYTHONPATH=.:kit:tests/support $(BIN)/python tests/fuzz $(FUZZ_ARGS)
+fuzz: dev  ## draw what a submission controls, against all code that reads it: FUZZ_EXAMPLES=1000
+	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),1000) $(BIN)/pytest tests/fuzz -m "long or not long" --timeout=0
 
 bench: dev  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py
@@ -87,13 +94,13 @@ clean:  ## remove what was built, but neither .venv nor my-work
 
 environment:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: sudo apt install python3 python3-venv" >&2; exit 1; }
-	@$(PYTHON) site/environment.py
+	@$(PYTHON) site environment
 
 cluster: environment  ## what `make grade` needs for many machines, or for PostgreSQL
-	@$(PYTHON) site/environment.py cluster
+	@$(PYTHON) site environment cluster
 
 dev: environment
-	@$(PYTHON) site/environment.py dev
+	@$(PYTHON) site environment dev
 
 # Before the environment, which needs python3-venv.
 system:

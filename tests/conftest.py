@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyodide_files
 import pytest
 from playwright.sync_api import Browser
 from repository import ROOT, Book, published_book, small_book
 from site_browser import MISSING, chromium, started
 from site_server import Server, serving
+from whole_site import build_site
 
 # Files that take longest begin first, so that no core waits for the last of them.
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
     "test_week_orders.py",
-    "test_odd_hand_ins.py",
+    "test_unusual_submissions.py",
     "test_types.py",
     "test_grading_nbgrader.py",
     "test_grading_kernel.py",
@@ -30,7 +30,7 @@ LONGEST = (
     "test_page_python.py",
     "test_live.py",
     "test_live_hands.py",
-    "test_exercises.py",
+    "test_submissions.py",
     "test_grading_resume.py",
     "test_feedback.py",
     "test_lab_prose.py",
@@ -56,9 +56,6 @@ LONGEST = (
     "test_report.py",
 )
 
-# jax starts threads that stay, and forking a process with threads may deadlock: run this file last.
-LAST = "test_jax_backend.py"
-
 # Where the site is published for the tests, and its repository.
 PUBLISHED = "/course"
 # Who asks for one of these sees a page as a browser lays it out, or prints it.
@@ -67,8 +64,8 @@ ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/cour
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first, and one last; the order of the tests in a file stays."""
-    place = {name: index for index, name in enumerate(LONGEST)} | {LAST: len(LONGEST) + 1}
+    """Put the longest files first; the order of the tests in a file stays."""
+    place = {name: index for index, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
@@ -103,21 +100,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("below", ["", published], ids=["top", "below"], scope="session")
 
 
-def files_of_python() -> Path:
-    """Pyodide's files if an earlier build has got them, else empty ones: no test opens them.
-
-    So no test asks another host, and pages have their buttons.
-    """
-    kept = pyodide_files.cache()
-    if not pyodide_files.missing(kept) and pyodide_files.how_made(kept):
-        return kept
-    folder = ROOT / "_build" / "no-python"
-    folder.mkdir(exist_ok=True)
-    for name in {*pyodide_files.SERVED, *pyodide_files.wanted()}:
-        (folder / name).touch()
-    return folder
-
-
 @pytest.fixture(scope="session")
 def below() -> str:
     """The path of the site at its host: "" at its top, and with no address set."""
@@ -137,7 +119,7 @@ def site(below: str) -> Path:
         this_run, built = os.environ.get("PYTEST_XDIST_TESTRUNUID"), folder.parent / "built-for"
         if this_run and built.exists() and built.read_text(encoding="utf-8") == this_run:
             return folder
-        run = book.build(files_of_python())
+        run = build_site(book)
         if run.returncode == 0 and this_run:
             built.write_text(this_run, encoding="utf-8")
     if run.returncode != 0:

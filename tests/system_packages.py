@@ -1,9 +1,9 @@
-"""Install what the tests need from the system, or stop with the one line to type.
+"""Install the system packages that tests need, or print the command that does.
 
     python3 tests/system_packages.py
 
-Runs before anything else of `make test`, so that nothing is missing half-way through. Needs no
-package, and a Python of 3.6 or later.
+Runs first in `make test`, so that nothing is missing halfway through. Needs Python 3.6 or later and
+no packages.
 """
 
 import ctypes
@@ -13,12 +13,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Debian's and Ubuntu's name of the package → how to tell that it is there.
+# Name of the package in Debian and Ubuntu → a check that it is installed.
 NEEDED = {
     "bubblewrap": lambda: shutil.which("bwrap"),
     "chromium": lambda: any(map(shutil.which, BROWSERS)),
     "git": lambda: shutil.which("git"),
-    "libatomic1": lambda: has_library("libatomic.so.1"),  # for what drives the browser
+    "libatomic1": lambda: has_library("libatomic.so.1"),  # for the program that drives the browser
     "postgresql": lambda: shutil.which("initdb") or has_postgresql(),
     "python3-venv": lambda: has_venv(),
 }
@@ -29,12 +29,12 @@ BROWSERS = (
     "google-chrome",
     "google-chrome-stable",
 )
-# The same browser without its windows, where the distribution has it: a third less to compute.
+# The same browser without windows, where the distribution has it: a third less CPU time.
 LIGHTER = {"chromium": "chromium-headless-shell"}
 
 
 def has_library(name):
-    """Whether programs can load this library."""
+    """Return whether programs can load this library."""
     try:
         ctypes.CDLL(name)
     except OSError:
@@ -43,12 +43,12 @@ def has_library(name):
 
 
 def has_postgresql():
-    """Whether a server lies where Debian puts it, outside of the path."""
+    """Return whether a server is installed where Debian puts it, outside PATH."""
     return any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def has_venv():
-    """Whether the Python that runs this can make an environment."""
+    """Return whether this Python can make an environment."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -58,12 +58,12 @@ def has_venv():
 
 
 def missing():
-    """The packages that are not there, sorted."""
+    """Return the packages that are not installed, sorted."""
     return sorted(name for name, found in NEEDED.items() if not found())
 
 
 def as_root():
-    """What stands before a command that only root may run; None if this user may not."""
+    """Return the prefix of a command that only root may run; None if this user may not."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") and subprocess.call(["sudo", "-n", "true"], stderr=-3) == 0:
@@ -72,8 +72,8 @@ def as_root():
 
 
 def install(packages, prefix):
-    """Whether apt-get has installed them."""
-    # sudo passes no environment on.
+    """Install packages with apt-get; return whether that worked."""
+    # sudo does not pass the environment on.
     words = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
     if subprocess.call([*words, "update", "-qq"], stdin=-3, stdout=2) != 0:
         return False
@@ -82,7 +82,7 @@ def install(packages, prefix):
 
 
 def offered(package):
-    """The lighter one of the same kind if the distribution has it, else the package."""
+    """Return the lighter variant if the distribution has it, else the package."""
     lighter = LIGHTER.get(package)
     known = lighter and subprocess.call(["apt-cache", "show", lighter], stdout=-3, stderr=-3) == 0
     return lighter if known else package

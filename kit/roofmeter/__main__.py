@@ -6,8 +6,6 @@ import argparse
 from collections.abc import Sequence
 from typing import NoReturn
 
-from roofmeter.accelerator.backend import DEVICES
-from roofmeter.accelerator.survey import measure_accelerator
 from roofmeter.load_monitor import TooBusyError
 from roofmeter.protocol import measure
 from roofmeter.store import load_run
@@ -22,31 +20,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print; exit with 2 on a usage error, with 3 on a busy machine."""
     parser = _Parser(
         prog="python -m roofmeter",
-        description="Measure this machine with numpy: about a minute if it is otherwise idle. "
-        "With --device, measure an accelerator through torch or jax: a few minutes.",
+        description="Measure this machine with numpy: about a minute if it is otherwise idle.",
     )
     parser.add_argument("--save", metavar="FOLDER", help="save the run in this folder")
     parser.add_argument(
         "--compare", metavar="FOLDER", help="compare with the run saved in this folder"
     )
-    parser.add_argument("--device", metavar="DEVICE", help=f"one of {', '.join(DEVICES)}")
-    parser.add_argument(
-        "--seconds", type=float, help="time limit; default 60, or 300 with --device"
-    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit; default 60")
     given = parser.parse_args(arguments)
     try:
         other = load_run(given.compare) if given.compare else None
-        if given.device:
-            run = measure_accelerator(
-                given.device, 300.0 if given.seconds is None else given.seconds
-            )
-        else:
-            run = measure(60.0 if given.seconds is None else given.seconds)
+        run = measure(given.seconds)
         if given.save:
             run.save(given.save)
     except TooBusyError as error:
         parser.exit(3, f"roofmeter: {error}\n")
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+    except (ValueError, TypeError, OSError, RuntimeError) as error:
         parser.error(str(error))
     shown = [run.name, str(run.table), str(run.operations_table)]
     shown += [f"compared with {other.name}:", str(run.compare(other))] if other else []

@@ -39,38 +39,6 @@ class ClockTimes:
 Clock = Callable[[], ClockTimes]
 """A function that reads every clock once."""
 
-THROTTLE_MASK = 0x8 | 0x20 | 0x40 | 0x80
-"""NVML clock event reasons for hardware or thermal slowdown; the power cap is not included."""
-
-
-@dataclass(frozen=True)
-class SensorReading:
-    """Sensor values of a device under load; None for a value that it does not report.
-
-    Attributes
-    ----------
-    clock, memory_clock
-        Clock of the compute units and of the memory in Hz.
-    power
-        Power draw in W.
-    temperature
-        Degrees Celsius.
-    reasons
-        Bit mask of the driver's clock event reasons; 4 is the software power cap.
-    """
-
-    clock: float | None = None
-    memory_clock: float | None = None
-    power: float | None = None
-    temperature: float | None = None
-    reasons: int | None = None
-
-    @property
-    def throttled(self) -> str:
-        """Why the device throttled, other than by its power cap; empty if it did not."""
-        bits = (self.reasons or 0) & THROTTLE_MASK
-        return f"the device slowed itself down (reasons {bits:#x})" if bits else ""
-
 
 def read_clocks() -> ClockTimes:
     """Read the clocks of this machine, using `/proc` where the system has it."""

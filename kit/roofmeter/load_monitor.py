@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from roofmeter.clocks import Clock, ClockTimes, SensorReading
+from roofmeter.clocks import Clock, ClockTimes
 
 MIN_SAMPLE_SECONDS = 0.08
 """Shorter samples are too short to measure shares of CPU time."""
@@ -46,8 +46,7 @@ class Sample:
     `others` and `stolen` are shares of the time of all cores: used by other processes, and taken by
     the hypervisor. They are None if the system does not report them. `pace` holds the seconds of
     each reference workload run next to the sample, the slower of before and after. `disturbed` is
-    the reason why the sample does not count; empty if it does. `device` holds the sensor values of
-    an accelerator.
+    the reason why the sample does not count; empty if it does.
     """
 
     seconds: float
@@ -58,7 +57,6 @@ class Sample:
     stolen: float | None = None
     pace: tuple[float, ...] = ()
     disturbed: str = ""
-    device: SensorReading | None = None
 
     @property
     def per_pass(self) -> float:

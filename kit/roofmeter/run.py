@@ -13,18 +13,17 @@ import numpy as np
 
 from rooflib._arguments import one_of
 from rooflib.bounds import Bounds, bound
-from rooflib.catalogue import as_chip
+from rooflib.catalog import as_chip
 from rooflib.hardware import Chip
 from rooflib.table import Table
 from rooflib.units import percent, span, text
-from roofmeter.device import Device, data_sheet
 from roofmeter.figures import Figure
 from roofmeter.host import Host
 
 PEAKS = ("fp32", "fp64")
 STREAMS = ("read", "update")
 ROOFS = ("peak fp32", "peak fp64", *STREAMS)
-"""Required figures of a CPU run. An accelerator's run has the peaks that the device supports."""
+"""Required figures of a run."""
 PEAK_AGAIN = "peak again"
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
@@ -70,7 +69,7 @@ class MeasuredOperation:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """The result of `measure` or `measure_accelerator` on one machine.
+    """The result of `measure` on one machine.
 
     Attributes
     ----------
@@ -84,14 +83,11 @@ class Run:
         Threads that shared the work.
     figures
         Every figure by its key: "peak fp32", "peak fp64", "read", "update", "call", "peak again",
-        "cache" and a size in bytes, and the operations. For an accelerator, "peak" and "burst" of
-        each data type, "read" and "update", and the operations.
+        "cache" and a size in bytes, and the operations.
     libraries
         Versions of the libraries, and the hash of roofmeter's own code ("script").
     left_out
         Keys of figures that were rejected or not reached in time, with the reason.
-    device
-        The accelerator, or None if the processor was measured with numpy.
     protocol
         How samples were taken: the timer, the data, seconds of each part.
     reference_times
@@ -107,28 +103,19 @@ class Run:
     figures: Mapping[str, Figure]
     libraries: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
-    device: Device | None = None
     protocol: Mapping[str, Any] = field(default_factory=dict)
     reference_times: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        peaks = [f"peak {kind}" for kind in self.kinds] or ["peak"]
-        for key in (*peaks, *STREAMS) if self.device else ROOFS:
+        for key in ROOFS:
             if key not in self.figures or self.figures[key].rejection:
                 known = ", ".join(self.figures) or "none"
-                wanted = "a peak, read, update" if self.device else ", ".join(ROOFS)
-                raise ValueError(f"figures must have {wanted}; got {known}, no {key}")
+                raise ValueError(f"figures must have {', '.join(ROOFS)}; got {known}, no {key}")
 
     @property
     def name(self) -> str:
         """Machine name and date, for labels."""
-        return f"{self.device.name if self.device else self.host.cpu}, {self.date:%Y-%m-%d}"
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The data types with a measured peak."""
-        peaks = [key for key in self.figures if key.startswith("peak ") and key != PEAK_AGAIN]
-        return tuple(key.removeprefix("peak ") for key in peaks)
+        return f"{self.host.cpu}, {self.date:%Y-%m-%d}"
 
     @cached_property
     def chip(self) -> Chip:
@@ -146,9 +133,9 @@ class Run:
         one_of("roof", roof, streams)
         return Chip(
             name=self.name if roof == "read" else f"{self.name}, {roof}",
-            peaks={kind: getattr(self.figures[f"peak {kind}"], of) for kind in self.kinds},
+            peaks={kind: getattr(self.figures[f"peak {kind}"], of) for kind in PEAKS},
             bandwidth=getattr(self.figures[roof], of),
-            capacity=(self.device or self.host).memory,
+            capacity=self.host.memory,
         )
 
     @cached_property
@@ -160,8 +147,6 @@ class Run:
     @property
     def caches_end(self) -> float:
         """Smallest array size in bytes that repeated reads process at memory speed."""
-        if self.device:  # A device reports the size of its cache.
-            return self.device.cache
         slow = MAX_SPEEDUP_OVER_MEMORY * self.figures["read"].best
         fast = [size for size, figure in self.staircase.items() if figure.median > slow]
         return min((size for size in self.staircase if size > max(fast, default=0)), default=0.0)
@@ -170,7 +155,7 @@ class Run:
     def drift(self) -> float:
         """Relative change of the fp32 peak between start and end; 0 if not measured."""
         again = self.figures.get(PEAK_AGAIN)
-        return again.median / self.figures[f"peak {self.kinds[0]}"].median - 1 if again else 0.0
+        return again.median / self.figures["peak fp32"].median - 1 if again else 0.0
 
     @property
     def warnings(self) -> list[str]:
@@ -250,11 +235,6 @@ class Run:
             }
         )
 
-    @property
-    def sheet(self) -> Chip | None:
-        """The data sheet of the device in the catalog, or None."""
-        return data_sheet(self.device.name) if self.device else None
-
     def compare_with_sheet(self, sheet: str | Chip) -> Table:
         """Compare the measured roofs with a data sheet.
 
@@ -263,11 +243,6 @@ class Run:
         """
         chip = as_chip(sheet)
         promised = {f"peak {kind}": peak for kind, peak in {**chip.vector, **chip.peaks}.items()}
-        promised |= {
-            f"burst {kind}": promised[f"peak {kind}"]
-            for kind in self.kinds
-            if f"peak {kind}" in promised
-        }
         promised |= dict.fromkeys(STREAMS, chip.bandwidth)
         found = [(f, promised[key]) for key, f in self.figures.items() if key in promised]
         return Table(
@@ -287,9 +262,8 @@ class Run:
         return store.save(self, Path(folder))
 
     def __repr__(self) -> str:
-        kind, read = self.kinds[0], self.figures["read"]
-        peak = text(self.figures[f"peak {kind}"].best, "FLOP/s")
-        shown = f"{peak} in {kind}, {text(read.best, 'B/s')} read"
+        peak, read = self.figures["peak fp32"].best, self.figures["read"].best
+        shown = f"{text(peak, 'FLOP/s')} in fp32, {text(read, 'B/s')} read"
         return f"<Run {self.name}: {shown}>".replace("\N{NO-BREAK SPACE}", " ")
 
     def _repr_markdown_(self) -> str:

@@ -15,8 +15,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from roofmeter.clocks import SensorReading
-from roofmeter.device import Device
 from roofmeter.figures import Figure
 from roofmeter.host import Host
 from roofmeter.load_monitor import Sample
@@ -26,14 +24,15 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 COLUMNS = ("figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed")
-SENSOR_COLUMNS = ("clock", "memory_clock", "power", "temperature", "reasons")
-"""Additional columns of an accelerator's run."""
 RUNS_FOLDER = Path(__file__).parent / "runs"
-REQUIRED_LIBRARIES = ("rooflib", "python", "numpy", "blas", "script")
-REQUIRED_DEVICE_LIBRARIES = ("rooflib", "python", "numpy", "library", "script")
-"""Required entries of the table "libraries" in a run of an accelerator."""
+REQUIRED_ENTRIES = {
+    "run": ("date",),
+    "host": ("cpu",),
+    "libraries": ("rooflib", "python", "numpy", "blas", "script"),
+    "protocol": ("timer", "data"),
+}
+"""Entries that a run file must have, by table."""
 HOST_FIELDS = ("cpu", "present", "granted", "memory", "caches", "system")
-DEVICE_FIELDS = ("name", "kind", "memory", "cache", "capability", "driver", "limits")
 FIGURE_FIELDS = (
     "key",
     "what",
@@ -56,8 +55,6 @@ def save(run: Run, folder: Path) -> Path:
         "run": head,
         "host": {name: getattr(run.host, name) for name in HOST_FIELDS},
     }
-    if run.device:
-        tables["device"] = {name: getattr(run.device, name) for name in DEVICE_FIELDS}
     tables |= {"libraries": run.libraries, "protocol": run.protocol, "left_out": run.left_out}
     if run.reference_times:
         tables["paces"] = run.reference_times
@@ -70,7 +67,7 @@ def save(run: Run, folder: Path) -> Path:
     (folder / f"{folder.name}.toml").write_text("\n".join(lines), encoding="utf-8")
     with (folder / f"{folder.name}.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(COLUMNS + (SENSOR_COLUMNS if run.device else ()))
+        rows.writerow(COLUMNS)
         for figure in run.figures.values():
             rows.writerows(_row(figure.key, each) for each in figure.samples)
     return folder
@@ -94,13 +91,7 @@ def load_run(folder: str | Path) -> Run:
         raise ValueError(
             f"format of {path.name} must be {FORMAT}: it is from another version of roofmeter"
         )
-    device = Device(**found["device"]) if "device" in found else None
-    wanted = {
-        "libraries": REQUIRED_DEVICE_LIBRARIES if device else REQUIRED_LIBRARIES,
-        "protocol": ("timer", "data"),
-    }
-    wanted |= {"run": ("date",), "host": ("cpu",), "device": ("name", "kind") if device else ()}
-    for table, names in wanted.items():
+    for table, names in REQUIRED_ENTRIES.items():
         for name in names:
             if not found.get(table, {}).get(name):
                 raise ValueError(f"{table} of {path.name} must name {', '.join(names)}: no {name}")
@@ -113,22 +104,22 @@ def load_run(folder: str | Path) -> Run:
     figures = {f["key"]: Figure(samples=tuple(samples[f["key"]]), **f) for f in found["figure"]}
     rest = {name: found[name] for name in ("libraries", "protocol", "left_out")}
     rest["reference_times"] = found.get("paces", {})
-    return Run(host=Host(**found["host"]), figures=figures, device=device, **head, **rest)
+    return Run(host=Host(**found["host"]), figures=figures, **head, **rest)
 
 
 @cache
 def runs() -> Mapping[str, Run]:
-    """Return the runs that come with roofmeter, by name, CPU runs first."""
-    found = {folder.name: load_run(folder) for folder in sorted(RUNS_FOLDER.glob("*/"))}
-    return MappingProxyType(dict(sorted(found.items(), key=lambda named: bool(named[1].device))))
+    """Return the runs that come with roofmeter, by name."""
+    return MappingProxyType(
+        {folder.name: load_run(folder) for folder in sorted(RUNS_FOLDER.glob("*/"))}
+    )
 
 
-def script_hash(*patterns: str) -> str:
+def script_hash() -> str:
     """Return the SHA-256 of the measuring code: equal hashes mean the same method."""
     found = hashlib.sha256()
-    for pattern in patterns or ("*.py",):
-        for path in sorted(Path(__file__).parent.glob(pattern)):
-            found.update(path.read_bytes())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(path.read_bytes())
     return found.hexdigest()
 
 
@@ -156,24 +147,18 @@ def _value(value: Any) -> str:
 def _row(key: str, sample: Sample) -> list[Any]:
     shares = [getattr(sample, name) for name in COLUMNS[3:7]]
     shown = ["" if share is None else f"{share:.4f}" for share in shares]
-    sensors = [getattr(sample.device, name) for name in SENSOR_COLUMNS] if sample.device else []
-    pace = " ".join(f"{took:.6f}" for took in sample.pace)
-    shown += [pace, sample.disturbed, *("" if value is None else repr(value) for value in sensors)]
+    shown += [" ".join(f"{took:.6f}" for took in sample.pace), sample.disturbed]
     return [key, repr(sample.seconds), sample.repeats, *shown]
 
 
 def _sample(row: Mapping[str, str]) -> Sample:
     shares = {name: _number(row[name]) for name in COLUMNS[4:7]}
-    sensors: dict[str, Any] = {name: _number(row[name]) for name in SENSOR_COLUMNS if name in row}
-    if sensors:
-        sensors["reasons"] = None if sensors["reasons"] is None else int(sensors["reasons"])
     return Sample(
         seconds=float(row["seconds"]),
         repeats=int(row["repeats"]),
         own=float(row["own"]),
         pace=tuple(map(float, row["pace"].split())),
         disturbed=row["disturbed"],
-        device=SensorReading(**sensors) if sensors else None,
         **shares,
     )
 

@@ -95,7 +95,7 @@ def copies(folder: Path) -> tuple[Path, Path]:
 
 def command(book: Path) -> list[str]:
     if book.name == "ours":
-        return [sys.executable, str(book / "site" / "build.py")]
+        return [sys.executable, str(book / "site"), "build"]
     return [str(Path(sys.executable).parent / "jupyter-book"), "build", str(book)]
 
 

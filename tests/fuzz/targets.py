@@ -1,6 +1,6 @@
-"""What reads something of a submission's: each takes a random source, and may raise nothing.
+"""Code that reads parts of a submission, each paired with a function that draws its input.
 
-A refusal is a plain outcome, and is returned as a word.
+Readers may raise no error. They return the outcome in words; refusing a submission is one of them.
 """
 
 import csv
@@ -12,6 +12,7 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from unicodedata import category
 
 import drawn_folders
@@ -27,16 +28,16 @@ from submissions import Submission, hand_in
 
 from grading.execution.outputs import Outputs
 from grading.execution.questions import ENDS, _Channel, _understood
-from grading.intake.names import REFUSED, shown, unfit
+from grading.intake.names import FORBIDDEN_CATEGORIES, name_problem, printable
 from grading.intake.repair import repair
-from grading.intake.submissions import digest, refused_students, strangers, submissions
-from grading.judging.fit import fit
-from grading.judging.verdicts import Asked, _goes_on, _graded, cases
+from grading.intake.submissions import digest, misplaced, refused_students, submissions
+from grading.judging.validation import validated
+from grading.judging.verdicts import Asked, _continues, _graded, cases
 from grading.platforms import downloads, grades
 from grading.platforms.roster import Table
-from grading.records.gradebook_writer import time_of
+from grading.records.gradebook_writer import parse_timestamp
 from grading.release import exercises
-from grading.reports import alike, feedback
+from grading.reports import feedback, similarity
 from grading.reports.feedback_page import page
 from grading.sandbox.cell_channel import Channel, Ended
 from grading.work import read
@@ -44,58 +45,68 @@ from roofkit.check.answers import Answer
 from roofkit.check.compare import judge as said_to_learner
 
 SEED = "fuzz"
-PARTS = [(name, part) for name in exercises.names() for part in exercises.load(name).parts]
-FIGURES = [one for one in PARTS if one[1].kind == "figure"]
-VALUES = [one for one in PARTS if one[1].kind != "figure"]
-SHOWN = {
-    part.key: plots.known(sum((some.inputs for some in cases(name, part.key, SEED)), ()))
-    for name, part in FIGURES
-}
 
 
-def judged(random, name, part, lines):
-    """The verdict on these lines of a part, as the grader has it; a learner's check says it too."""
+@functools.cache
+def parts():
+    """Return (exercise, part) for all parts."""
+    return [(name, part) for name in exercises.names() for part in exercises.load(name).parts]
+
+
+def parts_of(is_figure):
+    return [one for one in parts() if (one[1].kind == "figure") == is_figure]
+
+
+@functools.cache
+def learners_figures(name, key):
+    """Return what learners' figures show, for each case of a part."""
+    return plots.known(sum((some.inputs for some in cases(name, key, SEED)), ()))
+
+
+def draw_answers(random):
+    """Draw numbers, names and lists for a part that returns values."""
+    name, part = random.choice(parts_of(False))
+    published, hidden = cases(name, part.key, SEED)
+    return name, part.key, values.lines(random, published + hidden), random.random() < 0.3
+
+
+def draw_figures(random):
+    """Draw the labels, ticks, names and curves of figures, one for each case."""
+    name, part = random.choice(parts_of(True))
+    inputs = sum((some.inputs for some in cases(name, part.key, SEED)), ())
+    near = random.random() < 0.7
+    state = random.getrandbits(64)
+    lines = []
+    for seen, case in zip(learners_figures(name, part.key), inputs, strict=True):
+        # Mostly change the same learner's figure in the same way for each case.
+        source = Random(state) if random.random() < 0.8 else random
+        drawn = plots.nearly_right(source, seen, case) if near else plots.odd(source)
+        lines.append({"value": drawn})
+    return name, part.key, lines, random.random() < 0.3
+
+
+def judge(drawn):
+    """Return the grader's verdict on these answers; if asked to, run the learner's check too."""
+    name, key, lines, checks = drawn
+    part = next(one for _, one in parts() if one.key == key)
     known = cases(name, part.key, SEED)
     answers = [_understood(json.loads(json.dumps(line))) for line in lines]
     answers = [
         Answer(problem=ENDS.get(one, "died")) if isinstance(one, str) else one for one in answers
     ]
     first = answers[: len(known[0].inputs)]
-    second = answers[len(first) :] if _goes_on(first) else None
+    second = answers[len(first) :] if _continues(first) else None
     graded = _graded(part, Asked(first, second), known, "")
     json.dumps(graded)
     try:
-        fitting = [fit(one, part.kind) for one in first]
+        fitting = [validated(one, part.kind) for one in first]
     except ValueError:
         return graded["cause"]
-    if random.random() < 0.3:
+    if checks:
         some = known[0]
         about = (some.expected, some.misconceptions, part.tolerance, some.inputs)
         said_to_learner(fitting, *about, private=True)
     return graded["cause"] or ("right" if graded["points"] else "wrong")
-
-
-def judge(random):
-    """Answers of numbers, names and lists, against the reference's."""
-    name, part = random.choice(VALUES)
-    published, hidden = cases(name, part.key, SEED)
-    return judged(random, name, part, values.lines(random, published + hidden))
-
-
-def figure_reader(random):
-    """What stands in a figure: labels, ticks, names, curves."""
-    name, part = random.choice(FIGURES)
-    inputs = sum((some.inputs for some in cases(name, part.key, SEED)), ())
-    near = random.random() < 0.7
-    # The same learner's figure for each case, changed alike.
-    state = random.getrandbits(64)
-    lines = []
-    for seen, case in zip(SHOWN[part.key], inputs, strict=True):
-        if random.random() < 0.8:
-            random.seed(state)
-        drawn = plots.nearly_right(random, seen, case) if near else plots.odd(random)
-        lines.append({"value": drawn})
-    return judged(random, name, part, lines)
 
 
 @functools.cache
@@ -105,31 +116,43 @@ def right(name):
     return json.loads(nbformat.writes(nb))
 
 
-def reading_and_repair(random):
-    """The file of a notebook: read, repaired, made valid, compared."""
+def draw_notebook(random):
+    """Draw the file of a notebook."""
     name = random.choice(exercises.names())
-    nb, reason = read(sheets.notebook(random, right(name), [*functions(name).values()]))
+    return name, sheets.notebook(random, right(name), [*functions(name).values()])
+
+
+def repair_notebook(drawn):
+    """Read, repair, validate and compare a notebook file."""
+    name, content = drawn
+    nb, reason = read(content)
     if nb is None:
         return reason
     repair(nb, name)
     nbformat.validate(nb)
-    alike.code(nb)
+    similarity.code(nb)
     feedback.clean(nb)
     nbformat.validate(nb)
     return "repaired"
 
 
-def messages(random):
-    """What a process says of its cells: filtered, taken in as outputs, cleaned, put on a page."""
+def draw_messages(random):
+    """Draw what the process that runs cells sends, and texts for its page."""
+    sent = b"".join(packets.sent(random) for _ in range(random.randrange(1, 5)))
+    return sent, text(random), text(random), text(random), random.random() < 0.1
+
+
+def show_messages(drawn):
+    """Filter messages, collect them as outputs, clean these and render a page."""
+    sent, source, prose, said, renders = drawn
     ours, theirs = socket.socketpair()
     theirs.close()
     with ours:
         channel = Channel(ours, lambda: True)
         channel.number = packets.ASKED
-        for _ in range(random.randrange(1, 5)):
-            channel.rest += packets.sent(random)  # as if it had come
-        cell = new_code_cell(text(random))
-        nb = new_notebook(cells=[cell, new_markdown_cell(text(random))])
+        channel.rest += sent  # as if received
+        cell = new_code_cell(source)
+        nb = new_notebook(cells=[cell, new_markdown_cell(prose)])
         outputs = Outputs()
         outputs.begin(cell.outputs)
         outcome = "no message"
@@ -140,16 +163,16 @@ def messages(random):
     outcome = "an output" if cell.outputs else outcome
     feedback.clean(nb)
     nbformat.writes(nb)
-    if random.random() < 0.1:
-        page(nb, "int8-matmul", text(random), [], {})
+    if renders:
+        page(nb, "int8-matmul", said, [], {})
     return outcome
 
 
 class Line:
-    """A connection over which these bytes come, in blocks."""
+    """A connection that delivers these bytes in blocks of random sizes."""
 
-    def __init__(self, random, content):
-        self.random, self.content = random, content
+    def __init__(self, content, seed):
+        self.random, self.content = Random(seed), content
 
     def settimeout(self, _): ...
 
@@ -161,11 +184,18 @@ class Line:
         return block
 
 
-def questions(random):
-    """Lines of who says to be a copy of the kernel's process."""
-    name, part = random.choice(PARTS)
+def draw_lines(random):
+    """Draw what somebody sends who claims to be a copy of the notebook's process."""
+    name, part = random.choice(parts())
     lines = [packets.line(random, [part.key]) for _ in range(random.randrange(9))]
-    channel = _Channel(Line(random, b"".join(lines)), time.monotonic() + 60)
+    return name, part.key, b"".join(lines), random.getrandbits(32)
+
+
+def ask(drawn):
+    """Ask a copy for answers and grade them."""
+    name, wanted, content, seed = drawn
+    part = next(one for _, one in parts() if one.key == wanted)
+    channel = _Channel(Line(content, seed), time.monotonic() + 60)
     while not channel.has_said_hello():
         pass
     key = channel.part()
@@ -177,7 +207,7 @@ def questions(random):
 
 
 class Tags(html.parser.HTMLParser):
-    """Holds that nothing stands in a piece of a page but what may."""
+    """Assert that a piece of a page has only tags and attributes that are allowed."""
 
     def handle_starttag(self, tag, attributes):
         assert tag in feedback.TAGS | {"div", "span"}, tag
@@ -187,17 +217,22 @@ class Tags(html.parser.HTMLParser):
             assert name != "src" or feedback._allowed(tag, name, value), value
 
 
-def pages(random):
-    """Markdown, code and plain text, as parts of a page."""
+def draw_text(random):
+    """Draw Markdown, code or plain text."""
     wanted = text(random)
     if random.random() < 0.7:
         wanted = "".join(random.choice(MARKS) for _ in range(random.choice((9, 90, 900)))) + wanted
-    wanted = feedback._text(wanted[: random.choice((200, 4_000, 200_000))])
+    return wanted[: random.choice((200, 4_000, 200_000))]
+
+
+def render(drawn):
+    """Render a text as parts of a page."""
+    wanted = feedback._text(drawn)
     for make in (feedback._markdown.__wrapped__, feedback._highlighted.__wrapped__):
         made = make(wanted)
         if len(made) < 20_000:
             Tags().feed(made)
-    return "shown as it is" if len(wanted) > feedback.MARKUP else "formatted"
+    return "shown as it is" if len(wanted) > feedback.MAX_MARKUP_CHARACTERS else "formatted"
 
 
 MARKS = (
@@ -262,21 +297,35 @@ MARKS = (
 )
 
 
-def intake(random):
-    """Names of students and files, times, and the tables and archives of platforms."""
-    name = drawn_folders.name(random)
-    assert shown(name).isprintable() or not name
-    unfit(name)
-    downloads.hand_in(drawn_folders.member(random))
-    time_of(drawn_folders.stamp(random).encode("utf-8", "replace")[:1_000])
-    if random.random() < 0.2:
-        with tempfile.TemporaryDirectory() as folder:
-            drawn_folders.archive(random, place := Path(folder, "all.zip"))
-            try:
-                return f"{len(list(downloads.read(place)))} of an archive"
-            except downloads.Unreadable:
-                return "no archive"
-    written = drawn_folders.table(random)
+def draw_names(random):
+    """Draw a person's name, a file's name in an archive, and a time stamp."""
+    stamp = drawn_folders.stamp(random).encode("utf-8", "replace")[:1_000]
+    return drawn_folders.name(random), drawn_folders.member(random), stamp
+
+
+def read_names(drawn):
+    """Read names of students and files, and times."""
+    name, member, stamp = drawn
+    assert printable(name).isprintable() or not name
+    name_problem(name)
+    downloads.hand_in(member)
+    parse_timestamp(stamp)
+    return "names"
+
+
+def read_archive(content):
+    """Read a platform's archive."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "all.zip")
+        place.write_bytes(content)
+        try:
+            return f"{len(list(downloads.read(place)))} files"
+        except downloads.Unreadable:
+            return "refused"
+
+
+def read_table(written):
+    """Read a platform's table of people, and fill its grades in."""
     try:
         people, _ = Table(written).people()
         points = {(one.id, "int8-matmul"): "1" for one in people}
@@ -286,14 +335,16 @@ def intake(random):
     return "a table"
 
 
-def course_folder(random):
-    """Folders of students, and what lies in them."""
+def read_course(seed):
+    """Read a course folder with drawn students, exercises and stray files."""
     with tempfile.TemporaryDirectory() as folder:
-        drawn_folders.course(random, base := Path(folder), exercises.names())
-        lines = strangers(base)
+        drawn_folders.course(Random(seed), base := Path(folder), exercises.names())
+        lines = misplaced(base)
         refused_students(base)
         for line in lines:
-            assert not any(category(letter) in REFUSED - {"Cf"} for letter in line), line
+            assert not any(category(letter) in FORBIDDEN_CATEGORIES - {"Cf"} for letter in line), (
+                line
+            )
         for one in submissions(base):
             content, stamp, reason = one.read()
             digest(content, stamp, reason)
@@ -304,10 +355,16 @@ def course_folder(random):
     return f"{len(lines)} astray"
 
 
+# Name → how its input is drawn, what reads it.
 TARGETS = {
-    one.__name__.replace("_", " "): one
-    for one in (
-        *(judge, figure_reader, reading_and_repair, messages, questions, pages, intake),
-        course_folder,
-    )
+    "answers": (draw_answers, judge),
+    "figures": (draw_figures, judge),
+    "notebook": (draw_notebook, repair_notebook),
+    "messages": (draw_messages, show_messages),
+    "questions": (draw_lines, ask),
+    "text": (draw_text, render),
+    "names": (draw_names, read_names),
+    "archive": (drawn_folders.archive, read_archive),
+    "table": (drawn_folders.table, read_table),
+    "course folder": (lambda random: random.getrandbits(64), read_course),
 }

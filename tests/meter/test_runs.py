@@ -99,6 +99,16 @@ def test_clock_drift_is_a_warning():
     assert "20%: the clock is not steady" in slow.warnings[0]
 
 
+def test_measured_roofs_are_compared_with_a_data_sheet():
+    sheet = rl.Chip("on paper", {"fp32": 2e11}, 4e10, 1e9, vector={"fp32": 1, "fp64": 1e11})
+    rows = {row[0]: row[1:] for row in a_run().compare_with_sheet(sheet).rows}
+    assert set(rows) == {"peak fp32", "peak fp64", "read", "update"}
+    # The median takes 1.01 times as long as the best sample.
+    assert rows["peak fp32"][:2] == (rl.text(2e11, "FLOP/s"), rl.text(1e11 / 1.01, "FLOP/s"))
+    shares = {key: row[-1] for key, row in rows.items()}
+    assert shares == {"peak fp32": "50%", "peak fp64": "50%", "read": "50%", "update": "74%"}
+
+
 def test_the_chip_works_with_the_rest_of_rooflib():
     chip = a_run().chip
     assert chip.ridge("fp32") == pytest.approx(5)

@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import mutate
-from mutate import Mutant
+from mutant import Mutant
+from users import needs_site, users
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+FIGURES = ("figure", "figures", "live", "pictures")
 
-# room → what is in it, and how many of 160 faults it gets
-ROOMS = {
-    "rooflib": (("rooflib/**/*.py",), 48),
-    "catalogue": (("rooflib/*.toml",), 12),
-    "check": (("kit/roofkit/check/**/*.py",), 30),
-    "sandbox": (("grading/sandbox/**/*.py",), 20),
-    "grading": (("grading/**/*.py",), 50),
+
+class Area(NamedTuple):
+    """A part of the code: the files it holds, and how many of 200 faults it gets."""
+
+    files: tuple[str, ...]
+    share: int
+
+
+# A file belongs to the first area whose patterns fit.
+AREAS = {
+    "catalog": Area(("rooflib/*.toml",), 8),
+    "JavaScript": Area(("site/**/*.js", "site/**/*.cjs", "kit/**/*.js"), 26),
+    "rooflib": Area(("rooflib/**/*.py",), 34),
+    "roofmeter": Area(("kit/roofmeter/**/*.py",), 18),
+    "checks": Area(("kit/roofkit/check/**/*.py",), 22),
+    "figures": Area((*(f"kit/roofkit/{name}/**/*.py" for name in FIGURES),), 22),
+    "roofkit": Area(("kit/roofkit/**/*.py",), 6),
+    "sandbox": Area(("grading/sandbox/**/*.py",), 14),
+    "grading": Area(("grading/**/*.py",), 28),
+    "site": Area(("site/**/*.py",), 22),
+    "exercises": Area(("exercises/**/*.py",), 4),
 }
 NOT_TRIED = {
+    "site/__main__.py": "every command of make runs through it",
     "grading/parallel/preload.py": "it only makes workers start sooner",
     "grading/schema/misconceptions.py": "it holds sentences and no code",
 }
-# Where a number is a place or a size in a picture: another one looks a little different.
+# Numbers in these files are positions and sizes in a picture: another one looks a little different.
 LAYOUT = {"rooflib/plots.py"}
 # Start of a path → stages of tests, cheapest first. The longest start that fits counts. {stem} is
-# the name of the file; a file of tests that is not there is left out.
+# the name of the file; a test file of that name may be missing. USERS and SITE_USERS stand for the
+# test files that import the module or name the file, without and with the built site.
+USERS, SITE_USERS = "{users}", "{site_users}"
+USING_FOLDERS = ("book", "kit", "site", "meter")
 RESUMED = "tests/grading/test_grading_resume.py"
 SAME = "tests/grading/test_grading_same.py"
 COURSE = "tests/grading/test_grading_course.py"
@@ -37,14 +59,25 @@ VALUES = "tests/grading/test_grading_values.py"
 KERNEL = "tests/grading/test_grading_kernel.py"
 STOCK = "tests/grading/test_stock_kernel.py"
 HOSTILE = "tests/grading/test_hostile.py"
-EXERCISES = "tests/exercises/test_exercises.py"
+EXERCISES = " ".join(
+    f"tests/exercises/test_{what}.py"
+    for what in ("reference", "cases", "misconceptions", "submissions")
+)
 NO_BROWSER = "-k|not browser and not formgrader"
 CLUSTER = "tests/grading/test_grading_cluster.py"
 BOXES = "tests/sandbox/test_box_state.py tests/sandbox/test_boxes.py"
 SANDBOX = ("tests/sandbox", KERNEL)
+LIVE = "tests/kit/test_live.py"
+PAGES = "tests/site/test_page_python.py"
+EXERCISE_PAGE = "tests/site/test_exercise_page.py"
+LOOKS = "tests/site/test_looks.py"
+LAB_PROSE = "tests/site/test_lab_prose.py"
+VALIDATE = "tests/kit/test_validate_button.py"
 TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
-    "rooflib/hardware.toml": ("tests/rooflib/test_catalogue.py", "tests/rooflib"),
+    "kit/roofmeter/": (USERS, "tests/meter"),
+    "kit/roofkit/": (USERS, SITE_USERS),
+    "rooflib/hardware.toml": ("tests/rooflib/test_catalog.py", "tests/rooflib"),
     "kit/roofkit/check/": (
         "tests/kit/test_{stem}.py",
         f"tests/kit/test_hints.py tests/kit/test_check.py {EXERCISES}",
@@ -54,10 +87,19 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/kit/test_figures.py",
         f"tests/kit/test_check.py {EXERCISES}",
     ),
-    "kit/roofkit/live/": ("tests/kit/test_live.py",),
-    "kit/roofkit/figure/": ("tests/kit/test_live.py", "tests/kit/test_live_hands.py"),
-    "kit/roofkit/pictures/": ("tests/kit/test_{stem}.py", "tests/kit/test_scene.py"),
-    "kit/roofkit/pictures/roofline_picture.py": ("tests/kit/test_live.py",),
+    "kit/roofkit/live/": (LIVE,),
+    "kit/roofkit/figure/": (LIVE, "tests/kit/test_live_hands.py tests/kit/test_live_widget.py"),
+    "kit/roofkit/figures/": (
+        f"tests/kit/test_{{stem}}.py {USERS}",
+        "tests/kit/test_scene.py",
+        LIVE,
+    ),
+    "kit/roofkit/pictures/": (
+        "tests/kit/test_{stem}_picture.py tests/kit/test_{stem}.py",
+        "tests/kit/test_scene.py",
+        LIVE,
+    ),
+    "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": (EXERCISES, VALUES),
     "grading/": (f"{COURSE} {SAME}", KERNEL, RESUMED, HOSTILE),
     "grading/__main__.py": (COURSE, f"{RESUMED} {CLUSTER}"),
@@ -66,9 +108,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/judging/": ("tests/grading/test_{stem}.py", VALUES, KERNEL, SAME),
     "grading/limits.py": ("tests/grading/test_limits.py tests/grading/test_pool.py", HOSTILE),
     "grading/platforms/": (
-        "tests/grading/test_platforms.py tests/grading/test_odd_downloads.py",
+        "tests/grading/test_platforms.py tests/grading/test_unusual_downloads.py",
         "tests/grading/test_importers.py tests/grading/test_tables.py",
-        "tests/grading/test_targets.py",
+        "tests/grading/test_targets.py tests/grading/test_week_check.py",
     ),
     "grading/execution/": (VALUES, KERNEL, HOSTILE),
     "grading/execution/outputs.py": ("tests/grading/test_{stem}.py", KERNEL),
@@ -114,12 +156,44 @@ TESTS: dict[str, tuple[str, ...]] = {
         *SANDBOX,
     ),
     "grading/sandbox/inside/refusals.py": ("tests/sandbox/test_refused_calls.py", *SANDBOX),
+    "site/book_extension/": (
+        f"{USERS} tests/site/test_extension.py",
+        f"{SITE_USERS} {LOOKS}",
+        "tests/book/test_book.py tests/site/test_site.py",
+    ),
+    "site/book_extension/page_download.py": (USERS, SITE_USERS, "tests/book/test_notebooks.py"),
+    "site/book_extension/publishing/": ("tests/site/test_publishing.py",),
+    "site/browser/figures/": (f"tests/kit/test_scene.py {LIVE}", "tests/kit/test_live_hands.py"),
+    "site/browser/guesses/": ("tests/site/test_guesses.py",),
+    "site/browser/menu/": ("tests/site/test_publishing.py",),
+    "site/browser/pyodide/": ("tests/site/test_pyodide_files.py", USERS),
+    "site/browser/python/": (USERS, SITE_USERS, f"{PAGES} {EXERCISE_PAGE}"),
+    "site/browser/reading/": (USERS, f"{SITE_USERS} {LOOKS}", "tests/site/test_site.py"),
+    "site/browser/roof/": ("tests/site/test_browser_roof.py",),
+    "site/browser/search/": (USERS, SITE_USERS, "tests/site/test_site.py"),
+    "site/browser/terms/": (LOOKS, "tests/site/test_site.py"),
+    "site/commands/": (USERS, SITE_USERS),
+    "site/commands/binder.py": ("tests/repository/test_workflows.py",),
+    "site/commands/build.py": (USERS, "tests/book/test_book.py", SITE_USERS),
+    "site/commands/environment.py": (USERS, "tests/repository/test_workflows.py"),
+    "site/commands/jupyterlab/": (
+        f"{USERS} tests/site/test_markdown_writer.py",
+        f"{SITE_USERS} tests/book/test_notebooks.py {LAB_PROSE}",
+    ),
+    "site/commands/jupyterlab/labextensions/": (LAB_PROSE,),
+    "site/commands/jupyterlab/start_page.py": ("tests/site/test_lab.py", VALIDATE),
+    "site/commands/pdf.py": ("tests/site/test_pdf.py",),
+    "site/commands/printing/": ("tests/site/test_pdf.py",),
+    "site/commands/pyodide.py": ("tests/site/test_pyodide_files.py",),
+    "site/commands/serve.py": ("tests/repository/test_commands.py -k|serve or port",),
+    "site/commands/slides.py": ("tests/site/test_slides.py",),
+    "site/slides_extension/": ("tests/site/test_slides.py",),
 }
 
 
 @dataclass(frozen=True)
 class Named:
-    """A fault that somebody chose, with the reason; read from named.toml."""
+    """A fault that a person chose, with the reason; read from named.toml."""
 
     file: str
     before: str
@@ -127,7 +201,7 @@ class Named:
     why: str
 
     def mutant(self, source: str) -> Mutant:
-        """Raises ValueError unless its text is there once."""
+        """Return the fault; raise ValueError unless its text occurs once."""
         found = source.count(self.before)
         if found != 1:
             raise ValueError(f"named.toml: {self.file} has {found} times «{self.before}», not once")
@@ -137,9 +211,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A survivor that was looked at; read from reviewed.toml, lines as they are printed.
+    """A survivor that a person looked at, in reviewed.toml; lines as they are printed.
 
-    `equivalent`: the program does the same as before, so no test can notice; it is not drawn.
+    `equivalent`: the program does the same as before, so no test can notice, and it isn't drawn.
     """
 
     file: str
@@ -164,7 +238,7 @@ def reviewed() -> list[Reviewed]:
 
 
 def gone(entries: Iterable[Reviewed], root: Path = ROOT) -> list[Reviewed]:
-    """Those whose line is no longer in their file."""
+    """Return the survivors whose line is no longer in their file."""
     return [one for one in entries if one.before not in _lines(one.file, root)]
 
 
@@ -172,27 +246,32 @@ def _lines(file: str, root: Path) -> str:
     return " ".join(read(file, root).split()) if (root / file).exists() else ""
 
 
-def room_of(path: str) -> str:
-    if path.endswith(".toml"):
-        return "catalogue"
-    starts = {"rooflib/": "rooflib", "kit/": "check", "grading/sandbox/": "sandbox"}
-    return next((room for start, room in starts.items() if path.startswith(start)), "grading")
+@functools.cache
+def areas(root: Path = ROOT) -> dict[str, list[str]]:
+    """Return the files of each area, sorted."""
+    found: dict[str, list[str]] = {}
+    taken = set(NOT_TRIED)
+    for name, area in AREAS.items():
+        paths = {
+            path for pattern in area.files for path in root.glob(pattern) if path.stat().st_size
+        }
+        found[name] = sorted({path.relative_to(root).as_posix() for path in paths} - taken)
+        taken |= set(found[name])
+    return found
 
 
-def files(room: str, root: Path = ROOT) -> list[str]:
-    """The files of a room, sorted."""
-    found = {path for pattern in ROOMS[room][0] for path in root.glob(pattern)}
-    paths = sorted(path.relative_to(root).as_posix() for path in found)
-    return [path for path in paths if room_of(path) == room and path not in NOT_TRIED]
+def area_of(path: str) -> str:
+    """Return the area of a file."""
+    return next(name for name, paths in areas().items() if path in paths)
 
 
 def drawn(
-    room: str, count: int, seed: int, known: Sequence[Reviewed] = (), root: Path = ROOT
+    area: str, count: int, seed: int, known: Sequence[Reviewed] = (), root: Path = ROOT
 ) -> list[Mutant]:
-    """Faults in `count` different lines of a room: the lines drawn evenly, then one fault each."""
-    rng = random.Random(f"{seed} {room}")
+    """Return one fault in each of `count` lines of an area; each line is equally likely."""
+    rng = random.Random(f"{seed} {area}")
     equivalent = {(one.file, one.before, one.after) for one in known if one.equivalent}
-    sources = {path: read(path, root) for path in files(room, root)}
+    sources = {path: read(path, root) for path in areas(root)[area]}
     places: dict[tuple[str, int], list[Mutant]] = {}
     for path, source in sources.items():
         for one in mutate.mutants(path, source):
@@ -211,14 +290,41 @@ def drawn(
     return chosen
 
 
-def stages(path: str, root: Path = ROOT) -> list[tuple[str, ...]]:
-    """pytest's arguments for the tests that should notice a fault in this file, stage by stage."""
+def shares(count: int) -> dict[str, int]:
+    """Return how many of so many faults each area gets."""
+    total = sum(area.share for area in AREAS.values())
+    return {name: round(count * area.share / total) for name, area in AREAS.items()}
+
+
+@functools.cache
+def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
+    """Return pytest's arguments for the tests that should notice a fault in a file, in stages."""
     start = max((one for one in TESTS if path.startswith(one)), key=len)
-    stem = Path(path).parent.name if Path(path).stem.startswith("__") else Path(path).stem
     found = []
+    seen: set[str] = set()
     for stage in TESTS[start]:
-        paths, _, rest = stage.format(stem=stem.lstrip("_")).partition("-k|")
-        there = [one for one in dict.fromkeys(paths.split()) if (root / one).exists()]
-        if there:
-            found.append((*there, *(("-k", rest) if rest else ())))
-    return found
+        words, _, chosen = stage.partition("-k|")
+        tests = [test for word in words.split() for test in _tests(word, path, root)]
+        new = tuple(dict.fromkeys(test for test in tests if test not in seen))
+        seen |= set(new)
+        if new:
+            found.append((*new, *(("-k", chosen) if chosen else ())))
+    return tuple(found)
+
+
+def needs_built_site(path: str, root: Path = ROOT) -> bool:
+    """Return whether a test that should notice a fault in a file asks for the whole site."""
+    files = [word for stage in stages(path, root) for word in stage if word.endswith(".py")]
+    return any(needs_site(file, root) for file in files)
+
+
+def _tests(word: str, path: str, root: Path) -> list[str]:
+    """Return the test files or folders that a word in a stage stands for."""
+    if word in (USERS, SITE_USERS):
+        found = users(path, USING_FOLDERS, root)
+        return [test for test in found if needs_site(test, root) == (word == SITE_USERS)]
+    if "{stem}" not in word:
+        return [word]
+    stem = Path(path).parent.name if Path(path).stem.startswith("__") else Path(path).stem
+    test = word.format(stem=stem.lstrip("_"))
+    return [test] if (root / test).exists() else []

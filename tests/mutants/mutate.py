@@ -1,19 +1,20 @@
-"""Small faults in Python code and in the catalogue: each replaces the text of one node.
+"""Small faults in Python code and in the catalog: each replaces the source of one node.
 
-The rest of the file stays as it is, byte for byte, so that a line of a survivor can be read.
+The rest of the file stays as it is, byte for byte, so that a survivor can be shown as a diff.
 
-What no test should notice is left out here, and not put on a list afterwards: how a figure looks
-(colours, widths), how long something waits (tests don't depend on the wall clock), the text of
-an error, annotations, decorators, docstrings and `__repr__`.
+Faults that no test should notice are not made at all: in colors and widths of a figure, timeouts
+(tests don't depend on the wall clock), the text of an error, annotations, decorators, docstrings
+and `__repr__`.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import javascript
+from mutant import Mutant, changed_number
 
 COMPARE = {
     ast.Lt: ("<", "<="),
@@ -43,73 +44,31 @@ ARITHMETIC = {
 OPPOSITE = {"min": "max", "any": "all", "minimum": "maximum", "floor": "ceil"}
 OPPOSITE |= {"startswith": "endswith", "argmin": "argmax", "add": "discard"}
 OPPOSITE |= {other: one for one, other in OPPOSITE.items()}
-FACTOR_FROM = 16  # from here on a whole number is doubled: one more byte of a limit is no fault
 
-# Arguments that only look, only wait, or that make no difference on this system.
+# Arguments that only style a figure, set a timeout, or make no difference on Linux.
 LOOKS = {"alpha", "color", "colors", "fontsize", "fontweight", "ha", "va", "linestyle", "linewidth"}
 LOOKS |= {"linewidths", "lw", "marker", "markersize", "pad", "labelpad", "rotation", "zorder", "s"}
 LOOKS |= {"bbox", "boxstyle", "facecolor", "edgecolor", "framealpha", "frameon", "fc", "ec", "ls"}
+LOOKS |= {"dx", "dy", "stroke_width", "width", "height", "size", "angle", "align", "baseline"}
 LOOKS |= {"dashes", "figsize", "dpi", "style", "textcoords", "clip_on", "annotation_clip"}
 WAITS = {"timeout", "death_timeout", "daemon", "dashboard_address", "linger"}
-SPELT_OUT = {"encoding", "errors", "strict", "help", "metavar", "description", "prog", "doc"}
-LEFT_OUT = LOOKS | WAITS | SPELT_OUT
+WORDING = {"encoding", "errors", "strict", "help", "metavar", "description", "prog", "doc"}
+LEFT_OUT = LOOKS | WAITS | WORDING
 TIMES = re.compile(r"(^|_)(SECONDS|MILLISECONDS|SLACK|QUIET|ALMOST)$")
-STYLES = re.compile(r"COLOU?RS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GREY$")
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A fault: the bytes from `start` to `end` of the file `path` become `text`."""
-
-    path: str
-    start: int
-    end: int
-    text: str
-    how: str
-
-    def applied(self, source: str) -> str:
-        """The source with the fault in it."""
-        raw = source.encode()
-        return (raw[: self.start] + self.text.encode() + raw[self.end :]).decode()
-
-    def line(self, source: str) -> int:
-        """The number of the first line that differs."""
-        return source.encode().count(b"\n", 0, self.start) + 1
-
-    def shown(self, source: str) -> tuple[str, str]:
-        """The lines that differ, before and after, each with single spaces."""
-        raw = source.encode()
-        first = raw.rfind(b"\n", 0, self.start) + 1
-        last = raw.find(b"\n", self.end)
-        last = len(raw) if last < 0 else last
-        after = raw[first : self.start] + self.text.encode() + raw[self.end : last]
-        return tuple(" ".join(part.decode().split()) for part in (raw[first:last], after))  # type: ignore[return-value]
-
-    def real(self, source: str) -> bool:
-        """Whether it is valid code, and not the same code in another spelling."""
-        mutated = self.applied(source)
-        if not self.path.endswith(".py"):
-            return mutated != source
-        try:
-            return ast.dump(ast.parse(mutated)) != _dumped(source)
-        except (SyntaxError, ValueError):
-            return False
-
-
-@functools.lru_cache(maxsize=200)
-def _dumped(source: str) -> str:
-    return ast.dump(ast.parse(source))
+STYLES = re.compile(r"COLORS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GRAY$")
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
-    """All faults that this file can get; some may be no valid code, see `Mutant.real`."""
+    """Return all faults that this file can get; some may be invalid code, see `Mutant.real`."""
     if path.endswith(".toml"):
         return list(_figures(path, source))
+    if path.endswith((".js", ".cjs")):
+        return javascript.mutants(path, source)
     return sorted(set(_File(path, source).faults()), key=lambda one: (one.start, one.end, one.text))
 
 
 def _figures(path: str, source: str) -> Iterator[Mutant]:
-    """Figures a tenth larger, one link more, and what a figure includes the other way round."""
+    """Make figures 10% larger, add one link, and negate what a figure includes."""
     for found in re.finditer(r"^(?!#).*$", source, re.MULTILINE):
         for one in re.finditer(r"\b(\w+) = ([\d.]+(?:e\d+)?|true|false)(?=[ ,]|$)", found[0]):
             name, value = one.groups()
@@ -148,7 +107,7 @@ class _File:
     def between(
         self, left: ast.expr, right: ast.expr, swap: tuple[str, str] | None, how: str
     ) -> Iterator[Mutant]:
-        """Swap the operator that stands between two nodes."""
+        """Replace the operator between two nodes."""
         first, last = self.span(left)[1], self.span(right)[0]
         if swap and (found := re.search(swap[0], self.raw[first:last].decode())):
             start, end = first + found.start(), first + found.end()
@@ -163,6 +122,11 @@ class _File:
         method = getattr(self, f"of_{type(node).__name__.lower()}", None)
         if method is not None:
             yield from method(node)
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if not (isinstance(key, ast.Constant) and key.value in LEFT_OUT):
+                    yield from self.visit(value)
+            return
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.Raise):
                 continue
@@ -198,11 +162,8 @@ class _File:
         value = node.value
         if isinstance(value, bool):
             yield self.put(node, str(not value), "constant")
-        elif isinstance(value, int):
-            more = 2 * value if value > FACTOR_FROM else value + 1
-            yield self.put(node, "0" if value == 1 else str(more), "constant")
-        elif isinstance(value, float):
-            yield self.put(node, repr(2 * value if value else 1.0), "constant")
+        elif isinstance(value, int | float):
+            yield self.put(node, changed_number(value), "constant")
         elif value == "":
             yield self.put(node, '"x"', "constant")
 
@@ -244,7 +205,7 @@ class _File:
             length = len(name.encode())
             yield Mutant(self.path, end - length, end, OPPOSITE[name], "opposite")
         first, second = [*node.args, None, None][:2]
-        # Two of a kind: a number in the place of a text would be noticed by anything that runs.
+        # Of the same kind only: a number in the place of a string fails wherever the line runs.
         if first and type(first) is type(second) and name != "isinstance":
             start, end = self.span(first)[0], self.span(second)[1]
             middle = self.raw[self.span(first)[1] : self.span(second)[0]].decode()
@@ -261,7 +222,7 @@ class _File:
 
 
 def _left_out(node: ast.AST) -> bool:
-    """Whether no fault belongs into this part of a file."""
+    """Return whether this part of a file gets no faults."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True  # a docstring
     if isinstance(node, ast.FunctionDef) and node.name == "__repr__":
@@ -276,7 +237,7 @@ def _left_out(node: ast.AST) -> bool:
         return any(name == "__all__" or TIMES.search(name) or STYLES.search(name) for name in names)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in ("settimeout", "sleep", "getLogger")
-    # The places of nodes inside of an f-string are not to be had before Python 3.12.
+    # Before 3.12, Python does not tell where the nodes inside an f-string are.
     return isinstance(node, ast.JoinedStr)
 
 

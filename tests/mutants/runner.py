@@ -3,15 +3,14 @@
     make mutants
     make mutants MUTANTS_ARGS="--seed 2 --count 200 --only rooflib --jobs 1"
 
-Each fault is put into a copy of the repository, where the cheapest tests that should notice run
-until one fails. Faults that somebody chose are in named.toml, survivors that were looked at in
-reviewed.toml. The exit status is 1 if a survivor is in no list, or if more than 5% survive.
+Each fault is put into a copy of the repository, where the cheapest tests that should notice it run
+until one fails. named.toml has faults that a person chose, reviewed.toml survivors that a person
+looked at. The exit status is 1 if an unreviewed fault survives, or more than 5% of all.
 
-Why not mutmut or cosmic-ray: mutmut 3 puts its faults into functions alone (much of what is tried
-here are tables), chooses one by a variable of the environment, which a sandbox clears, and wraps
-functions whose signatures are asked for here; cosmic-ray has one test command for all files and
-changes the files where they are. Neither draws with a seed, knows the catalogue, or takes faults
-by name.
+Why not mutmut or cosmic-ray: mutmut 3 changes functions alone (much of what is tried here are
+tables), chooses a fault by an environment variable, which a sandbox clears, and wraps functions
+whose signatures are asked for here; cosmic-ray has one test command for all files and changes the
+files in place. Neither draws with a seed, takes named faults, or changes the catalog or JavaScript.
 """
 
 from __future__ import annotations
@@ -21,37 +20,38 @@ import contextlib
 import json
 import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from queue import SimpleQueue
 
 import choose
-from choose import ROOMS, ROOT, Reviewed
-from mutate import Mutant
-from trial import Copy, Cost
+from choose import AREAS, ROOT, Reviewed
+from mutant import Mutant
+from trial import Copy
 
-COUNT = sum(share for _, share in ROOMS.values())
-MOST = 0.05
-# For each way in which code gets into a process of the tests: imported, forked, in a sandbox.
-PROOF = (
+DEFAULT_COUNT = 200
+MAX_SURVIVING_SHARE = 0.05
+# One file for each way in which code gets into a process of the tests: imported, forked, in a
+# sandbox, in a browser.
+PROOFS = (
     "rooflib/units.py",
     "kit/roofkit/check/compare.py",
     "grading/release/exercises.py",
     "grading/sandbox/inside/refusals.py",
+    "site/browser/figures/scene.js",
 )
 
 
 class Stop(SystemExit):
-    """There is nothing to be learnt from this run; the text is one line that says why."""
+    """An end of the run without a result; the text is one line that says why."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a fault. `by`: the test that noticed, "" if none did."""
+    """Result for one fault. `by`: the test that noticed it, "" if none did."""
 
-    room: str
+    area: str
     file: str
     line: int
     how: str
@@ -60,26 +60,27 @@ class Outcome:
     named: bool
     by: str
     seconds: float
+    cpu_seconds: float
+    diff: str = ""
     reviewed: str = ""
 
     def __str__(self) -> str:
         head = f"{self.file}:{self.line}  {self.how}"
         if self.by:
             return f"killed    {head}  by {self.by}  ({self.seconds:.0f} s)"
-        lines = [f"SURVIVED  {head}  ({self.seconds:.0f} s)"]
-        lines += [f"        - {self.before}", f"        + {self.after}"]
-        return "\n".join([*lines, *([f"        reviewed: {self.reviewed}"] * bool(self.reviewed))])
+        reviewed = f"reviewed: {self.reviewed}\n" if self.reviewed else ""
+        return f"SURVIVED  {head}  ({self.seconds:.0f} s)\n{reviewed}{self.diff}"
 
 
 class Bench:
-    """Some copies of the repository, and what each stage of the tests takes without a fault."""
+    """Some copies of the repository, and the tests that are known to pass without a fault."""
 
     def __init__(self, copies: Sequence[Copy], known: Sequence[Reviewed]) -> None:
         self.free: SimpleQueue[Copy] = SimpleQueue()
         for copy in copies:
             self.free.put(copy)
         self.known = {(one.file, one.before, one.after): one.why for one in known}
-        self.usual: dict[tuple[str, ...], Cost] = {}
+        self.passing: set[str | tuple[str, ...]] = set()
 
     @contextlib.contextmanager
     def copy(self) -> Iterator[Copy]:
@@ -89,17 +90,23 @@ class Bench:
         finally:
             self.free.put(one)
 
-    def sound(self, stage: tuple[str, ...]) -> str:
-        """Run a stage without a fault, for what it takes."""
-        with self.copy() as copy:
-            result = copy.test(stage)
+    def check_without_fault(self, copy: Copy, stage: tuple[str, ...], by: str) -> None:
+        """Raise Stop unless the test that failed with a fault passes without.
+
+        A test that needs those before it in its file fails alone; then the whole stage is run.
+        """
+        if by in self.passing or stage in self.passing:
+            return
+        if "::" in by and copy.test((by,)).passed:
+            self.passing.add(by)
+            return
+        result = copy.test(stage)
         if not result.passed:
             raise Stop(f"without any fault, {' '.join(stage)} fails already: {result.by}")
-        self.usual[stage] = result.cost
-        return f"{' '.join(stage)}: {result.cost.wall:.0f} s, {result.cost.cpu:.0f} s of computing"
+        self.passing.add(stage)
 
     def prove(self, copy: Copy, paths: Sequence[str]) -> None:
-        """A file that is no Python must be noticed: else another tree than this one is tested."""
+        """Raise Stop unless tests notice syntax errors: they would be testing another tree."""
         for path in paths:
             with copy.broken(Mutant(path, 0, 0, "(\n", "proof")):
                 if copy.test(choose.stages(path)[0]).passed:
@@ -108,15 +115,19 @@ class Bench:
     def tried(self, mutant: Mutant, named: bool) -> Outcome:
         source = choose.read(mutant.path)
         before, after = mutant.shown(source)
-        start, by = time.monotonic(), ""
-        with self.copy() as copy, copy.broken(mutant):
+        seconds, cpu_seconds, by = 0.0, 0.0, ""
+        with self.copy() as copy:
             for stage in choose.stages(mutant.path):
-                result = copy.test(stage, self.usual[stage])
+                with copy.broken(mutant):
+                    result = copy.test(stage)
+                seconds += result.cost.wall
+                cpu_seconds += result.cost.cpu
                 if not result.passed:
                     by = result.by
+                    self.check_without_fault(copy, stage, by)
                     break
         return Outcome(
-            room=choose.room_of(mutant.path),
+            area=choose.area_of(mutant.path),
             file=mutant.path,
             line=mutant.line(source),
             how=mutant.how,
@@ -124,103 +135,115 @@ class Bench:
             after=after,
             named=named,
             by=by,
-            seconds=round(time.monotonic() - start, 1),
+            seconds=round(seconds, 1),
+            cpu_seconds=round(cpu_seconds, 1),
+            diff=mutant.diff(source),
             reviewed="" if by else self.known.get((mutant.path, before, after), ""),
         )
 
 
 def chosen(options: argparse.Namespace, known: Sequence[Reviewed]) -> list[tuple[Mutant, bool]]:
-    """The faults to try, each with whether somebody chose it."""
+    """Return the faults to try, each with whether a person chose it."""
     found = []
     try:
         for one in [] if options.drawn else choose.named():
             found.append((one.mutant(choose.read(one.file)), True))
     except (OSError, ValueError) as error:
         raise Stop(str(error)) from None
-    for room, (_, share) in ROOMS.items():
-        count = 0 if options.named else round(options.count * share / COUNT)
-        found += [(one, False) for one in choose.drawn(room, count, options.seed, known)]
+    for area, count in choose.shares(0 if options.named else options.count).items():
+        found += [(one, False) for one in choose.drawn(area, count, options.seed, known)]
     only = tuple(options.only or ("",))
     return [
         (one, by_name)
         for one, by_name in found
-        if one.path.startswith(only) or choose.room_of(one.path) in only
+        if one.path.startswith(only) or choose.area_of(one.path) in only
     ]
 
 
 def run(todo: Sequence[tuple[Mutant, bool]], known: Sequence[Reviewed], jobs: int) -> list[Outcome]:
-    stages = dict.fromkeys(stage for one, _ in todo for stage in choose.stages(one.path))
-    proofs = [path for path in PROOF if choose.stages(path)[0] in stages]
+    """Try all these faults in as many copies of the repository as jobs."""
+    first_stages = {choose.stages(one.path)[0] for one, _ in todo}
+    proofs = [path for path in PROOFS if choose.stages(path)[0] in first_stages]
     with contextlib.ExitStack() as stack:
         copies = []
         for _ in range(jobs):
             copies.append(Copy(ROOT))
             stack.callback(copies[-1].remove)
         bench = Bench(copies, known)
-        hands = stack.enter_context(ThreadPoolExecutor(jobs))
-        stack.callback(_end, hands, copies)
-        for line in hands.map(bench.sound, stages):
-            print(f"sound     {line}", flush=True)
-        for proof in [hands.submit(bench.prove, copy, proofs) for copy in copies]:
+        workers = stack.enter_context(ThreadPoolExecutor(jobs))
+        stack.callback(_cancel, workers, copies)
+        if any(choose.needs_built_site(one.path) for one, _ in todo):
+            for said in workers.map(Copy.build_site, copies):
+                if said:
+                    raise Stop(f"without any fault, the site is not built: {said[-500:]}")
+        for proof in [workers.submit(bench.prove, copy, proofs) for copy in copies]:
             proof.result()
         done = []
-        for future in as_completed([hands.submit(bench.tried, *one) for one in todo]):
+        for future in as_completed([workers.submit(bench.tried, *one) for one in todo]):
             done.append(future.result())
             print(done[-1], flush=True)
     return done
 
 
-def _end(hands: ThreadPoolExecutor, copies: Sequence[Copy]) -> None:
-    """If the run was interrupted, nothing goes on."""
-    hands.shutdown(wait=False, cancel_futures=True)
+def _cancel(workers: ThreadPoolExecutor, copies: Sequence[Copy]) -> None:
+    """Stop what still runs, after an error or an interrupt."""
+    workers.shutdown(wait=False, cancel_futures=True)
     for copy in copies:
         copy.stop()
 
 
 def _terminated(*_: object) -> None:
-    """Leave by way of the cleaning up, which a second signal must not end halfway."""
+    """Exit through the clean-up, and let no second signal interrupt that."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 
 
 def summary(done: Sequence[Outcome], known: Sequence[Reviewed]) -> tuple[str, bool]:
-    """Figures by room, and whether that is good enough."""
-    lines = [f"{'room':<10} {'tried':>6} {'killed':>7} {'survived':>9}"]
-    for room in (*ROOMS, "all"):
-        mine = [one for one in done if room in (one.room, "all")]
+    """Return a table by area, and whether few enough faults survived."""
+    lines = [f"{'area':<10} {'tried':>6} {'killed':>7} {'survived':>9}"]
+    for area in (*AREAS, "all"):
+        mine = [one for one in done if area in (one.area, "all")]
         killed = sum(bool(one.by) for one in mine)
-        lines.append(f"{room:<10} {len(mine):>6} {killed:>7} {len(mine) - killed:>9}")
+        lines.append(f"{area:<10} {len(mine):>6} {killed:>7} {len(mine) - killed:>9}")
     alive = [one for one in done if not one.by]
     unknown = [one for one in alive if not one.reviewed]
     share = len(alive) / max(len(done), 1)
     equivalent = sum(one.equivalent for one in known)
     lines.append(
-        f"{share:.1%} survive (at most {MOST:.0%} may); {len(unknown)} of them not reviewed; "
-        f"{equivalent} known that change nothing were not tried"
+        f"{share:.1%} survive (at most {MAX_SURVIVING_SHARE:.0%} may), "
+        f"{len(unknown)} of them not reviewed; {equivalent} known equivalents were not drawn"
     )
-    return "\n".join(lines), share <= MOST and not unknown
+    lines.append(f"tests took {sum(one.cpu_seconds for one in done) / 60:.0f} minutes of CPU time")
+    return "\n".join(lines), share <= MAX_SURVIVING_SHARE and not unknown
+
+
+def read_options() -> argparse.Namespace:
+    one = argparse.ArgumentParser(prog="make mutants", description=__doc__.splitlines()[0])
+    one.add_argument("--seed", type=int, default=1, help="seed of the draw, 1 by default")
+    one.add_argument(
+        "--count",
+        type=int,
+        default=DEFAULT_COUNT,
+        help=f"faults to draw over all areas, {DEFAULT_COUNT} by default",
+    )
+    one.add_argument("--only", action="append", help="an area or the start of a path; repeatable")
+    one.add_argument("--jobs", type=int, default=2, help="copies to test at a time, 2 by default")
+    which = one.add_mutually_exclusive_group()
+    which.add_argument("--named", action="store_true", help="only those of named.toml")
+    which.add_argument("--drawn", action="store_true", help="only the drawn ones")
+    one.add_argument("--list", action="store_true", help="show the faults and run no test")
+    return one.parse_args()
 
 
 def main() -> None:
-    one = argparse.ArgumentParser(prog="make mutants", description=__doc__.splitlines()[0])
-    one.add_argument("--seed", type=int, default=1, help="what to draw with; 1 if left out")
-    one.add_argument("--count", type=int, default=COUNT, help=f"to draw; {COUNT} if left out")
-    one.add_argument("--only", action="append", help="a room or the start of a path; repeatable")
-    one.add_argument("--jobs", type=int, default=2, help="at the same time; 2 if left out")
-    which = one.add_mutually_exclusive_group()
-    which.add_argument("--named", action="store_true", help="those of named.toml alone")
-    which.add_argument("--drawn", action="store_true", help="the drawn ones alone")
-    one.add_argument("--list", action="store_true", help="show them, and try none")
-    options = one.parse_args()
+    options = read_options()
     known = choose.reviewed()
     for old in choose.gone(known):
         raise Stop(f"reviewed.toml: «{old.before}» is no longer in {old.file}")
     todo = chosen(options, known)
     if options.list:
         for mutant, _ in todo:
-            source = choose.read(mutant.path)
-            print(f"{mutant.path}:{mutant.line(source)}  {mutant.how}")
-            print("        - {}\n        + {}".format(*mutant.shown(source)))
+            print(mutant.diff(choose.read(mutant.path)))
         return
     signal.signal(signal.SIGTERM, _terminated)
     done = run(todo, known, options.jobs)

@@ -1,24 +1,37 @@
-"""The tool that breaks the code: its faults are faults, drawn alike, and noticed or not."""
+"""Tests of the mutation tool: which faults it makes and draws, and whether it sees tests fail."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import choose
+import javascript
 import mutate
+import playwright
 import pytest
 import runner
-import trial
-from choose import ROOMS, Reviewed
-from mutate import Mutant
+from choose import AREAS, Reviewed
+from mutant import Mutant
 from trial import Copy, Cost
 
 
 def lines(source: str, path: str = "one.py") -> set[str]:
-    """What the changed line may become, for each fault that is one."""
+    """Return what the changed line becomes, for each fault that can be made."""
     found = mutate.mutants(path, source)
     return {one.shown(source)[1] for one in found if one.real(source)}
+
+
+# Parses scripts without running them, and prints how many it could.
+PARSE = """
+import { readFileSync } from "node:fs";
+import { SourceTextModule } from "node:vm";
+const sources = JSON.parse(readFileSync(0, "utf-8"));
+for (const source of sources) new SourceTextModule(source);
+console.log(sources.length, "parsed");
+"""
 
 
 @pytest.mark.parametrize(
@@ -44,7 +57,7 @@ def lines(source: str, path: str = "one.py") -> set[str]:
         ("a = max(b)", {"a = min(b)"}),
         ("raise a(b + c)", {"pass"}),
         ("def a():\n    return b", {"return None"}),
-        # What looks, waits or says is left alone.
+        # Styles, timeouts and wording stay as they are.
         ('"""One sentence: 1 < 2."""', set()),
         ("a: Literal[1] = b", set()),
         ("def a(b: Literal[1]) -> Literal[2]: ...", set()),
@@ -54,6 +67,7 @@ def lines(source: str, path: str = "one.py") -> set[str]:
         ("__all__ = [1]", set()),
         ("WAIT_SECONDS = 1", set()),
         ("a = b(linewidth=1)", set()),
+        ('a = {"dx": 1}', set()),
         ("a = f'{b + 1}'", set()),
     ],
 )
@@ -61,7 +75,7 @@ def test_a_fault_replaces_one_node(source: str, broken: set[str]) -> None:
     assert lines(source) == broken
 
 
-def test_figures_of_the_catalogue_are_changed() -> None:
+def test_a_fault_changes_one_figure_of_the_catalog() -> None:
     entry = 'ICI = { printed = 4.5e10, unit = "B/s", two_way = true, links = 6, read = 2026-11-21 }'
     assert lines(entry, "one.toml") == {
         entry.replace("4.5e10", "4.95e+10"),
@@ -71,25 +85,85 @@ def test_figures_of_the_catalogue_are_changed() -> None:
     assert lines("# printed = 4", "one.toml") == set()
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_what_is_drawn_is_a_fault_and_the_same_for_the_same_seed(room: str) -> None:
-    first, again, other = (choose.drawn(room, 20, seed) for seed in (1, 1, 2))
+@pytest.mark.parametrize(
+    ("source", "broken"),
+    [
+        ("a = b < c;", {"a = b <= c;"}),
+        ("a = b === c && d;", {"a = b !== c && d;", "a = b === c || d;"}),
+        ("a = b + c / -d;", {"a = b - c / -d;", "a = b + c * -d;"}),
+        ("a = b ?? c;", {"a = b && c;"}),
+        (
+            "a = 1, 7, 40, 0.5;",
+            {f"a = {x};" for x in ("0, 7, 40, 0.5", "1, 8, 40, 0.5")}
+            | {f"a = {x};" for x in ("1, 7, 80, 0.5", "1, 7, 40, 1.0")},
+        ),
+        ("a = 0x1f, 1n;", {"a = 62, 1n;", "a = 0x1f, 0n;"}),
+        ("a = !b || true;", {"a = b || true;", "a = !b && true;", "a = !b || false;"}),
+        ('a = "";', {'a = "x";'}),
+        ("a = Math.min(b);", {"a = Math.max(b);"}),
+        ("if (a(b)) c = d;", {"if (true) c = d;", "if (false) c = d;"}),
+        ("if (a) b(c);", {"if (true) b(c);", "if (false) b(c);", "if (a) ;"}),
+        ("const a = () => { return b; };", {"const a = () => { return undefined; };"}),
+        ("await a(b);", {";"}),
+        ("a.b = c;", {";"}),
+        ("throw new A(b);", {";"}),
+        # No faults in texts, regular expressions, comments, declarations and timers.
+        ("const a = `${b + `${c}` + 1}` + `d`; // 1 < 2", set()),
+        ("const a = /[/+]1/.test(b) ? /* 1 + */ c : d;", set()),
+        ('import { a } from "./a.js";', set()),
+        ("const WAIT_MS = 10;", set()),
+        ("setTimeout(a, 10);", set()),
+    ],
+)
+def test_a_fault_in_javascript_replaces_tokens(source: str, broken: set[str]) -> None:
+    assert lines(source, "one.js") == broken
+
+
+@pytest.mark.parametrize("path", choose.areas()["JavaScript"])
+def test_tokens_and_the_gaps_between_them_make_up_a_script(path: str) -> None:
+    source = choose.read(path)
+    end = 0
+    for token in javascript.tokens(source):
+        gap = source[end : token.start]
+        assert token.text == source[token.start : token.end]
+        assert not gap.strip() or gap.lstrip().startswith(("//", "/*"))
+        end = token.end
+    assert not source[end:].strip() or source[end:].lstrip().startswith(("//", "/*"))
+
+
+def test_faults_in_our_javascript_are_valid_code() -> None:
+    """A browser parses each of them; a fault that stopped it would be noticed by any test."""
+    sources = [one.applied(choose.read(one.path)) for one in choose.drawn("JavaScript", 200, 1)]
+    driver = Path(playwright.__file__).parent / "driver" / "node"
+    done = subprocess.run(
+        [driver, "--experimental-vm-modules", "--no-warnings", "--input-type=module", "-e", PARSE],
+        input=json.dumps(sources),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["200", "parsed"]
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_the_same_seed_draws_the_same_faults(area: str) -> None:
+    first, again, other = (choose.drawn(area, 20, seed) for seed in (1, 1, 2))
     assert first == again != other
     assert len({(one.path, one.line(choose.read(one.path))) for one in first}) == len(first) == 20
     for one in first:
-        assert choose.room_of(one.path) == room
+        assert choose.area_of(one.path) == area
         assert one.real(choose.read(one.path))
 
 
-def test_a_change_that_changes_nothing_is_not_drawn() -> None:
-    (one,) = choose.drawn("check", 1, 5)
+def test_known_equivalents_are_not_drawn() -> None:
+    (one,) = choose.drawn("checks", 1, 5)
     known = Reviewed(one.path, *one.shown(choose.read(one.path)), why="", equivalent=True)
-    assert choose.drawn("check", 1, 5, [known]) != [one]
-    assert choose.drawn("check", 1, 5, [replace(known, equivalent=False)]) == [one]
+    assert choose.drawn("checks", 1, 5, [known]) != [one]
+    assert choose.drawn("checks", 1, 5, [replace(known, equivalent=False)]) == [one]
     assert not Mutant("one.py", 4, 5, "(b)", "").real("a = b")
 
 
-def test_named_faults_are_in_the_code_and_have_tests() -> None:
+def test_named_faults_apply_and_have_tests() -> None:
     for one in choose.named():
         source = choose.read(one.file)
         assert one.mutant(source).real(source), one
@@ -104,18 +178,31 @@ def test_reviewed_survivors_are_still_in_the_code() -> None:
     assert choose.gone([gone]) == [gone]
 
 
-def test_every_file_that_is_tried_has_tests_and_only_named_ones_are_left_out() -> None:
-    every = {path for room in ROOMS for path in choose.files(room)}
-    assert all(choose.stages(path) for path in every)
-    for start in ("rooflib", "kit/roofkit/check", "grading"):
-        found = choose.ROOT.glob(f"{start}/**/*.py")
-        paths = {path.relative_to(choose.ROOT).as_posix() for path in found}
-        assert paths - every <= choose.NOT_TRIED.keys()
+def test_every_file_has_tests_or_a_reason_to_be_left_out() -> None:
+    paths = [path for area in choose.areas().values() for path in area]
+    for path in paths:
+        tests = [word for stage in choose.stages(path) for word in stage]
+        assert tests, path
+        for test in tests:
+            assert (choose.ROOT / test).exists() or not test.startswith("tests/"), f"{path}: {test}"
+    every = subprocess.run(
+        ["git", "ls-files", "rooflib", "kit", "grading", "site", "exercises"],
+        cwd=choose.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    code = {
+        path
+        for path in every
+        if path.endswith((".py", ".js", ".cjs")) and (choose.ROOT / path).stat().st_size
+    }
+    assert code - set(paths) <= choose.NOT_TRIED.keys()
 
 
 @pytest.fixture
 def copy(tmp_path: Path):
-    """A copy of a repository with one function and one test."""
+    """Return a copy of a repository with one function and one test."""
     (tmp_path / "one.py").write_text("def half(number):\n    return number / 2\n")
     (tmp_path / "test_one.py").write_text(
         "import one\n\ndef test_half(): assert one.half(6) == 3\n"
@@ -126,7 +213,7 @@ def copy(tmp_path: Path):
     assert not made.folder.exists()
 
 
-def test_a_fault_is_noticed_and_taken_out_again(copy: Copy) -> None:
+def test_a_fault_is_noticed_and_removed(copy: Copy) -> None:
     before = (copy.tree / "one.py").read_bytes()
     place = before.index(b"/")
     sound = copy.test(("test_one.py",))
@@ -136,34 +223,51 @@ def test_a_fault_is_noticed_and_taken_out_again(copy: Copy) -> None:
     for text in ("*", "*"):
         with copy.broken(Mutant("one.py", place, place + 1, text, "")):
             times.add((copy.tree / "one.py").stat().st_mtime)
-            found = copy.test(("test_one.py",), sound.cost)
+            found = copy.test(("test_one.py",))
             assert not found.passed
             assert found.by == "test_one.py::test_half"
-    assert len(times) == 2, "Python would take the bytecode of the one before"
+    assert len(times) == 2, "Python would load the old bytecode"
     assert (copy.tree / "one.py").read_bytes() == before
-    assert copy.test(("test_one.py",), sound.cost).passed
+    assert copy.test(("test_one.py",)).passed
 
 
-def test_a_fault_that_never_ends_is_ended(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial, "LEAST", Cost(600, 5))
+def test_an_endless_loop_is_killed(copy: Copy) -> None:
     start = (copy.tree / "one.py").read_text().index("return")
     endless = Mutant("one.py", start, start + len("return"), "while True:", "")
     with copy.broken(endless):
-        found = copy.test(("test_one.py",), Cost(0, 0))
+        found = copy.test(("test_one.py",), Cost(600, 5))
     assert not found.passed
-    assert found.by == "the limit of computing"
+    assert found.by == "the limit on CPU time"
+
+
+def test_a_test_that_fails_without_a_fault_stops_the_run(copy: Copy) -> None:
+    bench = runner.Bench([copy], [])
+    test = "test_one.py::test_half"
+    bench.check_without_fault(copy, ("test_one.py",), test)
+    assert bench.passing == {test}
+    (copy.tree / "test_one.py").write_text("def test_half(): assert False\n")
+    with pytest.raises(runner.Stop, match=r"without any fault, test_one\.py fails already"):
+        runner.Bench([copy], []).check_without_fault(copy, ("test_one.py",), test)
+
+
+def test_a_test_that_needs_others_is_checked_with_its_stage(copy: Copy) -> None:
+    text = "known = []\ndef test_a(): known.append(1)\ndef test_b(): assert known\n"
+    (copy.tree / "test_one.py").write_text(text)
+    bench = runner.Bench([copy], [])
+    bench.check_without_fault(copy, ("test_one.py",), "test_one.py::test_b")
+    assert bench.passing == {("test_one.py",)}
 
 
 @pytest.mark.parametrize(
     ("killed", "reviewed", "unknown", "good"),
     [(95, 5, 0, True), (94, 6, 0, False), (99, 0, 1, False), (100, 0, 0, True)],
 )
-def test_at_most_one_in_twenty_may_survive_and_none_unknown(
+def test_few_faults_may_survive_and_only_reviewed_ones(
     killed: int, reviewed: int, unknown: int, good: bool
 ) -> None:
-    dead = runner.Outcome("check", "a.py", 1, "", "a", "b", False, "test", 1.0)
+    dead = runner.Outcome("checks", "a.py", 1, "", "a", "b", False, "test", 1.0, 60.0)
     alive = replace(dead, by="")
     done = [dead] * killed + [replace(alive, reviewed="why")] * reviewed + [alive] * unknown
     text, verdict = runner.summary(done, [])
     assert verdict is good
-    assert text.splitlines()[-2].split() == ["all", "100", str(killed), str(100 - killed)]
+    assert text.splitlines()[-3].split() == ["all", "100", str(killed), str(100 - killed)]

@@ -1,4 +1,4 @@
-"""A copy of the repository in which a fault is put in, and the tests run on it."""
+"""A copy of the repository in which tests run with one fault in the code."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutate import Mutant
+from mutant import Mutant
 
-LEFT_OUT = shutil.ignore_patterns(
+NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "_build", "my-work", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
 )
-# The plugin for notebooks takes longer to start than most faults take to be noticed.
+# Without nbval: it takes longer to start than most faults take to be noticed.
 PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
 FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+\.py\b.*?)(?: - .*)?$", re.MULTILINE)
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
+BUILD_SECONDS = 1200
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds that some tests took: on the clock, and of computing."""
+    """Seconds that some tests took: wall time and CPU time."""
 
     wall: float
     cpu: float
 
 
-LONGEST = Cost(1200, 1200)
-LEAST = Cost(120, 60)
+# Several times what the most expensive stage takes: only endless loops and waits get there.
+LIMIT = Cost(1200, 300)
+TEST_SECONDS = 300  # for one test
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run of tests. `by`: the test that failed first, or what ended the run."""
+    """Outcome of a run of tests. `by`: the test that failed first, or the limit that was hit."""
 
     passed: bool
     by: str
@@ -50,13 +52,20 @@ class Result:
 
 
 class Copy:
-    """The whole repository once more, so that what is imported, forked or bound is the copy's."""
+    """A copy of the whole repository: tests import, fork and bind-mount its files alone."""
 
     def __init__(self, root: Path) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
         self.tree, self.scratch = self.folder / "tree", self.folder / "tmp"
-        shutil.copytree(root, self.tree, ignore=LEFT_OUT, symlinks=True)
+        shutil.copytree(root, self.tree, ignore=NOT_COPIED, symlinks=True)
+        # Some tests ask git which files there are.
+        for step in (["init", "--quiet"], ["add", "--all"]):
+            subprocess.run(["git", *step], cwd=self.tree, check=True)
         self.scratch.mkdir()
+        self.built = self.folder / "built"
+        # What the cells of pages gave can be used again: it is found by the code that gave it.
+        if (cells := root / "_build" / ".jupyter_cache").exists():
+            shutil.copytree(cells, self.tree / "_build" / cells.name)
         # Some tests work as another user.
         self.folder.chmod(0o755)
         self.scratch.chmod(0o1777)
@@ -64,7 +73,7 @@ class Copy:
         self.running: subprocess.Popen[bytes] | None = None
 
     def stop(self) -> None:
-        """End the tests that run here, if there are any."""
+        """Kill the tests that run here, if there are any."""
         if self.running is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.running.pid, signal.SIGKILL)
@@ -74,7 +83,7 @@ class Copy:
 
     @contextlib.contextmanager
     def broken(self, mutant: Mutant) -> Iterator[None]:
-        """The tree with this fault in it."""
+        """Put this fault into the tree for as long as the context lasts."""
         file = self.tree / mutant.path
         sound = file.read_text(encoding="utf-8")
         self._write(file, mutant.applied(sound))
@@ -84,44 +93,61 @@ class Copy:
             self._write(file, sound)
 
     def _write(self, file: Path, text: str) -> None:
-        """With a new time for each text, or Python would take the bytecode of the one before."""
+        """Write a file with a new date, so that Python doesn't load its old bytecode."""
         file.write_text(text, encoding="utf-8")
         self.clock += 2
         os.utime(file, (self.clock, self.clock))
 
-    def test(self, words: tuple[str, ...], usual: Cost | None = None) -> Result:
-        """Run these tests until one fails. `usual`: what they take without a fault.
-
-        The limits are several times that, so that only what never ends meets them: of computing
-        for each process, and on the clock for what waits for ever.
-        """
-        most = LONGEST
-        if usual is not None:
-            most = Cost(LEAST.wall + 3 * usual.wall, LEAST.cpu + 3 * usual.cpu)
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which Python imports the copy's packages."""
         own = (str(self.tree), str(self.tree / "kit"))
-        environment = {
-            **{key: value for key, value in os.environ.items() if key not in TAKEN_OUT},
+        return {
+            **{key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON},
             "PYTHONPATH": os.pathsep.join(own),
             "TMPDIR": str(self.scratch),
         }
-        command = [sys.executable, *PYTEST, "--hypothesis-seed=0", *words]
+
+    def build_site(self) -> str:
+        """Build the site and keep it, so that later runs build only what a fault changes.
+
+        Return the messages if it can't be built, else "".
+        """
+        done = subprocess.run(
+            [sys.executable, "tests/support/whole_site.py"],
+            cwd=self.tree,
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=BUILD_SECONDS,
+        )
+        shutil.copytree(self.tree / "_build", self.built, symlinks=True)
+        return done.stderr if done.returncode else ""
+
+    def test(self, words: tuple[str, ...], limit: Cost = LIMIT) -> Result:
+        """Run these tests until one fails.
+
+        The limit bounds the CPU time of each process, and the wall time of all of them.
+        """
+        options = ("--hypothesis-seed=0", f"--timeout={TEST_SECONDS}")
+        command = [sys.executable, *PYTEST, *options, *words]
         start = time.monotonic()
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(
                 command,
                 cwd=self.tree,
-                env=environment,
+                env=self.environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
             self.running = process
-            # The hard limit stays: a sandbox takes it for its own.
+            # Keep the hard limit: sandboxes set theirs by it.
             hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-            resource.prlimit(process.pid, resource.RLIMIT_CPU, (int(most.cpu), hard))
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (int(limit.cpu), hard))
             try:
-                cpu = _wait(process, start + most.wall)
+                cpu = _wait(process, start + limit.wall)
             finally:
                 self.stop()
                 process.wait()
@@ -131,33 +157,42 @@ class Copy:
         self._clean()
         cost = Cost(time.monotonic() - start, cpu or 0)
         if cpu is None:
-            return Result(False, "the limit on the clock", cost, output)
+            return Result(False, "the limit on wall time", cost, output)
         if process.returncode == -signal.SIGXCPU:
-            return Result(False, "the limit of computing", cost, output)
+            return Result(False, "the limit on CPU time", cost, output)
         found = FOUND.search(output)
         by = found[1] if found else f"exit status {process.returncode}"
         return Result(process.returncode == 0, by, cost, output)
 
     def _clean(self) -> None:
-        """Nothing of one run is there in the next."""
+        """Remove what a run has written, so that the next begins as this one did."""
         for path in self.scratch.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
-        for name in (".hypothesis", "_build"):
-            shutil.rmtree(self.tree / name, ignore_errors=True)
+        shutil.rmtree(self.tree / ".hypothesis", ignore_errors=True)
+        if self._built_at(self.built) != self._built_at(self.tree / "_build"):
+            shutil.rmtree(self.tree / "_build", ignore_errors=True)
+            if self.built.exists():
+                shutil.copytree(self.built, self.tree / "_build", symlinks=True)
+
+    @staticmethod
+    def _built_at(folder: Path) -> int:
+        """Return when the site in this folder was built; 0 if it wasn't."""
+        stamp = folder / "built-from.json"
+        return stamp.stat().st_mtime_ns if stamp.exists() else 0
 
 
-TAKEN_OUT = {"GRADING_UNSAFE", "COURSE_DB", "PYTEST_ADDOPTS", "PYTHONPATH"}
+NOT_PASSED_ON = {"GRADING_UNSAFE", "COURSE_DB", "PYTEST_ADDOPTS", "PYTHONPATH"}
 
 
 def _wait(process: subprocess.Popen[bytes], end: float) -> float | None:
-    """Seconds of computing of the process and what it waited for; None if it was too late."""
+    """Return the CPU seconds of a process and of what it waited for; None if it ran too long."""
     while time.monotonic() < end:
         pid, status, used = os.wait4(process.pid, os.WNOHANG)
         if pid:
             process.returncode = os.waitstatus_to_exitcode(status)
             return used.ru_utime + used.ru_stime
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     return None

@@ -1,4 +1,4 @@
-"""What the test command does about programs that the system lacks, before anything else runs."""
+"""Tests of tests/system_packages.py, which installs missing system packages before the tests."""
 
 import importlib.util
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def system() -> ModuleType:
 
 @pytest.fixture
 def ran(system: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would have been run; they all succeed."""
+    """Return the commands that would have been run; all of them succeed."""
     commands: list[list[str]] = []
 
     def call(command: list[str], **_: object) -> int:
@@ -36,12 +36,12 @@ def lacking(*names: str) -> dict[str, Callable[[], bool]]:
     return {name: lambda: False for name in names} | {"there": lambda: True}
 
 
-def test_on_this_machine_nothing_is_missing(system: ModuleType) -> None:
+def test_nothing_is_missing_where_the_tests_run(system: ModuleType) -> None:
     assert system.missing() == []
     assert system.main() == 0
 
 
-def test_who_may_not_install_is_told_what_to_type(
+def test_a_user_who_may_not_install_is_told_the_command(
     system: ModuleType, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setattr(system, "NEEDED", lacking("chromium", "bubblewrap"))
@@ -54,7 +54,7 @@ def test_who_may_not_install_is_told_what_to_type(
     assert said.err == line
 
 
-def test_what_is_missing_is_installed_after_a_line(
+def test_missing_packages_are_announced_and_installed(
     system: ModuleType, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     there = iter((False, True))
@@ -72,7 +72,7 @@ def test_what_is_missing_is_installed_after_a_line(
     [(True, "chromium-headless-shell"), (False, "chromium")],
     ids=["the distribution has it", "it has not"],
 )
-def test_the_browser_without_windows_is_taken_where_there_is_one(
+def test_the_headless_browser_is_preferred(
     system: ModuleType, monkeypatch: pytest.MonkeyPatch, known: bool, taken: str
 ) -> None:
     installed: list[str] = []
@@ -89,7 +89,7 @@ def test_the_browser_without_windows_is_taken_where_there_is_one(
     assert installed == ["bubblewrap", taken]
 
 
-def test_what_could_not_be_installed_stops_the_tests(
+def test_a_failed_installation_stops_the_tests(
     system: ModuleType, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setattr(system, "NEEDED", lacking("chromium"))
@@ -106,7 +106,7 @@ def test_what_could_not_be_installed_stops_the_tests(
     [(0, 1, []), (1000, 0, ["sudo", "-n"]), (1000, 1, None)],
     ids=["root", "sudo without a password", "sudo with a password"],
 )
-def test_who_may_install(
+def test_root_and_passwordless_sudo_may_install(
     system: ModuleType, monkeypatch: pytest.MonkeyPatch, user: int, sudo: int, prefix: object
 ) -> None:
     monkeypatch.setattr(system.os, "geteuid", lambda: user)

@@ -1,4 +1,4 @@
-"""The types of our own code agree; a test, so that other tests run beside it."""
+"""Tests that mypy accepts our code; a test, so that other tests run meanwhile."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""README, Makefile, lock and CI agree, and a machine that lacks something is told so in a line."""
+"""Tests that README, Makefile, locks and CI agree, and of messages about what a machine lacks."""
 
 import os
 import re
@@ -10,8 +10,8 @@ import urllib.request
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-import environment
 import pytest
+from commands import environment
 from packaging.requirements import Requirement
 from repository import ROOT
 
@@ -31,48 +31,48 @@ CHOSEN = [
 ]
 
 
-def test_readme_names_every_target_and_no_other() -> None:
+def test_the_readme_names_every_target() -> None:
     named = set(re.findall(r"\bmake ([\w-]+)", read("README.md").split("You need")[1]))
     named |= set(re.findall(r"^make ([\w-]+)", read("README.md"), re.MULTILINE))
     assert named - {"python3-venv"} == TARGETS - {"dev", "environment", "style", "system"}
 
 
 def commands(target: str) -> list[str]:
-    """What make would run for a target, in order."""
+    """Return what make would run for a target, in order."""
     options = ("--dry-run", "--always-make", "--no-print-directory")
     command = ["make", *options, target, "PYTHON=python3"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
 
 
-def test_the_test_command_looks_for_the_system_first_and_runs_every_check() -> None:
+def test_make_test_checks_the_system_first_and_runs_every_check() -> None:
     ran = [line.replace(".venv/bin/", "") for line in commands("test")]
     assert ran[0] == "python3 tests/system_packages.py"
     assert ran[-3:-1] == ["ruff check .", "ruff format --check ."]
     assert re.fullmatch(r"pytest -n \d+ --dist loadfile --no-loadscope-reorder", ran[-1])
 
 
-def test_the_longest_files_are_there() -> None:
+def test_every_file_that_is_run_early_exists() -> None:
     names = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
     (listed,) = re.findall(r"LONGEST = \((.*?)\)", read("tests/conftest.py"), re.DOTALL)
     assert set(re.findall(r"\w+\.py", listed)) <= names
 
 
-def test_ci_runs_the_test_command_and_nothing_else() -> None:
+def test_ci_runs_make_test() -> None:
     assert read(".ci/run").splitlines()[2:] == ['cd "$(dirname "$0")/.." && exec make test']
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_lock_pins_what_was_chosen_and_names_no_place(name: str) -> None:
+def test_locks_pin_every_chosen_package_by_hash_and_name_no_address(name: str) -> None:
     lock, asked = read(f"{name}.txt"), read(f"{name}.in")
     pinned = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
-    # Each package with a hash of each of its files.
+    # Every package has at least one hash.
     pins = re.findall(r"^[a-z0-9._-]+==", lock, re.MULTILINE)
     assert len(pins) == len(re.findall(r"^\S.* \\\n    --hash=sha256:", lock, re.MULTILINE))
     assert set(re.findall(r"^([\w-]+)", asked, re.MULTILINE)) - {"-c", "-r"} <= set(pinned)
     for package, version in re.findall(r"^([\w-]+)==(\S+)$", asked, re.MULTILINE):
         assert pinned[package] == version
-    # jsonschema loads it in every process that reads a notebook, for a second or two.
+    # jsonschema would import it in every process that reads a notebook: a second or two.
     assert "rfc3987-syntax" not in pinned
     assert "://" not in lock
     assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
@@ -105,13 +105,13 @@ def modules_of_tests_alone() -> set[str]:
 
 
 @pytest.mark.parametrize("start", ["site", "grading", "kit", "rooflib"])
-def test_what_learners_run_imports_nothing_that_only_tests_install(start: str) -> None:
+def test_learners_code_imports_nothing_that_only_tests_install(start: str) -> None:
     folder = ROOT / start
     root = folder if start in ("site", "kit") else ROOT
     files = [path.relative_to(root) for path in folder.rglob("*.py")]
-    # What prints is called by `make pdf` and `make slides` alone; the sandbox's own files and what
-    # measures through torch or jax are not imported here.
-    apart = {"pdf.py", "inside", "accelerator", "printing", "__main__.py", "dask_worker.py"}
+    # What prints is called by `make pdf` and `make slides` alone; the sandbox's own files are not
+    # imported here.
+    apart = {"pdf.py", "inside", "printing", "__main__.py", "dask_worker.py"}
     modules = [
         ".".join(path.with_suffix("").parts).removesuffix(".__init__")
         for path in files
@@ -139,7 +139,7 @@ for module in modules:
         pass  # runs in a notebook, or is read by another program
 """
     blocked = modules_of_tests_alone()
-    assert {"pytest", "playwright", "jax"} <= blocked
+    assert {"pytest", "playwright"} <= blocked
     done = subprocess.run(
         [sys.executable, "-c", code],
         input=f"{' '.join(blocked)}\n{' '.join(modules)}",
@@ -150,45 +150,49 @@ for module in modules:
     assert done.returncode == 0, done.stderr[-1500:]
 
 
-def test_learners_install_nothing_that_only_tests_need() -> None:
+def test_learners_install_no_tools_of_tests() -> None:
     lock = set(re.findall(r"^([a-z0-9._-]+)==", read("requirements.txt"), re.MULTILINE))
-    tests = {"pytest", "mypy", "ruff", "jax", "playwright", "hypothesis", "distributed", "psycopg"}
+    tests = {"pytest", "mypy", "ruff", "playwright", "hypothesis", "distributed", "psycopg"}
     assert not lock & tests
 
 
-def test_the_lock_holds_all_that_its_packages_ask_for() -> None:
+def test_locked_packages_have_their_dependencies() -> None:
     command = [sys.executable, "-m", "pip", "check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_contributing_says_why_for_each_package() -> None:
+def test_contributing_gives_a_reason_for_each_package() -> None:
     table = read("CONTRIBUTING.md").split("## The lock")[1]
     rows = re.findall(r"^\| ([\w, -]+) \| .+ \|$", table, re.MULTILINE)
     assert {name.strip() for row in rows for name in row.split(",")} - {"package"} == set(CHOSEN)
 
 
-def test_the_map_of_contributing_names_what_is_there() -> None:
+def test_contributing_names_only_files_that_exist() -> None:
     page = read("CONTRIBUTING.md")
     places = re.findall(r"`((?:rooflib|kit|grading|site|tests|chapters|exercises)/[^`<]*)", page)
-    assert len(places) > 12
-    for place in places:
-        assert (ROOT / place).exists(), place
-    rooms = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
-    assert set(rooms) == {path.parent.name for path in ROOT.glob("grading/*/__init__.py")}
+    tests = re.findall(r"\btests/[\w/]+\.py(?![<\w])", page)
+    assert len(places) > 50
+    assert len(tests) > 40
+    assert [place for place in (*places, *tests) if not (ROOT / place).exists()] == []
 
 
-def test_the_readme_prints_what_rooflib_prints(capsys) -> None:
+def test_contributing_describes_each_part_of_grading() -> None:
+    named = re.findall(r"^\| `(\w+)` \|", read("CONTRIBUTING.md"), re.MULTILINE)
+    assert set(named) == {path.parent.name for path in ROOT.glob("grading/*/__init__.py")}
+
+
+def test_the_readme_shows_what_rooflib_prints(capsys) -> None:
     (words,) = re.findall(r"^python -m rooflib (.+)$", read("README.md"), re.MULTILINE)
     (shown,) = re.findall(r"```text\n(.*?)```", read("README.md"), re.DOTALL)
     main(shlex.split(words))
     assert capsys.readouterr().out == shown
 
 
-def test_no_file_knows_a_machine_or_where_packages_come_from() -> None:
+def test_no_file_names_a_machine_or_a_package_index() -> None:
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    # /home/learner is a folder of the sandbox's own world.
+    # /home/learner is the home directory inside the sandbox.
     homes = r"home/(?!learner\b)|(?:root|work|Users|opt)/"
     machine = re.compile(rf"(?<![\w.:/-])/(?:{homes})\w|index[-_]url\b")
     for path in (ROOT / name for name in names.split("\0") if name):
@@ -205,18 +209,18 @@ def test_no_file_knows_a_machine_or_where_packages_come_from() -> None:
         ((3, 11), False, "apt install python3-venv"),
     ],
 )
-def test_what_python_lacks_is_said_in_one_line(version, has_venv, expected) -> None:
+def test_an_unsuitable_python_is_explained_in_one_line(version, has_venv, expected) -> None:
     line = environment.complaint(version, has_venv)
     assert expected in line
     assert "\n" not in line
 
 
-def test_a_python_that_will_do_is_not_complained_about() -> None:
+def test_a_supported_python_is_accepted() -> None:
     for minor in (11, 12, 13):
         assert environment.complaint((3, minor), True) == ""
 
 
-def test_a_missing_python_is_said_in_one_line() -> None:
+def test_a_missing_python_is_explained_in_one_line() -> None:
     command = ["make", "--silent", "environment", "PYTHON=no-such-python"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode != 0
@@ -226,7 +230,7 @@ def test_a_missing_python_is_said_in_one_line() -> None:
 SERVE = [
     sys.executable,
     "-c",
-    "import sys, serve, pathlib; sys.exit(serve.serve(*eval(sys.argv[1])))",
+    "import sys, pathlib; from commands.serve import serve; sys.exit(serve(*eval(sys.argv[1])))",
 ]
 
 
@@ -234,7 +238,7 @@ def served(folder: Path, port: int) -> list[str]:
     return [*SERVE, f"(pathlib.Path({str(folder)!r}), {port})"]
 
 
-def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_is_explained_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         run = subprocess.run(
@@ -245,7 +249,7 @@ def test_a_taken_port_is_said_in_one_line(tmp_path: Path) -> None:
     assert f"try PORT={port + 1} make serve" in run.stderr
 
 
-def test_serve_says_where_and_serves(tmp_path: Path) -> None:
+def test_serve_prints_its_address_and_serves(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("the book")
     with subprocess.Popen(
         served(tmp_path, 0), cwd=ROOT / "site", stdout=subprocess.PIPE, text=True
@@ -259,6 +263,8 @@ def test_serve_says_where_and_serves(tmp_path: Path) -> None:
             server.terminate()
 
 
-def test_every_colour_of_the_plots_has_one_for_dark_pages() -> None:
-    colours = set(re.findall(r"#([0-9a-f]{6})\b", read("rooflib/plots.py")))
-    assert colours <= set(re.findall(r"--c-([0-9a-f]{6}):", read("site/static/course.css")))
+def test_every_color_of_the_plots_has_one_for_dark_pages() -> None:
+    colors = set(re.findall(r"#([0-9a-f]{6})\b", read("rooflib/plots.py")))
+    assert colors <= set(
+        re.findall(r"--c-([0-9a-f]{6}):", read("site/book_extension/static/course.css"))
+    )

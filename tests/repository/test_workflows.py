@@ -1,6 +1,6 @@
-"""What hosts run to make the course: the README's commands, one lock, actions pinned, rights few.
+"""Tests of what hosts run: make's commands, one lock, pinned actions, few permissions.
 
-The workflows themselves run at their hosts alone. What is tested is what they call, and their form.
+Workflows run at their hosts alone, so these tests check their form and what they call.
 """
 
 import json
@@ -12,15 +12,15 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import binder
-import bundle
-import environment
-import lab
 import pytest
 import yaml
+from commands import binder, environment, lab
+from commands.handouts import bundle
 from repository import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+SITE = ROOT / ".github/workflows/site.yml"
+LOCKS = ROOT / ".github/workflows/locks.yml"
 GITLAB = ROOT / ".gitlab-ci.yml"
 CONTAINER = ROOT / ".devcontainer/devcontainer.json"
 BINDER = sorted((ROOT / ".binder").iterdir())
@@ -28,7 +28,7 @@ HOSTED = [*WORKFLOWS, GITLAB, CONTAINER, *BINDER]
 ids = [path.relative_to(ROOT).as_posix() for path in HOSTED]
 PROGRAMS = Path(sys.executable).parent
 ZIZMOR = [str(PROGRAMS / "zizmor"), "--offline", "--no-config", "--persona=pedantic", "--quiet"]
-# Without what else it would call if that happened to be installed.
+# Without shellcheck and pyflakes, which it would call where they are installed.
 ACTIONLINT = [str(PROGRAMS / "actionlint"), "-no-color", "-oneline", "-shellcheck=", "-pyflakes="]
 SCHEMA = [str(PROGRAMS / "check-jsonschema"), "--quiet", "--builtin-schema"]
 GITHUB_SCHEMA = [*SCHEMA, "vendor.github-workflows"]
@@ -71,7 +71,7 @@ def test_actionlint_finds_nothing() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ("needs: [test, book]", "needs: [tests, book]", 'needs job "tests"'),
+        ("needs: [changes, test,", "needs: [changes, tests,", 'needs job "tests"'),
         ("steps.deployed.outputs", "steps.published.outputs", '"published" is not defined'),
         ("github.event_name", "github.event_nam", 'property "event_nam" is not defined'),
     ],
@@ -86,7 +86,7 @@ def test_actionlint_would_find_a_fault(tmp_path: Path, before: str, after: str, 
     assert found in done.stdout
 
 
-def test_the_files_have_the_form_that_their_hosts_ask_for() -> None:
+def test_the_files_match_the_schemas_of_their_hosts() -> None:
     for command, files in ((GITHUB_SCHEMA, WORKFLOWS), (GITLAB_SCHEMA, [GITLAB])):
         done = linted(command, *files)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -95,11 +95,11 @@ def test_the_files_have_the_form_that_their_hosts_ask_for() -> None:
 @pytest.mark.parametrize(
     ("command", "file", "before", "after"),
     [
-        (GITHUB_SCHEMA, WORKFLOWS[-1], "runs-on:", "runs-at:"),
+        (GITHUB_SCHEMA, SITE, "runs-on:", "runs-at:"),
         (GITLAB_SCHEMA, GITLAB, "    paths: [public]", "    paths: {public: yes}"),
     ],
 )
-def test_a_wrong_form_would_be_found(
+def test_a_schema_would_find_a_fault(
     tmp_path: Path, command: list[str], file: Path, before: str, after: str
 ) -> None:
     text = file.read_text(encoding="utf-8")
@@ -108,19 +108,18 @@ def test_a_wrong_form_would_be_found(
     assert linted(command, tmp_path / file.name).returncode != 0
 
 
-def test_an_action_has_one_hash_and_says_its_version() -> None:
+def test_each_action_is_pinned_to_one_hash_and_version() -> None:
     pinned: dict[str, set[str]] = {}
     for path in WORKFLOWS:
         for line in re.findall(r"uses: (.+)", path.read_text(encoding="utf-8")):
             action = re.fullmatch(r"([\w/-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)", line)
             assert action, line
             pinned.setdefault(action[1], set()).add(action[2])
-    assert len(pinned) == 6
     assert {name: pins for name, pins in pinned.items() if len(pins) > 1} == {}
 
 
 def scripts(value: object) -> list[str]:
-    """The lines that a host runs, wherever they stand in its file."""
+    """Return the lines that a host runs, wherever they stand in its file."""
     if isinstance(value, list):
         return [line for part in value for line in scripts(part)]
     if not isinstance(value, dict):
@@ -134,29 +133,29 @@ def scripts(value: object) -> list[str]:
     return found
 
 
-def test_they_call_the_commands_of_the_readme() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\| `make ([\w-]+)` \|", readme, re.MULTILINE))
+def test_hosts_call_commands_of_make_alone() -> None:
     called = {}
     for path in (*WORKFLOWS, GITLAB, CONTAINER):
         lines = scripts(yaml.safe_load(path.read_text(encoding="utf-8")))
-        called[path.name] = {line.removeprefix("make ") for line in lines if line[:5] == "make "}
+        called[path.name] = {
+            target for line in lines for target in re.findall(r"\bmake ([\w-]+)", line)
+        }
     assert called == {
         "release.yml": {"pdf"},
-        "site.yml": {"test", "book", "editions"},
-        ".gitlab-ci.yml": {"test", "book", "editions", "pdf"},
+        "locks.yml": {"lock"},
+        "site.yml": {"javascript", "test", "test-book", "book", "editions"},
+        ".gitlab-ci.yml": {"javascript", "test", "test-book", "book", "editions", "pdf"},
         "devcontainer.json": {"book"},
     }
-    assert set().union(*called.values()) <= named
 
 
-def test_what_they_take_from_the_build_is_what_the_commands_make() -> None:
+def test_hosts_take_files_that_the_commands_make() -> None:
     made = {
-        "_build/html": "site/build.py",
-        "_build/public": "site/editions.py",
-        "_build/editions": "site/editions.py",
-        "_build/roofline.pdf": "site/pdf.py",
-        "_build/served/wheels": "site/handouts.py",
+        "_build/html": "site/commands/build.py",
+        "_build/public": "site/commands/editions.py",
+        "_build/editions": "site/commands/editions.py",
+        "_build/roofline.pdf": "site/commands/pdf.py",
+        "_build/served/wheels": "site/commands/handouts/__init__.py",
     }
     for path in (*WORKFLOWS, GITLAB):
         for place in re.findall(r"_build/[\w./-]*\w", path.read_text(encoding="utf-8")):
@@ -170,11 +169,11 @@ def source(name: str) -> str:
 
 
 def read(name: str) -> dict[Any, Any]:
-    """A host's file; YAML takes a key `on` for true."""
+    """Return a host's file as data; YAML reads the key `on` as true."""
     return yaml.safe_load(source(name))
 
 
-def test_a_job_has_the_rights_that_it_needs_and_no_other() -> None:
+def test_jobs_have_only_the_permissions_that_they_need() -> None:
     given = {}
     for path in WORKFLOWS:
         workflow = read(str(path))
@@ -182,25 +181,30 @@ def test_a_job_has_the_rights_that_it_needs_and_no_other() -> None:
         given |= {name: job["permissions"] for name, job in workflow["jobs"].items()}
     reads = {"contents": "read"}
     assert given == {
-        **{"test": reads, "book": reads, "files": reads},
+        **dict.fromkeys(("changes", "test", "javascript", "book", "files", "upgrade"), reads),
+        "propose": {"actions": "write", "contents": "write", "pull-requests": "write"},
         "publish": {"pages": "write", "id-token": "write"},
         "release": {"contents": "write", "actions": "write"},
     }
 
 
-def test_main_alone_is_published_and_only_what_is_tested() -> None:
+def test_only_a_tested_main_is_published() -> None:
     publish = read(".github/workflows/site.yml")["jobs"]["publish"]
-    assert publish["needs"] == ["test", "book"]
+    assert publish["needs"] == ["changes", "test", "javascript", "book"]
     assert publish["if"].split(" && ") == [
+        "!cancelled()",
         "github.event_name != 'pull_request'",
         "github.ref == 'refs/heads/main'",
+        "needs.book.result == 'success'",
+        "needs.javascript.result == 'success'",
+        "(needs.test.result == 'success' || needs.changes.outputs.prose_only == 'true')",
     ]
     gitlab = read(".gitlab-ci.yml")
     assert (gitlab["test"]["stage"], gitlab["pages"]["stage"]) == ("test", "deploy")
     assert gitlab["pages"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
 
 
-def test_a_change_keeps_the_site_as_a_preview() -> None:
+def test_each_change_keeps_a_preview() -> None:
     workflow = read(".github/workflows/site.yml")
     assert "pull_request" in workflow[True]
     (preview,) = [s for s in workflow["jobs"]["book"]["steps"] if s.get("name") == "Keep a preview"]
@@ -212,12 +216,12 @@ def test_a_change_keeps_the_site_as_a_preview() -> None:
     assert book["artifacts"]["paths"] == ["_build/html"]
 
 
-def test_a_tag_keeps_the_wheel_and_the_pdf_and_publishes_main_anew() -> None:
+def test_a_tag_keeps_the_wheel_and_the_pdf_and_publishes_main() -> None:
     jobs = read(".github/workflows/release.yml")["jobs"]
     kept = jobs["files"]["steps"][-1]["with"]["path"].split()
     assert kept == ["_build/roofline.pdf", "_build/served/wheels/rooflib-*.whl"]
     _, release, publish = (step["run"] for step in jobs["release"]["steps"])
-    # What is kept together lies below the folder that all of it shares.
+    # An artifact holds the paths below the folder that its files share.
     assert release.split()[-2:] == [path.replace("_build/", "files/") for path in kept]
     assert "workflow_dispatch" in read(f".github/workflows/{publish.split()[3]}")[True]
     gitlab = read(".gitlab-ci.yml")
@@ -233,7 +237,7 @@ def test_a_tag_keeps_the_wheel_and_the_pdf_and_publishes_main_anew() -> None:
 
 
 @pytest.mark.parametrize("path", HOSTED, ids=ids)
-def test_no_file_has_a_list_of_packages_of_its_own(path: Path) -> None:
+def test_no_host_lists_packages(path: Path) -> None:
     text = re.sub(r"(?m)(?:^|\s)#.*", "", path.read_text(encoding="utf-8"))
     words = set(re.findall(r"[\w.-]+", text.lower()))
     locks = "".join(source(name) for name in ("requirements.txt", "requirements-dev.txt"))
@@ -242,11 +246,10 @@ def test_no_file_has_a_list_of_packages_of_its_own(path: Path) -> None:
     assert words & lock == set()
 
 
-def test_a_notebook_alone_installs_what_the_lock_has() -> None:
-    """As on Colab: its first cell names our packages alone, and these ask for what is locked."""
+def test_a_notebook_on_colab_installs_our_packages_and_locked_ones() -> None:
     lock = set(re.findall(r"^([a-z0-9._-]+)==", source("requirements.txt"), re.MULTILINE))
     first = source("kit/roofkit/first_cell.py").lower()
-    # Which is what the cell stands in.
+    # The cell says "notebook", which is a package too.
     assert set(re.findall(r"[\w.-]+", first)) & lock == {"notebook"}
     asked: set[str] = set()
     for name in bundle.PROJECTS:
@@ -254,7 +257,7 @@ def test_a_notebook_alone_installs_what_the_lock_has() -> None:
         lines = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
         found = (bundle.REQUIREMENT.match(line) for group in lines for line in group)
         asked |= {bundle.normal(requirement["name"]) for requirement in found if requirement}
-    assert {"numpy", "altair"} <= asked <= lock | {"rooflib", "roofkit"}
+    assert {"numpy", "ipywidgets"} <= asked <= lock | {"rooflib", "roofkit"}
 
 
 def test_binder_and_the_environment_install_the_same() -> None:
@@ -274,9 +277,9 @@ def test_binder_installs_into_the_python_that_it_runs(monkeypatch: pytest.Monkey
     assert len(ran) == len(environment.commands("", "base", ""))
 
 
-def test_caches_are_keyed_by_what_decides_what_is_installed() -> None:
+def test_cache_keys_include_all_that_decides_what_is_installed() -> None:
     site = read(".github/workflows/site.yml")
-    # An environment leads to its Python by a path that has all of the version.
+    # An environment holds the path of its Python, which has the full version.
     version = "${{ steps.python.outputs.python-version }}"
     locks = {"test": "requirements*.txt", "book": "requirements.txt"}
     kinds = {"test": "test", "book": "venv"}
@@ -287,13 +290,24 @@ def test_caches_are_keyed_by_what_decides_what_is_installed() -> None:
         assert cache["key"] == f"{kinds[job]}-{version}-${{{{ {files} }}}}"
         assert [s["id"] for s in steps if "setup-python" in s.get("uses", "")] == ["python"]
     assert "actions/cache@" not in source(".github/workflows/release.yml")
-    # GitLab takes two files at most; `make` itself sees to what the others change.
+    # GitLab takes two files at most; `make` installs again where the others differ.
     jobs = read(".gitlab-ci.yml")
     for cache in (jobs["default"]["cache"], jobs["pages"]["cache"][0]):
         assert cache == {"key": {"files": ["requirements.txt"]}, "paths": [".venv"]}
+    test = jobs["test"]["cache"]["key"]
+    assert test == {"files": ["requirements-dev.txt"], "prefix": "$PYTHON_MINOR"}
 
 
-def test_each_takes_a_python_that_the_course_runs_on() -> None:
+def test_every_python_that_the_course_runs_on_is_tested() -> None:
+    supported = [
+        f"3.{minor}" for minor in range(8, 20) if not environment.complaint((3, minor), True)
+    ]
+    github = read(".github/workflows/site.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    (gitlab,) = read(".gitlab-ci.yml")["test"]["parallel"]["matrix"]
+    assert github == gitlab["PYTHON_MINOR"] == supported
+
+
+def test_hosts_take_a_supported_python() -> None:
     versions = []
     for path in HOSTED:
         versions += re.findall(r"python(?:-version)?(?:: \"|:|-)(3\.\d+)", path.read_text())
@@ -302,15 +316,40 @@ def test_each_takes_a_python_that_the_course_runs_on() -> None:
         assert environment.complaint(tuple(map(int, version.split("."))), True) == ""
 
 
+# The weekly upgrade of the locks.
+
+
+def test_the_job_that_installs_packages_may_write_nothing() -> None:
+    workflow = read(".github/workflows/locks.yml")
+    assert set(workflow[True]) == {"schedule", "workflow_dispatch"}
+    upgrade, propose = workflow["jobs"]["upgrade"], workflow["jobs"]["propose"]
+    assert "make lock LOCK_ARGS=--upgrade" in scripts(upgrade)
+    assert upgrade["permissions"] == {"contents": "read"}
+    assert propose["needs"] == "upgrade"
+    programs = {line.split()[0] for line in scripts(propose)}
+    assert programs == {"git", "gh", "if", "fi"}
+
+
+def test_make_lock_passes_its_arguments_on() -> None:
+    command = ["make", "--dry-run", "--always-make", "lock", "LOCK_ARGS=--upgrade"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    (line,) = (
+        line for line in done.stdout.replace("\\\n", " ").splitlines() if "pip compile" in line
+    )
+    assert " --upgrade " in line
+    for option in ("--universal", "--generate-hashes"):
+        assert option in line
+
+
 # Binder.
 
 
 def test_binder_calls_what_is_there() -> None:
     for path in (ROOT / ".binder/postBuild", ROOT / ".binder/start"):
         assert os.access(path, os.X_OK)
-        called = re.findall(r"python3 (\S+)", path.read_text(encoding="utf-8"))
+        called = re.findall(r"python3 site (\S+)", path.read_text(encoding="utf-8"))
         assert called
-        assert all((ROOT / name).is_file() for name in called)
+        assert all((ROOT / f"site/commands/{name}.py").is_file() for name in called)
 
 
 def test_binder_starts_jupyterlab_on_the_readers_copies() -> None:
@@ -320,14 +359,14 @@ def test_binder_starts_jupyterlab_on_the_readers_copies() -> None:
     assert f"--ServerApp.root_dir={lab.WORK}" in command
 
 
-def test_binder_says_what_it_may_be_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_binder_names_the_allowed_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert binder.main(["stop"]) == 2
     assert capsys.readouterr().err == (
         "['stop'] came; `build`, or `start` and a command, is allowed\n"
     )
 
 
-def test_the_container_is_made_by_one_command() -> None:
+def test_one_command_sets_the_dev_container_up() -> None:
     settings = json.loads(CONTAINER.read_text(encoding="utf-8"))
     assert settings["postCreateCommand"] == "make book"
     assert "features" not in settings

@@ -1,1 +1,0 @@
-"""Measurement of accelerators through torch or jax, which are imported on use."""

@@ -1,0 +1,90 @@
+"""Everything that a submission controls, drawn by hypothesis, against all code that reads it.
+
+Each draw is read in a fork with limits on CPU time and memory, so that a draw that takes too much
+is a finding, like one that raises an error. `make fuzz` draws many more than `make test-all`.
+"""
+
+import os
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import targets
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from grading.limits import Overrun, run_limited
+from grading.reports import feedback
+
+MAX_SECONDS, MAX_BYTES = 2.0, 500_000_000  # of one draw
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
+PLANTED_EXAMPLES = 200  # enough to find a planted fault
+usual = settings(
+    phases=[Phase.generate],  # shrinking draws that take too long would take hours
+    deadline=None,
+    database=None,
+    print_blob=True,  # a finding says how to draw it again
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def read_all(
+    draw: Callable[[Any], Any], read: Callable[[Any], str], examples: int = EXAMPLES
+) -> None:
+    """Let a reader read what is drawn; raise Overrun, or the reader's error as RuntimeError."""
+
+    @settings(usual, max_examples=examples)
+    @given(st.randoms(use_true_random=False).map(draw))
+    def reads(drawn: Any) -> None:
+        def quietly() -> str:
+            warnings.simplefilter("ignore")
+            return read(drawn)
+
+        run_limited(quietly, cpu=MAX_SECONDS, more_bytes=MAX_BYTES)
+
+    reads()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", targets.TARGETS)
+def test_readers_accept_whatever_is_drawn(name: str) -> None:
+    read_all(*targets.TARGETS[name])
+
+
+def failing_message(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Plant a reader of messages that fails on some contents."""
+    take = targets.Outputs.take
+
+    def fails(outputs: Any, kind: str, content: Any) -> None:
+        assert kind != "stream", "a planted fault"
+        take(outputs, kind, content)
+
+    monkeypatch.setattr(targets.Outputs, "take", fails)
+    return "messages"
+
+
+def endless_pattern(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Plant a pattern that takes exponential time on some texts."""
+    clean = feedback._text
+    endless = re.compile(r"(\s*\**\s*)*\Z.")
+
+    def slow(text: str) -> str:
+        endless.search(text + " *" * 60 if "*" in text else "")
+        return clean(text)
+
+    monkeypatch.setattr(feedback, "_text", slow)
+    return "text"
+
+
+@pytest.mark.parametrize(
+    ("plant", "error"), [(failing_message, RuntimeError), (endless_pattern, Overrun)]
+)
+def test_a_planted_fault_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+    plant: Callable[[pytest.MonkeyPatch], str],
+    error: type[Exception],
+) -> None:
+    with pytest.raises(error):
+        read_all(*targets.TARGETS[plant(monkeypatch)], examples=PLANTED_EXAMPLES)

@@ -1,0 +1,49 @@
+"""The test files that use a file: they import its module, or name it."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+from imports import import_roots, imported, module_name
+
+NEEDS_SITE = re.compile(r"\bsite: Path\b|\bserver: Server\b")
+
+
+@functools.cache
+def imports_of_tests(root: Path) -> dict[str, frozenset[str]]:
+    """Return what each test file imports, with the names inside the modules."""
+    files = sorted((root / "tests").glob("*/test_*.py"))
+    return {
+        file.relative_to(root).as_posix(): frozenset(imported(file.read_text(encoding="utf-8")))
+        for file in files
+    }
+
+
+def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
+    """Return the test files in some folders that use a file, those without a site first."""
+    if path.endswith(".py"):
+        module = module_name(root / path, import_roots(root))
+        found = [
+            test
+            for test, names in imports_of_tests(root).items()
+            if module in names or any(name.rpartition(".")[0] == module for name in names)
+        ]
+    else:
+        name = re.compile(rf"[\"/]{re.escape(Path(path).name)}\b")
+        found = [test for test in imports_of_tests(root) if name.search(_text(root / test))]
+    return sorted(
+        (test for test in found if test.split("/")[1] in folders),
+        key=lambda test: (needs_site(test, root), test),
+    )
+
+
+def needs_site(test: str, root: Path) -> bool:
+    """Return whether a test file asks for the whole built site."""
+    return bool(NEEDS_SITE.search(_text(root / test)))
+
+
+@functools.cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
