@@ -24,7 +24,7 @@ class Package:
     """An installed package, with its license in the words of its author."""
 
     version: str
-    licence: str
+    license: str
 
 
 def package(name: str) -> Package:
@@ -33,10 +33,10 @@ def package(name: str) -> Package:
     fields = {field: found.metadata.get_all(field) or [] for field in FIELDS}
     expression, field = ("".join(fields[name][:1]) for name in FIELDS[:2])
     classifiers = [line for line in fields["Classifier"] if line.startswith("License ::")]
-    return Package(found.version, licence(expression, field, classifiers))
+    return Package(found.version, license(expression, field, classifiers))
 
 
-def licence(expression: str, field: str, classifiers: list[str]) -> str:
+def license(expression: str, field: str, classifiers: list[str]) -> str:
     """Return the license's name, from the newest metadata field that has one.
 
     Some packages have the whole text of the license in the field for its name.
@@ -47,7 +47,7 @@ def licence(expression: str, field: str, classifiers: list[str]) -> str:
     return name.strip() or UNKNOWN
 
 
-def font_licence(name: str) -> str:
+def font_license(name: str) -> str:
     """Return the license that a package's fonts name, which may differ from the package's.
 
     Raise LookupError if the package isn't installed, or none of its fonts names a license.

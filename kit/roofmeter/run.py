@@ -17,6 +17,7 @@ from rooflib.catalog import as_chip
 from rooflib.hardware import Chip
 from rooflib.table import Table
 from rooflib.units import percent, span, text
+from roofmeter import run_files
 from roofmeter.figures import Figure
 from roofmeter.host import Host
 
@@ -24,6 +25,7 @@ PEAKS = ("fp32", "fp64")
 STREAMS = ("read", "update")
 ROOFS = ("peak fp32", "peak fp64", *STREAMS)
 """Required figures of a run."""
+HOST_FIELDS = ("cpu", "present", "granted", "memory", "caches", "system")
 PEAK_AGAIN = "peak again"
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
@@ -257,9 +259,16 @@ class Run:
 
     def save(self, folder: str | Path) -> Path:
         """Save the run in `folder`: TOML file and CSV of all samples, named like it."""
-        from roofmeter import store
-
-        return store.save(self, Path(folder))
+        tables: dict[str, Mapping[str, Any]] = {
+            "run": {"date": self.date, "seconds": self.seconds, "threads": self.threads},
+            "host": {name: getattr(self.host, name) for name in HOST_FIELDS},
+            "libraries": self.libraries,
+            "protocol": self.protocol,
+            "left_out": self.left_out,
+        }
+        if self.reference_times:
+            tables["paces"] = self.reference_times
+        return run_files.write(Path(folder), tables, self.figures.values())
 
     def __repr__(self) -> str:
         peak, read = self.figures["peak fp32"].best, self.figures["read"].best

@@ -1,76 +1,18 @@
-"""Run files: a TOML file with provenance and figures, a CSV with every sample.
-
-Only amounts and times are stored; results are computed on load, so they always match the samples.
-"""
+"""Load saved runs, those that come with roofmeter among them."""
 
 from __future__ import annotations
 
-import csv
-import datetime
-import hashlib
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from roofmeter.figures import Figure
+from roofmeter import run_files
 from roofmeter.host import Host
-from roofmeter.load_monitor import Sample
+from roofmeter.run import Run
 
-if TYPE_CHECKING:
-    from roofmeter.run import Run
-
-FORMAT = 1
-COLUMNS = ("figure", "seconds", "repeats", "own", "waited", "others", "stolen", "pace", "disturbed")
 RUNS_FOLDER = Path(__file__).parent / "runs"
-REQUIRED_ENTRIES = {
-    "run": ("date",),
-    "host": ("cpu",),
-    "libraries": ("rooflib", "python", "numpy", "blas", "script"),
-    "protocol": ("timer", "data"),
-}
-"""Entries that a run file must have, by table."""
-HOST_FIELDS = ("cpu", "present", "granted", "memory", "caches", "system")
-FIGURE_FIELDS = (
-    "key",
-    "what",
-    "unit",
-    "amount",
-    "threads",
-    "footprint",
-    "operation",
-    "sizes",
-    "roof",
-)
-
-
-def save(run: Run, folder: Path) -> Path:
-    """Write `run` as folder/name.toml and folder/name.csv, with the folder's name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    head: dict[str, Any] = {"format": FORMAT, "date": run.date, "seconds": run.seconds}
-    head |= {"threads": run.threads}
-    tables: dict[str, Mapping[str, Any]] = {
-        "run": head,
-        "host": {name: getattr(run.host, name) for name in HOST_FIELDS},
-    }
-    tables |= {"libraries": run.libraries, "protocol": run.protocol, "left_out": run.left_out}
-    if run.reference_times:
-        tables["paces"] = run.reference_times
-    lines = [line for name, table in tables.items() for line in _table(f"[{name}]", table)]
-    for figure in run.figures.values():
-        shown = {name: getattr(figure, name) for name in FIGURE_FIELDS}
-        lines += _table(
-            "[[figure]]", {k: v for k, v in shown.items() if v or k in FIGURE_FIELDS[:5]}
-        )
-    (folder / f"{folder.name}.toml").write_text("\n".join(lines), encoding="utf-8")
-    with (folder / f"{folder.name}.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(COLUMNS)
-        for figure in run.figures.values():
-            rows.writerows(_row(figure.key, each) for each in figure.samples)
-    return folder
 
 
 def load_run(folder: str | Path) -> Run:
@@ -79,32 +21,11 @@ def load_run(folder: str | Path) -> Run:
     Raises a ValueError if the folder holds no run, the format version differs, the CSV has samples
     of an unknown figure, or the host, the libraries or the protocol are not recorded.
     """
-    from roofmeter.run import Run
-
-    folder = Path(folder)
-    path = folder / f"{folder.name}.toml"
-    if not path.is_file():
-        raise ValueError(f"folder must hold a run, as {path.name} and .csv; got {folder}")
-    found = tomllib.loads(path.read_text(encoding="utf-8"))
-    head = found.get("run", {})
-    if head.pop("format", None) != FORMAT:
-        raise ValueError(
-            f"format of {path.name} must be {FORMAT}: it is from another version of roofmeter"
-        )
-    for table, names in REQUIRED_ENTRIES.items():
-        for name in names:
-            if not found.get(table, {}).get(name):
-                raise ValueError(f"{table} of {path.name} must name {', '.join(names)}: no {name}")
-    samples: dict[str, list[Sample]] = {figure["key"]: [] for figure in found["figure"]}
-    with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["figure"] not in samples:
-                raise ValueError(f"figure must be one of {path.name}; got {row['figure']!r}")
-            samples[row["figure"]].append(_sample(row))
-    figures = {f["key"]: Figure(samples=tuple(samples[f["key"]]), **f) for f in found["figure"]}
-    rest = {name: found[name] for name in ("libraries", "protocol", "left_out")}
-    rest["reference_times"] = found.get("paces", {})
-    return Run(host=Host(**found["host"]), figures=figures, **head, **rest)
+    tables, figures = run_files.read(Path(folder))
+    rest: dict[str, Any] = {name: tables[name] for name in ("libraries", "protocol", "left_out")}
+    rest["reference_times"] = tables.get("paces", {})
+    rest |= tables["run"]
+    return Run(host=Host(**tables["host"]), figures=figures, **rest)
 
 
 @cache
@@ -113,55 +34,3 @@ def runs() -> Mapping[str, Run]:
     return MappingProxyType(
         {folder.name: load_run(folder) for folder in sorted(RUNS_FOLDER.glob("*/"))}
     )
-
-
-def script_hash() -> str:
-    """Return the SHA-256 of the measuring code: equal hashes mean the same method."""
-    found = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
-
-
-def _table(heading: str, table: Mapping[str, Any]) -> list[str]:
-    return [heading, *(f"{_key(name)} = {_value(value)}" for name, value in table.items()), ""]
-
-
-def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() and name.isascii() else _value(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, datetime.datetime):
-        return value.isoformat()
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
-    plain = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + '"'
-
-
-def _row(key: str, sample: Sample) -> list[Any]:
-    shares = [getattr(sample, name) for name in COLUMNS[3:7]]
-    shown = ["" if share is None else f"{share:.4f}" for share in shares]
-    shown += [" ".join(f"{took:.6f}" for took in sample.pace), sample.disturbed]
-    return [key, repr(sample.seconds), sample.repeats, *shown]
-
-
-def _sample(row: Mapping[str, str]) -> Sample:
-    shares = {name: _number(row[name]) for name in COLUMNS[4:7]}
-    return Sample(
-        seconds=float(row["seconds"]),
-        repeats=int(row["repeats"]),
-        own=float(row["own"]),
-        pace=tuple(map(float, row["pace"].split())),
-        disturbed=row["disturbed"],
-        **shares,
-    )
-
-
-def _number(shown: str) -> float | None:
-    return float(shown) if shown else None

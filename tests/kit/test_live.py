@@ -322,7 +322,9 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
 
 def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
     color = re.compile(r"--c-([0-9a-f]{6}): (#[0-9a-f]{6});")
-    site = dict(color.findall((ROOT / "site/static/course.css").read_text(encoding="utf-8")))
+    site = dict(
+        color.findall((ROOT / "site/book_extension/static/course.css").read_text(encoding="utf-8"))
+    )
     lab = dict(color.findall(LAB_STYLE))
     assert lab
     assert lab.items() <= site.items()

@@ -1,10 +1,10 @@
-"""The licence of a package is taken from where its metadata has it."""
+"""The license of a package is taken from where its metadata has it."""
 
 from importlib import metadata
 
 import pytest
 
-from roofkit.package_facts import font_licence, licence, package
+from roofkit.package_facts import font_license, license, package
 
 BSD = "License :: OSI Approved :: BSD License"
 
@@ -20,13 +20,13 @@ BSD = "License :: OSI Approved :: BSD License"
         ("", "", [], "not said"),
     ],
 )
-def test_the_licence_is_named_once(expression, field, classifiers, expected) -> None:
-    assert licence(expression, field, classifiers) == expected
+def test_the_license_is_named_once(expression, field, classifiers, expected) -> None:
+    assert license(expression, field, classifiers) == expected
 
 
 def test_a_package_is_as_it_is_installed() -> None:
     assert package("pytest").version == metadata.version("pytest") == pytest.__version__
-    assert package("pytest").licence == "MIT"
+    assert package("pytest").license == "MIT"
 
 
 def test_a_package_that_is_not_there_is_named() -> None:
@@ -34,11 +34,11 @@ def test_a_package_that_is_not_there_is_named() -> None:
         package("no-such")
 
 
-def test_fonts_may_have_a_licence_of_their_own() -> None:
-    assert package("ziamath").licence == "MIT"
+def test_fonts_may_have_a_license_of_their_own() -> None:
+    assert package("ziamath").license == "MIT"
     # As https://scripts.sil.org/OFL names it.
-    assert font_licence("ziamath") == "SIL Open Font License, Version 1.1"
-    assert font_licence("font-source-serif-pro") == font_licence("ziamath")
+    assert font_license("ziamath") == "SIL Open Font License, Version 1.1"
+    assert font_license("font-source-serif-pro") == font_license("ziamath")
 
 
 @pytest.mark.parametrize(
@@ -47,4 +47,4 @@ def test_fonts_may_have_a_licence_of_their_own() -> None:
 )
 def test_a_package_without_such_fonts_is_named(name: str, allowed: str) -> None:
     with pytest.raises(LookupError, match=f"^name is '{name}'; allowed is {allowed}"):
-        font_licence(name)
+        font_license(name)

@@ -99,7 +99,7 @@ def wheel(folder: Path, name: str, **files: str) -> None:
 def test_a_packages_license_files_are_included(tmp_path: Path) -> None:
     for package in made_of.packages().values():
         (tmp_path / package["file_name"]).touch()
-    wheel(tmp_path, "six", x__LICENSE="Do as you like.", x__six="code", x__licence_py="def f")
+    wheel(tmp_path, "six", x__LICENSE="Do as you like.", x__six="code", x__license_py="def f")
     wheel(tmp_path, "cycler", x__METADATA="Name: cycler")
     text = made_of.texts(tmp_path)
     assert re.search(r"six 1\S+, in the pages’ Python\n=+\n\nx/LICENSE\n\nDo as you like\.\n", text)

@@ -185,25 +185,25 @@ def test_the_license_of_a_font_is_named_where_its_package_has_another() -> None:
     for name, font in cut_fonts().items():
         assert "SIL Open Font License" in licenses.said_in_font(font)
         own = "OFL" not in str(metadata.distribution(name).metadata["License"])
-        assert own == (f'font_licence("{name}")' in SOURCE)
+        assert own == (f'font_license("{name}")' in SOURCE)
 
 
 def test_a_row_names_the_package_that_it_asks() -> None:
     row = re.compile(r"^\| .+ \| (\{eval\}`.+`) \| ([\w-]+) \| (\{eval\}`.+`) \|$", re.MULTILINE)
     rows = row.findall(SOURCE)
     assert len(rows) == len(set(licenses.NAMED.findall(SOURCE))) > 10
-    for licence, name, version in rows:
+    for license, name, version in rows:
         asked = f'package("{name}")'
         assert version == f"{{eval}}`{asked}.version`"
-        assert licence in (f"{{eval}}`{asked}.licence`", f'{{eval}}`font_licence("{name}")`')
+        assert license in (f"{{eval}}`{asked}.license`", f'{{eval}}`font_license("{name}")`')
 
 
 def test_the_page_shows_what_is_installed(site: Path) -> None:
     table = parsed(site / "chapters/privacy.html").select("table")[-2]
     for row in table.select("tbody tr"):
-        _, licence, name, version = (cell.get_text(" ", strip=True) for cell in row.select("td"))
+        _, license, name, version = (cell.get_text(" ", strip=True) for cell in row.select("td"))
         assert version.endswith(metadata.version(name.split()[-1]))
-        assert "not said" not in licence
+        assert "not said" not in license
 
 
 def test_the_texts_are_those_of_the_packages(site: Path) -> None:

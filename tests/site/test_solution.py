@@ -187,7 +187,7 @@ def test_the_command_prints_a_refusal_as_one_line_and_fails(
 ) -> None:
     monkeypatch.setattr(solution, "WORK", tmp_path / "my-work")
     monkeypatch.setattr(solution.handouts, "released", lambda _: release / "release")
-    monkeypatch.setattr(solution, "rooms", lambda *_: {})
+    monkeypatch.setattr(solution, "variables", lambda *_: {})
     monkeypatch.setattr(solution, "prepare_kernels", lambda *_: None)
     monkeypatch.setattr("sys.argv", ["solution.py", NAME])
     assert solution.main() == 1

@@ -78,7 +78,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("page-python-parts", made_of.PagePythonParts)
     app.connect("builder-inited", serve_python)
     # After the license texts of the other packages are written, at the default priority of 500.
-    app.connect("builder-inited", add_licences, priority=600)
+    app.connect("builder-inited", add_licenses, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -247,7 +247,7 @@ def serve_python(app: Sphinx) -> None:
         shutil.copyfile(HERE / name, static / name)
 
 
-def add_licences(app: Sphinx) -> None:
+def add_licenses(app: Sphinx) -> None:
     """Append the licenses of Python in the pages to the file with the others."""
     texts, pyodide = Path(app.outdir) / licenses.FILE, files()
     if pyodide is not None and app.builder.format == "html" and texts.is_file():
