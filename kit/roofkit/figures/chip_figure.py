@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from roofkit.figures import chip_marks, chip_tables
 from roofkit.figures.chip_tables import LINKS, MEMORIES, ONE_PEER, SWITCH
+from roofkit.figures.engine.base_figure import Handle
 from roofkit.figures.engine.controls import Choice, Number
-from roofkit.figures.engine.figure import Figure, Handle
+from roofkit.figures.engine.figure import Figure
 from roofkit.figures.options import OWN, bandwidths, names, peaks, with_bf16
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from roofkit.figures import roofs
 from roofkit.figures.engine.axes import LogScale
+from roofkit.figures.engine.base_figure import Handle
 from roofkit.figures.engine.controls import Number, Slider
-from roofkit.figures.engine.figure import Figure, Handle
+from roofkit.figures.engine.figure import Figure
 from roofkit.figures.engine.scene import Mark
 from roofkit.figures.engine.shapes import FAINT, SERIES_COLORS, dot, label, quoted
 from roofkit.figures.options import decades

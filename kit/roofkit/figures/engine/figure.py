@@ -1,196 +1,44 @@
-"""`Figure`: controls, formulas and a scene that follows them."""
+"""`Figure`: a figure that displays itself in a notebook and on a page."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from roofkit.figures.engine.controls import Control, Number, Slider
-from roofkit.figures.engine.expressions import FUNCTIONS, Formula, doubles, evaluate, used_formulas
-from roofkit.figures.engine.expressions import value as value_of
-from roofkit.figures.engine.own_chip import START, with_own
-from roofkit.figures.engine.scene import Mark, drawn
-from rooflib._arguments import one_of
-from rooflib.units import percent, text
+from roofkit.figures.engine.base_figure import BaseFigure
+from roofkit.figures.engine.page import figure_html
+from roofkit.figures.engine.widget import Made, made_for
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import ipywidgets
-
-    from roofkit.figures.engine.widget import Made
 
 PAGE = "ROOFKIT_LIVE"
 """Set this environment variable to "page" and figures show themselves as HTML for a static page."""
 
-STATIC_WIDTH = 400
-"""Pixels: the widest picture that a phone shrinks to its screen and that stays legible."""
-
-
-@dataclass(frozen=True)
-class Handle:
-    """A place in the picture that a reader drags by mouse, finger or arrow keys.
-
-    Attributes
-    ----------
-    name
-        Its label for screen readers.
-    x, y
-        Formulas of its place.
-    moves
-        For a control, or a quantity of the reader's own chip: a formula of the number that belongs
-        to a place, which it knows as `to_x` and `to_y`. A control goes to its nearest position. A
-        quantity makes the chip the reader's own.
-    says
-        The formula of the value that screen readers announce.
-    """
-
-    name: str
-    x: Formula
-    y: Formula
-    moves: Mapping[str, str]
-    says: str
-
-    def as_json(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Figure:
-    """A figure that follows its controls.
-
-    Attributes
-    ----------
-    name, title
-        Its name in the page, and a sentence that says what it shows.
-    controls
-        What the reader moves, in order.
-    given
-        Numbers and tables that no control changes.
-    formulas
-        Expressions that Python and the browser read alike, by name; each may use those above it.
-        If one is called "problem", it is empty or says why a setting makes no sense.
-    numbers
-        The formulas whose values stand below the picture.
-    says
-        The description below the picture; {name} stands for a control, a formula or a number.
-        A formula that chooses between sentences may have such names in them.
-    marks
-        Makes what is drawn, from the back to the front.
-    height
-        A formula: pixels, which may depend on `wide`.
-    handles
-        What a reader can drag.
-    own
-        For each table in `given` that has chips as its keys, the values of the reader's own chip:
-        the name of a quantity in `own_chip.QUANTITIES`, or a table of names and numbers.
-    measures
-        Whether a page's reader can press a button that measures their browser, and so sets what is
-        given.
-    """
-
-    name: str
-    title: str
-    controls: Sequence[Control]
-    given: Mapping[str, Any]
-    formulas: Mapping[str, str]
-    numbers: Sequence[Number]
-    says: str
-    marks: Callable[[], Sequence[Mark]]
-    height: Formula = 300
-    handles: Sequence[Handle] = ()
-    own: Mapping[str, Any] = field(default_factory=dict)
-    measures: bool = False
-
-    def __repr__(self) -> str:
-        return f"<{self.name}: {self.texts()['says']}>"
-
-    @cached_property
-    def scene(self) -> list[Mark]:
-        return list(self.marks())
-
-    def svg(self, *, width: float = STATIC_WIDTH, **settings: Any) -> str:
-        """Draw the picture at these settings, `width` pixels wide."""
-        chosen = self.checked(settings)
-        known = {**self.tables, **chosen, **self.values(**chosen)}
-        svg = drawn(self.scene, known, width, self._height(known, width))
-        return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
-
-    def height_at(self, width: float) -> float:
-        """Return how high the picture is, in pixels, as the controls stand now."""
-        return self._height({**self.tables, **self.settings, **self.values()}, width)
-
-    def _height(self, known: Mapping[str, Any], width: float) -> float:
-        names = {name: doubles(entry) for name, entry in known.items()} | {"wide": doubles(width)}
-        return float(value_of(self.height, FUNCTIONS | names))
-
-    def for_browser(self) -> dict[str, Any]:
-        """Return what the browser draws the picture from, besides the controls and the words."""
-        needed = {
-            "marks": [mark.as_json() for mark in self.scene],
-            "height": self.height,
-            "given": dict(self.given),
-            "formulas": dict(self.formulas),
-            "units": {number.name: number.unit for number in self.numbers},
-            "handles": [handle.as_json() for handle in self.handles],
-        }
-        return needed | {"table": used_formulas(_texts_in(needed))}
-
-    @property
-    def tables(self) -> dict[str, Any]:
-        """What is given, with the reader's own chip as typed into the widget."""
-        made = self.__dict__.get("_widget")
-        return with_own(self.given, self.own, made.own if made else START)
-
-    def with_own(self, **numbers: float) -> Self:
-        """Return the same figure with other numbers for the reader's own chip, in SI units."""
-        added = with_own(self.given, self.own, START | numbers)
-        return dataclasses.replace(self, given=added, own={})
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The values of the widget's controls; before it is shown, their start."""
-        if "_widget" not in self.__dict__:
-            return {control.name: control.start for control in self.controls}
-        return {name: control.value for name, control in self._widget.inputs.items()}
-
-    def values(self, **settings: Any) -> dict[str, Any]:
-        """Compute every formula at these settings; controls left out stay where they are.
-
-        Raises
-        ------
-        ValueError
-            If a control has no such position. The message lists the known ones.
-        """
-        return evaluate(self.formulas, {**self.tables, **self.checked(settings)})
-
-    def texts(self, **settings: Any) -> dict[str, str]:
-        """Return what the figure states at these settings: its numbers by name, and "says"."""
-        chosen = self.checked(settings)
-        values = self.values(**chosen)
-        problem = values.get("problem", "")
-        if problem:
-            return {n.name: "–" for n in self.numbers} | {"says": problem}
-        shown = {n.name: _as_text(values[n.name], _unit(n, values)) for n in self.numbers}
-        words = {name: value for name, value in values.items() if isinstance(value, str)}
-        for control in self.controls:
-            at = chosen[control.name]
-            words[control.name] = text(at, control.unit) if isinstance(control, Slider) else at
-        return shown | {"says": _filled(self.says, words | shown)}
+class Figure(BaseFigure):
+    """A figure that follows its controls; `BaseFigure` lists its attributes."""
 
     def html(self) -> str:
         """Return the figure for a static page: picture, controls, words, and data for the script.
 
         Without a script the reader sees the picture and its text at the start of the controls.
         """
-        from roofkit.figures.engine.page import figure_html
-
         return figure_html(self)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The values of the widget's controls; before it is shown, their start."""
+        if "_widget" not in self.__dict__:
+            return super().settings
+        return {name: control.value for name, control in self._widget.inputs.items()}
+
+    def _own_chip(self) -> Mapping[str, float]:
+        return self._widget.own if "_widget" in self.__dict__ else super()._own_chip()
 
     @property
     def widget(self) -> ipywidgets.VBox:
@@ -199,8 +47,6 @@ class Figure:
 
     @cached_property
     def _widget(self) -> Made:
-        from roofkit.figures.engine.widget import made_for
-
         return made_for(self)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -209,40 +55,3 @@ class Figure:
             shown = self.widget._repr_mimebundle_()
             bundle |= {kind: data for kind, data in shown.items() if "widget" in kind}
         return bundle
-
-    def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a value for every control: from `settings`, or else where it stands."""
-        known = {control.name: control for control in self.controls}
-        for name in settings:
-            one_of("the control", name, known)
-        chosen = {**self.settings, **settings}
-        for name, value in chosen.items():
-            if value not in known[name].options:
-                allowed = ", ".join(map(str, known[name].options))
-                raise ValueError(f"{name} must be one of {allowed}; got {value!r}")
-        return chosen
-
-
-def _unit(number: Number, values: Mapping[str, Any]) -> str:
-    return str(values[number.unit[1:]]) if number.unit.startswith("@") else number.unit
-
-
-def _as_text(value: float, unit: str) -> str:
-    return percent(value) if unit == "%" else text(value, unit)
-
-
-def _filled(sentence: str, words: Mapping[str, str]) -> str:
-    """Replace every {name} in the sentence, also those in the words that replace one."""
-    return re.sub(r"\{(\w+)\}", lambda name: _filled(words[name[1]], words), sentence)
-
-
-def _texts_in(data: Any) -> Iterator[str]:
-    """Yield the strings of nested tables and lists."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, Mapping):
-        for inner in data.values():
-            yield from _texts_in(inner)
-    elif isinstance(data, list):
-        for inner in data:
-            yield from _texts_in(inner)

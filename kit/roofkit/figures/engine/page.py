@@ -10,14 +10,14 @@ from roofkit.figures.engine import measure_form, own_chip
 from roofkit.figures.engine.controls import Slider, Steps, as_html
 
 if TYPE_CHECKING:
-    from roofkit.figures.engine.figure import Figure
+    from roofkit.figures.engine.base_figure import BaseFigure
 
 
 DESK_WIDTH, PHONE_WIDTH = 650, 320
 """Pixels that a picture usually has in a page, in a window of 1280 and of 390 pixels."""
 
 
-def figure_html(figure: Figure) -> str:
+def figure_html(figure: BaseFigure) -> str:
     """Return picture, controls, words, and data for the script."""
     needed = figure.for_browser() | {
         "controls": {c.name: c.options for c in figure.controls},
@@ -45,7 +45,7 @@ def figure_html(figure: Figure) -> str:
     )
 
 
-def picture_and_words(figure: Figure) -> str:
+def picture_and_words(figure: BaseFigure) -> str:
     """Return the picture as it stands now, its numbers, and the description."""
     values, texts = figure.values(), figure.texts()
     numbers = "".join(

@@ -15,7 +15,7 @@ from roofkit.figures.engine.page import picture_and_words
 if TYPE_CHECKING:
     import ipywidgets
 
-    from roofkit.figures.engine.figure import Figure
+    from roofkit.figures.engine.base_figure import BaseFigure
 
 LOOK: dict[str, Any] = {
     "style": {"description_width": "11em"},
@@ -45,7 +45,7 @@ class Made:
     own: dict[str, float]
 
 
-def made_for(figure: Figure) -> Made:
+def made_for(figure: BaseFigure) -> Made:
     """Make the widget of a figure; from then on the figure follows it."""
     import ipywidgets
 
