@@ -314,13 +314,6 @@ def test_a_page_leads_to_its_notebook_and_its_source(published: Book) -> None:
     assert f"Page: {SITE}/chapters/page.html\nSection: \n" in asked["body"][0]
 
 
-def test_the_menus_style_and_script_are_served_without_comments(published: Book) -> None:
-    served = list((published.folder / "_build/html/_static").glob("page-links*"))
-    assert len(served) == 2
-    for path in served:
-        assert not re.search(r"^\s*//|/\*", path.read_text(encoding="utf-8"), re.MULTILINE)
-
-
 def test_a_setting_that_is_no_address_stops_the_build(tmp_path: Path) -> None:
     setting(tmp_path, site="here")
     app = SimpleNamespace(srcdir=tmp_path)

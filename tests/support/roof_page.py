@@ -53,7 +53,7 @@ def opened(
     return page
 
 
-def measured(page: Page, seconds: float = 30) -> Locator:
+def measured(page: Page, seconds: float = 120) -> Locator:
     """Press, and wait until it has measured or refused."""
     page.get_by_role("button", name="Measure this browser", exact=True).click()
     page.locator(f"{MEASURED}:not([data-measured='running'])").wait_for(timeout=1000 * seconds)
