@@ -8,7 +8,7 @@ const rules = {
 };
 
 export default [
-  { ignores: ["**/*.min.js", "**/node_modules/", "kit/roofkit/figures/"] },
+  { ignores: ["**/*.min.js", "**/node_modules/"] },
   js.configs.recommended,
   { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: globals.browser } },
   {
@@ -16,8 +16,8 @@ export default [
     languageOptions: { globals: { ...globals.worker, loadPyodide: "readonly" } },
   },
   {
-    // These form one script, with live.js above them; TypeScript checks the names.
-    files: ["**/browser_roof/*.js"],
+    // The scripts of a folder form one script; TypeScript checks the names.
+    files: ["**/browser/roof/*.js", "**/figures/engine/*.js"],
     rules: { "no-undef": "off", "no-unused-vars": "off" },
   },
   { files: ["**/search-excerpts.js"], languageOptions: { globals: { Search: "readonly" } } },

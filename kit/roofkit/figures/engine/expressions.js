@@ -1,3 +1,4 @@
+// @ts-check
 // Formulas and numbers as text: the twin of expressions.py. A test compares the two.
 
 const SPACE = "\u00a0";

@@ -1,3 +1,4 @@
+// @ts-check
 // Makes a page's figures interactive: native controls on one side, a scene (scene.js, which the
 // build puts before this script) and words that follow them on the other.
 
@@ -172,7 +173,7 @@ async function start(figure) {
   }
   if (fields.length) {
     takeOwn(keptNumbers());
-    ownChip.addEventListener("change", ({ detail }) => {
+    ownChip.addEventListener("change", (/** @type {any} */ { detail }) => {
       takeOwn(detail);
       follow();
     });
@@ -237,7 +238,7 @@ async function start(figure) {
         at.y = value(handle.y, view.names);
         knob.style.transform = `translate(${at.x}px, ${at.y}px)`;
         knob.setAttribute("aria-valuetext", value(handle.says, view.names));
-        knob.setAttribute("aria-valuenow", Math.round(at.x));
+        knob.setAttribute("aria-valuenow", String(Math.round(at.x)));
       },
     };
   });

@@ -1,3 +1,4 @@
+// @ts-check
 // Draws scenes, marks whose places and looks are formulas: the twin of scene.py. The build puts
 // expressions.js before it.
 
