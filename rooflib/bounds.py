@@ -47,7 +47,7 @@ class Bounds:
     flops
         FLOPs of one chip, without those at the roof "vector".
     held, capacity
-        Bytes that the operation holds in HBM at once, and the capacity of the HBM.
+        Bytes that must be in HBM at the same time, and the capacity of the HBM.
     """
 
     times: Mapping[str, Number]
@@ -96,7 +96,7 @@ class Bounds:
 
     @cached_property
     def fits(self) -> bool | NDArray[np.bool_]:
-        """Whether the chip's HBM holds what the operation needs at once."""
+        """Whether the bytes that must be in HBM at the same time fit into it."""
         return self.held <= self.capacity
 
     @property

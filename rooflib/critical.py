@@ -47,8 +47,8 @@ def critical_batch(
 ) -> Number:
     """Return the critical batch of x[B, D] · w[D, F] → out[B, F] on one chip.
 
-    Setting 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes
-    per element, and solving for B:
+    Set 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes per
+    element, and solve for B:
 
         B = R · w · DF ÷ (2DF - R · (x·D + out·F))
 
@@ -64,7 +64,7 @@ def critical_batch(
     read, weight, output, kind = matmul_types(x, w, out, compute)
     D, F = positives(D=D, F=F)
     ridge = as_chip(chip).ridge(kind)
-    # Both sides are divided by DF, so that large sizes don't lose precision.
+    # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
     denominator = 2 - ridge * (read.bytes / F + output.bytes / D)
     return divide(ridge * weight.bytes, larger(denominator, 0.0))
 

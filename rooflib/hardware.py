@@ -101,7 +101,7 @@ class Chip:
     Attributes
     ----------
     name, maker
-        For labels.
+        Names of the chip and of its maker, for labels.
     peaks, vector
         Dense FLOP/s (operations/s for integer types) of the matrix and of the vector units, by
         data type: a name that rooflib knows, or a custom `DType`.

@@ -96,8 +96,8 @@ class Model:
         <Operation decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/B>
 
         FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention` with
-        T = 1 in each layer. Loaded are all weights, but only B rows of the embedding table, and the
-        KV cache of S positions, including the new one. Written are the keys and values of the new
+        T = 1 in each layer. A step loads all weights, but only B rows of the embedding table, and
+        the KV cache of S positions, including the new one. It writes the keys and values of the new
         position, and B rows of logits. Activations stay on the chips. Norms, softmax, rotary
         embeddings and additions are not counted. HBM must hold all weights and the cache.
 

@@ -55,7 +55,7 @@ class Operation:
     sent
         Bytes each chip sends to other chips, one way, by link name.
     resident
-        Bytes each chip must hold at once; None if equal to `loaded + written`.
+        Bytes each chip must hold in HBM at the same time; None if equal to `loaded + written`.
     chips
         Number of chips that share the operation.
     vector, vector_compute
@@ -95,7 +95,7 @@ class Operation:
 
     @property
     def held(self) -> Number:
-        """Bytes of HBM that the operation needs at once."""
+        """Bytes that must be in HBM at the same time."""
         return self.bytes if self.resident is None else self.resident
 
     @property

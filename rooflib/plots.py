@@ -157,7 +157,7 @@ def roofline(
         angle, x = math.atan2(up, across), ends[0] * (ends[1] / ends[0]) ** 0.55
         style |= {"rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center"}
         note = _note(ax, f"{name}: {text(width, 'B/s')}", (x, x * width), (-3, 3), **style)
-        # Try positions along the slope, then on its other side.
+        # Try positions along one side of the slope, then along the other side.
         offsets = [(along, side) for side in (0, -17) for _, along in UP_OR_DOWN]
         labels.append((note, list(Affine2D().rotate(angle).transform(offsets))))
     for i, (name, peak) in enumerate(peaks.items()):
@@ -168,7 +168,7 @@ def roofline(
     leader_style = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
     for name, position in sorted(positions.items(), key=lambda named: named[1], reverse=True):
         ax.plot(*position, "o", color=INK, markersize=6, zorder=4)
-        # No line of the plot lies below the roof to the right.
+        # Below and to the right of a point on the roof there are no lines.
         labels.append(
             (_note(ax, name, position, (8, -12), va="center", arrowprops=leader_style), ANYWHERE)
         )
@@ -212,7 +212,8 @@ def throughput(
     gaps = np.diff(sorted(y[-1] for y in lines.values())) / np.ptp(ax.get_ylim())
     close_together = gaps.size > 0 and gaps.min() < 0.02
     heights = iter(np.linspace(0.72, 0.3, len(lines)))
-    # Lines that end close together are labeled where they are apart, the first to rise highest up.
+    # Lines that end close together are labeled on their rising part, where they are farther apart:
+    # the topmost line at the largest share of its maximum.
     for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
         y, color = lines[name], SERIES[list(lines).index(name) % 5]
         style: dict[str, Any] = {"va": "center", "color": color}

@@ -1,7 +1,7 @@
 """Helpers for learners' notebooks and pages of the book, in addition to `rooflib`.
 
-`roofkit.check` compares a learner's functions with published cases, `roofkit.figures` holds the
-figures that move, and `roofkit.validate` the messages of nbgrader's Validate.
+`roofkit.check` compares a learner's functions with published cases, `roofkit.figures` has the
+interactive figures, and `roofkit.validate` the messages of nbgrader's Validate.
 """
 
 __version__ = "0.3.0"

@@ -16,16 +16,16 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about an exercise for readers who haven't begun it."""
+    """Facts that help readers to choose an exercise."""
 
     title: str  # "Exercise 1: int8 matmul"
-    minutes: int  # for readers who have just read the chapter
+    minutes: int  # time needed by readers who have just read the chapter
     difficulty: str  # one of DIFFICULTIES
-    read_first: str  # a chapter by the stem of its file: "matmul"
+    read_first: str  # the file name of a chapter, without its suffix: "matmul"
 
     @property
     def effort(self) -> str:
-        """The minutes and the difficulty in words."""
+        """Minutes and difficulty in words."""
         if not self.minutes:
             return "minutes and difficulty stand on its page"
         return f"about {self.minutes} minutes, {self.difficulty}"
@@ -34,8 +34,8 @@ class Facts:
 def facts(name: str, course: Path = COURSE) -> Facts:
     """Return the facts of the exercise in exercises/<name>/.
 
-    In a page that was downloaded as a notebook, without the course's files, the facts are empty
-    and `effort` refers to the exercise's page.
+    If the course's files are missing, as for a page downloaded as a notebook, return empty facts,
+    whose `effort` refers to the exercise's page.
     """
     path = course / "exercises" / name / f"{name}.ipynb"
     if not path.exists():

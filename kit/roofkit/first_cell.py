@@ -4,10 +4,11 @@
 def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
     """Import `modules`; where that fails, install the course's packages and try again.
 
-    versions: of each package, the one that the notebook was made with. Their files are taken from
-    the notebook's folder or from the unpacked exercises.zip around it, else from the course's site
-    at the address `site`, "" if unknown.
-    ImportError, shown without a traceback, if neither works: it says what to do.
+    site: address of the course's site; "" if unknown.
+    versions: the version of each package that the notebook was made with.
+    The wheels are taken from the notebook's folder or the unpacked exercises.zip around it, else
+    from the site. If neither works, raise an ImportError that says what to do; it is shown without
+    a traceback.
     """
     import importlib
     import re
@@ -33,7 +34,7 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
         return [int(digits) for digits in re.findall(r"\d+", version)]
 
     files = {name: f"{name}-{version}-py3-none-any.whl" for name, version in versions.items()}
-    # A kernel may run in the folder that an editor was opened on; VS Code names the notebook.
+    # The kernel may run in the editor's folder instead of the notebook's; VS Code sets this name.
     notebook = globals().get("__vsc_ipynb_file__")
     near = [Path.cwd(), *([Path(notebook).parent] if isinstance(notebook, str) else [])]
     below = ("", "wheels", "../wheels", "exercises/wheels")

@@ -14,14 +14,14 @@ from fontTools.ttLib import TTFont
 
 FIELDS = ("License-Expression", "License", "Classifier")
 UNKNOWN = "not said"
-LICENSE_NAME_ID = 13  # of the license description in an OpenType font
+LICENSE_NAME_ID = 13  # name ID of the license description in an OpenType font
 FONTS = (".otf", ".ttf")
 NAMED = re.compile(r"under the (.+?)\.(?:\s|$)")
 
 
 @dataclass(frozen=True)
 class Package:
-    """An installed package, with its license in the words of its author."""
+    """An installed package: its version, and its license as named in its metadata."""
 
     version: str
     license: str
@@ -48,7 +48,7 @@ def license(expression: str, field: str, classifiers: list[str]) -> str:
 
 
 def font_license(name: str) -> str:
-    """Return the license that a package's fonts name, which may differ from the package's.
+    """Return the license named in a package's fonts, which may differ from the package's.
 
     Raise LookupError if the package isn't installed, or none of its fonts names a license.
     """

@@ -5,7 +5,7 @@
     2
 
 Everything is measured with numpy. `run.chip` is a `rooflib.Chip`, so every function of rooflib
-takes it.
+accepts it.
 """
 
 from roofmeter.figures import Figure

@@ -107,7 +107,7 @@ class Figure:
 
     @property
     def share(self) -> float:
-        """Median share of its threads' CPU time that was used."""
+        """Median share of time that its threads were running on a core."""
         return statistics.median(s.own for s in self.samples if not s.disturbed)
 
     @property

@@ -109,8 +109,8 @@ def peak(kind: str, side: int, threads: int) -> Probe:
 def read(store: Floats, pool: ThreadPool) -> Probe:
     """Probe reading: the dot product of an array with itself.
 
-    It loads every byte and writes none. `max` would read, too, but on some processors numpy's loop
-    for it reaches a seventh less bandwidth than C; the dot product of the BLAS reaches as much.
+    It loads every byte and writes none. `max` would do the same, but on some processors numpy's
+    loop for it reaches a seventh less bandwidth than C; the BLAS's dot product equals C.
     """
     parts = split([store], pool.threads)
 
@@ -123,7 +123,7 @@ def read(store: Floats, pool: ThreadPool) -> Probe:
 def update(store: Floats, pool: ThreadPool) -> Probe:
     """Probe updating: the negation of an array in place.
 
-    It loads and writes every byte, without hidden traffic. Multiplying by -1 would do, too, but
+    It loads and writes every byte, without hidden traffic. Multiplying by -1 would do the same, but
     numpy's loop for it reaches a sixth less bandwidth than C.
     """
     parts = split([store], pool.threads)

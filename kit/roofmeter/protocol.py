@@ -69,8 +69,8 @@ def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
     """Measure this machine with numpy: its roofs, and operations of the course.
 
     This takes about a minute on two idle cores. Samples disturbed by other load are dropped and
-    repeated, at once and again at the end. Probes that don't fit into `seconds` are left out and
-    listed in `Run.left_out`; allow more time on a machine that others use now and then.
+    repeated, immediately and again at the end. Probes that don't fit into `seconds` are left out
+    and listed in `Run.left_out`; allow more time on a machine that others use as well.
 
     The peak is the best that numpy's matmul reaches, not the best that the processor could reach.
     The bandwidths are those of reading and of an update in place, which cause no hidden loads.

@@ -46,8 +46,9 @@ class MeasuredOperation:
     ratio, ratios
         Measured time ÷ lower bound: of the best sample; and of the best and the slowest.
     position
-        "above the roof": every sample is faster than the lower bound; "on the roof": the bound
-        lies within the samples; "between the bounds" or "slower than both": the best sample is.
+        "above the roof": every sample is faster than the lower bound; "on the roof": the lower
+        bound is between two samples; "between the bounds" or "slower than both": the position of
+        the best sample.
     reason
         For an operation above the roof: its bytes fit in a cache, or fewer moved than counted.
     """

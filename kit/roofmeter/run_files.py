@@ -38,9 +38,9 @@ FIGURE_FIELDS = (
 
 
 def write(folder: Path, tables: Mapping[str, Mapping[str, Any]], figures: Iterable[Figure]) -> Path:
-    """Write a run's tables and figures to folder/name.toml and folder/name.csv; name: the folder's.
+    """Write a run's tables and figures to a TOML and a CSV file, named like their folder.
 
-    Adds the format version to the table "run". Returns the folder.
+    Add the format version to the table "run". Return the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     figures = tuple(figures)
@@ -63,7 +63,7 @@ def write(folder: Path, tables: Mapping[str, Mapping[str, Any]], figures: Iterab
 def read(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, Figure]]:
     """Return a saved run's tables without the format version, and its figures by key.
 
-    Raises a ValueError if the folder holds no run, the format version differs, the CSV has samples
+    Raise a ValueError if the folder holds no run, the format version differs, the CSV has samples
     of an unknown figure, or the host, the libraries or the protocol are not recorded.
     """
     path = folder / f"{folder.name}.toml"

@@ -1,4 +1,4 @@
-"""Load saved runs, those that come with roofmeter among them."""
+"""Loading of saved runs, including those that come with roofmeter."""
 
 from __future__ import annotations
 

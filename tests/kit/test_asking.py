@@ -1,4 +1,4 @@
-"""How a function is asked: each case once, the first again, and what comes of odd functions."""
+"""Calls of learners' functions: repeated calls, time limits, and parameter lists."""
 
 import functools
 import inspect
@@ -17,7 +17,7 @@ def problems(function, cases=CASES, **options):
     return [answer.problem for answer in ask_all(function, cases, "number", **options)]
 
 
-def test_each_case_is_asked_once_and_the_first_again():
+def test_each_case_is_called_once_and_the_first_case_twice():
     asked = []
 
     def area(B, sides):
@@ -31,7 +31,7 @@ def test_each_case_is_asked_once_and_the_first_again():
     assert list(ask_all(area, [], "number")) == []
 
 
-def test_a_function_that_changes_what_it_is_given_is_caught_by_its_second_answer():
+def test_changed_arguments_are_detected_by_repeating_the_first_call():
     def last(B, sides):
         return sides.pop()
 
@@ -51,8 +51,8 @@ def test_a_function_that_changes_what_it_is_given_is_caught_by_its_second_answer
     assert problems(harmless) == ["", "", ""]
 
 
-def test_a_result_of_the_call_before_is_no_change_of_the_inputs():
-    """Even if the first answer comes again when it is asked a third time."""
+def test_state_kept_between_calls_is_not_reported_as_changed_inputs():
+    """A third call with fresh inputs happens to give the first answer again."""
     known = [2]
 
     def before(B, sides):
@@ -62,7 +62,7 @@ def test_a_result_of_the_call_before_is_no_change_of_the_inputs():
     assert problems(before) == ["", "", "changing"]
 
 
-def test_another_order_is_a_change_of_the_inputs():
+def test_reordering_a_dictionary_counts_as_changing_the_inputs():
     def first(sides):
         found = next(iter(sides))
         sides[found] = sides.pop(found)
@@ -72,7 +72,7 @@ def test_another_order_is_a_change_of_the_inputs():
     assert again.problem == "changed-inputs"
 
 
-def test_a_function_that_remembers_is_caught_by_its_second_answer():
+def test_state_kept_between_calls_is_detected_by_repeating_the_first_call():
     calls = []
 
     def count(B, sides):
@@ -90,7 +90,7 @@ def test_a_function_that_remembers_is_caught_by_its_second_answer():
     assert problems(once, CASES[:1]) == ["", "changing"]
 
 
-def test_without_a_first_value_there_is_nothing_to_ask_again():
+def test_the_first_call_is_not_repeated_if_it_fails():
     calls = []
 
     def area(B, sides):
@@ -110,7 +110,7 @@ def test_without_a_first_value_there_is_nothing_to_ask_again():
         (4, ["", "", "too-late"], 4),
     ],
 )
-def test_each_call_has_a_limit_of_its_own_and_none_follows_a_late_one(late_at, wanted, calls):
+def test_each_call_has_its_own_time_limit_and_a_timeout_stops_further_calls(late_at, wanted, calls):
     limits = []
 
     @contextmanager
@@ -127,12 +127,13 @@ def test_each_call_has_a_limit_of_its_own_and_none_follows_a_late_one(late_at, w
 
 # --- parameter lists ---------------------------------------------------------------------------
 
-WANTED = 2.0 - 2 * 3  # B - D * F at B = 2, D = 2, F = 3, which another order changes
+# B - D * F at B = 2, D = 2, F = 3: swapped arguments would give another result.
+WANTED = 2.0 - 2 * 3
 ASKED = [{"B": 2.0, "D": 2, "F": 3}]
 
 
-def written_as(parameters: str, result: str = "B - D * F"):
-    """A function with this parameter list."""
+def function_with(parameters: str, result: str = "B - D * F"):
+    """Return a function with this parameter list."""
     names: dict[str, object] = {"Callable": object}
     exec(f"def function({parameters}):\n    return {result}", names)
     return names["function"]
@@ -149,28 +150,28 @@ CALLABLE = [
 
 
 @pytest.mark.parametrize("parameters", CALLABLE)
-def test_a_parameter_list_with_the_names_asked_for_counts(parameters: str) -> None:
-    """Also with parameters that take no keyword, which get their values by name all the same."""
-    answers = list(ask_all(written_as(parameters), ASKED, "number"))
+def test_any_parameter_list_with_the_requested_names_is_accepted(parameters: str) -> None:
+    """Positional-only parameters get their values by name as well."""
+    answers = list(ask_all(function_with(parameters), ASKED, "number"))
     assert [(a.problem, a.detail) for a in answers] == [("", ""), ("", "")]
     assert answers[0].value == WANTED
 
 
 @pytest.mark.parametrize("parameters", ["B, /, **rest", "**rest", "B, *, D, **rest"])
-def test_names_may_be_collected_in_a_dictionary(parameters: str) -> None:
+def test_arguments_may_be_collected_in_keyword_arguments(parameters: str) -> None:
     given = {"B": "B", "D": "D", "F": "F"} | {
         n: f"rest['{n}']" for n in "BDF" if n not in parameters
     }
-    function = written_as(parameters, f"{given['B']} - {given['D']} * {given['F']}")
+    function = function_with(parameters, f"{given['B']} - {given['D']} * {given['F']}")
     assert [a.value for a in ask_all(function, ASKED, "number")] == [WANTED, None]
 
 
-def test_a_name_that_takes_no_keyword_may_be_a_keyword_besides() -> None:
-    function = written_as("B, /, D, F, **rest", "B - D * F + len(rest)")
+def test_positional_only_parameters_may_be_combined_with_keyword_arguments() -> None:
+    function = function_with("B, /, D, F, **rest", "B - D * F + len(rest)")
     assert next(ask_all(function, ASKED, "number")).value == WANTED
 
 
-def test_lambdas_partial_functions_methods_and_wrapped_ones_are_asked_alike() -> None:
+def test_lambdas_partials_methods_and_wrapped_functions_can_be_called() -> None:
     class Layer:
         def __call__(self, B, D, F, /):
             return B - D * F
@@ -182,16 +183,16 @@ def test_lambdas_partial_functions_methods_and_wrapped_ones_are_asked_alike() ->
         def static(B, D, F, /):
             return B - D * F
 
-    @functools.wraps(written_as("B, D, F, /"))
+    @functools.wraps(function_with("B, D, F, /"))
     def wrapped(*args, **named):
-        return written_as("B, D, F, /")(*args, **named)
+        return function_with("B, D, F, /")(*args, **named)
 
     functions = [
         lambda B, D, F, /: B - D * F,
         lambda B, /, D, *, F=1: B - D * F,
         functools.partial(lambda scale, B, D, F, /: scale * (B - D * F), 1),
         functools.partial(lambda B, D, F, *, scale: scale * (B - D * F), scale=1),
-        functools.lru_cache(written_as("B, D, F, /")),
+        functools.lru_cache(function_with("B, D, F, /")),
         Layer(),
         Layer().method,
         Layer.static,
@@ -219,15 +220,15 @@ def test_lambdas_partial_functions_methods_and_wrapped_ones_are_asked_alike() ->
         ("B, D, /, f, *rest, g, **more", "B, D, /, f, *rest, g, **more"),
     ],
 )
-def test_another_parameter_list_is_shown_as_it_is_written(parameters: str, takes: str) -> None:
-    answer = next(ask_all(written_as(parameters, "1"), ASKED, "number"))
+def test_a_mismatched_parameter_list_is_quoted_as_written(parameters: str, takes: str) -> None:
+    answer = next(ask_all(function_with(parameters, "1"), ASKED, "number"))
     assert answer.problem == "arguments"
     assert answer.detail == f"B, D, F (yours takes {takes})"
 
 
 @given(st.data())
-def test_no_parameter_list_is_called_different_from_itself(data: st.DataObject) -> None:
-    """Any list of Python's: what can be called with the names counts, else the lists differ."""
+def test_callable_parameter_lists_are_accepted_and_all_others_quoted(data: st.DataObject) -> None:
+    """Holds for every parameter list that Python allows."""
     names = data.draw(st.permutations(["B", "D", "F", "scale", "more"]))
     count = data.draw(st.integers(0, 5))
     ends = sorted(data.draw(st.lists(st.integers(0, count), min_size=2, max_size=2)))
@@ -245,7 +246,7 @@ def test_no_parameter_list_is_called_different_from_itself(data: st.DataObject) 
     listed = str(inspect.Signature(parameters))[1:-1]
     required = {p.name for p in parameters if p.default is inspect.Parameter.empty}
     given = {p.name for p in parameters}
-    answer = next(ask_all(written_as(listed, f"[{', '.join(sorted(given))}]"), ASKED, "numbers"))
+    answer = next(ask_all(function_with(listed, f"[{', '.join(sorted(given))}]"), ASKED, "numbers"))
     if given.issuperset("BDF") and required.issubset("BDF"):
         case = ASKED[0]
         assert answer.value == [case.get(name, 1) for name in sorted(given)]
@@ -263,16 +264,18 @@ def test_no_parameter_list_is_called_different_from_itself(data: st.DataObject) 
         *("sizes, batches, *, ax", "sizes, batches, /, ax"),
     ],
 )
-def test_a_function_that_draws_gets_its_axis_however_it_takes_it(parameters: str) -> None:
+def test_drawing_functions_may_take_the_axes_in_any_position(parameters: str) -> None:
     axis = "axis" if "axis" in parameters else "ax"
-    draw = written_as(parameters, f"{axis}.plot(batches, [sizes[0] * B for B in batches])")
+    draw = function_with(parameters, f"{axis}.plot(batches, [sizes[0] * B for B in batches])")
     (answer, _) = ask_all(draw, [{"sizes": [8], "batches": [1, 2]}], "figure")
     assert answer.problem == ""
     assert answer.value["curves"][0]["y"] == [8, 16]
 
 
 @pytest.mark.parametrize("parameters", ["sizes, batches", "*, axis, sizes, batches", "*ax"])
-def test_a_function_that_takes_no_axis_is_told_so(parameters: str) -> None:
-    answer = next(ask_all(written_as(parameters, "1"), [{"sizes": [8], "batches": [1]}], "figure"))
+def test_a_missing_axes_parameter_is_reported(parameters: str) -> None:
+    answer = next(
+        ask_all(function_with(parameters, "1"), [{"sizes": [8], "batches": [1]}], "figure")
+    )
     assert answer.problem == "arguments"
     assert answer.detail == f"ax, sizes, batches (yours takes {parameters})"

@@ -1,10 +1,10 @@
-"""The labels of axes, in any language and script: an honest one counts, whatever it is written in.
+"""Axis labels in many languages and scripts: correct labels must be accepted in all of them.
 
-Labels are made of a rate, a prefix and a script, so that no list of languages decides. The values
-still have to be right by the scale that the label says.
+Labels are generated from a rate, a prefix and a script, so that the tests don't depend on a list of
+languages. The values must still be right in the scale that the label names.
 """
 
-# ruff: noqa: RUF001 (letters that look like Latin ones are what this is about)
+# ruff: noqa: RUF001 (these tests need letters that look like Latin ones)
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from roofkit.check.plot_reading.scripts import romanized
 PEAK = 1.97e14
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 WORDS = {"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15}
-# How a prefix, FLOP and a second are written in a script: by the letters of k M G T P.
+# For each script: the letters for the prefixes k M G T P, the word for FLOP, words for a second.
 SCRIPTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "latin": ("kMGTP", "FLOP", ("s", "sec", "second")),
     "cyrillic": ("кМГТП", "ФЛОП", ("с", "сек", "секунду")),
@@ -89,7 +89,7 @@ NUMBERS = [
     *(("十億 FLOP/s", 1e9), ("تريليون FLOP/s", 1e12), ("ล้านล้าน FLOP/s", 1e12)),
     *(("FLOP/ms", 1e3), ("FLOP/µs", 1e6), ("FLOP/μs", 1e6), ("GFLOP/ns", 1e18), ("ФЛОП/мкс", 1e6)),
 ]
-# Operations per second in words of many languages: no scale is said.
+# "Operations per second" in many languages, without a scale.
 IN_WORDS = [
     *("operations per second", "floating-point operations/s", "computations each second"),
     *("FLOP par seconde", "Operationen pro Sekunde", "Gleitkommaoperationen je Sekunde"),
@@ -129,7 +129,7 @@ IN_WORDS = [
 
 
 def read(label: str, values: list[float], ticks: list[Any] | None = None) -> tuple[Any, str]:
-    """What is read off a curve that goes up to `values`, with this label."""
+    """Return what `reading` finds in a figure with these values under this y label."""
     curve = {"x": [1, 2, 3], "y": values, "axes": 0, "seen": True, "legend": ["64"], "texts": []}
     y = {"label": label, "ticks": ticks or [], "offset": ""}
     seen = {"curves": [curve], "legend": True, "axes": [{"x": {"label": "B"}, "y": y}]}
@@ -146,7 +146,7 @@ def scaled(scale: float) -> list[float]:
     return [value / scale for value in RIGHT]
 
 
-def test_an_honest_unit_counts_in_any_script() -> None:
+def test_correct_units_are_accepted_in_any_script() -> None:
     expected = (pytest.approx(RIGHT), "")
     lost = [
         (label, found)
@@ -156,7 +156,7 @@ def test_an_honest_unit_counts_in_any_script() -> None:
     assert lost == []
 
 
-def test_a_wrong_prefix_is_found_in_any_script() -> None:
+def test_wrong_prefixes_are_detected_in_any_script() -> None:
     prefixes = itertools.cycle(PREFIXES.values())
     missed = []
     for label, scale in UNITS:
@@ -167,26 +167,26 @@ def test_a_wrong_prefix_is_found_in_any_script() -> None:
     assert missed == []
 
 
-def test_a_unit_in_any_script_has_one_scale() -> None:
+def test_units_have_exactly_one_scale_in_any_script() -> None:
     found = [(label, rate_scales(label)) for label, _ in UNITS]
     assert found == [(label, ((scale,), "")) for label, scale in UNITS]
 
 
 @pytest.mark.parametrize("label", IN_WORDS)
-def test_a_rate_in_words_counts_in_any_language(label: str) -> None:
+def test_rates_in_words_are_accepted_in_any_language(label: str) -> None:
     assert read(label, RIGHT) == (pytest.approx(RIGHT), "")
 
 
 @pytest.mark.parametrize("label", [*IN_WORDS, "FLOP/s", "ТФЛОП/с"])
-def test_values_that_are_wrong_by_no_scale_are_found_under_any_label(label: str) -> None:
-    """Whatever a label leaves open: a factor of two, or another shape, is none of its scales."""
+def test_no_label_makes_wrong_values_right(label: str) -> None:
+    """A factor of two, or a differently shaped curve, fits none of the scales a label may mean."""
     for wrong in ([value * 2 for value in RIGHT], [RIGHT[0], RIGHT[0], RIGHT[2]]):
         found, _ = read(label, wrong)
         assert found != pytest.approx(RIGHT, rel=0.01)
 
 
 @pytest.mark.parametrize(("label", "scale"), [("100 ТФЛОП/с", 1e12), ("100 Т", 1e12)])
-def test_ticks_say_their_unit_in_any_script(label: str, scale: float) -> None:
+def test_units_on_ticks_are_read_in_any_script(label: str, scale: float) -> None:
     axis = "" if "ФЛОП" in label else "ФЛОП/с"
     assert read(axis, RIGHT, [[100 * scale, label]]) == (pytest.approx(RIGHT), "")
 
@@ -209,7 +209,7 @@ def test_ticks_say_their_unit_in_any_script(label: str, scale: float) -> None:
         *((label, "figure-unit") for label in ("m/s", "y", "Y axis", "123", "?", "log10 of bytes")),
     ],
 )
-def test_what_is_known_to_be_no_rate_is_refused(label: str, problem: str) -> None:
+def test_labels_of_other_quantities_are_refused(label: str, problem: str) -> None:
     assert rate_scales(label)[1] == problem
     assert read(label, RIGHT)[1] == problem
 
@@ -226,18 +226,18 @@ def test_what_is_known_to_be_no_rate_is_refused(label: str, problem: str) -> Non
         *("גודל אצווה", "मात्रा", "ขนาดชุด", "ზომა", "Ｂ", "同时处理的样本数", "批大小", "묶음 크기"),
     ],
 )
-def test_the_batch_may_be_named_in_any_language(label: str) -> None:
+def test_the_batch_is_accepted_in_any_language(label: str) -> None:
     assert names_batch(label)
 
 
 @pytest.mark.parametrize(
     "label", ["Laufzeit", "Zeit", "temps", "tiempo", "D", "F", "d", "times", "running time"]
 )
-def test_no_time_and_no_width_is_the_batch(label: str) -> None:
+def test_times_and_widths_are_not_accepted_as_the_batch(label: str) -> None:
     assert not names_batch(label)
 
 
-def test_a_logarithm_may_be_written_as_in_russian() -> None:
+def test_the_russian_abbreviation_of_logarithm_is_understood() -> None:
     assert read("lg ФЛОП/с", [13.0, 13.5, 14.0])[0] == pytest.approx([1e13, 10**13.5, 1e14])
 
 
@@ -245,13 +245,13 @@ def test_a_logarithm_may_be_written_as_in_russian() -> None:
     st.sampled_from([words for words in IN_WORDS if "flop" not in romanized(words).lower()]),
     st.sampled_from(UNITS),
 )
-def test_words_beside_a_unit_change_nothing(words: str, unit: tuple[str, float]) -> None:
+def test_words_next_to_a_unit_do_not_change_its_scale(words: str, unit: tuple[str, float]) -> None:
     label, scale = unit
     assert rate_scales(f"{words} ({label})") == ((scale,), "")
 
 
 @given(st.text(max_size=40))
-def test_no_text_does_harm(text: str) -> None:
+def test_any_text_can_be_parsed_as_a_label(text: str) -> None:
     factors, problem = rate_scales(text)
     assert problem in {"", "figure-rate", "figure-unit"}
     assert all(factor > 0 for factor in (*factors, *scales(text)))

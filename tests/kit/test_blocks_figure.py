@@ -1,4 +1,4 @@
-"""The blocks figure: numbers are rooflib's, and all sides have one scale."""
+"""The blocks figure: numbers match rooflib, and all sides are drawn to one scale."""
 
 import math
 import random
@@ -46,7 +46,7 @@ def length(shape: ElementTree.Element) -> float:
 
 
 @pytest.mark.parametrize("at", SETTINGS)
-def test_numbers_are_rooflibs(at: dict[str, object]) -> None:
+def test_numbers_match_rooflib(at: dict[str, object]) -> None:
     B, D, F, chip = at["B"], at["D"], at["F"], rl.chip(at["chip"])
     op = rl.matmul(B, D, F)
     bound = rl.bound(op, chip)
@@ -73,7 +73,7 @@ def test_uses_match_a_loop() -> None:
         uses["x"][b, d] += 1
         uses["w"][d, f] += 1
         uses["out"][b, f] += 1
-    # A product is two FLOPs and an element two bytes, so an array's own FLOP/byte is its uses.
+    # A product is two FLOPs and an element two bytes, so an array's FLOP/byte equals its uses.
     for name, counted in uses.items():
         alone = 2 * B * D * F / (2 * counted.size)
         assert (counted == alone).all()
@@ -83,7 +83,7 @@ def test_uses_match_a_loop() -> None:
 
 @pytest.mark.parametrize("width", [300, 700])
 @pytest.mark.parametrize("at", SETTINGS[:10])
-def test_all_sides_have_one_scale(at: dict[str, float], width: float) -> None:
+def test_all_sides_are_drawn_to_one_scale(at: dict[str, float], width: float) -> None:
     found = marks(width, **at)
     bar = length(found["bar"][0])
     (words,) = [w for w in words_drawn(width, at) if "to scale" in w]
@@ -91,7 +91,7 @@ def test_all_sides_have_one_scale(at: dict[str, float], width: float) -> None:
     true = {"x": ("D", "B"), "w": ("F", "D"), "out": ("F", "B")}
     for name, (across, down) in true.items():
         (drawn,) = found[name]
-        # Places and the bar's length are rounded to a hundredth of a pixel.
+        # Positions and the bar's length are rounded to a hundredth of a pixel.
         for key, side in (("width", across), ("height", down)):
             assert number(drawn, key) == pytest.approx(at[side] * pixel, rel=2e-3, abs=0.011)
         assert number(drawn, "x") + number(drawn, "width") <= width
@@ -116,7 +116,7 @@ def words_drawn(width: float, at: dict[str, float]) -> list[str]:
         ("out", {"x": "D", "w": "D"}, {}),
     ],
 )
-def test_the_followed_element_meets_as_many_elements_as_its_uses(
+def test_the_highlighted_element_meets_as_many_elements_as_its_uses(
     one: str, meets: dict[str, str], adds: dict[str, str]
 ) -> None:
     at = {"B": 1024, "D": 2048, "F": 4096}
@@ -132,7 +132,7 @@ def test_the_followed_element_meets_as_many_elements_as_its_uses(
 
 
 @pytest.mark.parametrize("at", SETTINGS)
-def test_dots_and_ridge_share_one_scale_of_intensity(
+def test_dots_and_ridge_share_one_intensity_axis(
     at: dict[str, object],
 ) -> None:
     found = marks(400, **at)
@@ -142,11 +142,11 @@ def test_dots_and_ridge_share_one_scale_of_intensity(
     places = {name: number(found[f"row-{name}"][0], "cx") for name in true}
     places["ridge"] = number(found["ridge"][0], "x1")
     true["ridge"] = rl.chip(at["chip"]).ridge()
-    # Pixels per factor of ten, and the place of 1, from the two ends of the axis.
+    # Compute pixels per decade and the position of 1 from the two ends of the axis.
     each, one = 380 / 5, 10 + 380 * math.log10(2) / 5
     for name, place in places.items():
         assert place == pytest.approx(one + each * math.log10(true[name]), abs=0.02), name
-    # The side of the ridge decides what binds.
+    # Compute-bound if the dot is right of the ridge.
     compute = rl.bound(op, rl.chip(at["chip"])).binding == "compute"
     assert (places["intensity"] >= places["ridge"]) is compute
 

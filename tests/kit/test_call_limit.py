@@ -1,4 +1,4 @@
-"""A call that takes too long is stopped, whatever it catches and wherever it runs."""
+"""Time limits of calls: they stop any code, in any thread, and restore what they change."""
 
 import signal
 import threading
@@ -50,18 +50,18 @@ def way(request, monkeypatch):
 
 @pytest.mark.parametrize("work", [compute, swallow, go_on, fail_instead])
 @pytest.mark.parametrize("limits", [(SHORT, 60), (60, SHORT)], ids=["computing", "clock"])
-def test_a_call_is_stopped_whatever_it_catches(work, limits, way):
+def test_timeouts_stop_calls_that_catch_all_exceptions(work, limits, way):
     answer = ask(lambda: work(), {}, "number", lambda: limited(*limits))
     assert answer.problem == "too-late"
-    sum(range(10_000))  # nothing is left that would be raised later
+    sum(range(10_000))  # no pending exception may be raised later
 
 
-def test_a_call_that_only_waits_is_stopped_by_the_clock():
+def test_the_wall_clock_limit_stops_a_waiting_call():
     with pytest.raises(TooLate), limited(60, SHORT):
         threading.Event().wait(60)
 
 
-def test_a_call_in_another_thread_is_stopped_too():
+def test_calls_in_other_threads_are_stopped():
     said = []
 
     def elsewhere():
@@ -73,7 +73,7 @@ def test_a_call_in_another_thread_is_stopped_too():
     assert said == ["too-late"]
 
 
-def test_a_call_in_time_leaves_everything_as_it_was(way):
+def test_signal_handler_and_timers_are_restored_after_a_call(way):
     mine = lambda number, frame: None  # noqa: E731
     before = signal.signal(signal.SIGALRM, mine)
     try:
@@ -86,13 +86,13 @@ def test_a_call_in_time_leaves_everything_as_it_was(way):
         signal.signal(signal.SIGALRM, before)
 
 
-def test_errors_and_interrupts_of_the_call_pass(way):
+def test_errors_and_interrupts_of_the_call_propagate(way):
     for error in (ValueError, KeyboardInterrupt):
         with pytest.raises(error), limited(60, 60):
             raise error
 
 
-def test_a_python_without_threads_has_no_limit(monkeypatch):
+def test_calls_have_no_limit_without_signals_and_threads(monkeypatch):
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 
@@ -103,7 +103,7 @@ def test_a_python_without_threads_has_no_limit(monkeypatch):
     assert value == 3
 
 
-def test_the_learner_gets_as_much_as_grading_gives():
+def test_learners_get_the_time_limits_of_grading():
     assert TIME_LIMITS.call == call_limit.CALL_SECONDS
     assert TIME_LIMITS.call_wall == call_limit.CALL_WALL_SECONDS
 
@@ -119,7 +119,7 @@ DATA = {
 }
 
 
-def test_the_check_says_that_it_stopped_a_call(monkeypatch):
+def test_the_check_reports_a_timeout_with_its_limits(monkeypatch):
     calls = []
 
     def area(B):
@@ -135,7 +135,7 @@ def test_the_check_says_that_it_stopped_a_call(monkeypatch):
     assert calls == [2]
 
 
-def test_an_interrupt_is_shown_in_one_line_and_stays_one():
+def test_an_interrupt_is_shown_in_one_line_and_stays_a_keyboard_interrupt():
     def area(B):
         raise KeyboardInterrupt
 
@@ -146,7 +146,7 @@ def test_an_interrupt_is_shown_in_one_line_and_stays_one():
     assert stopped.value._render_traceback_() == ["area: the check was interrupted."]
 
 
-def test_a_call_that_was_begun_long_ago_does_not_count(way):
+def test_time_before_the_call_does_not_count(way):
     end = time.process_time() + 3 * SHORT
     while time.process_time() < end:
         pass

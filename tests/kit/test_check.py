@@ -1,4 +1,4 @@
-"""What a learner reads after a check: plain sentences for everything that a function may do."""
+"""Messages of a check to the learner, for everything that a function may do."""
 
 import itertools
 import math
@@ -39,13 +39,13 @@ def check(part: str, function: object, data: dict) -> None:
 
 
 def words(function: object, data: dict = DATA) -> str:
-    """What the check says about a function that is not right."""
+    """Return the message of a failed check, with whitespace collapsed."""
     with pytest.raises(CheckFailed) as failure:
         check("part", function, data)
     return " ".join(str(failure.value).split())
 
 
-def test_a_right_function_is_told_what_was_checked_and_what_was_not(capsys):
+def test_a_passed_check_states_what_it_covers(capsys):
     check("part", lambda B, D: B * D, DATA)
     said = " ".join(capsys.readouterr().out.split())
     assert "part: right for 2 published cases." in said
@@ -66,7 +66,7 @@ def test_a_right_function_is_told_what_was_checked_and_what_was_not(capsys):
         lambda B, D, extra=1: B * D * extra,
     ],
 )
-def test_a_value_counts_however_it_is_made(area, capsys):
+def test_any_number_type_and_parameter_style_is_accepted(area, capsys):
     check("part", area, DATA)
     assert "right" in capsys.readouterr().out
 
@@ -79,7 +79,7 @@ def test_a_misconception_is_named_with_a_place_to_read_and_without_the_answer():
     assert not re.search(r"\b(8|3000|3,000|1003)\b", said)
 
 
-def test_a_misconception_that_explains_only_the_wrong_values_is_named_too():
+def test_a_misconception_needs_to_explain_only_the_wrong_values():
     said = words(lambda B, D: B * D if B == 2 else 1500)
     assert "Half is left out." in said
     assert "1 of 2" in said
@@ -113,18 +113,18 @@ def test_a_misconception_that_explains_only_the_wrong_values_is_named_too():
         (lambda B, D: B * D if B == 2 else 7, "For B = 3, D = 1,000 you returned 7, which is not"),
     ],
 )
-def test_each_mishap_has_a_sentence_of_its_own(function, sentence):
+def test_each_problem_is_reported_with_its_message(function, sentence):
     assert sentence in words(function)
 
 
-def test_a_function_that_is_still_to_be_written_is_not_an_error():
+def test_an_unwritten_function_is_not_reported_as_an_error():
     def area(B, D):
         raise NotImplementedError
 
     assert "The function is still to be written." in words(area)
 
 
-def test_leaving_the_process_is_reported_and_not_done():
+def test_exiting_is_prevented_and_reported():
     def area(B, D):
         raise SystemExit("bye")
 
@@ -150,12 +150,12 @@ def test_leaving_the_process_is_reported_and_not_done():
         ({8, 2}, "in the form asked for: a set. Return a pair of numbers: a tuple, a list or"),
     ],
 )
-def test_a_pair_must_be_a_pair(value, sentence):
+def test_anything_but_a_pair_is_refused_where_a_pair_is_expected(value, sentence):
     assert sentence in words(lambda B, D: value, PAIR)
 
 
 @pytest.mark.parametrize("make", [list, tuple, set, frozenset, np.array, dict.fromkeys])
-def test_names_count_in_any_order_and_container(make, capsys):
+def test_names_are_accepted_in_any_order_and_container(make, capsys):
     check("part", lambda B, D: make(["b", "a"]), NAMES)
     assert "right" in capsys.readouterr().out
 
@@ -170,11 +170,11 @@ def test_names_count_in_any_order_and_container(make, capsys):
         (["a"], "For B = 2, D = 4 you returned a, which is not it. Some names are missing."),
     ],
 )
-def test_names_must_be_names(value, sentence):
+def test_wrong_or_invalid_names_are_reported(value, sentence):
     assert sentence in words(lambda B, D: value, NAMES)
 
 
-def test_nothing_that_a_function_does_to_its_arguments_stays():
+def test_changed_arguments_do_not_reach_other_cases():
     seen = []
 
     def area(B, D, sides):
@@ -185,10 +185,10 @@ def test_nothing_that_a_function_does_to_its_arguments_stays():
     cases = [{"B": 2, "D": 4, "sides": [0]}] * 2
     data = DATA | {"cases": literal(cases), "expected": [8, 8], "misconceptions": []}
     check("part", area, data)
-    assert seen == [[0], [0], [0, 1]]  # the last time, with the list of the first
+    assert seen == [[0], [0], [0, 1]]  # the repeated call gets the first call's list
 
 
-def test_an_interrupt_by_the_learner_goes_through():
+def test_a_keyboard_interrupt_propagates():
     def area(B, D):
         raise KeyboardInterrupt
 
@@ -196,18 +196,18 @@ def test_an_interrupt_by_the_learner_goes_through():
         check("part", area, DATA)
 
 
-def test_a_jupyter_notebook_shows_the_sentences_and_no_traceback():
+def test_jupyter_shows_a_failed_check_without_a_traceback():
     failure = CheckFailed("first line\nsecond line")
     assert failure._render_traceback_() == ["first line", "second line"]
 
 
-def test_without_data_the_check_says_where_they_are():
+def test_a_check_without_data_names_the_cell_to_run():
     with pytest.raises(CheckFailed, match=r"(?s)Run the cell of the released .* `cases\(`"):
         check_part("unheard of", print)
 
 
 @pytest.mark.parametrize("data", ["", "abc", pack(DATA)[:-8], pack(DATA).swapcase()])
-def test_changed_data_are_noticed(data):
+def test_corrupted_data_is_detected(data):
     with pytest.raises(CheckFailed, match="the data of this check were changed"):
         cases(data)
 
@@ -279,7 +279,7 @@ def by_arrow(ax, sizes, batches):
 
 
 def by_far_arrow(ax, sizes, batches):
-    # Each text lies nearer to the other curve than to the one that its arrow points at.
+    # Each text is closer to the other curve than to the one that its arrow points at.
     for size, away in zip(sizes, (400, -400), strict=True):
         ax.semilogx(batches, rate(size, batches))
         point = (batches[50], rate(size, batches)[50])
@@ -300,7 +300,7 @@ def by_pyplot(ax, sizes, batches):
 @pytest.mark.parametrize(
     "draw", [plotted, by_scatter, by_legend_of_its_own, by_text, by_arrow, by_far_arrow, by_pyplot]
 )
-def test_a_figure_counts_by_what_it_shows(draw, capsys):
+def test_readable_figures_are_accepted_in_any_style(draw, capsys):
     check("figure", draw, figure_data())
     assert "figure: right for the published case." in capsys.readouterr().out
 
@@ -364,7 +364,7 @@ def swapped(ax, sizes, batches):
         (legend_too_early, "The legend is empty: call `ax.legend()` after the curves are drawn"),
     ],
 )
-def test_what_a_figure_lacks_is_said(draw, sentence):
+def test_each_defect_of_a_figure_is_reported(draw, sentence):
     assert sentence in words(draw, figure_data())
 
 
@@ -402,7 +402,7 @@ def up_to_the_last_but_one(ax, sizes, batches):
 
 
 def dipped(first, last):
-    """Right but for the batches from `first` to `last`, at which the curves fall by a tenth."""
+    """Return a function that draws curves 10% too low from batch `first` to `last`."""
 
     def draw(ax, sizes, batches):
         dip = np.where((batches >= first) & (batches <= last), 0.9, 1)
@@ -431,22 +431,22 @@ def dipped(first, last):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_a_figure_is_looked_at_everywhere(draw, sentence):
+def test_defects_of_single_curves_and_batches_are_found(draw, sentence):
     assert sentence in words(draw, figure_data())
 
 
 @pytest.mark.parametrize(("count", "places"), [(1, 1), (2, 2), (10, 8), (100, 34), (1000, 41)])
-def test_a_curve_is_compared_at_places_spread_evenly_over_a_logarithmic_axis(count, places):
+def test_compared_batches_are_evenly_spaced_on_a_log_scale(count, places):
     found = looked_at(range(count))
     assert (found[0], found[-1]) == (0, count - 1)
     assert len(found) == places
     gaps = np.diff(np.log(found + 1.0))
     assert (gaps > 0).all()
-    # No wider than the first two batches lie apart, and than a 47th of the whole axis.
+    # No gap exceeds both the first gap, log 2, and 1/47 of the axis (with 1% for rounding).
     assert gaps.size == 0 or gaps.max() <= max(math.log(2), 1.01 * math.log(count) / 47)
 
 
-def test_of_two_curves_for_one_size_the_longer_is_read(capsys):
+def test_the_longer_of_two_curves_for_one_size_is_read(capsys):
     def draw(ax, sizes, batches):
         plotted(ax, sizes, batches)
         for size in sizes:
@@ -489,7 +489,7 @@ def test_a_curve_may_be_drawn_from_right_to_left_and_with_gaps(capsys):
         ("1k", 1000, False),
     ],
 )
-def test_a_size_is_recognised_as_people_write_it(text, size, named):
+def test_common_spellings_of_a_size_are_recognized(text, size, named):
     seen = {"curves": [{"x": [1, 2], "y": [1, 2], "texts": [text]}], "legend": True}
     seen |= {"xlabel": "B", "ylabel": "FLOP/s"}
     _, problem = reading(seen, {"sizes": [size], "batches": [1, 2]})
@@ -512,12 +512,12 @@ def test_a_size_is_recognised_as_people_write_it(text, size, named):
         (r"$\mathrm{GFLOP/s}$", 1e9),
     ],
 )
-def test_the_unit_of_an_axis_is_read(label, factor):
+def test_axis_units_are_parsed(label, factor):
     assert scale(label) == (factor, True)
 
 
 @pytest.mark.parametrize("label", ["", "throughput", "option", "bytes/s"])
-def test_no_unit_is_read_where_there_is_none(label):
+def test_labels_without_a_rate_have_no_unit(label):
     assert scale(label) == (1, False)
 
 
@@ -548,7 +548,7 @@ def test_no_unit_is_read_where_there_is_none(label):
         ({"a": 1}, [1], False),
     ],
 )
-def test_values_are_compared_with_one_percent_of_tolerance(value, expected, equal):
+def test_values_are_compared_by_shape_and_within_the_tolerance(value, expected, equal):
     assert same(value, expected, 0.01) is equal
 
 
@@ -589,13 +589,13 @@ SENTENCES = {
 }
 
 
-def test_each_sentence_is_that_of_its_own_problem():
+def test_each_problem_has_a_distinct_message():
     assert SENTENCES.keys() == PROBLEMS.keys()
     for key, part in SENTENCES.items():
         assert [other for other, sentence in PROBLEMS.items() if part in sentence] == [key]
 
 
-def test_the_misconception_with_all_the_values_is_named_before_one_with_the_wrong_ones():
+def test_a_misconception_that_explains_all_values_takes_precedence():
     some = {"key": "some", "says": "Some.", "read": "here", "values": [8, 1003]}
     every = {"key": "all", "says": "All.", "read": "there", "values": [8, 1003]}
     loose, other = some | {"values": [1, 1003]}, every | {"values": [2, 1003]}
@@ -615,13 +615,13 @@ TWINS = [
 ]
 
 
-def test_of_misconceptions_with_the_same_values_all_are_named():
+def test_all_misconceptions_with_the_same_values_are_named():
     said = words(lambda B, D: B + D, DATA | {"misconceptions": TWINS})
     assert "Either: One. Or: Two. Read: here; there." in said
     assert "Three." not in said
 
 
-def test_a_right_earlier_function_excludes_a_cause_in_what_calls_it():
+def test_a_correct_earlier_part_rules_out_its_misconception_in_callers():
     names = {}
     exec("def floor(B, D): return B * D\ndef whole(B, D): return floor(B, D) and B + D", names)
     exec("def alone(B, D): return B + D", names)
@@ -635,11 +635,11 @@ def test_a_right_earlier_function_excludes_a_cause_in_what_calls_it():
     assert "Either" not in said()
     assert "Two. Read: there." in said()
     assert "Either: One. Or: Two." in said("alone")
-    exec("def floor(B, D): return B + D", names)  # and not checked again
+    exec("def floor(B, D): return B + D", names)  # changed after its check
     assert "Either: One. Or: Two." in said()
 
 
-def test_what_the_function_was_given_is_for_the_learner_alone():
+def test_arguments_are_quoted_only_to_the_learner():
     def area(B, D):
         raise ValueError(f"B is {B}")
 
@@ -650,7 +650,7 @@ def test_what_the_function_was_given_is_for_the_learner_alone():
         assert sentence == f"The function stopped with {said}"
 
 
-def test_a_figure_leaves_no_figure_open():
+def test_figures_are_closed_after_reading():
     import matplotlib.pyplot as plt
 
     before = plt.get_fignums()
@@ -659,15 +659,15 @@ def test_a_figure_leaves_no_figure_open():
     assert plt.get_fignums() == before
 
 
-def test_no_line_is_cut_off_by_nbgrader_validate():
+def test_lines_fit_the_width_of_nbgrader_validate():
     wide = DATA | {"ranges": dict.fromkeys("ABCDEFG", "a whole number from 2 to 9")}
     with pytest.raises(CheckFailed) as failure:
         check("part", None, wide)
     assert max(map(len, str(failure.value).splitlines())) <= 80
 
 
-def test_an_error_is_said_with_its_line_in_the_cell():
-    # As a kernel compiles a cell: under a name of its own, whatever module it calls.
+def test_errors_name_the_function_and_its_line_in_the_cell():
+    # ipykernel compiles each cell under a file name like this one.
     names = {}
     source = "def bytes_moved(B, D, F):\n    return int('no number')\n"
     exec(compile(source, "/tmp/ipykernel_7/1.py", "exec"), names)
@@ -677,8 +677,8 @@ def test_an_error_is_said_with_its_line_in_the_cell():
 
 
 @pytest.mark.parametrize("kind", ["[{}]", "{{{}}}", "{{1: {}}}", "sum({})"])
-def test_an_error_within_a_comprehension_names_the_function_around_it(kind):
-    # Where Python makes a function of a comprehension, as 3.11 does, and where it does not.
+def test_errors_in_comprehensions_name_the_enclosing_function(kind):
+    # Python 3.11 runs each comprehension in its own frame; 3.12 inlines most of them.
     names = {}
     body = kind.format("int('no number') for _ in range(B)")
     source = f"def bytes_moved(B, D, F):\n    return {body}\n"

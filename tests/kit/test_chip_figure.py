@@ -1,4 +1,4 @@
-"""Widths, areas and words of the chip figure are those of the catalog's chips."""
+"""The chip figure: widths, areas and texts match the catalog's chips."""
 
 import math
 import re
@@ -51,7 +51,7 @@ def scale(svg: str) -> float:
 
 
 @pytest.mark.parametrize("name", CHIPS)
-def test_numbers_are_rooflibs(name: str) -> None:
+def test_numbers_match_rooflib(name: str) -> None:
     at, values, texts = rl.chip(name), PICTURE.values(chip=name), PICTURE.texts(chip=name)
     peer = at.links[0]
     assert values["ceiling"] == at.peak("bf16")
@@ -158,7 +158,7 @@ def test_the_readers_own_chip_is_drawn_to_the_scale_of_the_key(
     assert hbm[2] == pytest.approx(made.bandwidth * per, abs=HUNDREDTH)
     assert link[2] == pytest.approx(made.links[0].bandwidth * per, abs=HUNDREDTH)
     assert scale(svg) == pytest.approx(per, abs=HUNDREDTH / 1e12)
-    # Whatever is typed, everything stays inside the picture.
+    # Everything stays inside the picture for any typed numbers.
     assert memory[1] >= 0
     assert max(x + w for x, _, w, _ in (hbm, link, memory)) <= 400
     # Unknown parts are left out.
@@ -176,7 +176,7 @@ def test_the_edge_of_the_hbm_connection_can_be_dragged(name: str) -> None:
     (road,) = boxes(PICTURE.svg(width=400, chip=name), "road-hbm")
     edge = value(handle.x, names)
     assert edge == pytest.approx(road[0] + road[2], abs=2 * HUNDREDTH)
-    # The edge stays where it is dropped; the rest of the chip is unchanged.
+    # The edge stays where it was dropped; the rest of the chip is unchanged.
     to = 16 + 100.0
     moved = {q: value(f, names | {"to_x": to, "to_y": 0.0}) for q, f in handle.moves.items()}
     at = rl.chip(name)

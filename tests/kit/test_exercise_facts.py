@@ -1,4 +1,4 @@
-"""The facts of an exercise: where they are read, and which are refused."""
+"""The facts of an exercise: where they come from, and which are invalid."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ def notebook(**told: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_every_exercise_tells_its_facts(name: str) -> None:
+def test_every_exercise_has_all_facts(name: str) -> None:
     known = facts(name)
     assert known.title == exercises.source(name).cells[0].source.splitlines()[0].removeprefix("# ")
     assert 10 <= known.minutes <= 90
@@ -28,13 +28,13 @@ def test_every_exercise_tells_its_facts(name: str) -> None:
     assert set(exercises.source(name).metadata.exercise) == set(TOLD)
 
 
-def test_facts_are_those_of_the_metadata_and_the_title() -> None:
+def test_facts_come_from_the_metadata_and_the_title() -> None:
     found = of_notebook(notebook())
     assert found == Facts("Exercise 9: a test", 40, "easy", "matmul")
     assert found.effort == "about 40 minutes, easy"
 
 
-def test_a_released_notebook_has_its_text_as_one_string() -> None:
+def test_facts_are_read_from_sources_that_are_one_string() -> None:
     released = notebook()
     released["cells"][0]["source"] = "".join(released["cells"][0]["source"])
     assert of_notebook(released) == of_notebook(notebook())
@@ -53,7 +53,7 @@ def test_a_released_notebook_has_its_text_as_one_string() -> None:
         ({"read_first": "../matmul"}, "read_first is '../matmul', not the name of a chapter"),
     ],
 )
-def test_a_fact_that_is_odd_is_named(told: dict[str, Any], words: str) -> None:
+def test_invalid_facts_are_named_in_the_error(told: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=f"^Exercise 9: a test: {words}$"):
         of_notebook(notebook(**told))
 
@@ -63,11 +63,11 @@ def test_a_notebook_without_facts_is_refused() -> None:
         of_notebook({"cells": notebook()["cells"], "metadata": {}})
 
 
-def test_away_from_the_course_a_page_still_runs(tmp_path: Path) -> None:
+def test_facts_are_empty_without_the_course_files(tmp_path: Path) -> None:
     assert facts("int8-matmul", tmp_path).effort == "minutes and difficulty stand on its page"
 
 
-def test_a_chapter_is_named_by_its_first_heading(tmp_path: Path) -> None:
+def test_chapter_titles_come_from_the_first_heading(tmp_path: Path) -> None:
     assert chapter_title("matmul") == "Matrix multiplication"
     (tmp_path / "chapters").mkdir()
     (tmp_path / "chapters" / "empty.md").write_text("## No title\n")

@@ -1,4 +1,4 @@
-"""What a reader takes from a figure: a library of figures, right and wrong, and single words."""
+"""Reading of figures: a library of right and wrong ones, single labels, and hostile facts."""
 
 import contextlib
 import copy
@@ -32,7 +32,7 @@ matplotlib.use("agg")
 EXERCISE = "roofline-plot"
 (PART,) = [part for part in load(EXERCISE).parts if part.kind == "figure"]
 LIBRARY = figures()
-# What grading reads as "The values could not be read."
+# Exceptions that grading reports as "The values could not be read."
 READ_AS_UNREADABLE = (
     ArithmeticError,
     AttributeError,
@@ -46,7 +46,7 @@ each = pytest.mark.parametrize("drawn", [pytest.param(f, id=f.name) for f in LIB
 
 @functools.cache
 def cases(seed: int | None) -> Cases:
-    """The published case, or a course's hidden ones."""
+    """Return the published case, or the hidden cases of the course with this seed."""
     return published(EXERCISE, PART) if seed is None else hidden(EXERCISE, PART, str(seed))
 
 
@@ -57,13 +57,13 @@ def verdict(drawn: LibraryFigure, known: Cases) -> Verdict:
     )
 
 
-def test_the_library_is_large() -> None:
+def test_the_library_has_enough_right_and_wrong_figures() -> None:
     assert sum(figure.is_right for figure in LIBRARY) >= 25
     assert sum(not figure.is_right for figure in LIBRARY) >= 25
 
 
-# Every figure for the published case; every third for a course's hidden ones as well, unless all
-# courses are tried, below.
+# Every figure runs with the published case, and every third also with the hidden cases of one
+# course. The long test below tries all figures in 60 courses.
 SEEDS = [
     pytest.param(seed, drawn, id=f"{seed}-{drawn.name}")
     for seed, library in ((None, LIBRARY), (1, LIBRARY[::3]))
@@ -72,7 +72,9 @@ SEEDS = [
 
 
 @pytest.mark.parametrize(("seed", "drawn"), SEEDS)
-def test_a_figure_counts_if_a_reader_can_read_it(drawn: LibraryFigure, seed: int | None) -> None:
+def test_right_figures_pass_and_wrong_ones_fail_for_the_expected_reason(
+    drawn: LibraryFigure, seed: int | None
+) -> None:
     found = verdict(drawn, cases(seed))
     assert found.passed == drawn.is_right, found
     if not drawn.is_right:
@@ -83,13 +85,13 @@ def test_a_figure_counts_if_a_reader_can_read_it(drawn: LibraryFigure, seed: int
 
 @pytest.mark.long
 @each
-def test_a_figure_counts_alike_in_every_course(drawn: LibraryFigure) -> None:
+def test_the_verdict_on_a_figure_is_the_same_in_every_course(drawn: LibraryFigure) -> None:
     for seed in range(60):
         found = verdict(drawn, cases(seed))
         assert (found.passed, found.cause) == (drawn.is_right, drawn.expected or ""), seed
 
 
-# --- words -------------------------------------------------------------------------------------
+# --- labels and ticks --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -146,7 +148,7 @@ def test_a_figure_counts_alike_in_every_course(drawn: LibraryFigure) -> None:
         ("EFLOP/s", 1e18),
     ],
 )
-def test_a_rate_of_operations_is_read_in_any_usual_spelling(label: str, factor: float) -> None:
+def test_common_spellings_of_flop_rates_are_parsed(label: str, factor: float) -> None:
     assert vertical(label) == (factor, "")
 
 
@@ -172,7 +174,7 @@ def test_a_rate_of_operations_is_read_in_any_usual_spelling(label: str, factor: 
         ("floppy disks per second", "figure-unit"),
     ],
 )
-def test_no_other_quantity_is_taken_for_a_rate(label: str, problem: str) -> None:
+def test_other_quantities_are_not_accepted_as_flop_rates(label: str, problem: str) -> None:
     assert vertical(label) == (1, problem)
 
 
@@ -202,7 +204,7 @@ def test_no_other_quantity_is_taken_for_a_rate(label: str, problem: str) -> None
         *("batch (log scale)", "batch size of the matrix multiplication", "حجم الدفعة"),
     ],
 )
-def test_a_label_may_name_the_batch_in_any_language(label: str) -> None:
+def test_batch_labels_are_accepted_in_any_language(label: str) -> None:
     assert names_batch(label)
 
 
@@ -215,7 +217,7 @@ def test_a_label_may_name_the_batch_in_any_language(label: str) -> None:
         *("bandwidth (GB/s)", "batch (bytes)"),
     ],
 )
-def test_a_label_that_names_another_quantity_is_not_the_batch(label: str) -> None:
+def test_labels_of_other_quantities_are_not_accepted_as_the_batch(label: str) -> None:
     assert names_batch(label) is False
 
 
@@ -236,7 +238,7 @@ def test_a_label_that_names_another_quantity_is_not_the_batch(label: str) -> Non
         *((text, None) for text in ("2^4096", "0.4096", "4096,5", "", "large")),
     ],
 )
-def test_a_size_is_read_as_people_write_it(text: str, size: int | None) -> None:
+def test_common_spellings_of_a_size_are_parsed(text: str, size: int | None) -> None:
     assert named_size(text, [1536, 1024, 4096]) == size
 
 
@@ -272,20 +274,20 @@ def axis(*ticks: tuple[float, str], offset: str = "") -> dict[str, Any]:
         (axis((1e14, "1"), (2e14, "7"), (3e14, "2000")), (1, 1, False)),
     ],
 )
-def test_ticks_say_in_which_scale_the_data_are(
+def test_the_data_scale_is_read_from_the_ticks(
     seen: dict[str, Any], scale: tuple[float, float, bool]
 ) -> None:
     assert shown_scale(seen) == pytest.approx(scale)
 
 
-# --- facts, read by nobody's rules ------------------------------------------------------------
+# --- facts about figures, and malformed facts -------------------------------------------------
 
 
 def seen(draw: Callable[..., None], **case: Any) -> dict[str, Any]:
     return facts(draw, {"sizes": [1024, 4096], "batches": [1, 2, 3], **case})
 
 
-def test_a_text_belongs_to_the_line_that_it_stands_on_and_not_to_the_nearest_corner() -> None:
+def test_a_text_names_the_nearest_line_not_the_nearest_vertex() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot([0, 100], [0, 100])
         ax.plot([0, 49, 100], [100, 60, 100])
@@ -297,7 +299,7 @@ def test_a_text_belongs_to_the_line_that_it_stands_on_and_not_to_the_nearest_cor
 
 
 @pytest.mark.parametrize("texts", [1, 2])
-def test_a_text_where_two_curves_meet_is_told_by_the_other_one(texts: int) -> None:
+def test_a_text_between_two_curves_names_the_one_left_over(texts: int) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [1, 2, 3], "k")
         ax.plot(batches, [1, 4, 6], "k")
@@ -315,7 +317,7 @@ def test_a_text_where_two_curves_meet_is_told_by_the_other_one(texts: int) -> No
 
 
 @pytest.mark.parametrize("direction", [1, -1], ids=["left to right", "right to left"])
-def test_where_a_curve_steps_the_end_that_was_drawn_last_counts(direction: int) -> None:
+def test_at_a_step_the_last_drawn_value_counts(direction: int) -> None:
     batches = list(range(1, 41))
 
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
@@ -331,7 +333,7 @@ def test_where_a_curve_steps_the_end_that_was_drawn_last_counts(direction: int) 
     assert {value % 10 for value in values["1024"]} == {1 if direction == 1 else 0}
 
 
-def test_points_name_the_line_that_they_lie_on() -> None:
+def test_labeled_points_name_the_line_they_lie_on() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         for size, heights in zip(sizes, ([1, 2, 3], [4, 8, 15]), strict=True):
             ax.plot(batches, heights, "k")
@@ -355,8 +357,8 @@ def test_points_of_two_sizes_do_not_name_a_line() -> None:
     assert reading(seen(draw), case)[1] == "figure-range"
 
 
-# What patterns are known to take long over: long runs, many beginnings, characters that stand for
-# many others, and anything at all.
+# Inputs that slow down regular expressions: long runs, many possible starts, characters that NFKC
+# expands to many others; and random text.
 PIECES = ("x", " ", "10", "10 ", "10^", "(", "{", "\\frac{", "\\mathrm{", "/ (", "per ", "flop")
 RUNS = st.builds(
     operator.mul,
@@ -371,13 +373,13 @@ LABELS = TEXTS | st.none() | st.floats() | st.lists(st.text(), max_size=3)
 
 @given(LABELS)
 @settings(deadline=None)
-def test_of_a_text_without_end_only_the_beginning_is_read(text: object) -> None:
+def test_long_texts_are_truncated(text: object) -> None:
     assert len(plain_text(text)) <= 300
 
 
 @given(LABELS, st.lists(st.tuples(st.floats(allow_nan=False), LABELS), max_size=3))
 @settings(deadline=None)
-def test_words_without_end_and_without_sense_are_read_all_the_same(
+def test_long_and_meaningless_texts_are_parsed_without_errors(
     text: object, ticks: list[tuple[float, object]]
 ) -> None:
     factor, problem = vertical(text)
@@ -390,8 +392,8 @@ def test_words_without_end_and_without_sense_are_read_all_the_same(
     assert prefix >= 1
 
 
-def test_no_more_texts_are_read_than_a_figure_has() -> None:
-    """However many curves and texts there are: the patterns are tried on so many, and no more."""
+def test_the_number_of_parsed_texts_is_bounded() -> None:
+    """The bound holds for any number of curves and texts."""
     read = []
     many = {"x": [1, 2], "y": [1, 2], "axes": 0, "seen": True, "same_look": True}
     many |= {
@@ -410,7 +412,7 @@ def test_no_more_texts_are_read_than_a_figure_has() -> None:
     assert 0 < len(read) < 20_000
 
 
-def test_what_is_seen_is_plain_data() -> None:
+def test_figure_facts_are_json_data() -> None:
     for drawn in LIBRARY:
         if drawn.name in {"right_twin", "right_line_collection", "right_points", "right_arrows"}:
             found = facts(drawn.function, cases(None).inputs[0])
@@ -437,7 +439,7 @@ ODD = (
 
 
 def places(whole: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths to all values inside a value."""
+    """Yield the paths to all values inside nested dictionaries and lists."""
     keys = (
         whole if isinstance(whole, dict) else range(len(whole)) if isinstance(whole, list) else ()
     )
@@ -447,7 +449,7 @@ def places(whole: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
-def test_facts_that_are_anything_do_no_harm(path: tuple[Any, ...]) -> None:
+def test_malformed_facts_raise_only_expected_errors(path: tuple[Any, ...]) -> None:
     assert reading(WHOLE, {"sizes": [9], "batches": [1, 2]}) == ({"9": [1, 2]}, "")
     for odd in ODD:
         changed = copy.deepcopy(WHOLE)

@@ -1,6 +1,6 @@
-"""The first cell of a notebook that may be alone: what it installs, from where, and what it says.
+"""First cell of a downloaded notebook: what it installs, from where, and its messages.
 
-The packages here are invented, and nothing is installed: what pip would do is played.
+The packages are fictitious and nothing is installed: `subprocess.run` is replaced by a fake pip.
 """
 
 import importlib
@@ -23,26 +23,27 @@ Pip = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The notebook's folder; what lies in installed/ can be imported, and is forgotten after."""
+    """Return the notebook's folder; modules in installed/ are importable during the test."""
     (tmp_path / "notebook folder").mkdir()
     (tmp_path / "installed").mkdir()
     monkeypatch.chdir(tmp_path / "notebook folder")
     monkeypatch.syspath_prepend(tmp_path / "installed")
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # else an old one of the same second
+    # Bytecode caches compare modification times in seconds, so a stale one could be loaded.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(subprocess, "run", unexpected)
     loaded = dict(sys.modules)
     yield tmp_path / "notebook folder"
     for name in [name for name in sys.modules if name.startswith("alone")]:
         del sys.modules[name]
-    sys.modules.update(loaded)  # a cell forgets an old rooflib, and others here go on with it
+    sys.modules.update(loaded)  # the cell may have unloaded rooflib, which other tests use
 
 
 def unexpected(command: list[str], **_: object) -> None:
-    raise AssertionError(f"nothing was to be run: {command}")
+    raise AssertionError(f"unexpected command: {command}")
 
 
 def put(folder: Path, lib: str = "0.2.0", kit: str = "0.3.1") -> None:
-    """Install the packages in these versions."""
+    """Make the packages importable in these versions."""
     installed = folder.parent / "installed"
     (installed / "alonelib.py").write_text(f'__version__ = "{lib}"\n')
     (installed / "alonekit").mkdir(exist_ok=True)
@@ -51,7 +52,7 @@ def put(folder: Path, lib: str = "0.2.0", kit: str = "0.3.1") -> None:
 
 
 def pip(monkeypatch: pytest.MonkeyPatch, does: Callable[[], None], error: str = "") -> list[str]:
-    """Have pip do this when it is called; the words of its command."""
+    """Replace pip by `does`; return the list that receives the words of its command."""
     words: list[str] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
@@ -66,12 +67,12 @@ def pip(monkeypatch: pytest.MonkeyPatch, does: Callable[[], None], error: str = 
 def said(site: str = "", *modules: str) -> str:
     with pytest.raises(ImportError) as caught:
         set_up_notebook(site, NEEDED, *(modules or MODULES))
-    # A notebook shows the message alone.
+    # A notebook shows only the message, without a traceback.
     assert caught.value._render_traceback_() == str(caught.value).splitlines()
     return str(caught.value)
 
 
-def test_where_all_is_there_nothing_is_done_or_said(folder: Path, capsys) -> None:
+def test_nothing_happens_if_all_modules_can_be_imported(folder: Path, capsys) -> None:
     put(folder)
     set_up_notebook("https://example.org", NEEDED, *MODULES)
     versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
@@ -79,7 +80,7 @@ def test_where_all_is_there_nothing_is_done_or_said(folder: Path, capsys) -> Non
     assert capsys.readouterr() == ("", "")
 
 
-def test_without_files_and_address_it_says_what_to_do(folder: Path) -> None:
+def test_without_wheels_and_site_the_message_says_what_to_download(folder: Path) -> None:
     words = said()
     assert words.startswith("No module named 'alonelib'. This notebook needs two packages")
     for needed in (*FILES, '"Working on the exercises"', str(folder), "html.baseurl"):
@@ -87,14 +88,16 @@ def test_without_files_and_address_it_says_what_to_do(folder: Path) -> None:
     assert max(len(line) for line in words.splitlines() if str(folder) not in line) <= 100
 
 
-def test_one_missing_module_is_enough(folder: Path) -> None:
+def test_a_single_missing_module_triggers_the_installation(folder: Path) -> None:
     put(folder)
     (folder.parent / "installed" / "alonekit" / "check.py").unlink()
     assert said().startswith("No module named 'alonekit.check'")
 
 
 @pytest.mark.parametrize("site", ["https://example.org/book", "https://example.org/book/"])
-def test_it_installs_both_from_the_site(folder: Path, monkeypatch, capsys, site: str) -> None:
+def test_both_packages_are_installed_from_the_site(
+    folder: Path, monkeypatch, capsys, site: str
+) -> None:
     words = pip(monkeypatch, lambda: put(folder))
     set_up_notebook(site, NEEDED, *MODULES)
     assert words[:3] == [sys.executable, "-m", "pip"]
@@ -106,30 +109,32 @@ def test_it_installs_both_from_the_site(folder: Path, monkeypatch, capsys, site:
     assert last == "Both are installed."
 
 
-def test_files_beside_the_notebook_go_before_the_site(folder: Path, monkeypatch) -> None:
+def test_wheels_next_to_the_notebook_take_precedence_over_the_site(
+    folder: Path, monkeypatch
+) -> None:
     words = pip(monkeypatch, lambda: put(folder))
     for file in FILES:
         (folder / file).touch()
     set_up_notebook("https://example.org", NEEDED, *MODULES)
-    # As an address, in which the space of the folder's name is written otherwise.
+    # The URI escapes the space in the folder's name.
     assert words[-2:] == [
         f"{name} @ {(folder / file).as_uri()}" for name, file in zip(NEEDED, FILES, strict=True)
     ]
     assert "notebook%20folder" in words[-1]
 
 
-def test_one_file_beside_the_notebook_is_not_enough(folder: Path) -> None:
+def test_a_single_wheel_next_to_the_notebook_is_ignored(folder: Path) -> None:
     (folder / FILES[0]).touch()
     assert FILES[1] in said()
 
 
-def test_a_file_of_another_version_is_not_taken(folder: Path) -> None:
+def test_wheels_of_other_versions_are_ignored(folder: Path) -> None:
     for name in NEEDED:
         (folder / f"{name}-0.1.0-py3-none-any.whl").touch()
     assert "Download" in said()
 
 
-def test_figures_that_move_bring_what_they_need(monkeypatch) -> None:
+def test_importing_figures_installs_their_extra_dependencies(monkeypatch) -> None:
     versions = {"rooflib": "99.0", "roofkit": "99.0"}
     words = pip(monkeypatch, lambda: None)
     with pytest.raises(ImportError):
@@ -141,19 +146,19 @@ def test_figures_that_move_bring_what_they_need(monkeypatch) -> None:
     assert words[-1].startswith("roofkit @ ")
 
 
-def test_what_pip_says_when_it_fails_is_shown(monkeypatch) -> None:
+def test_errors_of_pip_are_shown(monkeypatch) -> None:
     pip(monkeypatch, lambda: None, "ERROR: no such host\n")
     words = said("https://example.org")
     assert words == "They could not be installed. pip said:\nERROR: no such host"
 
 
-def test_a_kernel_that_does_not_see_what_was_installed_is_to_be_restarted(monkeypatch) -> None:
+def test_a_restart_is_requested_if_installed_modules_are_not_found(monkeypatch) -> None:
     pip(monkeypatch, lambda: None)
     words = said("https://example.org")
     assert words.startswith("No module named 'alonelib', though both are installed: restart")
 
 
-def test_an_old_version_that_was_loaded_is_forgotten(folder: Path, monkeypatch) -> None:
+def test_an_old_version_is_unloaded_after_installation(folder: Path, monkeypatch) -> None:
     put(folder, lib="0.1.0")
     (folder.parent / "installed" / "alonekit" / "check.py").unlink()
     pip(monkeypatch, lambda: put(folder))
@@ -162,7 +167,7 @@ def test_an_old_version_that_was_loaded_is_forgotten(folder: Path, monkeypatch) 
 
 
 @pytest.mark.parametrize(("found", "is_older"), [("0.1.9", True), ("0.10.0", False), ("1", False)])
-def test_an_older_version_is_named_and_left_alone(
+def test_an_older_version_is_reported_but_not_updated(
     folder: Path, capsys, found: str, is_older: bool
 ) -> None:
     put(folder, lib=found)
@@ -176,7 +181,7 @@ def test_an_older_version_is_named_and_left_alone(
     ]
 
 
-def test_an_older_version_without_an_address_is_downloaded_first(folder: Path, capsys) -> None:
+def test_without_a_site_the_update_hint_starts_with_a_download(folder: Path, capsys) -> None:
     put(folder, kit="0.3.0")
     set_up_notebook("", NEEDED, *MODULES)
     lines = capsys.readouterr().out.splitlines()
@@ -187,8 +192,8 @@ def test_an_older_version_without_an_address_is_downloaded_first(folder: Path, c
     ]
 
 
-def test_folders_are_looked_at_anew_once_pip_has_run(folder: Path, monkeypatch) -> None:
-    # Python may hold a listing of a folder that was changed within the same second.
+def test_import_caches_are_invalidated_after_pip_has_run(folder: Path, monkeypatch) -> None:
+    # Python's cached folder listing may be stale if the folder changed within the same second.
     steps: list[str] = []
     monkeypatch.setattr(importlib, "invalidate_caches", lambda: steps.append("anew"))
     pip(monkeypatch, lambda: steps.append("pip") or put(folder))
@@ -197,7 +202,7 @@ def test_folders_are_looked_at_anew_once_pip_has_run(folder: Path, monkeypatch) 
 
 
 @pytest.mark.parametrize("wheels", ["wheels", "../wheels", "exercises/wheels"])
-def test_files_of_the_unpacked_archive_go_before_the_site(
+def test_wheels_of_the_unpacked_archive_take_precedence_over_the_site(
     folder: Path, monkeypatch, wheels: str
 ) -> None:
     words = pip(monkeypatch, lambda: put(folder))
@@ -211,9 +216,7 @@ def test_files_of_the_unpacked_archive_go_before_the_site(
     ]
 
 
-def test_in_vs_code_the_notebooks_own_folder_counts_wherever_it_is_run(
-    folder: Path, monkeypatch
-) -> None:
+def test_in_vs_code_wheels_are_found_relative_to_the_notebook(folder: Path, monkeypatch) -> None:
     words = pip(monkeypatch, lambda: put(folder))
     unpacked = folder / "somewhere" / "else"
     (unpacked / "wheels").mkdir(parents=True)
@@ -225,7 +228,7 @@ def test_in_vs_code_the_notebooks_own_folder_counts_wherever_it_is_run(
     assert words[-1] == f"alonekit @ {(unpacked / 'wheels' / FILES[1]).as_uri()}"
 
 
-def test_one_file_here_and_one_there_are_not_enough(folder: Path) -> None:
+def test_both_wheels_must_be_in_the_same_folder(folder: Path) -> None:
     (folder / "wheels").mkdir()
     (folder / FILES[0]).touch()
     (folder / "wheels" / FILES[1]).touch()

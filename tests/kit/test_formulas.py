@@ -1,4 +1,4 @@
-"""Every formula of formulas.toml is rooflib's, in Python and in a browser."""
+"""Formulas of formulas.toml give the same results as rooflib, in Python and in a browser."""
 
 import functools
 import random
@@ -61,7 +61,7 @@ class Draw(random.Random):
         return times, rl.bound(rl.operation(flops, moved, sent={LINK: sent}), chip)
 
     def sharded(self) -> tuple[dict[str, Any], rl.Operation]:
-        """Return the arguments of a sharded matmul, and what they give."""
+        """Return the arguments of a sharded matmul, and the operation."""
         N, split = self.chips(), self.choice(SPLITS)
         sizes = {name: N * self.size() for name in SPLITS}
         op = sharded_matmul(sizes["B"], sizes["D"], sizes["F"], N, split=split)
@@ -72,7 +72,7 @@ class Draw(random.Random):
 
 
 class Decode:
-    """A random decode step, and the weights and bytes of which it consists."""
+    """A random decode step, with its weights and bytes."""
 
     def __init__(self, draw: Draw) -> None:
         self.model = m = draw.choice([model for model in models() if not model.tied])
@@ -176,14 +176,14 @@ def ring_steps(draw: Draw) -> tuple[Arguments, Any]:
 
 
 def passes(draw: Draw) -> tuple[Arguments, Any]:
-    """How many ring passes there are: each sends N - 1 messages."""
+    """Draw a split, and the number of ring passes it needs: each sends N - 1 messages."""
     given, op = draw.sharded()
     (hops,) = op.hops.values()
     return [given["split"]], hops / (given["N"] - 1)
 
 
 def part(draw: Draw) -> tuple[Arguments, Any]:
-    """A dimension's part: that of FLOPs is a chip's, whichever dimension is split."""
+    """Draw arguments of `part`: a dimension's size on each chip, a fraction if it is split."""
     given, op = draw.sharded()
     dimension = draw.choice(SPLITS)
     others = [given[name] for name in SPLITS if name not in (dimension, given["split"])]
@@ -203,7 +203,7 @@ def sharded_sent(draw: Draw) -> tuple[Arguments, Any]:
 def decode(
     arguments: str, expected: Callable[[Decode], float], draw: Draw
 ) -> tuple[Arguments, Any]:
-    """Draw arguments, named as in Decode or Model, and what they should give."""
+    """Draw arguments, named as in Decode or Model, and the expected result."""
     step = draw.decode()
     found = [getattr(step if hasattr(step, n) else step.model, n) for n in arguments.split()]
     return found, expected(step)
@@ -258,16 +258,16 @@ def points(name: str) -> list[tuple[Arguments, Any]]:
 def agree(found: Any, expected: Any) -> bool:
     if isinstance(expected, str):
         return bool(found == expected)
-    # A difference of nearly equal numbers, as in idle, is as exact as these are.
+    # A difference of nearly equal numbers, as in `idle`, is only as exact as its operands.
     return bool(found == pytest.approx(float(expected), rel=1e-9, abs=1e-12))
 
 
-def test_the_table_has_an_oracle_for_every_formula() -> None:
+def test_every_formula_has_a_rooflib_counterpart() -> None:
     assert {re.match(r"\w+", head)[0] for head in TABLE} == set(ORACLES)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_a_formula_gives_what_rooflib_gives(name: str) -> None:
+def test_formulas_agree_with_rooflib(name: str) -> None:
     formula = getattr(FUNCTIONS["rl"], name)
     for arguments, expected in points(name):
         with np.errstate(divide="ignore"):
@@ -284,7 +284,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_a_browser_computes_the_same(page: Page, name: str) -> None:
+def test_formulas_agree_between_python_and_javascript(page: Page, name: str) -> None:
     drawn = points(name)
     table = used_formulas([f"rl.{name}"])
     call = "([table, name, all]) => all.map((given) => fromTable(table)[name](...given))"

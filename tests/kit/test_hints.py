@@ -1,4 +1,4 @@
-"""What is said about values that no known misconception gives: it leads, and does not tell."""
+"""Hints about wrong values that match no known misconception: they must not reveal the answer."""
 
 import math
 import re
@@ -38,7 +38,7 @@ def turned(turn):
 
 
 def words(function, data=DATA, part="area", fresh=True):
-    """What the check says, on one line."""
+    """Return the message of a failed check on one line."""
     if fresh:
         part = f"{part}-{next(counter)}"
     cases(pack({part: data}))
@@ -92,7 +92,7 @@ PREFIX = "Slips that do this: a prefix such as milli, kilo"
         (lambda y: y**2, "which is not it."),
     ],
 )
-def test_the_kind_of_slip_is_named(turn, said):
+def test_hints_name_the_kind_of_slip_but_no_right_value(turn, said):
     told = words(turned(turn))
     assert said in told
     for value in RIGHT:
@@ -102,36 +102,36 @@ def test_the_kind_of_slip_is_named(turn, said):
 
 
 @pytest.mark.parametrize("factor", [2, 8, 100, 1000, 1024, 1024**3, 1.024, 10, 3, 7.5, 2e9])
-def test_what_is_said_about_a_factor_does_not_tell_its_direction_or_size(factor):
+def test_hints_about_a_factor_hide_its_direction_and_size(factor):
     larger, smaller = ([(right * way, right) for right in RIGHT] for way in (factor, 1 / factor))
     assert slip(larger, []) == slip(smaller, [])
     assert not re.search(r"\d|larger|smaller|too much|too little", slip(larger, []))
 
 
-def test_factors_without_a_name_are_all_one():
+def test_all_unknown_factors_get_the_same_hint():
     said = {slip([(right * way, right) for right in RIGHT], []) for way in (3, 5, 0.7, 1 / 3, 11)}
     assert len(said) == 1
 
 
-def test_numbers_whose_product_is_too_large_for_a_float_are_compared_all_the_same():
+def test_products_that_overflow_a_float_raise_no_error():
     assert slip([(10**300 + 1, 10**12), (10**200 + 7, 10**120)], []) == ""
 
 
-def test_one_number_alone_is_off_by_some_factor_always_so_only_a_known_one_is_named():
+def test_for_a_single_number_only_known_factors_are_named():
     assert slip([(3.0, 1.7)], [1.0]) == ""
     assert slip([(1 / 1.7, 1.7)], [1.0]) == "The ratio is upside down."
     assert slip([(1.7 * 16, 1.7)], [1.0]) == ""
     assert "is off by a simple factor. Slips" in slip([(1700.0, 1.7)], [1.0])
-    # Two percent of tolerance would make everything a simple factor.
+    # With a tolerance of 2% almost every ratio would be a simple factor.
     assert "factor" not in slip([(2.01, 1.0)], [7.0])
 
 
-def test_zero_in_some_cases_is_something_else_than_zero_everywhere():
+def test_zeros_in_some_cases_suggest_integer_division():
     assert slip([(0, 0.5)], [2.0]).startswith("The function gives 0 there. Is something divided")
     assert slip([(0, 0.5), (0, 3.0)], [2.0]).startswith("The function gives 0 there.")
 
 
-def test_a_number_that_comes_again_where_another_is_right_is_said_so():
+def test_repeated_numbers_for_different_cases_are_reported():
     said = "The function gives one number for cases that differ."
     assert slip([(412.5, 177.3)], [412.5, 9.1]).startswith(said)
     assert slip([(412.5, 177.3), (412.5, 206.1)], [9.1]).startswith(said)
@@ -140,40 +140,40 @@ def test_a_number_that_comes_again_where_another_is_right_is_said_so():
     assert said not in slip([(412.5, 177.3), (412.5, 177.3)], [9.1])  # one case, in fact
 
 
-def test_infinite_and_finite_the_wrong_way_round_is_said_so():
+def test_swapped_finite_and_infinite_values_are_reported():
     said = slip([(math.inf, 2.5), (17.5, math.inf)], [])
     assert "a finite one where the answer is infinite." in said
     assert slip([(math.inf, 2.5), (17.5, 3.0)], []) == ""
 
 
-def test_whole_numbers_may_be_rounded_or_limits():
+def test_small_integers_may_be_rounded_or_limits():
     doubt = "or limits stand for the exact values"
     assert doubt in slip([(2, 1.995), (1, 1.17)], [1.0])
     assert doubt not in slip([(125, 125.4), (310, 310.2)], [])
 
 
-def test_an_amount_is_the_same_for_all_and_does_not_vanish():
+def test_an_offset_must_be_equal_for_several_finite_numbers():
     assert "amount" in slip([(0.0, 1.0), (0.72, 1.72)], [])
     assert "amount" not in slip([(0.0, 1.0), (0.71, 1.72)], [])
     assert "amount" not in slip([(0.7, 1.7)], [])
     assert "amount" not in slip([(3.1, math.inf), (2.1, 4.1)], [])
 
 
-def test_about_a_factor_is_close_to_it():
+def test_a_nearly_constant_factor_must_be_within_two_percent():
     said = "off by nearly the same factor"
     assert said in slip([(21.8, 2.18019e-5), (84.5, 8.44686e-5)], [])
     assert said not in slip([(22.8, 2.18019e-5), (84.5, 8.44686e-5)], [])
 
 
 @pytest.mark.parametrize("wrong", [None, "inf", math.nan])
-def test_where_the_answer_is_infinite_the_question_is_pointed_to(wrong):
+def test_invalid_values_for_infinite_answers_refer_to_the_question(wrong):
     data = DATA | {"expected": [*RIGHT[:2], math.inf]}
     said = words(lambda B, D: wrong if B == 11 else right(B, D), data)
     assert "The question says what to return where the answer is not finite." in said
     assert "not finite" not in words(lambda B, D: wrong)
 
 
-def test_what_is_right_wherever_it_is_finite_is_said_so():
+def test_functions_that_fail_only_for_infinite_answers_are_told_so():
     data = DATA | {"expected": [*RIGHT[:2], math.inf]}
     for wrong in (0, -4.0, 10**9):
         said = words(lambda B, D, wrong=wrong: wrong if B == 11 else right(B, D), data)
@@ -191,7 +191,7 @@ def test_what_is_right_wherever_it_is_finite_is_said_so():
         lambda y: float(f"{y:.1e}"),
     ],
 )
-def test_rounding_is_not_taken_for_a_limit(rounding):
+def test_rounding_is_not_mistaken_for_a_limit(rounding):
     close = [1.9972, 1.9949, 1.9991]
     pairs = [(rounding(y), y) for y in close]
     assert slip(pairs, [7.0]).startswith("The numbers look rounded")
@@ -203,7 +203,7 @@ def test_rounding_is_not_taken_for_a_limit(rounding):
     data = data | {"expected": [1.9972, 1.9949, 1.317]}
     said = words(lambda B, D: rounding({3: 1.9972, 7: 1.9949, 11: 1.317}[B]), data)
     assert "rounded" in said
-    if rounding is not math.ceil:  # which gives 2 for all of them
+    if rounding is not math.ceil:  # `ceil` gives 2 in every case, as the limit does
         assert "This is the limit" not in said
 
 
@@ -217,7 +217,7 @@ def test_rounding_is_not_taken_for_a_limit(rounding):
         lambda y: 1000 * math.ceil(y / 1000),
     ],
 )
-def test_rounding_to_a_tile_or_a_power_is_named_if_two_numbers_show_it(rounding):
+def test_rounding_to_tiles_or_powers_is_named_for_several_numbers(rounding):
     pairs = [(rounding(y), y) for y in (2930.7, 1187.2, 1412.9)]
     assert slip(pairs, []).startswith("The numbers look rounded")
 
@@ -227,16 +227,16 @@ def test_rounding_is_named_only_if_it_explains_every_number():
     assert "look rounded" not in slip([(2.0, 1.9972), (3.1, 2.9949)], [])
 
 
-def test_one_number_alone_is_a_multiple_of_something_by_chance():
+def test_coarse_rounding_is_not_named_for_a_single_number():
     assert "rounded" not in slip([(2944, 2930.7 / 4)], [])
     assert "look rounded" not in slip([(2944, 2930.7)], [])
 
 
-def test_nothing_is_said_where_nothing_is_wrong():
+def test_no_hint_is_given_without_wrong_numbers():
     assert slip([], []) == slip([], [1.0, 2.0]) == ""
 
 
-def test_overflow_is_named_for_each_width_and_only_for_numbers_that_do_not_fit():
+def test_overflow_is_detected_for_each_width_but_not_for_numbers_that_fit():
     for bits, kind in ((8, np.int8), (16, np.uint16), (32, np.int32), (64, np.int64)):
         rights = [2**bits * 5 + 77, 2 ** (bits + 3) + 111]
         with np.errstate(over="ignore"):
@@ -250,7 +250,7 @@ def test_overflow_is_named_for_each_width_and_only_for_numbers_that_do_not_fit()
 PAIR = DATA | {"kind": "numbers", "expected": [[8.5, y] for y in RIGHT]}
 
 
-def test_of_a_pair_it_is_said_which_is_not_right():
+def test_the_wrong_number_of_a_pair_is_pointed_out():
     assert "you returned 8.5 and 5, which is not it (the second)." in words(
         lambda B, D: (8.5, 5), PAIR
     )
@@ -260,7 +260,7 @@ def test_of_a_pair_it_is_said_which_is_not_right():
     assert TWO in said
 
 
-def test_of_a_dictionary_one_wrong_entry_is_shown():
+def test_one_wrong_entry_of_a_dictionary_is_shown():
     sheets = [{"name": name, "peak": 3} for name in ("Ash", "Birch", "Cedar", "Dogwood", "Elm")]
     wanted = {sheet["name"]: 3.5 + place for place, sheet in enumerate(sheets)}
     data = DATA | {"kind": "numbers", "cases": literal([{"sheets": sheets}]), "expected": [wanted]}
@@ -289,18 +289,18 @@ NAMES = DATA | {
         (["Oak"], "Not among the names that were handed in: Oak."),
     ],
 )
-def test_of_names_it_is_said_whether_they_are_too_many_or_too_few(named, said):
+def test_missing_extra_and_unknown_names_are_reported(named, said):
     assert said in words(lambda chips, w: named, NAMES)
 
 
-def test_a_missing_list_of_names_is_asked_for_even_if_it_is_empty():
+def test_none_instead_of_names_suggests_an_empty_list():
     said = words(lambda chips, w: None, NAMES)
     assert "is a `return` missing? Where no name fits, return an empty list." in said
     assert "empty" not in words(lambda B, D: None)
 
 
 def test_a_misconception_that_fits_names_by_chance_is_not_named():
-    # It would name Birch in the first case, where the function is right.
+    # In the first case the misconception gives Birch, but the function is right there.
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [["Birch"], ["Cedar"]]}
     data = NAMES | {"misconceptions": [slip]}
     said = words(lambda chips, w: ["Ash", "Birch"] if w == 1 else ["Cedar"], data)
@@ -312,13 +312,13 @@ def test_a_misconception_that_fits_names_by_chance_is_not_named():
 @pytest.mark.parametrize(
     ("value", "named"), [(2, False), (0, False), (math.inf, False), (2.5, True), (4096, True)]
 )
-def test_a_misconception_that_explains_only_the_wrong_case_must_be_telling(value, named):
+def test_only_telling_values_name_a_misconception_from_a_single_case(value, named):
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [1.5, 1.5, value]}
     said = words(lambda B, D: value if B == 11 else right(B, D), DATA | {"misconceptions": [slip]})
     assert ("Where it is not right, this would give the same values: A slip." in said) is named
 
 
-def test_in_grading_no_case_and_no_value_is_shown():
+def test_grading_feedback_shows_no_cases_and_values():
     answers = list(ask_all(turned(lambda y: 2 * y), CASES, "number"))[:-1]
     said = " ".join(judge(answers, RIGHT, [], 1e-5, CASES).sentences)
     assert said.startswith("The values are not as expected: none of them is right. The numbers")
@@ -327,14 +327,14 @@ def test_in_grading_no_case_and_no_value_is_shown():
 
 
 @pytest.mark.parametrize("problem", ["changing", "changed-inputs", "too-late"])
-def test_what_asking_again_found_makes_all_answers_wrong(problem):
+def test_a_failed_repeated_call_makes_all_answers_wrong(problem):
     answers = [Answer(value) for value in RIGHT]
     verdict = judge(answers, RIGHT, [], 1e-5, CASES, again=Answer(problem=problem))
     assert (verdict.right, verdict.passed, verdict.cause) == (0, False, problem)
     assert len(verdict.sentences) == 1
 
 
-def test_a_function_with_a_memory_does_not_pass():
+def test_functions_with_state_or_changed_inputs_fail():
     calls = []
 
     def area(B, D):
@@ -348,13 +348,13 @@ def test_a_function_with_a_memory_does_not_pass():
     assert "The function changes what it is given" in words(lambda sides: sides.pop(0), data)
 
 
-def test_an_error_in_some_cases_is_said_with_the_case():
+def test_an_error_in_some_cases_is_reported_with_a_case():
     said = words(lambda B, D: right(B, D) if B < 11 else B / 0)
     assert "For B = 11, D = 2.3e11: The function stopped with an error: Zero" in said
     assert "For B" not in words(lambda B, D: B / 0)
 
 
-def test_what_is_written_in_part_is_not_called_unwritten():
+def test_a_partly_written_function_is_not_called_unwritten():
     def area(B, D):
         if B == 11:
             raise NotImplementedError
@@ -368,7 +368,7 @@ def test_what_is_written_in_part_is_not_called_unwritten():
     assert "stopped with an error: NotImplementedError: this unit" in words(unit)
 
 
-def test_a_name_that_holds_a_result_is_explained():
+def test_a_function_name_reused_for_a_result_is_explained():
     said = words(8)
     assert "what was handed in is a number. If its name was given to a result, as in" in said
     assert "run the cell with its `def` again" in said
@@ -418,11 +418,11 @@ def endless(B, D):
         (sides, []),
     ],
 )
-def test_the_functions_that_a_function_calls_are_read_from_its_code(function, found):
+def test_called_parts_are_found_in_the_code(function, found):
     assert list(called(function, {"sides"})) == found
 
 
-def test_a_part_that_calls_a_broken_one_says_so_until_that_is_right():
+def test_calls_to_a_wrong_part_are_reported_until_it_is_right():
     data = {"sides": DATA | {"function": "sides"}, "whole": DATA | {"function": "whole"}}
     names = {"right": right}
     exec("def sides(B, D): return 3\ndef whole(B, D): return 2 * sides(B, D)", names)
@@ -434,7 +434,7 @@ def test_a_part_that_calls_a_broken_one_says_so_until_that_is_right():
         return " ".join(str(failure.value).split())
 
     first = "`whole` calls `sides`, which was not right at the last check: put that right first."
-    assert first not in said("whole")  # nobody has checked the other one yet
+    assert first not in said("whole")  # `sides` has not been checked yet
     assert "calls" not in said("sides")
     assert first in said("whole")
     exec("def sides(B, D): return right(B, D)", names)
@@ -442,7 +442,7 @@ def test_a_part_that_calls_a_broken_one_says_so_until_that_is_right():
     assert first not in said("whole")
 
 
-def test_a_part_that_calls_an_unwritten_one_is_not_called_unwritten_itself():
+def test_a_part_that_calls_an_unwritten_part_is_not_called_unwritten():
     said = words(uses)
     assert "The function calls another one that is still to be written: `sides`." in said
     assert "The function is still to be written." in words(sides)
@@ -453,7 +453,7 @@ def test_a_part_that_calls_an_unwritten_one_is_not_called_unwritten_itself():
 OFFER = "For a stronger hint, run: check.hint("
 
 
-def test_a_stronger_hint_is_offered_after_two_tries_and_given_when_asked_for(capsys):
+def test_a_stronger_hint_is_offered_after_two_failed_checks(capsys):
     assert OFFER not in words(lambda B, D: 1, part="tries", fresh=False)
     assert words(lambda B, D: 2, part="tries", fresh=False).endswith(f'{OFFER}"tries")')
     assert HINT not in words(lambda B, D: 3, part="tries", fresh=False)
@@ -463,12 +463,12 @@ def test_a_stronger_hint_is_offered_after_two_tries_and_given_when_asked_for(cap
     assert OFFER not in capsys.readouterr().out
 
 
-def test_an_unwritten_function_is_no_try():
+def test_checks_of_an_unwritten_function_are_not_counted():
     for _ in range(3):
         assert OFFER not in words(sides, part="unwritten", fresh=False)
 
 
-def test_without_a_stronger_hint_none_is_offered(capsys):
+def test_no_hint_is_offered_if_there_is_none(capsys):
     data = {key: value for key, value in DATA.items() if key != "hint"}
     for _ in range(3):
         assert OFFER not in words(lambda B, D: 1, data, part="plain", fresh=False)
@@ -502,11 +502,11 @@ def test_without_a_stronger_hint_none_is_offered(capsys):
         ([], "[]"),
     ],
 )
-def test_values_are_written_short(value, text):
+def test_values_are_abbreviated(value, text):
     assert written(value) == text
 
 
-def test_cases_and_returned_values_are_written_as_people_say_them():
+def test_cases_returned_values_and_lists_are_formatted_for_sentences():
     assert case_text({"B": 64, "D": 4096, "unit": "TB/s"}) == 'B = 64, D = 4,096, unit = "TB/s"'
     assert returned([4096, 2.5]) == "4,096 and 2.5"
     assert returned([1, 2, 3]) == "[1; 2; 3]"

@@ -1,4 +1,4 @@
-"""The labels of the intensity figure: none crosses another, the ridge, a curve or the line at n."""
+"""Labels of the intensity figure: they overlap no label, curve, ridge line, or line at n."""
 
 import itertools
 import re
@@ -17,12 +17,12 @@ PHONE = 320
 """Pixels of the picture on a phone; elsewhere there is more room."""
 LABELS = 4
 FIGURE = figures.intensity()
-# A chip that has its ridge at 10 FLOP/byte, as a CPU may.
+# A chip with a ridge at 10 FLOP/byte, as low as a CPU's.
 CPU = FIGURE.with_own(peak=1e12, bandwidth=1e11)
 
 
 def box(text: dict[str, str]) -> Path:
-    """Return the frame of a label, as wide as in a wide font."""
+    """Return a label's bounding box, assuming a wide font."""
     x, y, words = float(text["x"]), float(text["y"]), text["text"]
     wide = float(TextPath((0, 0), words, size=12).get_extents().width)
     left = x - wide if text.get("text-anchor") == "end" else x
@@ -30,7 +30,7 @@ def box(text: dict[str, str]) -> Path:
 
 
 def places(picture: str) -> tuple[dict[str, Path], list[Path]]:
-    """Return the frames of the labels, and the two rules and three curves."""
+    """Return the bounding boxes of the labels, the two straight lines, and the three curves."""
     labels = {text["text"]: box(text) for text in drawn(picture, "names")}
     lines = []
     for rule in drawn(picture, "ridge") + drawn(picture, "here"):
@@ -50,7 +50,7 @@ def places(picture: str) -> tuple[dict[str, Path], list[Path]]:
         pytest.param(CPU, OWN, marks=pytest.mark.long),
     ],
 )
-def test_no_label_crosses_another_or_a_line(figure: Figure, chip: str) -> None:
+def test_labels_do_not_overlap_labels_or_lines(figure: Figure, chip: str) -> None:
     (sizes,) = (control.options for control in figure.controls if control.name == "n")
     for n in sizes:
         labels, lines = places(figure.svg(width=PHONE, n=n, chip=chip))

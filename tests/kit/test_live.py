@@ -1,4 +1,4 @@
-"""Figures in a browser: every control moves, and every number shown is rooflib's."""
+"""Figures in a browser: controls work, and all numbers match rooflib."""
 
 import bisect
 import dataclasses
@@ -27,7 +27,7 @@ from roofkit.figures.engine.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips", "attention")
-# For what depends on the page and hardly on the figure; the long tests take all figures.
+# Tests that depend on the page more than on the figure use these; long tests use all figures.
 SOME = [
     pytest.param(name, marks=[] if name in ("roofline", "chips") else pytest.mark.long)
     for name in FIGURES
@@ -36,7 +36,7 @@ SOME = [
 Settings = dict[str, Any]
 
 
-# Expected values, from rooflib's functions instead of the figures' formulas.
+# Expected values, computed with rooflib instead of the figures' formulas.
 
 
 def of_time(flops: float, bytes: float, chip: str) -> Settings:
@@ -197,7 +197,7 @@ def agree(figure: Figure, settings: Settings, values: Settings, texts: Settings)
         unit = number.unit
         if unit.startswith("@"):
             unit = str(expected["unit"])
-        # A last bit decides how a near tie such as 3.125 ms is rounded.
+        # The last bit decides how a near tie such as 3.125 ms is rounded.
         near = (true * (1 - 1e-9), true, true * (1 + 1e-9))
         shown = [rl.percent(v) if unit == "%" else rl.text(v, unit) for v in near]
         assert texts[number.name] in shown, (number.name, settings)
@@ -218,7 +218,7 @@ def speaks_of(figure: Figure, settings: Settings, says: str) -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_formulas_are_those_of_rooflib(name: str) -> None:
+def test_formulas_and_texts_match_rooflib(name: str) -> None:
     figure = getattr(figures, name)()
     for settings in walk(figure, 200):
         texts = figure.texts(**settings)
@@ -229,7 +229,7 @@ def test_formulas_are_those_of_rooflib(name: str) -> None:
 @pytest.mark.parametrize(
     ("figure", "settings", "memory"),
     [
-        # Half of the columns of x, half of the rows of w, and the whole output.
+        # Memory on each chip: half of the columns of x, half of the rows of w, all of the output.
         (
             figures.chips,
             {"N": 2, "B": 512, "D": 4096, "F": 4096, "over": OWN},
@@ -242,7 +242,7 @@ def test_formulas_are_those_of_rooflib(name: str) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_named_to_the_byte(
+def test_missing_memory_is_stated_to_the_byte(
     figure: Callable[[], Figure], settings: Settings, memory: int
 ) -> None:
     exact = figure().with_own(memory=memory)
@@ -252,7 +252,7 @@ def test_what_does_not_fit_is_named_to_the_byte(
     assert less.texts(**settings)["memory"] == rl.text(memory - 1, "B")
 
 
-def test_bounds_a_hundredth_apart_are_two_numbers() -> None:
+def test_bounds_that_differ_by_one_percent_are_shown_differently() -> None:
     for settings in walk(figures.time(), 400):
         values, says = figures.time().values(**settings), figures.time().texts(**settings)["says"]
         nearly_equal = values["upper"] < 1.01 * values["lower"]
@@ -260,7 +260,7 @@ def test_bounds_a_hundredth_apart_are_two_numbers() -> None:
         assert ("takes between" in says) is not nearly_equal
 
 
-# The numbers at an axis, without labels that have words.
+# Tick labels: numbers with an optional unit, unlike labels that contain words.
 TICK = re.compile(r">([\d.,]+(?:\N{NO-BREAK SPACE}\S+)?)</text>")
 AXES = {
     "time": ({"bytes": 1e9, "flops": 1e12}, {"0 s", "500 µs"}),
@@ -272,17 +272,17 @@ AXES = {
 
 
 @pytest.mark.parametrize("name", AXES)
-def test_axes_have_the_numbers_that_people_use(name: str) -> None:
+def test_axis_numbers_use_common_units_and_prefixes(name: str) -> None:
     settings, expected = AXES[name]
     picture = getattr(figures, name)().svg(**settings)
     labels = {label.replace("\N{NO-BREAK SPACE}", " ") for label in TICK.findall(picture)}
     assert expected <= labels
-    # A prefix is separated from its number, and numbers with commas have none.
+    # A space separates prefix and number; numbers with commas have no prefix.
     assert not re.search(r">\d[\d.]*[a-zA-Zµ]</text>", picture)
     assert all(re.fullmatch(r"[\d.,]+( ([GTP]|[nµm]?s))?", label) for label in labels), labels
 
 
-def test_a_short_time_has_its_own_unit_at_the_axis() -> None:
+def test_short_times_have_a_suitable_unit_on_the_axis() -> None:
     picture = figures.chips().svg(N=256, B=512, F=512)
     assert "100\N{NO-BREAK SPACE}ns</text>" in picture
     assert "10\N{NO-BREAK SPACE}µs</text>" in picture
@@ -295,7 +295,7 @@ def test_an_unknown_setting_is_refused() -> None:
         figures.chips().values(split="N")
 
 
-def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
+def test_figures_are_widgets_in_jupyterlab_and_python_can_read_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv(figures.PAGE, raising=False)
@@ -320,7 +320,7 @@ def test_in_jupyterlab_a_figure_is_a_widget_that_python_reads(
     assert folded.titles == (OWN.capitalize(),)
 
 
-def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
+def test_jupyterlab_and_the_site_share_one_dark_palette() -> None:
     color = re.compile(r"--c-([0-9a-f]{6}): (#[0-9a-f]{6});")
     site = dict(
         color.findall((ROOT / "site/book_extension/static/course.css").read_text(encoding="utf-8"))
@@ -330,7 +330,7 @@ def test_jupyterlab_and_the_site_have_one_dark_palette() -> None:
     assert lab.items() <= site.items()
 
 
-# In the site's pages: the chapter of each name has the figure of that name.
+# In the site's pages: the chapter that shows each figure.
 
 
 @pytest.fixture(scope="module")
@@ -365,8 +365,8 @@ def chapter(browser: Browser, origin: str) -> Iterator[Chapters]:
     context.close()
 
 
-# Moves controls as a reader's input would, from setting to setting, and reads what is shown once
-# the figure has followed.
+# Script that applies one setting after another through input events, as a reader would, and reads
+# what the figure shows after each update.
 MOVE = """
 async (figure, settings) => {
   const seen = [];
@@ -390,12 +390,12 @@ async (figure, settings) => {
 
 @pytest.mark.parametrize("steps", [12, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_number_shown_is_rooflibs(chapter: Chapters, name: str, steps: int) -> None:
+def test_all_numbers_in_the_browser_match_rooflib(chapter: Chapters, name: str, steps: int) -> None:
     page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
     says = element.locator(".live-says")
     settings = list(walk(figure, steps))
-    # In a few batches, because the description waits for a pause.
+    # Read in batches, because the description is only updated after a pause.
     for start in range(0, len(settings), 15):
         part = settings[start : start + 15]
         positions = [
@@ -429,7 +429,7 @@ def test_only_pages_with_figures_load_their_script(
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_controls_have_names_and_answer_to_keys(chapter: Chapters, name: str) -> None:
+def test_controls_have_accessible_names_and_keyboard_support(chapter: Chapters, name: str) -> None:
     page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
     position = "(e => Number(e.selectedIndex ?? e.value))(document.activeElement)"
@@ -441,7 +441,7 @@ def test_controls_have_names_and_answer_to_keys(chapter: Chapters, name: str) ->
         assert named.evaluate("(e) => e === document.activeElement")
         at = page.evaluate(position)
         forward = at + 1 < len(control.options)
-        # The next entry of a list is below; of a slider, above.
+        # ArrowDown selects a list's next entry; ArrowUp increases a slider.
         down = forward is not isinstance(control, Slider)
         page.keyboard.press("ArrowDown" if down else "ArrowUp")
         moved = at + 1 if forward else at - 1
@@ -455,7 +455,7 @@ def test_controls_have_names_and_answer_to_keys(chapter: Chapters, name: str) ->
     assert element.locator(".live-says").get_attribute("aria-live") == "polite"
 
 
-def test_a_finger_moves_a_slider(browser: Browser, origin: str) -> None:
+def test_sliders_respond_to_touch(browser: Browser, origin: str) -> None:
     context = browser.new_context(viewport=site_browser.PHONE, has_touch=True)
     page = opened(context, origin, "time")
     slider = page.locator('figure[data-figure="time"] input[name="flops"]')
@@ -473,7 +473,7 @@ def test_a_finger_moves_a_slider(browser: Browser, origin: str) -> None:
     context.close()
 
 
-def test_without_javascript_the_reader_has_picture_and_text(browser: Browser, origin: str) -> None:
+def test_picture_and_text_are_visible_without_javascript(browser: Browser, origin: str) -> None:
     context = browser.new_context(java_script_enabled=False, viewport=site_browser.PHONE)
     page = context.new_page()
     for name in FIGURES:
@@ -496,13 +496,13 @@ FITS = """([name, width]) => {
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_a_figure_is_as_wide_as_its_place(chapter: Chapters, name: str) -> None:
+def test_figures_fill_the_width_of_their_container(chapter: Chapters, name: str) -> None:
     page = chapter(name)
     texts = page.locator(f'figure[data-figure="{name}"] svg text')
     widths = []
     for width in (640, 390, 340, 1280):
         page.set_viewport_size({"width": width, "height": 844})
-        # The picture follows its place.
+        # The picture follows the width of its container.
         page.wait_for_function(FITS, arg=[name, width])
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         sizes = texts.evaluate_all(
@@ -525,7 +525,7 @@ HIGH = """(figure) => {
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_on_a_phone_controls_and_numbers_are_seen_together(
+def test_controls_and_numbers_fit_on_a_phone_screen_together(
     browser: Browser, origin: str, name: str
 ) -> None:
     context = browser.new_context(viewport=site_browser.PHONE)
@@ -537,7 +537,7 @@ def test_on_a_phone_controls_and_numbers_are_seen_together(
     context.close()
 
 
-def test_colors_follow_the_theme(chapter: Chapters) -> None:
+def test_colors_follow_the_page_theme(chapter: Chapters) -> None:
     ink = """(theme) => {
       const html = document.documentElement, before = html.dataset.theme;
       html.dataset.theme = theme;
@@ -553,18 +553,18 @@ def test_colors_follow_the_theme(chapter: Chapters) -> None:
     assert light != dark
 
 
-# Whatever a figure's words contain, they stay text.
+# Text that must not be interpreted as markup.
 
 NASTY = '</script><script>document.title = "owned"</script><!--<script> & "quoted" <b>'
 
 
-def test_markup_in_a_figures_words_stays_text(context: BrowserContext) -> None:
+def test_markup_in_figure_texts_is_escaped(context: BrowserContext) -> None:
     figure = dataclasses.replace(figures.time(), title=NASTY, says=f"{NASTY} {{lower}}")
     html = figure.html()
     page = context.new_page()
     page.set_content(f"<!doctype html><title>mine</title>{html}<p id='end'>The end</p>")
     assert page.title() == "mine"
-    # The page goes on after the figure, and the script's data is complete.
+    # The rest of the page is intact, and the script's data is complete.
     assert page.locator("body > #end").count() == 1
     data = page.locator('figure.live script[type="application/json"]')
     assert data.count() == page.locator("script").count() == 1

@@ -35,7 +35,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """The roofline's page, reloaded with empty storage."""
+    """Return the roofline's page, reloaded with empty storage."""
     tab.evaluate("localStorage.clear()")
     tab.reload()
     live_pages.settled(tab, "roofline")
@@ -71,7 +71,7 @@ def place(page: Page, intensity: float, reached: float) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("intensity", [1.5, 300.0, 1e5])
-def test_the_algorithm_goes_where_it_is_dragged(page: Page, intensity: float) -> None:
+def test_the_algorithm_follows_a_drag(page: Page, intensity: float) -> None:
     drag(page, knob(page, "the algorithm"), *place(page, intensity, 1e12))
     assert says(page) == roofline().texts(intensity=intensity)["says"]
     shown = page.get_by_label("intensity of the algorithm").get_attribute("aria-valuetext")
@@ -119,7 +119,7 @@ def _numbers(page: Page) -> dict[str, str]:
     return found
 
 
-def test_a_drag_does_not_overwrite_what_the_reader_has_typed(page: Page) -> None:
+def test_a_drag_does_not_overwrite_typed_numbers(page: Page) -> None:
     page.locator(".live-own summary").click()
     page.locator("[data-own=peak]").fill("500")
     drag(page, knob(page, "the roof's corner"), *place(page, 10, 1e13))
@@ -127,7 +127,7 @@ def test_a_drag_does_not_overwrite_what_the_reader_has_typed(page: Page) -> None
     assert page.evaluate(KEPT) == {"peak": 500e12}
 
 
-def test_a_typed_chip_is_shared_by_figures_and_kept(context: BrowserContext) -> None:
+def test_a_typed_chip_is_stored_and_shared_by_all_figures(context: BrowserContext) -> None:
     typed = {"peak": 500.0, "bandwidth": 2000.0, "memory": 24.0, "link": 25.0}
     page = live_pages.opened(context, roofline())
     page.locator(".live-own summary").click()
@@ -140,7 +140,7 @@ def test_a_typed_chip_is_shared_by_figures_and_kept(context: BrowserContext) -> 
     live_pages.settled(page, "roofline")
     page.locator("select[name=chip]").select_option(OWN)
     assert says(page) == expected.texts(chip=OWN)["says"]
-    # Another open page follows without a reload.
+    # Another open page updates without a reload.
     other = context.new_page()
     other.goto(live_pages.ADDRESS)
     other.locator("select[name=chip]").select_option(OWN)
@@ -168,7 +168,7 @@ def test_figures_work_without_local_storage(context: BrowserContext) -> None:
 
 
 @pytest.mark.parametrize("name", ["time", "intensity", "roofline", "matmul", "chips", "attention"])
-def test_every_live_figure_has_the_readers_chip(name: str) -> None:
+def test_every_live_figure_offers_the_readers_chip(name: str) -> None:
     figure = getattr(figures, name)()
     choice = next(c for c in figure.controls if OWN in c.options)
     doubled = {q: 2 * one.start * one.factor for q, one in QUANTITIES.items()}
@@ -217,8 +217,8 @@ class Player:
     def picture(self) -> str:
         return str(self.page.locator(".live-picture svg").evaluate(PICTURE))
 
-    def rests_at(self, step: int) -> None:
-        """Check that nothing plays, and that picture and words are those of a whole step."""
+    def assert_stopped_at(self, step: int) -> None:
+        """Check that the animation is stopped, with picture and text at a whole step."""
         assert not self.plays
         self.wait(5 * PACE)
         assert self.step == step
@@ -246,7 +246,7 @@ def ring_tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def player(ring_tab: Page) -> Player:
-    """The reloaded page, with its clock paused at the next full hour."""
+    """Return the player of the reloaded page, with the clock paused at the next full hour."""
     ring_tab.emulate_media(reduced_motion="no-preference")
     ring_tab.clock.resume()
     ring_tab.reload()
@@ -263,64 +263,64 @@ def test_play_advances_step_by_step_and_stops_at_the_end(player: Player) -> None
         assert player.step == step
         before = player.picture
         player.wait(PACE // 2)
-        # Between two steps the picture moves and the slider does not.
+        # Between two steps only the picture moves, not the slider.
         assert player.picture != before
         assert player.step == step
         player.wait(PACE // 2 + FRAME)
-    player.rests_at(6)
-    # From the end it starts again.
+    player.assert_stopped_at(6)
+    # At the end, Play starts again from the first step.
     player.play.click()
     assert player.step == 0
     player.wait(PACE + FRAME)
     assert (player.step, player.plays) == (1, True)
 
 
-def test_stop_goes_back_to_the_step_that_was_left(player: Player) -> None:
+def test_stop_returns_to_the_last_whole_step(player: Player) -> None:
     player.play.click()
     player.wait(PACE + PACE // 2)
     player.play.click()
-    player.rests_at(4)
+    player.assert_stopped_at(4)
 
 
 @pytest.mark.parametrize(("button", "step"), [("back", 3), ("next", 5)])
-def test_stepping_back_or_on_stops_the_animation(player: Player, button: str, step: int) -> None:
+def test_step_buttons_stop_the_animation(player: Player, button: str, step: int) -> None:
     player.play.click()
     player.wait(PACE + PACE // 2)
     getattr(player, button).click()
-    player.rests_at(step)
+    player.assert_stopped_at(step)
 
 
 def test_there_is_no_step_before_the_first_or_after_the_last(player: Player) -> None:
     for _ in range(5):
         player.next.click()
-    player.rests_at(6)
+    player.assert_stopped_at(6)
     for _ in range(8):
         player.back.click()
-    player.rests_at(0)
+    player.assert_stopped_at(0)
 
 
 @pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_the_keyboard_plays_and_stops(player: Player, key: str) -> None:
+def test_the_animation_can_be_controlled_by_keyboard(player: Player, key: str) -> None:
     player.back.focus()
     player.page.keyboard.press("Tab")
     player.page.keyboard.press(key)
     assert player.plays
     player.wait(PACE + PACE // 2)
     player.page.keyboard.press(key)
-    player.rests_at(4)
+    player.assert_stopped_at(4)
     player.page.keyboard.press("Tab")
     player.page.keyboard.press(key)
-    player.rests_at(5)
+    player.assert_stopped_at(5)
 
 
-def test_a_key_on_the_slider_stops_it(player: Player) -> None:
+def test_an_arrow_key_on_the_slider_stops_the_animation(player: Player) -> None:
     player.play.click()
     player.wait(PACE + PACE // 2)
     player.slider.press("ArrowLeft")
-    player.rests_at(3)
+    player.assert_stopped_at(3)
 
 
-def test_a_drag_of_the_slider_stops_it(player: Player) -> None:
+def test_dragging_the_slider_stops_the_animation(player: Player) -> None:
     player.play.click()
     player.wait(PACE // 2)
     box = player.slider.bounding_box()
@@ -330,7 +330,7 @@ def test_a_drag_of_the_slider_stops_it(player: Player) -> None:
     player.page.mouse.down()
     player.page.mouse.move(box["x"] + 1, middle, steps=4)
     player.page.mouse.up()
-    player.rests_at(0)
+    player.assert_stopped_at(0)
 
 
 def test_fewer_steps_end_the_animation_earlier(player: Player) -> None:
@@ -354,4 +354,4 @@ def test_reduced_motion_draws_whole_steps_only(player: Player) -> None:
         player.wait(PACE // 5 + FRAME)
         assert player.step == step + 1
         assert player.picture != before
-    player.rests_at(6)
+    player.assert_stopped_at(6)

@@ -1,4 +1,4 @@
-"""Figures as widgets in JupyterLab: the reader's own chip, and steps that are played."""
+"""Figures as widgets in JupyterLab: the reader's own chip, and animated steps."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def test_the_readers_chip_can_be_typed(name: str) -> None:
     assert expected.svg(**{choice: OWN}) in shown(figure)
 
 
-def test_a_typed_number_is_rooflibs() -> None:
+def test_numbers_of_a_typed_chip_match_rooflib() -> None:
     figure = figures.time()
     fields(figure)["bandwidth"].value = 4000
     assert figure.values()["t_comms"] == figure.settings["bytes"] / 4e12
@@ -58,22 +58,22 @@ def test_an_invalid_number_changes_nothing(nonsense: float) -> None:
     assert figure.settings["chip"] != OWN
 
 
-def test_a_figure_without_chips_has_no_field_for_one() -> None:
+def test_figures_without_chips_have_no_chip_fields() -> None:
     kinds = [type(child).__name__ for child in figures.ring().widget.children]
     assert "Accordion" not in kinds
 
 
-# The ring's last step is 2(N - 1), so another control sets the number of steps.
+# The ring has 2(N - 1) steps, so the control for N sets the number of steps.
 
 
 def ring() -> tuple[Figure, Any, Any, Any]:
-    """Return the figure, its slider of steps, its player, and the slider of N."""
+    """Return the figure, its step slider, its player, and the slider for N."""
     figure = figures.ring()
     row, chips, _ = figure.widget.children[1:4]
     return figure, *row.children, chips
 
 
-def test_play_goes_to_the_last_step_and_no_further() -> None:
+def test_play_stops_at_the_last_step() -> None:
     figure, steps, play, chips = ring()
     assert (play.min, play.value, play.max) == (0, steps.value, 6)
     chips.value = 8
@@ -85,7 +85,7 @@ def test_play_goes_to_the_last_step_and_no_further() -> None:
     assert figure.settings["step"] == steps.value == 1
 
 
-def test_a_step_that_is_no_longer_there_becomes_the_last() -> None:
+def test_a_step_beyond_the_new_end_is_clamped_to_the_last_step() -> None:
     figure, steps, play, chips = ring()
     chips.value = 8
     steps.value = 14
@@ -96,7 +96,7 @@ def test_a_step_that_is_no_longer_there_becomes_the_last() -> None:
     assert figures.ring().svg(N=3, step=4) in shown(figure)
 
 
-def test_a_slider_returns_from_beyond_the_last_step() -> None:
+def test_a_slider_moved_beyond_the_last_step_returns_to_it() -> None:
     figure, steps, play, _ = ring()
     steps.value = 11
     assert (steps.value, play.value) == (6, 6)

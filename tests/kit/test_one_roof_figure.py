@@ -1,4 +1,4 @@
-"""The first page's roofline: its words and marks agree with rooflib."""
+"""The roofline figure of the first page: texts and marks agree with rooflib."""
 
 import itertools
 import re
@@ -42,7 +42,7 @@ def decades(picture: str) -> tuple[dict[float, float], dict[float, float]]:
 
 @pytest.mark.parametrize(("intensity", "chip"), SETTINGS)
 @pytest.mark.parametrize("width", [310, 640])
-def test_points_lie_where_the_axes_say(intensity: float, chip: str, width: int) -> None:
+def test_points_match_the_axis_numbers(intensity: float, chip: str, width: int) -> None:
     picture = one_roof().svg(width=width, intensity=intensity, chip=chip)
     x, y = decades(picture)
     at = rl.chip(chip)
@@ -67,7 +67,7 @@ def test_points_lie_where_the_axes_say(intensity: float, chip: str, width: int) 
         assert float(mark["cy"]) == pytest.approx(place(y, rl.attainable(known, at)), abs=0.1)
 
 
-def test_the_known_operations_are_rooflibs() -> None:
+def test_intensities_of_known_operations_match_rooflib() -> None:
     assert list(KNOWN.values()) == [
         rl.dot(10**6).intensity,
         rl.matmul(32, 4096, 16384).intensity,

@@ -1,4 +1,4 @@
-"""The license of a package is taken from where its metadata has it."""
+"""Version and license of installed packages, and the license of their fonts."""
 
 from importlib import metadata
 
@@ -20,21 +20,23 @@ BSD = "License :: OSI Approved :: BSD License"
         ("", "", [], "not said"),
     ],
 )
-def test_the_license_is_named_once(expression, field, classifiers, expected) -> None:
+def test_licenses_come_from_the_newest_metadata_field(
+    expression, field, classifiers, expected
+) -> None:
     assert license(expression, field, classifiers) == expected
 
 
-def test_a_package_is_as_it_is_installed() -> None:
+def test_facts_match_the_installed_package() -> None:
     assert package("pytest").version == metadata.version("pytest") == pytest.__version__
     assert package("pytest").license == "MIT"
 
 
-def test_a_package_that_is_not_there_is_named() -> None:
+def test_missing_packages_are_named_in_the_error() -> None:
     with pytest.raises(LookupError, match=r"name is 'no-such'; allowed is the name of a package"):
         package("no-such")
 
 
-def test_fonts_may_have_a_license_of_their_own() -> None:
+def test_fonts_may_have_a_different_license() -> None:
     assert package("ziamath").license == "MIT"
     # As https://scripts.sil.org/OFL names it.
     assert font_license("ziamath") == "SIL Open Font License, Version 1.1"
@@ -45,6 +47,6 @@ def test_fonts_may_have_a_license_of_their_own() -> None:
     ("name", "allowed"),
     [("no-such", "the name of a package"), ("pytest", "a package whose fonts name")],
 )
-def test_a_package_without_such_fonts_is_named(name: str, allowed: str) -> None:
+def test_packages_without_font_licenses_are_named_in_the_error(name: str, allowed: str) -> None:
     with pytest.raises(LookupError, match=f"^name is '{name}'; allowed is {allowed}"):
         font_license(name)

@@ -1,4 +1,4 @@
-"""Which values count as numbers, whoever made them, and that no object can break the check."""
+"""Conversion to plain data: numbers of all libraries are accepted, and no object breaks it."""
 
 import array
 import collections
@@ -16,7 +16,7 @@ from roofkit.check.plain_data import MAX_ENTRIES, describe
 
 
 class Scalar:
-    """An array of no dimension, as other array libraries have it."""
+    """A zero-dimensional array, as in other array libraries."""
 
     def __init__(self, value, shape=()):
         self.value, self.shape = value, shape
@@ -29,7 +29,7 @@ class Scalar:
 
 
 class Symbol:
-    """A number of an algebra system: it has `__float__` and no `item`."""
+    """A number of a computer algebra system: it has `__float__` but no `item`."""
 
     def __init__(self, value):
         self.value = value
@@ -52,7 +52,7 @@ class Vector(Scalar):
 
 
 class Column(Vector):
-    """A column of a table with a name for each row."""
+    """A table column with a name for each row, like a pandas Series."""
 
     def __init__(self, **values):
         super().__init__(*values.values())
@@ -89,7 +89,7 @@ def answer(value, kind="number"):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_real_number_of_any_library_counts(value):
+def test_real_numbers_of_any_library_are_accepted(value):
     assert answer(value).value == 8
     assert answer((value, 2), "numbers").value == [8, 2]
 
@@ -118,7 +118,7 @@ def test_a_real_number_of_any_library_counts(value):
         (np.datetime64("2020-01-01"), "an object of type date"),
     ],
 )
-def test_what_is_no_single_real_number_does_not(value, words):
+def test_values_other_than_a_single_real_number_are_refused(value, words):
     assert (answer(value).problem, answer(value).detail) == ("not-a-number", words)
 
 
@@ -137,11 +137,11 @@ def test_what_is_no_single_real_number_does_not(value, words):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_row_of_numbers_counts_in_any_container(value):
+def test_several_numbers_are_accepted_in_any_container(value):
     assert answer(value, "numbers").value == [8, 2]
 
 
-def test_a_column_whose_rows_are_numbered_is_a_row_of_numbers():
+def test_a_table_column_with_numbered_rows_becomes_a_list():
     column = Column(first=8, second=2)
     column.named = {0: 8, 1: 2}
     assert answer(column, "numbers").value == [8, 2]
@@ -150,7 +150,7 @@ def test_a_column_whose_rows_are_numbered_is_a_row_of_numbers():
 @pytest.mark.parametrize(
     "value", [{"a": 8, "b": 2}, collections.OrderedDict(b=2, a=8), Column(a=8, b=2)]
 )
-def test_numbers_by_name_count(value):
+def test_mappings_from_name_to_number_are_accepted(value):
     assert answer(value, "numbers").value == {"a": 8, "b": 2}
 
 
@@ -168,7 +168,7 @@ def test_numbers_by_name_count(value):
         ({8, 2}, "a set"),
     ],
 )
-def test_a_row_in_which_something_else_stands_is_not_called_a_single_number(value, words):
+def test_invalid_containers_and_entries_are_described(value, words):
     assert (answer(value, "numbers").problem, answer(value, "numbers").detail) == (
         "not-numbers",
         words,
@@ -176,7 +176,7 @@ def test_a_row_in_which_something_else_stands_is_not_called_a_single_number(valu
 
 
 @pytest.mark.parametrize("kind", ["number", "numbers"])
-def test_nan_and_numbers_without_measure_are_named_in_a_row_too(kind):
+def test_nan_and_too_large_numbers_are_refused_alone_and_in_containers(kind):
     wrap = (lambda value: value) if kind == "number" else (lambda value: (1, value))
     assert answer(wrap(math.nan), kind).problem == "nan"
     assert answer(wrap(Symbol("nan")), kind).problem == "nan"
@@ -188,19 +188,19 @@ def test_nan_and_numbers_without_measure_are_named_in_a_row_too(kind):
     "value",
     [["a", "b"], {"b", "a"}, {"a": None, "b": None}, {"a": 1.5, "b": 2}, np.array(["b", "a"])],
 )
-def test_names_count_in_any_container(value):
+def test_names_are_accepted_in_any_container(value):
     assert answer(value, "names").value == ["a", "b"]
 
 
 @pytest.mark.parametrize("value", [{"a": True, "b": False}, {"a": np.True_}])
-def test_a_dictionary_of_true_and_false_does_not_name_all_its_keys(value):
+def test_a_dictionary_of_booleans_is_not_accepted_as_names(value):
     said = answer(value, "names")
     assert said.problem == "not-names"
     assert said.detail == "a dictionary that says True or False for each name"
 
 
 class Hostile:
-    """Fails at whatever it is asked for."""
+    """An object that raises an error at every access."""
 
     def __getattr__(self, name):
         raise RuntimeError(name)
@@ -217,7 +217,7 @@ class Hostile:
 
 
 class Everything:
-    """Answers to every name."""
+    """An object that has every attribute and can be called."""
 
     def __getattr__(self, name):
         return self
@@ -238,7 +238,7 @@ class Sad(Exception):
 
 @pytest.mark.parametrize("kind", ["number", "numbers", "names"])
 @pytest.mark.parametrize("make", [Hostile, Everything])
-def test_an_object_that_fails_is_no_error_of_the_function(make, kind):
+def test_hostile_objects_are_refused_as_the_wrong_type(make, kind):
     value = make()
     wanted = {"number": "not-a-number", "numbers": "not-numbers", "names": "not-names"}[kind]
     assert answer(value, kind).problem == wanted
@@ -251,11 +251,11 @@ def test_hostile_objects_can_still_be_described():
 
 
 @pytest.mark.parametrize("value", [LyingList([1]), range(MAX_ENTRIES + 1), [0] * (MAX_ENTRIES + 1)])
-def test_a_row_without_end_comes_to_one(value):
+def test_endless_and_huge_containers_are_refused(value):
     assert answer(value, "numbers").problem == "too-many"
 
 
-def test_an_error_that_can_not_be_printed_is_named_and_a_long_one_is_cut():
+def test_unprintable_errors_are_named_and_long_messages_truncated():
     def sad():
         raise Sad
 
@@ -275,6 +275,6 @@ FORMS = {
 
 
 @pytest.mark.parametrize("expected", [[8, 2], {"a": 8, "b": 2}], ids=["pair", "dictionary"])
-def test_each_form_that_a_message_asks_for_is_taken_and_no_other(expected):
+def test_exactly_the_forms_that_the_message_lists_are_accepted(expected):
     for form, value in FORMS.items():
         assert (form in asked_for(expected)) == (answer(value, "numbers").value == expected)

@@ -1,4 +1,4 @@
-"""What plots draw lies where rooflib says: points, curves, bars, at several widths and settings."""
+"""Points, curves and bars of the plots match rooflib, at several widths and settings."""
 
 import dataclasses
 import itertools
@@ -29,7 +29,7 @@ Settings = dict[str, Any]
 
 
 def choices(figure: Figure) -> Iterator[Settings]:
-    """Yield settings that make sense."""
+    """Yield valid settings."""
     draw = random.Random(figure.name)
     for _ in range(25):
         chosen = {control.name: draw.choice(control.options) for control in figure.controls}
@@ -44,7 +44,7 @@ def settings(figure: Figure) -> Iterator[tuple[Settings, str, float]]:
 
 
 def centers(picture: str, mark: str) -> list[Place]:
-    """Return the middles of circles, also of those inside a box that clips them."""
+    """Return the centers of circles, including those inside a clipping box."""
     groups = ElementTree.fromstring(picture).iter(f"{SVG}g")
     found = [c for g in groups if g.get("data-mark") == mark for c in g.iter(f"{SVG}circle")]
     return [(float(c.attrib["cx"]), float(c.attrib["cy"])) for c in found]
@@ -60,14 +60,14 @@ def points(picture: str, mark: str) -> list[Place]:
 
 @dataclasses.dataclass(frozen=True)
 class Scales:
-    """The axes of a picture as it is drawn."""
+    """The axes of a picture, as read from its tick labels."""
 
     x: LogScale
     y: LogScale
     names: dict[str, Any]
 
     def place(self, x: float, y: float) -> Place:
-        """Return where a point lies, in pixels from the top left corner."""
+        """Return the position of a point, in pixels from the top left corner."""
         found = []
         for scale, number in ((self.x, x), (self.y, y)):
             low, high = (float(value(end, self.names)) for end in (scale.low, scale.high))
@@ -76,7 +76,7 @@ class Scales:
         return found[0], found[1]
 
     def reads(self, x: float) -> float:
-        """Return the number at a place of the x axis."""
+        """Return the number at a position on the x axis, in pixels."""
         low, high = (float(value(end, self.names)) for end in (self.x.low, self.x.high))
         start, end = (float(value(side, self.names)) for side in (self.x.start, self.x.end))
         return float(low * (high / low) ** ((x - start) / (end - start)))
@@ -91,7 +91,7 @@ def near(found: Place, expected: Place, by: float = NEAR) -> bool:
     return all(abs(a - b) <= by for a, b in zip(found, expected, strict=True))
 
 
-def test_bars_of_the_time_figure_are_in_proportion() -> None:
+def test_bars_of_the_time_figure_are_proportional_to_the_times() -> None:
     figure = figures.time()
     for chosen, picture, _ in settings(figure):
         op = rl.operation(flops=chosen["flops"], bytes=chosen["bytes"])
@@ -113,7 +113,7 @@ def test_bars_of_the_time_figure_are_in_proportion() -> None:
         assert words["text"] == f"{lower} to {upper}"
 
 
-def test_the_time_axis_has_round_numbers_where_they_belong() -> None:
+def test_the_time_axis_has_round_numbers_at_the_right_places() -> None:
     figure = figures.time()
     for chosen, picture, width in settings(figure):
         upper = figure.values(**chosen)["upper"]
@@ -131,7 +131,7 @@ def test_the_time_axis_has_round_numbers_where_they_belong() -> None:
             assert tick["text"] in near_texts | {rl.text(exact, "s")}
 
 
-def test_points_of_the_intensity_figure_are_the_operations() -> None:
+def test_points_of_the_intensity_figure_match_rooflib() -> None:
     figure = figures.intensity()
     for chosen, picture, width in settings(figure):
         at = scales(intensity_figure.PLOT, figure, width, chosen)
@@ -157,7 +157,7 @@ def test_points_of_the_intensity_figure_are_the_operations() -> None:
 
 
 def sharded_times(chosen: Settings, D: int) -> dict[str, float]:
-    """Return the times of the chips figure at another D, by the names of its formulas."""
+    """Return the times of the chips figure at another D, by formula name."""
     on, link = chip_and_link(chosen)
     op = sharded_matmul(chosen["B"], D, chosen["F"], chosen["N"], split=chosen["split"])
     times = rl.bound(op, on, link).times
@@ -170,7 +170,7 @@ def chip_and_link(chosen: Settings) -> tuple[rl.Chip, rl.Link]:
     return on, on.link(link) if link else on.links[0]
 
 
-def test_points_of_the_chips_figure_are_the_bounds_times() -> None:
+def test_points_of_the_chips_figure_match_the_times_in_bounds() -> None:
     figure = figures.chips()
     for chosen, picture, width in settings(figure):
         at = scales(chips_figure.PLOT, figure, width, chosen)
@@ -190,12 +190,12 @@ def test_points_of_the_chips_figure_are_the_bounds_times() -> None:
 
 
 def matmul_place(at: Scales, chosen: Settings, B: int) -> Place:
-    """Return where the matmul figure's operation lies with another B."""
+    """Return the position of the matmul figure's operation at another B."""
     op = rl.matmul(B, chosen["D"], chosen["F"], chosen["x"], w=chosen["w"], out=chosen["out"])
     return at.place(op.intensity, rl.bound(op, chip_of(chosen["chip"])).attainable)
 
 
-def test_points_of_the_matmul_figure_are_the_batches() -> None:
+def test_points_of_the_matmul_figure_match_rooflib() -> None:
     figure = figures.matmul()
     for chosen, picture, width in settings(figure):
         at = scales(matmul_figure.PLOT, figure, width, chosen)
@@ -212,7 +212,7 @@ def test_points_of_the_matmul_figure_are_the_batches() -> None:
 
 
 def decode_bounds(chosen: Settings, B: int) -> rl.Bounds:
-    """Return the bounds of the attention figure's step with another B."""
+    """Return the bounds of the attention figure's decode step at another B."""
     on, chips = chip_of(chosen["chip"]), int(chosen["chips"])
     types = {"w": chosen["w"], "kv": chosen["kv"]}
     step = rl.model(chosen["model"]).decode(B, int(chosen["S"]), chips, **types)
@@ -224,13 +224,13 @@ def decode_place(at: Scales, chosen: Settings, B: int) -> Place:
     return at.place(B / lower, lower)
 
 
-def test_curves_of_the_attention_figure_are_decode_steps() -> None:
+def test_curves_of_the_attention_figure_match_decode_steps() -> None:
     figure = figures.attention()
     for chosen, picture, width in settings(figure):
         at = scales(attention_figure.PLOT, figure, width, chosen)
         here = decode_place(at, chosen, int(chosen["B"]))
         assert near(centers(picture, "here")[0], here)
-        # The dotted part begins at the largest batch that fits, and goes on to 2**18.
+        # The dotted part goes from the largest batch that fits to 2**18.
         beyond = points(picture, "beyond")
         assert near(beyond[-1], decode_place(at, chosen, 2**18))
         largest = centers(picture, "largest")
@@ -262,7 +262,9 @@ def test_curves_end_at_the_edges_of_the_plot(name: str) -> None:
 
 @pytest.mark.parametrize("width", [320, 360, 720])
 @pytest.mark.parametrize("name", ["attention", "chips", "intensity", "matmul", "time"])
-def test_words_stay_in_the_picture_and_numbers_apart(name: str, width: int) -> None:
+def test_texts_stay_inside_the_picture_and_axis_numbers_do_not_overlap(
+    name: str, width: int
+) -> None:
     figure = getattr(figures, name)()
     for chosen in choices(figure):
         root = ElementTree.fromstring(figure.svg(width=width, **chosen))
@@ -280,7 +282,7 @@ def test_words_stay_in_the_picture_and_numbers_apart(name: str, width: int) -> N
 
 
 def ends(text: ElementTree.Element) -> tuple[float, float]:
-    """Return where a text begins and ends, in pixels."""
+    """Return the left and right end of a text, in pixels."""
     wide = float(TextPath((0, 0), text.text or "", size=12).get_extents().x1)
     x, anchor = float(text.attrib["x"]), text.get("text-anchor", "start")
     left = x - {"start": 0, "middle": wide / 2, "end": wide}[anchor]

@@ -1,4 +1,4 @@
-"""The ring figure against a simulation with sets of summands and counted messages."""
+"""The ring figure matches a simulation that tracks summands as sets, and counts messages."""
 
 import functools
 import math
@@ -15,8 +15,8 @@ from rooflib.collectives import all_gather, all_reduce, reduce_scatter
 from rooflib.units import text
 
 CHIPS = range(2, 9)
-Held = list[list[set[int]]]  # for each chip and piece, the chips whose parts are in it
-Sent = list[tuple[int, int, set[int]]]  # who sends which piece to the right, with whose parts
+Held = list[list[set[int]]]  # for each chip and piece: the chips whose parts are summed in it
+Sent = list[tuple[int, int, set[int]]]  # (sending chip, piece, chips whose parts are in it)
 Drawn = dict[str, list[ElementTree.Element]]
 
 
@@ -97,7 +97,7 @@ def sets_in(frames: list[ElementTree.Element], parts: list[ElementTree.Element],
 
 
 @pytest.mark.parametrize("N", CHIPS)
-def test_cells_hold_what_the_simulation_holds(N):
+def test_cells_match_the_simulation(N):
     for step, (held, _) in enumerate(simulated(N)):
         found = at(step, N)
         expected = [held[chip][piece] for piece in range(N) for chip in range(N)]
@@ -107,7 +107,7 @@ def test_cells_hold_what_the_simulation_holds(N):
 
 
 @pytest.mark.parametrize("N", CHIPS)
-def test_arrows_are_the_messages_of_the_step(N):
+def test_arrows_match_the_messages_of_the_step(N):
     for step, (_, sent) in enumerate(simulated(N)):
         found = at(step, N)
         cells = [center(cell) for cell in found["cells"]]
@@ -118,7 +118,7 @@ def test_arrows_are_the_messages_of_the_step(N):
         expected = []
         for chip, piece, _ in sent:
             x, y = cells[piece * N + chip]
-            # The last chip's arrow arrives by the way back, left of the first chip.
+            # The last chip's arrow takes the return path and arrives left of the first chip.
             expected.append(
                 (piece, min(c[0] for c in cells) if chip == N - 1 else x, chip == N - 1)
             )
@@ -130,7 +130,7 @@ def test_arrows_are_the_messages_of_the_step(N):
 
 
 @pytest.mark.parametrize(("N", "step"), EVERYWHERE)
-def test_bytes_sent_are_those_of_the_collectives(N, step):
+def test_bytes_sent_match_rooflib_collectives(N, step):
     figure, size = picture(), 3e8
     values = figure.values(step=step, N=N, size=size)
     counted = sum(chip == 0 for _, sent in simulated(N)[: step + 1] for chip, _, _ in sent)
@@ -157,7 +157,7 @@ def test_bytes_sent_are_those_of_the_collectives(N, step):
 
 
 @pytest.mark.parametrize("N", CHIPS)
-def test_later_steps_look_like_the_last(N):
+def test_steps_beyond_the_last_look_like_the_last(N):
     last = 2 * (N - 1)
     assert picture().svg(N=N, step=14) == picture().svg(N=N, step=last)
 
@@ -182,20 +182,20 @@ def test_pieces_travel_from_chip_to_chip_with_their_parts(N):
 
 
 @pytest.mark.parametrize("N", [2, 5, 8])
-def test_the_way_back_has_no_jumps(N):
+def test_pieces_move_smoothly_from_the_last_chip_to_the_first(N):
     def place(part: float) -> tuple[float, float]:
         return center(at(1 + part, N, only="tokens")["tokens"][-1])
 
     places = [place(part / 100) for part in range(1, 100)]
     steps = [math.dist(a, b) for a, b in pairwise(places)]
-    # Straight distances are shorter around a corner; elsewhere the speed is constant.
+    # The speed is constant; around corners, straight-line distances are shorter.
     assert max(steps) < 1.02 * sorted(steps)[50]
     columns = sorted({center(cell)[0] for cell in at(1, N)["cells"]})
     assert place(0.0001)[0] == pytest.approx(columns[-1], abs=0.5)
     assert place(0.9999)[0] == pytest.approx(columns[0], abs=0.5)
 
 
-def test_the_still_picture_states_what_four_chips_send():
+def test_the_static_picture_states_what_four_chips_send():
     found = marks(picture().svg())
     assert len(found["cells"]) == 16
     words = " ".join("".join(shape.itertext()) for shapes in found.values() for shape in shapes)
@@ -207,7 +207,7 @@ def test_the_still_picture_states_what_four_chips_send():
 
 @pytest.mark.parametrize("width", [300, 400, 700])
 @pytest.mark.parametrize("N", [2, 4, 8])
-def test_everything_lies_inside_and_letters_are_legible(N, width):
+def test_everything_is_inside_the_picture_and_text_is_legible(N, width):
     for step in (0.3, 1.7, 2 * N - 2):
         for shape in (shape for shapes in at(step, N, width).values() for shape in shapes):
             for name in ("x", "x1", "x2"):

@@ -1,4 +1,4 @@
-"""Scenes: Python and the browser draw the same, and write numbers alike."""
+"""Scenes: Python and JavaScript draw the same pictures, and format numbers alike."""
 
 import math
 import random
@@ -27,8 +27,8 @@ AWKWARD = [
     *[1e20, 1e21, -1e21, 3e25, -2e300, 1.7e308, math.inf, -math.inf, math.nan],
 ]
 
-# Draws a scene in a box of this width, and parses Python's SVG.
-TWINS = """
+# Script that draws a scene in a box of this width, and parses Python's SVG.
+DRAW_BOTH = """
 ([data, wide, python]) => {
   const place = document.createElement("div");
   place.style.width = `${wide}px`;
@@ -48,7 +48,7 @@ TWINS = """
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    """An empty page that knows the functions of scene.js."""
+    """Return an empty page in which the functions of scene.js are loaded."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_script_tag(content=SCRIPT)
     yield page
@@ -56,8 +56,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def alike(page: Page, data: dict[str, Any], wide: float, python: str) -> list[str]:
-    """Compare both drawings of a scene, and return one of them."""
-    browsers, pythons = page.evaluate(TWINS, [data, wide, python])
+    """Check that Python and JavaScript draw a scene alike; return the drawing."""
+    browsers, pythons = page.evaluate(DRAW_BOTH, [data, wide, python])
     for ours, theirs in zip(pythons, browsers, strict=True):
         assert ours == theirs
     return list(pythons)
@@ -83,7 +83,7 @@ SHAPES = [
     Mark("circle", {"cx": "wide / 7", "cy": 2.25, "r": "n", "opacity": "n < 3"}, name="round"),
     Mark("line", {**LINE, "stroke-dasharray": "'4 2'"}, each="n", shown="mod(i, 2)"),
     Mark("arrow", LINE, each=4),
-    Mark("arrow", {"x1": 3, "y1": 3, "x2": "3 + i", "y2": "3 - i"}, each=3),  # as short as nothing
+    Mark("arrow", {"x1": 3, "y1": 3, "x2": "3 + i", "y2": "3 - i"}, each=3),  # of length zero
     Mark("arrow", {**LINE, "opacity": 0.4, "stroke-width": 2}, name="pale"),
     Mark("path", {"d": "'M0 ' + text(n) + 'L10 10Z'", "fill": "'none'"}),
     Mark("text", {"x": "a", "y": "b", "text": "words"}, where={"a": "n + 1", "b": "2 * a + i"}),
@@ -107,7 +107,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("wide", [300, 311, 720])
-def test_every_shape_is_drawn_alike(page: Page, wide: int) -> None:
+def test_python_and_javascript_draw_every_shape_alike(page: Page, wide: int) -> None:
     words = "a < b & \"c\" > 'd' — 5 µs"
     for n in (0.0, 1.0, 4.0, -2.6):
         known: dict[str, Any] = {"n": n, "words": words, "ink": "var(--c-22262b, #22262b)"}
@@ -115,7 +115,9 @@ def test_every_shape_is_drawn_alike(page: Page, wide: int) -> None:
 
 
 @pytest.mark.parametrize("made", PICTURES, ids=lambda made: made.__name__)
-def test_every_picture_is_drawn_alike(page: Page, made: Callable[[], Figure]) -> None:
+def test_python_and_javascript_draw_every_figure_alike(
+    page: Page, made: Callable[[], Figure]
+) -> None:
     """At the ends of every control, one after the other, and at several widths."""
     figure = made()
     start = {control.name: control.start for control in figure.controls}
@@ -128,7 +130,7 @@ def test_every_picture_is_drawn_alike(page: Page, made: Callable[[], Figure]) ->
             assert alike(page, data, wide, figure.svg(width=wide, **chosen))[3:]
 
 
-# Every function with one awkward number, and with two where it takes two.
+# Every function with one edge-case number, and with two if it takes two.
 CALLS = {
     "abs": "abs(x)",
     "at": "at([x, 7, -x], mod(i, 3) + 0.9)",
@@ -151,18 +153,18 @@ CALLS = {
 }
 
 
-def test_both_languages_have_the_same_functions(page: Page) -> None:
+def test_python_and_javascript_have_the_same_functions(page: Page) -> None:
     functions = set(page.evaluate("() => Object.keys(FUNCTIONS)"))
     assert functions == set(FUNCTIONS) - {"rl"} == set(CALLS)
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_every_function_gives_the_same_result(page: Page, name: str) -> None:
+def test_functions_agree_between_python_and_javascript(page: Page, name: str) -> None:
     """Compare results as coordinates and as text."""
     pairs = [(x, y) for x in AWKWARD for y in (*AWKWARD[2:8], 0.2, math.inf, math.nan)]
     where: dict[str, Formula] = {"x": "at(xs, i)", "y": "at(ys, i)", "made": CALLS[name]}
     words = CALLS[name] if name in ("text", "percent") else "text(made, '', 9)"
-    # Libraries differ in how they reduce the argument of a huge sine.
+    # Math libraries differ in how they reduce huge arguments of a sine.
     shown = "abs(x) < 1e6" if name in ("sin", "cos") else "1"
     look: dict[str, Formula] = {"y": 4, "text": words}
     if words != CALLS[name]:
@@ -172,7 +174,7 @@ def test_every_function_gives_the_same_result(page: Page, name: str) -> None:
     assert_alike(page, [mark], xs=xs, ys=ys)
 
 
-def test_awkward_numbers_are_written_alike_in_attributes(page: Page) -> None:
+def test_edge_case_numbers_are_formatted_alike_in_attributes(page: Page) -> None:
     draw = random.Random("attributes")
     numbers = [*AWKWARD, *(draw.uniform(-1, 1) * 10 ** draw.randint(-6, 24) for _ in range(300))]
     mark = Mark("rect", {"x": "at(xs, i)", "width": "-at(xs, i)"}, each=len(numbers))
@@ -189,7 +191,7 @@ def test_every_number_drawn_is_valid_in_svg(number: float) -> None:
 
 
 @pytest.mark.parametrize("unit", [*UNITS, "%"])
-def test_text_and_percent_are_rooflibs(page: Page, unit: str) -> None:
+def test_text_and_percent_match_rooflib(page: Page, unit: str) -> None:
     draw = random.Random(unit)
     numbers = [*AWKWARD, 0.999, 0.9999, 0.99999, 1.0001, 9.996, 99.96, 999.6, 999_600.0, 9.996e14]
     numbers += [10.0**power for power in range(-21, 29)]

@@ -1,4 +1,4 @@
-"""The shards figure: drawn parts multiply to the whole, and bytes are rooflib's."""
+"""The shards figure: drawn parts multiply to the whole product, and bytes match rooflib."""
 
 import functools
 from itertools import pairwise, product
@@ -18,7 +18,7 @@ RESULTS = {WHOLE: "replicated", PARTS: "sharded"}
 SHAPES = [(8192, 8192, 8192), (4096, 8192, 16384), (16384, 4096, 4096), (8192, 16384, 4096)]
 EVERYWHERE = list(product("BDF", (2, 4, 8), RESULTS, SHAPES))
 Drawn = dict[str, list[ElementTree.Element]]
-ELEMENT = 512  # of the matrices that are multiplied, each stands for so many
+ELEMENT = 512  # each element of the multiplied test matrices stands for 512 of the figure's
 
 
 @functools.cache
@@ -34,14 +34,14 @@ def at(width: float = 400, **settings: Any) -> Drawn:
 
 
 def places(shapes: list[ElementTree.Element]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return left, top, width and height of the shapes, in rows."""
+    """Return left, top, width and height of each shape, one row per shape."""
     return np.array(
         [[float(shape.attrib[a]) for a in ("x", "y", "width", "height")] for shape in shapes]
     )
 
 
 def parts(found: Drawn, name: str, rows: int, columns: int) -> list[tuple[slice, slice]]:
-    """Return the rows and columns that each chip holds, read from the picture."""
+    """Return the rows and columns each chip holds, as read from the picture."""
     if f"{name}-sheets" in found:
         assert f"{name}-strips" not in found
         sheets = places(found[f"{name}-sheets"])
@@ -61,7 +61,7 @@ def parts(found: Drawn, name: str, rows: int, columns: int) -> list[tuple[slice,
 
 
 @pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE)
-def test_bytes_are_rooflibs(split, N, result, shape):
+def test_bytes_match_rooflib(split, N, result, shape):
     B, D, F = shape
     values = picture().values(split=split, N=N, result=result, B=B, D=D, F=F)
     op = sharded_matmul(B, D, F, N, split=split, result=RESULTS[result])
@@ -91,7 +91,7 @@ def test_bytes_are_rooflibs(split, N, result, shape):
 
 
 @pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE)
-def test_what_the_chips_hold_multiplies_to_the_whole(split, N, result, shape):
+def test_the_chips_parts_multiply_to_the_whole_product(split, N, result, shape):
     found = at(split=split, N=N, result=result, B=shape[0], D=shape[1], F=shape[2])
     B, D, F = (size // ELEMENT for size in shape)
     rng = np.random.default_rng(seed=0)
@@ -116,7 +116,7 @@ def test_what_the_chips_hold_multiplies_to_the_whole(split, N, result, shape):
 
 @pytest.mark.parametrize("width", [300, 400, 700])
 @pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE[::5])
-def test_sides_are_to_scale_and_inside(split, N, result, shape, width):
+def test_sides_are_to_scale_and_inside_the_picture(split, N, result, shape, width):
     sizes = dict(zip("BDF", shape, strict=True))
     found = at(width, split=split, N=N, result=result, **sizes)
     units = []
@@ -144,7 +144,7 @@ def test_sides_are_to_scale_and_inside(split, N, result, shape, width):
 
 
 @pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE)
-def test_every_part_names_its_chip_besides_its_color(split, N, result, shape):
+def test_every_part_shows_its_chip_by_number_and_color(split, N, result, shape):
     found = at(310, split=split, N=N, result=result, B=shape[0], D=shape[1], F=shape[2])
     for name in ("x", "w", "out", "end"):
         has = found[f"{name}-has"][0].text

@@ -66,7 +66,7 @@ def number(shape: ElementTree.Element, key: str) -> float:
 
 
 def counts(found: dict[str, list[ElementTree.Element]], name: str) -> Counts:
-    """Return the numbers in a matrix by their place; an empty cell is 0."""
+    """Return the numbers shown in a matrix's cells; an empty cell is 0."""
     cells = found[name]
     left, top, cell = (number(cells[0], key) for key in ("x", "y", "width"))
     read = np.zeros((N, N), dtype=np.int64)
@@ -78,7 +78,7 @@ def counts(found: dict[str, list[ElementTree.Element]], name: str) -> Counts:
     return read
 
 
-def test_every_side_that_divides_can_be_chosen() -> None:
+def test_every_tile_size_that_divides_the_side_is_offered() -> None:
     assert FIGURE.controls[0].options == SIDES
 
 
@@ -99,7 +99,7 @@ def test_loads_at_every_step_match_the_loop(t: int) -> None:
 
 
 @pytest.mark.parametrize("t", SIDES)
-def test_the_total_matches_the_formula_and_the_intensity_rooflib(t: int) -> None:
+def test_total_loads_match_the_formula_and_intensity_matches_rooflib(t: int) -> None:
     final, last = states(t)[-1], len(states(t)) - 1
     values = FIGURE.values(t=t, step=last)
     total = 2 * N**3 // t
@@ -148,7 +148,7 @@ def test_the_cells_show_the_counts(t: int, step: int) -> None:
 
 @pytest.mark.parametrize("width", [300, 700])
 @pytest.mark.parametrize(("t", "step"), [(8, 3), (4, 19), (2, 50), (1, 300)])
-def test_frames_pieces_and_bands_follow_the_step(t: int, step: int, width: float) -> None:
+def test_highlights_match_the_current_step(t: int, step: int, width: float) -> None:
     found, last = drawn(t, step, width), states(t)[step].last
     assert last is not None
     b, f, d = last
@@ -190,13 +190,13 @@ def test_the_bar_is_to_scale(t: int, step: int, width: float) -> None:
         assert number(found[name][0], "x1") == pytest.approx(left + true * each, abs=0.02)
 
 
-def test_nothing_is_framed_before_the_first_step() -> None:
+def test_nothing_is_highlighted_before_the_first_step() -> None:
     found = drawn(4, 0)
     assert not [name for name in found if name.startswith(("now", "piece", "count"))]
     assert "Nothing is loaded yet." in FIGURE.texts(t=4, step=0)["says"]
 
 
-def test_a_piece_is_on_its_way_between_two_steps() -> None:
+def test_pieces_move_between_two_steps() -> None:
     names = {**FIGURE.given, "t": 4.0}
     at = []
     for step in (19.25, 19.75, 20.0):

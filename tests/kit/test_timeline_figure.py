@@ -1,4 +1,4 @@
-"""The timeline against an event-by-event simulation of the two buffers."""
+"""The timeline figure matches an event-by-event simulation of double buffering."""
 
 import itertools
 import re
@@ -12,7 +12,7 @@ import rooflib as rl
 from roofkit.figures import Figure, timeline
 from roofkit.figures.engine.own_chip import OWN
 
-NEAR = 0.02  # px: what is drawn is rounded to a hundredth
+NEAR = 0.02  # px; positions are rounded to a hundredth
 ROWS = (("64", "4096", "16384"), ("256", "4096", "16384"), ("4096", "256", "16384"))
 JOBS = [f"B = {B}, D = {D}, F = {F}" for B, D, F in ROWS]
 
@@ -49,7 +49,7 @@ class Setting(NamedTuple):
 
     @property
     def pieces(self) -> dict[Kind, float]:
-        """Seconds of a slice, by kind."""
+        """Return the seconds of a slice, by kind."""
         amounts = {
             "load": self.op.loaded / self.on.bandwidth,
             "math": self.op.flops / self.on.peak(),
@@ -87,10 +87,10 @@ def loads_before_stores(n: int) -> list[Task]:
 
 
 def simulated(pieces: dict[Kind, float], n: int, road: Sequence[Task]) -> Times | None:
-    """Return the begin and end of each task, or nothing if this order deadlocks.
+    """Return start and end of each task, or None if this order deadlocks.
 
-    A slice is loaded into the buffer that the slice two before it has left, and computed into the
-    one from which the result two before it has been stored.
+    There are two input and two output buffers: a slice's load waits until the slice two before it
+    has been computed, and its arithmetic until the result two before it has been stored.
     """
     lanes = {"road": list(road), "compute": [("math", k) for k in range(n)]}
     running: dict[str, Task] = {}
@@ -153,11 +153,11 @@ class Drawing:
         return float(line.attrib["x1"])
 
     def at(self, seconds: float) -> float:
-        """Return the place of a time in pixels."""
+        """Return the x position of a time, in pixels."""
         return self.start + seconds / self.seconds_per_pixel
 
     def bars(self, name: str) -> list[tuple[float, float]]:
-        """Return the left and right edges, from left to right."""
+        """Return the left and right edges of a mark's bars, from left to right."""
         places = [(float(e.attrib["x"]), float(e.attrib["width"])) for e in self.of(name)]
         return sorted((x, x + width) for x, width in places)
 
@@ -166,7 +166,7 @@ settings = pytest.mark.parametrize("setting", SETTINGS, ids=str)
 
 
 @settings
-def test_numbers_are_rooflibs_and_the_simulations(setting: Setting) -> None:
+def test_numbers_match_rooflib_and_the_simulation(setting: Setting) -> None:
     b, values = rl.bound(setting.op, setting.on), setting.figure.values(**setting.chosen)
     whole = takes(expected(setting))
     true = {
@@ -187,7 +187,7 @@ def test_numbers_are_rooflibs_and_the_simulations(setting: Setting) -> None:
 
 @pytest.mark.parametrize("width", [300, 400, 700])
 @settings
-def test_each_bar_is_where_the_simulation_puts_it(setting: Setting, width: float) -> None:
+def test_bars_match_the_simulation(setting: Setting, width: float) -> None:
     drawing, times = Drawing(setting, width), expected(setting)
     for kind in ("load", "math", "store"):
         bars = drawing.bars(kind)
@@ -198,7 +198,7 @@ def test_each_bar_is_where_the_simulation_puts_it(setting: Setting, width: float
 
 
 @settings
-def test_on_a_lane_bars_and_waits_follow_each_other_to_the_end(setting: Setting) -> None:
+def test_bars_and_waits_fill_each_lane_without_gaps(setting: Setting) -> None:
     drawing = Drawing(setting, 700)
     arrow = drawing.of("takes")[1].attrib["d"]  # its head; the tip is the second of three points
     tip = float(arrow.split("L")[1].split()[0])
@@ -206,21 +206,21 @@ def test_on_a_lane_bars_and_waits_follow_each_other_to_the_end(setting: Setting)
     for names in (("load", "store", "road-waits"), ("math", "math-waits")):
         ends = [drawing.start]
         for left, right in sorted(bar for name in names for bar in drawing.bars(name)):
-            # A wait too short to be seen is not drawn.
+            # Waits too short to be visible are not drawn.
             assert left == pytest.approx(ends[-1], abs=2 * NEAR), names
             ends.append(right)
         assert ends[-1] == pytest.approx(tip, abs=2 * NEAR)
 
 
 @settings
-def test_lanes_are_apart_and_loads_and_stores_share_one(setting: Setting) -> None:
+def test_loads_and_stores_share_a_lane_and_compute_has_another(setting: Setting) -> None:
     drawing = Drawing(setting, 400)
     rows = {
         name: {(e.attrib["y"], e.attrib["height"]) for e in drawing.of(name)}
         for name in ("load", "math", "store")
     }
     assert rows["load"] == rows["store"] != rows["math"]
-    # Together, a lane's bars are as long as its bytes or its FLOPs take.
+    # Together, a lane's bars last as long as all of its bytes or FLOPs take.
     rounding = 0.01 * setting.slices + NEAR
     bandwidth, peak = setting.on.bandwidth, setting.on.peak()
     for name, seconds in {

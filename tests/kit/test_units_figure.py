@@ -1,4 +1,4 @@
-"""The units figure: areas, ridges and shares are rooflib's."""
+"""The units figure: areas, ridges and shares match rooflib."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 PICTURE = units()
 CHIPS = [c.name for c in rl.chips() if "fp32" in c.vector]
 N = 2**24
-# Each operation and its unit, from rooflib's functions, with the chapter's sizes.
+# Each operation with its unit, computed with rooflib for the chapter's sizes.
 WORKS: dict[str, tuple[str, Operation]] = {
     "dot product": ("vector", rl.dot(N, compute="fp32")),
     "addition": ("vector", rl.elementwise(N, inputs=2, compute="fp32")),
@@ -35,7 +35,7 @@ def group(svg: str, name: str) -> list[dict[str, str]]:
 
 
 def place(svg: str, intensity: float) -> float:
-    """Return the place of an intensity according to the axis ticks."""
+    """Return the x position of an intensity, according to the axis ticks."""
     ticks = {
         t.text: float(t.attrib["x"])
         for t in ET.fromstring(svg).iter(f"{SVG}text")
@@ -44,7 +44,7 @@ def place(svg: str, intensity: float) -> float:
     return ticks["0.1"] + (ticks["1,000"] - ticks["0.1"]) * math.log10(intensity / 0.1) / 4
 
 
-def test_every_chip_with_two_known_peaks_and_every_operation_can_be_chosen() -> None:
+def test_all_chips_with_two_peaks_and_all_operations_are_offered() -> None:
     work, chip = PICTURE.controls
     assert list(work.options) == list(WORKS)
     assert list(chip.options) == CHIPS
@@ -52,7 +52,7 @@ def test_every_chip_with_two_known_peaks_and_every_operation_can_be_chosen() -> 
 
 
 @pytest.mark.parametrize(("work", "name"), EVERY)
-def test_numbers_are_rooflibs(work: str, name: str) -> None:
+def test_numbers_match_rooflib(work: str, name: str) -> None:
     at, (unit, op) = rl.chip(name), WORKS[work]
     bound = rl.bound(op, at, unit=unit)
     values, says = PICTURE.values(work=work, chip=name), PICTURE.texts(work=work, chip=name)["says"]
@@ -78,7 +78,7 @@ def test_numbers_are_rooflibs(work: str, name: str) -> None:
 
 @pytest.mark.parametrize("wide", [300, 400, 700])
 @pytest.mark.parametrize(("work", "name"), EVERY)
-def test_areas_are_peaks_and_filled_parts_are_what_is_reached(
+def test_areas_match_peaks_and_fills_match_attained_rates(
     work: str, name: str, wide: float
 ) -> None:
     at, (unit, op) = rl.chip(name), WORKS[work]
@@ -106,7 +106,7 @@ def test_areas_are_peaks_and_filled_parts_are_what_is_reached(
 
 
 @pytest.mark.parametrize(("work", "name"), EVERY)
-def test_the_ridges_and_the_operation_stand_at_their_intensities(work: str, name: str) -> None:
+def test_ridges_and_operation_are_at_their_intensities(work: str, name: str) -> None:
     at, (unit, op) = rl.chip(name), WORKS[work]
     svg = PICTURE.svg(work=work, chip=name)
     for each, kind in KINDS.items():

@@ -1,4 +1,4 @@
-"""JupyterLab as a learner has it: start page, Run All, the Validate button, a clean HOME."""
+"""JupyterLab as learners see it: start page, Run All, the Validate button, a clean HOME."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from roofkit.check.compare import Verdict
 from roofkit.validate import MESSAGES, summary
 
 FIRST = "int8-matmul"
-NAME = "int8-weights"  # the smallest exercise, and the second
+NAME = "int8-weights"  # the smallest exercise; second in the course
 SECONDS = 60
 RIGHT = Verdict(3, 3)
 CELLS = """(path) => {
@@ -43,13 +43,13 @@ IDLE = """(path) => {
   const { context } = widgets.find((one) => one.context?.path === path);
   return context.sessionContext.session?.kernel?.status === "idle";
 }"""
-# Whether the start page was in view since the page was loaded.
-PRESSED = """() => {
+# Returns true if the start page is visible; otherwise presses its button.
+PRESS_UNTIL_VISIBLE = """() => {
   if (document.querySelector(".roofkit-start h1")?.checkVisibility()) return true;
   document.querySelector("#roofkit-start-button button").click();
   return false;
 }"""
-# Whether JupyterLab has noted that a workspace shows a notebook.
+# Returns whether JupyterLab has saved in the workspace that the notebook is open.
 SAVED = """async (workspace) => {
   const answer = await fetch(`/lab/api/workspaces/${workspace}`);
   return JSON.stringify(await answer.json()).includes("notebook:chapters/1-time.ipynb");
@@ -57,8 +57,8 @@ SAVED = """async (workspace) => {
 FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "matmul"}
 
 
-def as_make_lab_has_them(folder: Path, home: Path) -> dict[str, str]:
-    """The variables of `make lab`, with HOME in `home`."""
+def make_lab_environment(folder: Path, home: Path) -> dict[str, str]:
+    """Return the environment variables that `make lab` sets, with HOME in `home`."""
     given = {name: value for name, value in os.environ.items() if name not in folders.VARIABLES}
     own = folder / ".jupyter"
     folders.make_quiet(own / "config")
@@ -67,7 +67,7 @@ def as_make_lab_has_them(folder: Path, home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def room(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """A course with all exercises released; of one, minutes and difficulty are known."""
+    """Return a course with all exercises released; NAME has its facts in its metadata."""
     room = Classroom(tmp_path_factory.mktemp("course"), release)
     notebook = room.released(NAME)
     notebook.metadata["exercise"] = FACTS
@@ -82,7 +82,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A learner's folder as `make lab` makes it, and four notebooks in several states."""
+    """Return a learner's folder from `make lab`, with more notebooks in several states."""
     work = tmp_path_factory.mktemp("work")
     lab.prepare(ROOT, work, room.folder / "release")
     half = room.released(NAME)
@@ -108,8 +108,8 @@ def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def page(work: Path, home: Path, browser: Browser) -> Iterator[Page]:
-    """JupyterLab on that folder in a browser."""
-    with jupyterlab(work, as_make_lab_has_them(work, home)) as (address, token):
+    """Return JupyterLab, opened on the folder `work` in a browser."""
+    with jupyterlab(work, make_lab_environment(work, home)) as (address, token):
         context = browser.new_context(viewport=DESK, base_url=address)
         context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
@@ -120,7 +120,7 @@ def page(work: Path, home: Path, browser: Browser) -> Iterator[Page]:
 
 
 def start_page(page: Page, workspace: str = "") -> Locator:
-    """Go to JupyterLab's own address, which shows the start page."""
+    """Open JupyterLab without a path, which shows the start page; return the page."""
     page.goto(f"/lab{workspace}")
     sheet = page.locator(".roofkit-sheet")
     sheet.locator("h1").wait_for()
@@ -129,19 +129,19 @@ def start_page(page: Page, workspace: str = "") -> Locator:
 
 @pytest.fixture(scope="module")
 def first_sheet(page: Page) -> Locator:
-    """The start page that JupyterLab shows at first."""
+    """Return the start page that JupyterLab shows when it is first opened."""
     sheet = page.locator(".roofkit-sheet")
     sheet.locator("h1").wait_for()
     return sheet
 
 
 def card(sheet: Locator, name: str) -> Locator:
-    """What the start page says of one exercise."""
+    """Return the entry of an exercise on the start page."""
     return sheet.locator(".exercise").filter(has=sheet.page.locator(f"a[href$='{name}.ipynb']"))
 
 
 def put_outputs(work: Path, name: str) -> None:
-    """Let the saved notebook of an exercise say that all of its parts were right."""
+    """Store outputs in an exercise's notebook that say all of its parts are right."""
     path = work / name / f"{name}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     for part in points(name):
@@ -150,7 +150,7 @@ def put_outputs(work: Path, name: str) -> None:
     nbformat.write(notebook, path)
 
 
-def test_the_start_page_shows_the_chapters_in_their_order(first_sheet: Locator) -> None:
+def test_the_start_page_lists_the_chapters_in_order(first_sheet: Locator) -> None:
     named = [name for name in names(ROOT / "_toc.yml") if not name.startswith("exercises")]
     texts = [(ROOT / f"{name}.md").read_text(encoding="utf-8") for name in named]
     titles = [re.findall(r"^# (.*)", text, re.MULTILINE)[0].replace("`", "") for text in texts]
@@ -160,7 +160,7 @@ def test_the_start_page_shows_the_chapters_in_their_order(first_sheet: Locator) 
 
 
 @pytest.mark.parametrize("width", [DESK["width"], 390])
-def test_the_exercises_are_listed_in_the_order_of_the_course(
+def test_the_start_page_lists_the_exercises_in_course_order(
     page: Page, first_sheet: Locator, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": DESK["height"]})
@@ -171,7 +171,7 @@ def test_the_exercises_are_listed_in_the_order_of_the_course(
     assert [title.partition(":")[0] for title in titles] == [
         f"Exercise {number}" for number in range(1, len(ours) + 1)
     ]
-    # All there are, and as they are seen: from left to right, and then down.
+    # All exercises are listed, in reading order: left to right, then top to bottom.
     assert first_sheet.locator(".exercise").count() == len(titles)
     boxes = [card.bounding_box() for card in first_sheet.locator(".exercise").all()]
     places = [(round(box["y"]), round(box["x"])) for box in boxes if box]
@@ -179,7 +179,7 @@ def test_the_exercises_are_listed_in_the_order_of_the_course(
     page.set_viewport_size(DESK)
 
 
-def test_an_exercise_says_what_it_takes_and_what_to_read_first(
+def test_exercises_show_their_effort_and_the_chapter_to_read_first(
     page: Page, first_sheet: Locator
 ) -> None:
     assert "35 minutes, medium" in card(first_sheet, NAME).inner_text()
@@ -190,9 +190,7 @@ def test_an_exercise_says_what_it_takes_and_what_to_read_first(
     active.get_by_role("heading", name="The hardware catalog").wait_for()
 
 
-def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(
-    page: Page, work: Path
-) -> None:
+def test_the_start_page_shows_progress_and_links_to_the_next_part(page: Page, work: Path) -> None:
     put_outputs(work, FIRST)
     sheet = start_page(page, "/workspaces/counted")
     right, parts = len(points(FIRST)), sum(len(points(name)) for name in exercises.names())
@@ -206,7 +204,7 @@ def test_the_start_page_counts_what_is_done_and_leads_to_the_next_part(
 
 
 @pytest.mark.long
-def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:
+def test_reloading_the_page_keeps_the_open_notebook(page: Page) -> None:
     other = page.context.new_page()
     other.goto("/lab/workspaces/again/tree/chapters/1-time.ipynb")
     other.locator(".jp-Notebook .jp-Cell").first.wait_for()
@@ -215,14 +213,14 @@ def test_a_page_that_is_loaded_again_keeps_its_notebook(page: Page) -> None:
     other.locator(".lm-TabBar-tab", has_text="Start page").wait_for()
     other.locator(".jp-Notebook .jp-Cell").first.wait_for()
     assert not other.locator(".roofkit-start").is_visible()
-    # JupyterLab may bring the notebook to the front once more: pressed again, the button wins.
-    other.wait_for_function(PRESSED, polling=500)
+    # JupyterLab may bring the notebook to the front again, so press until the start page stays.
+    other.wait_for_function(PRESS_UNTIL_VISIBLE, polling=500)
     other.close()
 
 
 @pytest.fixture(scope="module")
 def ran(page: Page, work: Path, room: Classroom) -> Page:
-    """An exercise with nothing but its last part written, after Run All, not saved."""
+    """Return the page of an exercise with only its last part written, run but not saved."""
     path = work / NAME / f"{NAME}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     last = f"{list(points(NAME))[-1]}-solution"
@@ -234,12 +232,12 @@ def ran(page: Page, work: Path, room: Classroom) -> Page:
     page.wait_for_function(IDLE, arg=notebook_path)
     page.get_by_text("Run", exact=True).click()
     page.get_by_text("Run All Cells", exact=True).click()
-    # In the notebook itself: JupyterLab takes cells that are out of sight off the page.
+    # Read the notebook's model: JupyterLab removes cells outside the viewport from the page.
     page.wait_for_function(f"(path) => ({CELLS})(path).some({PASSED})", arg=notebook_path)
     return page
 
 
-def test_run_all_goes_on_past_unwritten_parts(ran: Page) -> None:
+def test_run_all_continues_past_unwritten_parts(ran: Page) -> None:
     checks = [one for one in ran.evaluate(CELLS, f"{NAME}/{NAME}.ipynb") if one["graded"]]
     assert [one["graded"] for one in checks] == list(points(NAME))
     assert [one["said"].split(":")[0] for one in checks] == list(points(NAME))
@@ -247,7 +245,7 @@ def test_run_all_goes_on_past_unwritten_parts(ran: Page) -> None:
     assert rights == [*[False] * (len(checks) - 1), True]
 
 
-def test_a_part_that_came_out_right_counts_before_it_is_saved(ran: Page, work: Path) -> None:
+def test_progress_counts_unsaved_results(ran: Page, work: Path) -> None:
     assert "right for" not in (work / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
     ran.get_by_role("button", name="Start page").click()
     sheet = ran.locator(".roofkit-sheet")
@@ -255,12 +253,12 @@ def test_a_part_that_came_out_right_counts_before_it_is_saved(ran: Page, work: P
     card(sheet, NAME).get_by_text(f"1 of {of} parts done").wait_for()
 
 
-def test_home_stays_clean(ran: Page, home: Path, work: Path) -> None:
+def test_no_files_are_written_to_the_home_folder(ran: Page, home: Path, work: Path) -> None:
     assert [path.name for path in home.rglob("*")] == []
     assert (work / ".jupyter" / "ipython" / "profile_default").is_dir()
 
 
-def test_a_learner_sees_validate_and_nothing_for_instructors(ran: Page) -> None:
+def test_learners_see_validate_but_no_instructor_tools(ran: Page) -> None:
     ran.locator(".lm-TabBar-tab", has_text=f"{NAME}.ipynb").click()
     ran.get_by_role("button", name="Validate").wait_for()
     tabs = ran.locator(".lm-TabBar-tab").evaluate_all(
@@ -287,7 +285,7 @@ def test_after_an_update_the_start_page_names_the_new_version(
 
 def validated(page: Page, name: str) -> str:
     """Open a notebook, press Validate, and read the dialog."""
-    # A workspace of its own, so that no other notebook is open.
+    # Use a separate workspace, so that no other notebook is open.
     page.goto(f"/lab/workspaces/{name}/tree/{name}.ipynb")
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
     page.get_by_role("button", name="Validate").click()
@@ -296,7 +294,7 @@ def validated(page: Page, name: str) -> str:
     return message.inner_text()
 
 
-def test_a_finished_notebook_gets_the_words_of_the_command(page: Page) -> None:
+def test_a_finished_notebook_gets_the_message_of_the_command(page: Page) -> None:
     said = validated(page, "finished")
     parts = list(points(NAME))
     first, *lines = filter(None, said.splitlines())
@@ -307,7 +305,7 @@ def test_a_finished_notebook_gets_the_words_of_the_command(page: Page) -> None:
 @pytest.mark.parametrize(
     ("name", "done"), [pytest.param("untouched", 0, marks=pytest.mark.long), ("half-done", 1)]
 )
-def test_an_unfinished_notebook_gets_the_words_of_its_checks(
+def test_an_unfinished_notebook_gets_the_messages_of_its_checks(
     page: Page, name: str, done: int
 ) -> None:
     said = validated(page, name)
@@ -321,7 +319,7 @@ def test_an_unfinished_notebook_gets_the_words_of_its_checks(
     assert dialog["height"] < DESK["height"] / 2
 
 
-def test_the_dialog_shows_an_error_of_the_syntax_as_one(page: Page) -> None:
+def test_the_dialog_shows_syntax_errors(page: Page) -> None:
     said = validated(page, "broken")
     first = next(iter(points(NAME)))
     assert MESSAGES["stopped"].format(part=first) in " ".join(said.split())
@@ -331,11 +329,11 @@ def test_the_dialog_shows_an_error_of_the_syntax_as_one(page: Page) -> None:
 
 
 @pytest.mark.long
-def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(page: Page) -> None:
+def test_notebooks_of_other_courses_keep_the_messages_of_nbgrader(page: Page) -> None:
     assert validated(page, "foreign") == "Success! Your notebook passes all the tests."
 
 
-def test_the_bundle_brings_the_words_of_the_command(tmp_path: Path) -> None:
+def test_the_command_has_the_same_messages_in_the_bundle(tmp_path: Path) -> None:
     (tmp_path / "release" / NAME).mkdir(parents=True)
     (tmp_path / "release" / NAME / f"{NAME}.ipynb").touch()
     bundle.write(ROOT, tmp_path / "release", [], tmp_path / "exercises.zip")

@@ -1,4 +1,4 @@
-"""What HonestValidator says of notebooks that have run already."""
+"""Messages of HonestValidator about notebooks that have already run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from roofkit.validate import MESSAGES, HonestValidator, summary
 
 
 def part(name: str, right: bool, source: str = "") -> nbformat.NotebookNode:
-    """A graded cell, as it is after its check has run."""
+    """Return a graded cell with the output of its check."""
     said = f"{name}: {'right for' if right else 'not right yet (0 of'} 3 published cases."
     output = new_output("stream", text=said)
     if not right:
@@ -40,7 +40,7 @@ def said(tmp_path: Path, *cells: nbformat.NotebookNode) -> str:
 
 
 @pytest.mark.parametrize("rights", [(False,) * 3, (True, False, True), (False, True, False)])
-def test_it_counts_the_parts_and_says_each_once_in_order(
+def test_the_summary_counts_parts_and_reports_each_once_in_order(
     tmp_path: Path, rights: tuple[bool, ...]
 ) -> None:
     cells = [part(f"part-{place}", right) for place, right in enumerate(rights)]
@@ -52,14 +52,14 @@ def test_it_counts_the_parts_and_says_each_once_in_order(
         assert report.strip().startswith(f"part-{place}: {words}")
 
 
-def test_where_all_are_right_it_says_what_that_means(tmp_path: Path) -> None:
+def test_the_summary_of_a_finished_notebook_says_what_it_means(tmp_path: Path) -> None:
     first, *reports = said(tmp_path, part("one", True), part("two", True)).split("\n\n")
     assert first.split() == summary(2, 2).split()
     assert first.startswith("2 of 2 parts right, for the published cases. Grading asks")
     assert [report.strip()[:4] for report in reports] == ["one:", "two:"]
 
 
-def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(tmp_path: Path) -> None:
+def test_notebooks_of_other_courses_keep_the_messages_of_nbgrader(tmp_path: Path) -> None:
     right = said(tmp_path, part("one", True, "assert True"))
     assert right == "Success! Your notebook passes all the tests.\n"
     wrong = said(tmp_path, part("one", False, "assert False"))
@@ -67,7 +67,7 @@ def test_a_notebook_of_another_course_keeps_the_words_of_nbgrader(tmp_path: Path
     assert "The following cell failed:\n\n    assert False" in wrong
 
 
-# --- parts that nobody has written, and cells that could not be run ------------------------------
+# --- unwritten parts, and cells that failed to run -----------------------------------------------
 
 SCREEN_LINES = 24  # of a terminal
 NAME = "int8-matmul"
@@ -79,7 +79,7 @@ def room(release: Path, tmp_path: Path) -> Classroom:
 
 
 def validated(tmp_path: Path, notebook: nbformat.NotebookNode) -> str:
-    """What validating says of a notebook once all its cells have run."""
+    """Run all cells of a notebook, and return the message of the validator."""
     NotebookClient(notebook, timeout=600, allow_errors=True).execute()
     path = tmp_path / "notebook.ipynb"
     nbformat.write(notebook, path)
@@ -89,7 +89,7 @@ def validated(tmp_path: Path, notebook: nbformat.NotebookNode) -> str:
     return validator.stream.getvalue()
 
 
-def test_the_line_of_an_unwritten_part_is_that_of_the_check() -> None:
+def test_the_message_for_unwritten_parts_matches_the_check() -> None:
     assert MESSAGES["unwritten_line"] == PROBLEMS["unwritten"]
 
 
@@ -100,7 +100,7 @@ def test_the_line_of_an_unwritten_part_is_that_of_the_check() -> None:
         for name in exercises.names()
     ],
 )
-def test_of_a_fresh_exercise_it_names_the_parts_in_one_screen(
+def test_a_fresh_exercise_lists_its_unwritten_parts_on_one_screen(
     tmp_path: Path, room: Classroom, name: str
 ) -> None:
     words = validated(tmp_path, room.released(name))
@@ -112,7 +112,7 @@ def test_of_a_fresh_exercise_it_names_the_parts_in_one_screen(
     assert len(words.splitlines()) < SCREEN_LINES / 3
 
 
-def test_parts_that_are_written_are_told_as_before_beside_unwritten_ones(
+def test_written_parts_are_reported_after_the_list_of_unwritten_ones(
     tmp_path: Path, room: Classroom
 ) -> None:
     notebook = room.released(NAME)
@@ -138,7 +138,7 @@ SPOILED = [
 
 
 @pytest.mark.parametrize(("line", "error", "shown"), SPOILED)
-def test_an_error_of_the_syntax_is_shown_with_its_line_and_not_as_a_missing_name(
+def test_syntax_errors_are_shown_with_their_line_instead_of_a_name_error(
     tmp_path: Path, room: Classroom, line: str, error: str, shown: str
 ) -> None:
     notebook = room.released(NAME)
@@ -154,9 +154,7 @@ def test_an_error_of_the_syntax_is_shown_with_its_line_and_not_as_a_missing_name
     assert "\x1b" not in words
 
 
-def test_a_module_that_is_missing_above_a_function_is_named(
-    tmp_path: Path, room: Classroom
-) -> None:
+def test_a_failed_import_is_shown_instead_of_a_name_error(tmp_path: Path, room: Classroom) -> None:
     notebook = room.released(NAME)
     first = next(iter(points(NAME)))
     stub = cell(notebook, f"{first}-solution")
@@ -166,7 +164,7 @@ def test_a_module_that_is_missing_above_a_function_is_named(
     assert "NameError" not in words
 
 
-def test_an_error_in_a_helper_stands_before_what_the_check_found(
+def test_errors_in_a_helper_cell_precede_the_error_of_the_check(
     tmp_path: Path, room: Classroom
 ) -> None:
     notebook = room.released(NAME)
@@ -178,9 +176,7 @@ def test_an_error_in_a_helper_stands_before_what_the_check_found(
     assert words.index("SyntaxError") < words.index("name 'helper' is not defined")
 
 
-def test_a_name_that_no_cell_above_defines_stays_a_missing_name(
-    tmp_path: Path, room: Classroom
-) -> None:
+def test_undefined_names_are_shown_as_name_errors(tmp_path: Path, room: Classroom) -> None:
     notebook = room.released(NAME)
     first = next(iter(points(NAME)))
     cell(notebook, f"{first}-solution").source = "1 / 0"

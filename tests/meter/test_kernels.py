@@ -57,7 +57,7 @@ class Counting:
 
 @pytest.fixture(params=[1, 2])
 def counted(monkeypatch, request):
-    """(counter, pool, store) for pools of one and two threads."""
+    """Yield (counter, pool, store), for pools of one and of two threads."""
     counter = Counting()
     monkeypatch.setattr(kernels, "np", counter)
     monkeypatch.setattr(workloads, "np", counter)
@@ -66,7 +66,7 @@ def counted(monkeypatch, request):
 
 
 def found(counter: Counting, probe: kernels.Probe, repeats: int = 3) -> tuple[float, float]:
-    """Return FLOPs and bytes per pass."""
+    """Run a probe; return the FLOPs and bytes per pass that numpy was asked for."""
     work = probe.make()
     counter.flops = counter.bytes = 0
     work(repeats)
@@ -185,7 +185,7 @@ def test_spin_lasts_the_requested_time(monkeypatch):
     monkeypatch.setattr(kernels, "np", counter)
     with ThreadPool(1) as pool:
         kernels.spin(pool)(3)
-    # 30 ms at 1 ms per clock reading, one of which sets the end time.
+    # 30 ms at 1 ms per clock reading; one of the readings sets the end time.
     assert counter.bytes == 29 * 2 * 4 * 2**20
 
 

@@ -31,7 +31,7 @@ DISTURBANCES = {
 
 @pytest.fixture(autouse=True)
 def no_sleep(monkeypatch):
-    """Skip real sleeping."""
+    """Replace `sleep` by a function that returns immediately."""
     monkeypatch.setattr(load_monitor.time, "sleep", lambda seconds: None)
 
 
@@ -66,7 +66,7 @@ def test_each_disturbance_is_detected_and_named(disturbance):
 
 @pytest.mark.parametrize("disturbance", DISTURBANCES)
 def test_disturbed_samples_are_repeated_and_not_counted(disturbance):
-    # The first intervals go into choosing the number of passes.
+    # The first intervals are used to choose the number of passes.
     machine = FakeMachine(lambda interval: DISTURBANCES[disturbance] if interval % 2 else Load())
     found = figure(taken(machine))
     assert len(found.samples) > len(found.values) >= TARGET_SAMPLES
@@ -206,7 +206,7 @@ def test_memory_slowdowns_invalidate_only_memory_bound_samples():
 
 
 def with_slow_memory(machine, slow):
-    """Return references with memory reads 1.5 times as long in turns marked `slow`."""
+    """Return references whose memory reads take 1.5 times as long in turns that `slow` selects."""
     references, turns = machine.references(), itertools.count(1)
     plain = references["memory"]
     return references | {"memory": lambda repeats: plain(repeats * (3 if slow(next(turns)) else 2))}

@@ -27,7 +27,7 @@ def fake_run() -> roofmeter.Run:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory) -> Path:
-    """A folder with one stored run."""
+    """Return a folder with one stored run."""
     folder, run = tmp_path_factory.mktemp("runs"), fake_run()
     run.save(folder / f"made-up-cpu-{run.date:%Y-%m-%d}")
     return folder

@@ -55,7 +55,7 @@ def test_options_may_precede_or_follow_sizes(capsys):
 def test_a_sharded_operation_prints_link_traffic(capsys):
     command = ["TPU v5e", "sharded-matmul", 512, 8192, 8192, 4, "--link", "ICI"]
     shown = rows(capsys, *command, "--split", "F", "--result", "replicated")
-    # 3/4 of 2·512·8192 bytes at 45 GB/s.
+    # 3/4 of 2·512·8192 bytes, at 45 GB/s
     assert shown["sent over link"] == "6.29 MB"
     assert shown["ICI"] == "140 µs"
     wide = rows(capsys, *command, "--partial", "fp32", "--compute", "int8")

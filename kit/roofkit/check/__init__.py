@@ -1,7 +1,8 @@
 """The check that a learner runs after each part of an exercise: `check("part", function)`.
 
-It compares with a few published cases, says in words what it found, and never shows an answer.
-`check.hint("part")` prints a stronger hint, which is offered after two tries.
+It compares the function's answers for a few published cases, explains in words what is wrong, and
+never shows a right answer. `check.hint("part")` prints a stronger hint, which is offered after two
+failed checks.
 """
 
 import textwrap
@@ -17,13 +18,13 @@ from .wording import listed, percent, written
 
 __all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
 
-TRIES = 2  # failed checks after which a stronger hint is offered
-WIDTH = 80  # `nbgrader validate` cuts longer lines off
+TRIES = 2  # offer a stronger hint after this many failed checks
+WIDTH = 80  # `nbgrader validate` truncates longer lines
 
-_published: dict[str, Any] = {}  # part → its published cases
-_failed: dict[str, int] = {}  # part → how often its check has failed
+_published: dict[str, Any] = {}  # from part to its published cases
+_failed: dict[str, int] = {}  # from part to the number of its failed checks
 _wrong: set[str] = set()  # parts whose last check failed
-_right: dict[str, object] = {}  # part → the function that passed its last check
+_right: dict[str, object] = {}  # from part to the function that passed its last check
 
 
 class CheckFailed(Exception):
@@ -34,7 +35,7 @@ class CheckFailed(Exception):
 
 
 class CheckInterrupted(KeyboardInterrupt):
-    """The learner interrupted a check; shown in one line, and stops "Run all" like any other."""
+    """An interrupt of a check by the learner; shown in one line, and stops "Run all" as usual."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -54,8 +55,8 @@ class Check:
     def __call__(self, part: str, function: object) -> None:
         """Compare `function` with the published cases of `part`.
 
-        Prints what passed. Raises CheckFailed with what is missing or wrong, and why where it is
-        known, and CheckInterrupted if the learner stops it.
+        Print the result if all cases pass. Raise CheckFailed with an explanation otherwise, and
+        CheckInterrupted if the learner interrupts the check.
         """
         known = _data(part)
         try:
@@ -105,7 +106,7 @@ def scope(known: Mapping[str, Any]) -> list[str]:
 
 
 def tries() -> dict[str, Any]:
-    """Return the state that decides on hints, for a Python process that is restarted."""
+    """Return the counts that decide on hints, to be kept when the Python process restarts."""
     return {"failed": dict(_failed), "wrong": sorted(_wrong)}
 
 
@@ -132,15 +133,15 @@ def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
     *answers, again = ask_all(function, inputs, known["kind"], limited)
     misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
     if any(one.excluded_by for one in misconceptions):
-        settled = _settled(function)
-        misconceptions = [one for one in misconceptions if one.excluded_by not in settled]
+        right_parts = _right_parts_called(function)
+        misconceptions = [one for one in misconceptions if one.excluded_by not in right_parts]
     return judge(
         answers, known["expected"], misconceptions, known["tolerance"], inputs, True, again
     )
 
 
-def _settled(function: object) -> set[str]:
-    """Return the parts whose functions are known to be right, and are called by this one."""
+def _right_parts_called(function: object) -> set[str]:
+    """Return the parts whose functions passed their last check and are called by this function."""
     parts = {_published[key]["function"]: key for key in _right if key in _published}
     if not callable(function):
         return set()
@@ -170,7 +171,7 @@ def _report(
     if verdict.passed and slow:
         yield _wrapped(slow)
     if not verdict.passed and verdict.cause != "calls-unwritten":
-        yield from map(_wrapped, _earlier(part, known, function))
+        yield from map(_wrapped, _wrong_parts_called(part, known, function))
     yield from map(_wrapped, verdict.sentences)
     if verdict.cause == "too-late":
         limits = f"{CALL_SECONDS:g} s of computing and {CALL_WALL_SECONDS:g} s in all"
@@ -180,8 +181,8 @@ def _report(
         yield f'For a stronger hint, run: check.hint("{part}")'
 
 
-def _earlier(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
-    """Yield a sentence if the function calls one that is known to be wrong."""
+def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
+    """Yield a sentence if the function calls functions that failed their last check."""
     parts = {_published[key]["function"]: key for key in _wrong if key in _published}
     parts.pop(known["function"], None)
     wrong = [f"`{name}`" for name in called(function, parts)] if callable(function) else []
@@ -194,7 +195,7 @@ def _earlier(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str
 
 
 def _short(case: Mapping[str, Any]) -> str:
-    """Return the numbers and texts of a case; lists and dictionaries would fill the page."""
+    """Return a case without its lists and dictionaries, which would fill the page."""
     plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
     return ", ".join(f"{key} = {written(value)}" for key, value in plain.items())
 

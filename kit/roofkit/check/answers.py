@@ -14,10 +14,10 @@ from .plot_reading import facts
 
 __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
-MAX_DETAIL = 300  # characters of an error's text
-# Frames without a name of the learner's; Python 3.12 inlines most of them.
+MAX_DETAIL = 300  # longest error message that is shown, in characters
+# Frames that Python names, not the learner; since 3.12 most comprehensions have no frame.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-REPEAT_TOLERANCE = 1e-12  # relative; answers to one case that differ by more are different
+REPEAT_TOLERANCE = 1e-12  # relative difference allowed between two answers to one case
 
 Limit = Callable[[], AbstractContextManager[object]]
 
@@ -35,7 +35,7 @@ class Answer:
 
 
 class TooLate(BaseException):
-    """A call timed out. A BaseException, which a learner's `except Exception` lets through."""
+    """A timeout of a call; a BaseException, so that `except Exception` doesn't catch it."""
 
 
 def ask(
@@ -68,8 +68,8 @@ def ask_all(
     """
     if not cases:
         return
-    handed = deepcopy(dict(cases[0]))
-    first = answer = _asked(function, handed, kind, limit)
+    first_arguments = deepcopy(dict(cases[0]))
+    first = answer = _asked(function, first_arguments, kind, limit)
     yield answer
     for case in cases[1:]:
         if answer.problem != "too-late":
@@ -78,8 +78,8 @@ def ask_all(
     if first.problem or answer.problem == "too-late":
         yield Answer()
         return
-    changed = _shown(handed) != _shown(dict(cases[0]))
-    again = _asked(function, handed, kind, limit)
+    changed = _as_text(first_arguments) != _as_text(dict(cases[0]))
+    again = _asked(function, first_arguments, kind, limit)
     if again.problem != "too-late" and not _agree(again, first):
         fresh = ask(function, cases[0], kind, limit)
         if fresh.problem == "too-late":
@@ -94,11 +94,11 @@ def _agree(answer: Answer, first: Answer) -> bool:
     return not answer.problem and same(answer.value, first.value, REPEAT_TOLERANCE)
 
 
-def _shown(arguments: dict[str, Any]) -> str:
-    """Return arguments as text, which also shows the order of a dictionary."""
+def _as_text(arguments: dict[str, Any]) -> str:
+    """Return the arguments as text, to detect changes including the order of dictionaries."""
     try:
         return repr(arguments)
-    except Exception:  # the function has put an object there whose repr fails
+    except Exception:  # the function has added an object whose repr fails
         return ""
 
 
@@ -107,7 +107,7 @@ def _asked(
 ) -> Answer:
     """Call `function` with these objects, not copies, and return its answer."""
     if not callable(function):
-        return Answer(problem="not-a-function", detail=_no_function(function))
+        return Answer(problem="not-a-function", detail=_describe_non_function(function))
     try:
         call = caller(function, arguments, figure=kind == "figure")
     except Mismatch as mismatch:
@@ -128,8 +128,8 @@ def _asked(
         return _failure(function, error)
 
 
-def _no_function(value: object) -> str:
-    """Say what was passed instead of a function, often after `operations = operations(…)`."""
+def _describe_non_function(value: object) -> str:
+    """Describe what was passed instead of a function, often after `name = name(…)`."""
     return (
         f"what was handed in is {describe(value)}. If its name was given to a result, as in "
         "`name = name(…)`, run the cell with its `def` again, and give the result another name"
@@ -148,7 +148,7 @@ def _failure(function: Callable[..., object], error: BaseException) -> Answer:
     except Exception:  # its __str__ fails
         text = type(error).__name__
     return Answer(
-        problem="raised", detail=shorten(text, MAX_DETAIL, placeholder=" …") + _line(error)
+        problem="raised", detail=shorten(text, MAX_DETAIL, placeholder=" …") + _line_in_cell(error)
     )
 
 
@@ -160,8 +160,8 @@ def _innermost(error: BaseException) -> str:
     return name
 
 
-def _line(error: BaseException) -> str:
-    """Return the last line of the traceback that is in a learner's cell."""
+def _line_in_cell(error: BaseException) -> str:
+    """Return line number and function of the last traceback entry in a learner's cell."""
     where = function = ""
     trace = error.__traceback__
     while trace is not None:

@@ -17,14 +17,14 @@ from typing import Protocol
 
 from .answers import TooLate
 
-CALL_SECONDS = 5.0  # of computing
-CALL_WALL_SECONDS = 30.0  # of wall-clock time, for code that waits
-RETRY_SECONDS = 0.2  # until the next attempt, if the call catches the exception
+CALL_SECONDS = 5.0  # limit on CPU time
+CALL_WALL_SECONDS = 30.0  # limit on wall-clock time, which also stops code that waits
+RETRY_SECONDS = 0.2  # the exception is raised again after this time, in case the call catches it
 POLL_SECONDS = 0.05
 
 
 class Host(Protocol):
-    """Stops calls in a Python that has neither timers nor threads, as in a browser."""
+    """A guard that stops calls where Python has neither timers nor threads, as in a browser."""
 
     def __call__(
         self, cpu: float, wall: float, note: Callable[[], None]
@@ -32,14 +32,14 @@ class Host(Protocol):
         """Guard one call: call `note` and raise an exception if it times out."""
 
     def doubt(self) -> str:
-        """Return why a finished call may time out in grading, or "", and forget the calls."""
+        """Return why a finished call may time out in grading, or ""; reset the recorded calls."""
 
 
-host: Host | None = None  # set by what runs such a Python
+host: Host | None = None  # set by the page that runs Python in a browser
 
 
 def doubt() -> str:
-    """Return a sentence if a call that finished here may time out in grading, else ""."""
+    """Return a warning if a call that finished here may time out in grading, else ""."""
     return host.doubt() if host else ""
 
 
@@ -47,7 +47,7 @@ def doubt() -> str:
 def limited(cpu: float = CALL_SECONDS, wall: float = CALL_WALL_SECONDS) -> Iterator[None]:
     """Raise TooLate if the body takes longer, in CPU time or wall-clock time.
 
-    Also if the body catches the exception that should stop it, and finishes.
+    It is raised even if the body catches the exception that should stop it, and finishes.
     """
     in_main = threading.current_thread() is threading.main_thread()
     system = _by_signals if in_main and hasattr(signal, "setitimer") else _by_thread
@@ -82,7 +82,7 @@ def _by_signals(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[N
             yield
         finally:
             over = True
-    finally:  # also runs if the signal arrives during the line above
+    finally:  # also runs if the signal arrives while the inner block sets `over`
         over = True
         for (number, timer, _), handler, rest in zip(timers, before, running, strict=True):
             signal.setitimer(timer, *rest)
@@ -106,7 +106,7 @@ def _by_thread(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[No
     watcher = threading.Thread(target=watch, daemon=True)
     try:
         watcher.start()
-    except RuntimeError:  # no threads, and no host that stops calls
+    except RuntimeError:  # threads can't be started: call without a limit
         yield
         return
     try:

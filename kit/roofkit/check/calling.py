@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-AXIS = "ax"  # the questions' name for the axes to draw on
+AXIS = "ax"  # name of the parameter for the axes to draw on, as used in the questions
 
 
 class Mismatch(Exception):
@@ -24,9 +24,9 @@ def caller(function: Callable[..., Any], names: Iterable[str], figure: bool) -> 
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return function  # no signature available: the call itself will show
+        return function  # no signature available: an invalid call will raise its own error
 
-    # A parameter named ax gets the axis by name; else the first parameter gets it.
+    # Pass the axes by name to a parameter named ax, else to the first parameter.
     axis_by_name = figure and AXIS in _named(signature)
 
     def call(*leading: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Verdicts: which answers are right, and which misconception explains the others."""
+"""Verdicts: the number of right answers, and the misconception that explains the others."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from .wording import case_text, listed
 
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
 
-SMALL = 10  # integers up to this one agree by chance
-NO_MORE = Answer()  # the repeated call found no problem
+SMALL = 10  # integers up to this size may agree by chance
+NO_MORE = Answer()  # default if there was no problem with the repeated call
 
 
 @dataclass(frozen=True)
 class MisconceptionValues:
-    """The values that a misconception gives for each case, None where it fails.
+    """The value that a misconception gives for each case; None if it raises an error there.
 
     excluded_by: an earlier part, if any. A function that calls a right function of that part can't
     have this misconception.
@@ -104,8 +104,8 @@ def recognize(
 ) -> tuple[list[MisconceptionValues], bool]:
     """Return the misconceptions with the same values, and whether they agree in every case.
 
-    If none agrees in every case, those that agree in every wrong case are returned. There, names
-    and values that agree by chance don't count.
+    If none agrees in every case, return those that agree in every wrong case. Agreement in names
+    or small integers doesn't count there, since it may be chance.
     """
     everywhere, loose = [], []
     for known in misconceptions:
@@ -127,7 +127,7 @@ def recognize(
 
 
 def said_of(known: Sequence[MisconceptionValues], hedge: str) -> str:
-    """Return the explanation; an either-or if several misconceptions give the values."""
+    """Return the explanation; with "Either … Or …" if several misconceptions fit."""
     if len(known) == 1:
         return hedge + known[0].says
     either = "Either: " + " Or: ".join(one.says for one in known)
@@ -135,12 +135,12 @@ def said_of(known: Sequence[MisconceptionValues], hedge: str) -> str:
 
 
 def read_of(known: Sequence[MisconceptionValues]) -> str:
-    """Return where to read about it."""
+    """Return a sentence that says where to read about these misconceptions."""
     return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
 
 
 def telling(value: Plain) -> bool:
-    """Return whether a value hardly agrees by chance, unlike names and small integers."""
+    """Return whether a value is unlikely to agree by chance, unlike names and small integers."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -151,7 +151,7 @@ def telling(value: Plain) -> bool:
 
 
 def hedge(found: Findings, everywhere: bool) -> str:
-    """Return how a misconception's sentence must begin so that it doesn't overclaim."""
+    """Return a qualifier that a misconception's sentence needs in order not to overclaim."""
     if found.names:
         return "These names come out in this way, among others: "
     if not everywhere:
@@ -162,7 +162,7 @@ def hedge(found: Findings, everywhere: bool) -> str:
 
 
 def misshapen(value: Plain, expected: Plain) -> str:
-    """Return the problem with the shape of the value, "" if it is as expected."""
+    """Return the problem with the shape of the value, "" if the shape is as expected."""
     if isinstance(expected, dict):
         if not isinstance(value, dict):
             return "wrong-form"
@@ -188,7 +188,7 @@ def misfit(value: Plain, expected: Plain) -> str:
 
 
 def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:
-    """Return what a reader takes from a figure's facts; every other answer unchanged."""
+    """Replace a figure's facts by the values read from them; return other answers unchanged."""
     if answer.problem or not (isinstance(answer.value, dict) and "curves" in answer.value):
         return answer
     values, problem = reading(answer.value, case)

@@ -9,10 +9,10 @@ MAX_FUNCTIONS = 200  # inspected per call
 
 
 def called(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:
-    """Return those of `names` that the function reads, with their values.
+    """Return those of `names` that the function uses as globals, with their values.
 
-    Helpers from the same notebook are followed. Only global names count, not attributes or local
-    variables of the same name.
+    Helpers from the same notebook are searched as well. Attributes and local variables of the same
+    name don't count.
     """
     found: dict[str, object] = {}
     waiting: list[object] = [inspect.unwrap(function)]

@@ -1,4 +1,4 @@
-"""Sentences about wrong values that no misconception explains, without a right value."""
+"""Sentences about wrong values that no misconception explains; they reveal no right value."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Findings:
 
     @property
     def pairs(self) -> list[Pair]:
-        """The wrong numbers with the right ones; of a pair or dictionary, only those entries."""
+        """Each wrong number with the right one; right entries of containers are left out."""
         return [(value, right) for value, right in self._numbers() if not self._same(value, right)]
 
     @property
@@ -35,11 +35,11 @@ class Findings:
 
     @property
     def names(self) -> bool:
-        """Whether names are asked for."""
+        """Whether the question asks for names."""
         return all(map(has_names, self.expected))
 
     def sentences(self, private: bool) -> Iterator[str]:
-        """Yield a wrong case, if it may be shown, and what all wrong ones have in common."""
+        """Yield a wrong case if `private`, else a summary; then what the wrong values share."""
         first = self.right.index(False)
         value, expected = self.seen[first].value, self.expected[first]
         if private:
@@ -87,7 +87,7 @@ class Findings:
         return "The curves are not those expected."
 
     def _about_names(self, private: bool) -> str:
-        """Return what is wrong with the names; quote one only if `private`, as it may leak."""
+        """Return what is wrong with the names; quote names only if `private`."""
         pairs = [
             (set(answer.value), set(names))
             for answer, names in zip(self.seen, self.expected, strict=True)
@@ -95,18 +95,18 @@ class Findings:
         ]
         missing = any(right - named for named, right in pairs)
         extra = any(named - right for named, right in pairs)
-        handed_in = self._handed_in()
-        unheard = sorted({name for named, _ in pairs for name in named} - handed_in)
-        if unheard and handed_in.issuperset(set().union(*(right for _, right in pairs))):
+        known_names = self._names_in_cases()
+        unknown = sorted({name for named, _ in pairs for name in named} - known_names)
+        if unknown and known_names.issuperset(set().union(*(right for _, right in pairs))):
             if not private:
                 return "Some of the names are none of those that were handed in."
-            return f"Not among the names that were handed in: {listed(unheard)}."
+            return f"Not among the names that were handed in: {listed(unknown)}."
         if missing and extra:
             return "Some names are missing, and some are named that should not be."
         return "Some names are missing." if missing else "Some are named that should not be."
 
-    def _handed_in(self) -> set[str]:
-        """Return all texts in the cases."""
+    def _names_in_cases(self) -> set[str]:
+        """Return all strings in the cases."""
         return {text for case in self.cases for text in _all_texts(list(case.values()))}
 
     def _numbers(self) -> Iterator[Pair]:

@@ -68,7 +68,7 @@ PROBLEMS = {
     ),
 }
 
-# Problems whose message depends on the form that was asked for.
+# Problems whose message ends with the form in which to return the numbers.
 NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}
 
 

@@ -1,4 +1,4 @@
-"""Packed data of a released notebook: cases and their values, without formulas or code."""
+"""Packing of a released notebook's cases and expected values, without formulas or code."""
 
 import ast
 import base64

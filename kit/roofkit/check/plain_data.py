@@ -17,15 +17,15 @@ import numpy as np
 
 Plain = Any  # int | float | str | list[Plain] | dict[str, Plain]
 
-MAX_ENTRIES = 100_000  # no question asks for more, and endless iterators must stop
+MAX_ENTRIES = 100_000  # more than any question asks for; stops endless iterators
 
 
 class Unusable(Exception):
-    """The value can't be converted to plain data: (problem, detail)."""
+    """A value that can't be converted to plain data; its args are (problem, detail)."""
 
 
 def plain(value: object, kind: str) -> Plain:
-    """Return the value as plain data of a kind: "number", "numbers" or "names".
+    """Return the value as plain data of the kind "number", "numbers" or "names".
 
     Numbers of any library are accepted. Raise Unusable for anything else, and for objects whose
     conversion fails.
@@ -37,7 +37,7 @@ def plain(value: object, kind: str) -> Plain:
         return convert(value)
     except Unusable:
         raise
-    except Exception:  # raised by the object's own code
+    except Exception:  # the object's own code may raise anything
         raise Unusable(problem, describe(value)) from None
 
 
@@ -50,7 +50,7 @@ def describe(value: object) -> str:
 
 
 def same(value: Plain, expected: Plain, tolerance: float) -> bool:
-    """Return whether two values have one shape, and numbers within the tolerance."""
+    """Return whether two values have the same shape, and numbers within the tolerance."""
     if isinstance(expected, dict):
         return (
             isinstance(value, dict)
@@ -69,7 +69,7 @@ def same(value: Plain, expected: Plain, tolerance: float) -> bool:
 
 
 def has_names(value: Plain) -> bool:
-    """Return whether this is a list of names; an empty list is one."""
+    """Return whether this is a list of names; an empty list counts as one."""
     return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
@@ -125,7 +125,10 @@ def _number(value: object) -> int | float:
 
 
 def _has(value: object, *names: str) -> bool:
-    """Return whether the value's type has an attribute; instances may fake any with __getattr__."""
+    """Return whether the value's type has one of these attributes.
+
+    Instances aren't asked, because `__getattr__` may fake any attribute.
+    """
     return any(hasattr(type(value), name) for name in names)
 
 
@@ -136,7 +139,9 @@ def _shape(value: object) -> tuple[int, ...]:
 
 
 def _numbers(value: object) -> Plain:
-    if _has(value, "to_dict") and len(_shape(value)) == 1:  # a column of a table
+    if (
+        _has(value, "to_dict") and len(_shape(value)) == 1
+    ):  # a table column, such as a pandas Series
         keys = list(value.keys())  # type: ignore[attr-defined]
         if all(isinstance(key, str) for key in keys):
             value = dict(zip(keys, value.tolist(), strict=True))  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """Hints about wrong numbers that don't reveal the right ones.
 
-Each slip is recognized from all wrong numbers and the right ones. The hint names a kind of slip,
-but never the direction or size of the error, from which the right numbers would follow.
+Each slip is recognized by comparing all wrong numbers with the right ones. The hint names a kind of
+slip, but never the direction or size of the error, which would reveal the right numbers.
 """
 
 import math
@@ -35,12 +35,12 @@ FACTORS: tuple[tuple[float, str], ...] = (
         for second in (0.125, 0.25, 0.5, 2, 4, 8)
     ),
 )
-WIDTHS = (8, 16, 32, 64)  # bits of an integer type
-TILES = (8, 16, 32, 64, 128, 256)  # batches are rounded to multiples of these
-MAX_NEAR_ERROR = 0.3  # relative
-MAX_PREFIX_ERROR = 0.02  # relative, of a factor that is nearly a prefix
-SMALL = 10  # integers up to this one are often limits, and agree by chance
-FACTOR_TOLERANCE = 3e-6  # a slip's factor is exact, whatever the tolerance; float32 has 7 digits
+WIDTHS = (8, 16, 32, 64)  # widths of integer types, in bits
+TILES = (8, 16, 32, 64, 128, 256)  # tile sizes to whose multiples batches may be rounded
+MAX_NEAR_ERROR = 0.3  # relative error of a number that counts as close
+MAX_PREFIX_ERROR = 0.02  # relative difference between a factor and a power of 1000
+SMALL = 10  # integers up to this size are often limits, and may agree by chance
+FACTOR_TOLERANCE = 3e-6  # relative; slips have exact factors, but float32 has only 7 digits
 
 
 def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
@@ -48,7 +48,7 @@ def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
     pairs: each wrong number with the right one. fine: the right numbers.
     """
-    return next(filter(None, (look(pairs, fine) for look in LOOKS)), "") if pairs else ""
+    return next(filter(None, (look(pairs, fine) for look in DETECTORS)), "") if pairs else ""
 
 
 def rounded(pairs: Sequence[Pair]) -> bool:
@@ -58,15 +58,15 @@ def rounded(pairs: Sequence[Pair]) -> bool:
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
     ways += [lambda right, digits=digits: round(right, digits) for digits in range(7)]  # type: ignore[misc]
     ways += [lambda right, digits=digits: float(f"{right:.{digits}e}") for digits in range(5)]  # type: ignore[misc]
-    if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # a single one agrees by chance
-        ways += _coarse()
+    if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # a single number may fit by chance
+        ways += _coarse_roundings()
     return bool(pairs) and any(
         all(math.isclose(way(right), value, rel_tol=1e-12) for value, right in pairs)
         for way in ways
     )
 
 
-def _coarse() -> Iterator[Callable[[float], float]]:
+def _coarse_roundings() -> Iterator[Callable[[float], float]]:
     """Yield roundings to multiples of a power of ten or a tile, and to powers of two."""
     for cut in (math.floor, math.ceil, round):
         for step in (*TILES, *(10**power for power in range(1, 16))):
@@ -144,7 +144,8 @@ def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
-    if all(_small(value) for value, _ in pairs):  # a maximum or a limit gives small integers too
+    # A maximum or a limit gives small integers as well.
+    if all(_is_small_integer(value) for value, _ in pairs):
         return (
             "The numbers look rounded, further than the tolerance allows; or limits stand for the "
             "exact values; or one of two terms decides where the other should."
@@ -154,7 +155,7 @@ def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
 def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     """Detect numbers that are returned for several cases with different right answers."""
-    if any(_small(value) for value, _ in pairs):
+    if any(_is_small_integer(value) for value, _ in pairs):
         return ""
     everything = [*pairs, *((value, value) for value in fine)]
     if not all(
@@ -196,7 +197,7 @@ def _all_off(count: int) -> str:
 
 
 def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    # As floats: a product of large integers would not overflow to infinity.
+    # Multiply floats, which overflow to infinity: huge integers would raise an OverflowError.
     products = _shares(
         [float(value) * float(right) if _usable(value, right) else 0 for value, right in pairs]
     )
@@ -250,7 +251,7 @@ def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     )
 
 
-def _small(value: float) -> bool:
+def _is_small_integer(value: float) -> bool:
     return abs(value) <= SMALL and value == round(value)
 
 
@@ -265,8 +266,8 @@ def _shares(values: Sequence[float]) -> tuple[float, float] | None:
     return min(values), max(values)
 
 
-# In order; the first one with a sentence is used.
-LOOKS: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
+# Tried in this order; the first sentence is used.
+DETECTORS: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
     *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
     *(_factor, _inverse, _shift, _about_factor, _near),
 )

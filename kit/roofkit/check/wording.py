@@ -6,8 +6,8 @@ from typing import Any
 
 from .plain_data import Plain
 
-MAX_SHOWN = 3  # entries of a list or dictionary
-MAX_TEXT = 40  # characters
+MAX_SHOWN = 3  # entries shown of a list or dictionary
+MAX_TEXT = 40  # characters shown of a string
 
 
 def written(value: object) -> str:
@@ -50,7 +50,7 @@ def returned(value: Plain) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in a row: A, B and 5 more."""
+    """Join names for a sentence: "A and B", "A, B, C and 5 more"."""
     shown, rest = list(names[:MAX_SHOWN]), len(names) - MAX_SHOWN
     if rest > 0:
         return f"{', '.join(shown)} and {rest} more"
@@ -63,7 +63,7 @@ def percent(share: float) -> str:
 
 
 def _scientific(value: float) -> str:
-    """Return 1.97e14, without the + and leading zeros that Python writes."""
+    """Format as 1.97e14, without the plus sign and leading zeros of Python's format."""
     number, _, power = f"{value:.6g}".partition("e")
     return f"{number}e{int(power)}" if power else number
 

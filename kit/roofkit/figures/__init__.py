@@ -1,15 +1,15 @@
-"""The figures that move: the reader moves a control, and picture and numbers follow.
+"""Interactive figures: picture and numbers follow the controls that the reader moves.
 
     >>> from roofkit import figures
     >>> figures.time().values(chip="H100 SXM", flops=1e12)["t_math"]  # doctest: +ELLIPSIS
     0.00101...
 
-As the last expression of a cell a figure shows itself: in JupyterLab as a widget whose controls
-are read as `figure.settings` and whose numbers as `figure.values()`, on a static page as HTML
-that needs no kernel.
+As the last expression of a cell, a figure displays itself: in JupyterLab as a widget, whose
+controls and numbers are available as `figure.settings` and `figure.values()`; on a static page as
+HTML that needs no kernel.
 
-Each figure is a module here, `<name>_figure.py`: its controls, its formulas and the marks of its
-scene, which Python and the browser read alike (`engine`). What rooflib computes stands in
+Each figure is a module, `<name>_figure.py`, with its controls, its formulas and the marks of its
+scene, which Python and JavaScript evaluate alike (`engine`). The formulas of rooflib are in
 `formulas.toml`.
 """
 

@@ -1,4 +1,4 @@
-"""Attention: a step of a whole model; how long each token takes, and how many come out."""
+"""The attention figure: latency and throughput of a model's decode step, by batch size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rooflib.models import Model
 
 TYPES = ("bf16", "int8")
 
-# One chip's share, as in rooflib.models; bf16 where no other type is chosen.
+# Counts are one chip's share, as in rooflib.models. Types that can't be chosen are bf16.
 FORMULAS = {
     "peak": "peaks[chip]",
     "bandwidth": "bandwidths[chip]",
@@ -111,7 +111,7 @@ def attention() -> Figure:
 
 
 def shapes() -> dict[str, dict[str, int]]:
-    """Return what the formulas need of each model, by its name."""
+    """Return the model dimensions that the formulas need, as tables by model name."""
     columns: dict[str, Callable[[Model], int]] = {
         "layers": lambda m: m.layers,
         "across": lambda m: m.D,
@@ -127,7 +127,7 @@ def shapes() -> dict[str, dict[str, int]]:
 def marks() -> Sequence[Mark]:
     return [
         *PLOT.axes(),
-        # Batches that fit, and batches that do not.
+        # A solid curve for batches that fit, and a dotted one for those that don't.
         _curve(f"min(fitting, {BATCHES})", DASHES[0], "fits", shown="fitting > 0"),
         _curve(f"max(fitting, {BATCHES})", DASHES[2], "beyond"),
         *_largest_batch(),
@@ -136,7 +136,7 @@ def marks() -> Sequence[Mark]:
 
 
 def _curve(batch: str, dashes: str, name: str, **look: str) -> Mark:
-    """Draw the time per token over the tokens per second, for batches that are a formula of `i`."""
+    """Draw time per token against tokens per second; `batch` is a formula of `i`."""
     where = along(FORMULAS, "rate", "lower", B=batch)
     look |= {"stroke_dasharray": dashes, "name": name}
     return PLOT.curve("rate", "lower", SERIES_COLORS[0], POINTS, where=where, **look)

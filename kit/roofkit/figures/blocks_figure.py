@@ -1,4 +1,4 @@
-"""Matmul as blocks: three rectangles to scale, how often each element is used, and the ridge."""
+"""The blocks figure: a matmul as rectangles to scale, reuse of elements, and the ridge."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ FORMULAS = {
 def matmul_blocks() -> Figure:
     """Draw x[B, D] · w[D, F] → out[B, F] in bf16 as rectangles, with the intensity below.
 
-    All sides have one linear scale, which follows the sizes; a bar says which. Areas are therefore
-    bytes. Controls: B, D, F, one (the array whose element is followed), chip.
+    All sides are drawn to one linear scale, shown by a bar, so areas are proportional to bytes.
+    Controls: B, D, F, one (the array of which one element is highlighted), chip.
     """
     return Figure(
         name="matmul_blocks",

@@ -1,4 +1,4 @@
-"""Upper part of the picture of a matmul as blocks: the three arrays, all sides on one scale."""
+"""Upper part of the blocks figure: the three arrays, with all sides on one scale."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ PLACE: dict[str, Formula] = {
     "w_left": f"x_left + long + {GAP}",
     "w_top": f"{TOP} + ({ROOM} - {GAP} - long - low) / 2",
     "x_top": f"w_top + long + {GAP}",
-    # The element that is followed: not near an edge, and at the same place in every array.
+    # The highlighted element: away from the edges, with the same indices in every array.
     "row": "x_top + 0.35 * low",
     "deep": "0.7",
     "column": "w_left + 0.8 * broad",
 }
-"""Places of the rectangles and pixels per element, for every mark of the upper part."""
+"""Positions of the rectangles and pixels per element, for every mark of the upper part."""
 BASE = f"({TOP} + {ROOM} + 40)"
 """Top of the lower part."""
 
 
 def rectangles() -> Sequence[Mark]:
-    return [*_rectangles(), *_names(), *_followed(), *_scale_bar()]
+    return [*_rectangles(), *_names(), *_highlighted(), *_scale_bar()]
 
 
 def _rectangles() -> list[Mark]:
-    """Draw the three arrays to scale; of a side below one pixel only the edge is visible."""
+    """Draw the three arrays to scale; a side shorter than a pixel shows only its edge."""
     edge: dict[str, Any] = {"rx": 0, "stroke": INKED, "where": PLACE}
     dashed = {"stroke_dasharray": "'5 3'"}
     return [
@@ -66,8 +66,8 @@ def _names() -> list[Mark]:
     ]
 
 
-def _followed() -> list[Mark]:
-    """Draw one element, the elements it is multiplied with, and, dashed, where the products go."""
+def _highlighted() -> list[Mark]:
+    """Draw the highlighted element, the elements it meets, and the outputs it adds to, dashed."""
     across = {
         "x": ("x_left", "row", "x_left + long", "row"),
         "w": ("w_left", "w_top + deep * long", "w_left + broad", "w_top + deep * long"),

@@ -1,4 +1,4 @@
-"""Lower part of the picture of a matmul as blocks: uses and intensity beside the ridge."""
+"""Lower part of the blocks figure: uses and intensity of each array, compared with the ridge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def gauges() -> Sequence[Mark]:
 
 
 def _rows() -> list[Mark]:
-    """Draw a row for each array and for all: bytes, uses, and FLOP/byte beside the ridge."""
+    """Draw a row for each array and for all: bytes, uses, and FLOP/byte against the ridge."""
     ridge = SCALE.inside("ridge")
     found: list[Mark] = [
         label(10, f"{BASE} + 22", "'FLOP/byte if only one array moved, and for all:'")
@@ -65,7 +65,7 @@ def _rows() -> list[Mark]:
 
 
 def _axis() -> list[Mark]:
-    """Draw numbers under the rows, the ridge, and the names of its two sides."""
+    """Draw axis numbers under the rows, the ridge, and the names of its two sides."""
     y = f"{BASE} + {44 + 3 * ROW + 18}"
     ridge = SCALE.inside("ridge")
     near = f"either({ridge} < 90, 'start', either({ridge} > wide - 90, 'end', 'middle'))"

@@ -7,13 +7,13 @@ SENTENCE = (
     " 'The two bounds are nearly equal: the whole takes about {lower}.']"
     "[1 * (upper < 1.01 * lower)]"
 )
-"""From one hundredth on, three digits show that the bounds differ."""
+"""Bounds that differ by 1% or more are shown separately: three digits tell them apart."""
 
 
 def bounds(link: bool = False) -> dict[str, str]:
     """Return formulas of an operation's times and bounds on a chip.
 
-    They read `flops`, `bytes`, `peak` and `bandwidth`; with `link` also `sent` and `to_one_peer`.
+    They use `flops`, `bytes`, `peak` and `bandwidth`; with `link` also `sent` and `to_one_peer`.
     """
     times = "t_math, t_comms, t_link"
     return {

@@ -1,4 +1,4 @@
-"""The roof of the reader's browser, measured on request, in front of a stored run's roof."""
+"""The browser-roof figure: the measured roof of the reader's browser, and a stored run's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMULAS = {
 }
 NOT_YET = "Not measured here yet."
 GRAY = " In gray stands the roof of the run on this page, which numpy found."
-# Values before a measurement; site/browser_roof/roof-panel.js sets them afterwards.
+# Values before a measurement; site/browser/roof/roof-panel.js sets them afterwards.
 BEFORE: dict[str, Any] = {
     "why": NOT_YET,
     "measured": 0,
@@ -51,7 +51,7 @@ def browser_roof(chip: Chip | None = None) -> Figure:
     Parameters
     ----------
     chip
-        The roof in the background, as a run of numpy found it; without one there is none.
+        A chip with measured roofs, to draw in the background; None for no background.
     """
     stored: dict[str, Any] = {"stored_peak": 0.0, "stored_read": 0.0}
     if chip:
@@ -90,7 +90,7 @@ def marks() -> Sequence[Mark]:
     behind: dict[str, Any] = {"shown": "stored_peak > 0"}
     dashed = {"stroke_dasharray": "'6 3'", "stroke_width": 1.5, **behind}
     end = "'end'"
-    # Names stand above their lines; if two lines are close, one name stands below.
+    # Each name is above its line; if two lines are close, the lower line has its name below.
     near = f"(abs({stored_top} - {top}) < 20)"
     return [
         *plot.axes(),
@@ -139,7 +139,7 @@ def names() -> list[Mark]:
     return [
         label(right, below, "at(thin_name, i)", **look),
         label(x, f"{y} - 9", "at(step_name, i)", shown="i < 0.5", text_anchor="'middle'", **steps),
-        # On a phone the axis numbers are there.
+        # Left out on a phone, where it would overlap the axis numbers.
         label(
             f"{x} - 8",
             f"{y} + 4",
@@ -152,6 +152,6 @@ def names() -> list[Mark]:
 
 
 def place(family: str, what: str) -> str:
-    """Return the place of a number of dot `i` of a family."""
+    """Return the formula of the position of one quantity of a family's dot `i`."""
     scale = X if what == "at" else Y
     return scale.inside(f"at({family}_{what}, i)")

@@ -1,4 +1,4 @@
-"""The chip: compute units, memories, and every road as wide as its bandwidth."""
+"""The chip figure: compute units, memories, and connections as wide as their bandwidths."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from roofkit.figures.options import OWN, bandwidths, names, peaks, with_bf16
 def chip() -> Figure:
     """Draw the links and HBM traffic of a chip on one scale, with the FLOPs each byte must feed.
 
-    Control: chip. Peaks are dense, in bf16 (FLOP/s); links count one way (bytes/s). A ridge
-    (FLOP/byte) is peak ÷ bandwidth; that of a link takes its bandwidth to one peer.
+    Control: chip. Peaks are dense bf16 FLOP/s; link bandwidths are one-way bytes/s. A ridge
+    (FLOP/byte) is peak ÷ bandwidth; for a link, the bandwidth to one peer.
     """
     widest = max(bandwidths().values())
     return Figure(
@@ -64,7 +64,7 @@ def chip() -> Figure:
                 f"{chip_marks.LEFT} + {chip_marks.ROAD}",
                 (chip_marks.HBM_BOTTOM + chip_marks.CHIP_TOP) / 2,
                 {
-                    # Clamp to the widest: otherwise the scale changes while the reader drags.
+                    # Clamp to the widest chip: otherwise the scale changes while the reader drags.
                     "bandwidth": "min(widest, max(widest / 200, "
                     f"(to_x - {chip_marks.LEFT}) / {chip_marks.SCALE}))",
                     "peak": "ceiling",

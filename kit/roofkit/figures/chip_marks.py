@@ -18,7 +18,7 @@ from roofkit.figures.engine.shapes import (
     quoted,
 )
 
-# Pixels. Lengths of connections mean nothing; they are short so that all fits on a phone.
+# Pixels. The lengths of connections have no meaning; they are short to fit on a phone.
 LEFT, EDGE = 16, 8
 HBM_BOTTOM = 92
 CHIP_TOP, CHIP_BOTTOM = 136, 262
@@ -48,8 +48,8 @@ def marks() -> Sequence[Mark]:
         _road(LEFT, HBM_BOTTOM, ROAD, CHIP_TOP - HBM_BOTTOM, 0, name="road-hbm"),
         label(beside, HBM_BOTTOM + 19, "text(bandwidth, 'B/s')", font_weight=BOLD),
         label(beside, HBM_BOTTOM + 35, "text(ridge, 'FLOP/byte')"),
-        *_inside(),
-        *(mark for j in range(LINKS) for mark in _way_out(j)),
+        *_chip(),
+        *(mark for j in range(LINKS) for mark in _link(j)),
         *_key(),
     ]
 
@@ -60,12 +60,12 @@ def _road(x: Formula, y: Formula, wide: str, high: float, series: int, **own: Fo
 
 
 def _square(x: Formula, y: Formula, area: str, fill: str, **look: Formula) -> Mark:
-    """Draw a square whose left edge is at x and whose middle is at the height y."""
+    """Draw a square with its left edge at x, vertically centered at y."""
     side = f"sqrt({area})"
     return box(x, f"({y}) - {side} / 2", side, side, fill, **look)
 
 
-def _inside() -> list[Mark]:
+def _chip() -> list[Mark]:
     """Draw the chip: its compute units, and its on-chip memories on the scale of HBM."""
     x, y = f"{LEFT + 12} + sqrt(ceiling * {COMPUTE})", CHIP_TOP + 46
     rows = [CHIP_TOP + 102 + 16 * j for j in range(MEMORIES)]
@@ -88,7 +88,7 @@ def _inside() -> list[Mark]:
     return found
 
 
-def _way_out(j: int) -> list[Mark]:
+def _link(j: int) -> list[Mark]:
     """Draw a link's connections, the peers they lead to, and their numbers."""
     shown, torus = f"lane_{j} > 0", f"kind_{j} == {TORUS}"
     left = str(LEFT) if j == 0 else f"(wide * {0.42 + 0.3 * (j - 1)})"
@@ -97,7 +97,7 @@ def _way_out(j: int) -> list[Mark]:
     width = f"(either({torus}, lane_{j}, total_{j}) * {SCALE})"
     x = f"{left} + 5 + i * ({width} + 10)"
     middle = f"{x} + {width} / 2"
-    # In the order of TOPOLOGIES, then ONE_PEER.
+    # The names below are in the order of TOPOLOGIES, then ONE_PEER.
     torus_words = f"'to ' + text(lanes_{j}) + ' neighbors'"
     lines = [
         f"at(link_names, links[chip]['name_{j}'])",

@@ -21,10 +21,10 @@ Entry = dict[str, float | str]
 def links() -> dict[str, Entry]:
     """Return the links of each chip, by chip.
 
-    For its links 0, 1, …: "lane_0" is the bytes/s of one link, one way; "lanes_0" how many there
-    are; "kind_0" the place of the topology and "name_0" that of the name in its list.
+    Link 0 of a chip has the entries "lane_0", its one-way bytes/s per link; "lanes_0", the number
+    of links; "kind_0", an index into TOPOLOGIES; and "name_0", an index into LINK_NAMES.
 
-    Links that a chip lacks have no bandwidth.
+    Links that a chip lacks have zero bandwidth.
     """
     found = {}
     for chip in with_bf16():
@@ -37,12 +37,12 @@ def links() -> dict[str, Entry]:
 
 
 def own_links() -> Entry:
-    """Return the same for the reader's own chip, with names of the quantities that they type."""
+    """Return the links of the reader's own chip, with names of typed quantities as values."""
     return _slots(_slot(0, "link", 1, ONE_PEER, LINK_NAMES.index("link")))
 
 
 def on_chip() -> dict[str, Entry]:
-    """Return, by chip, "size_0", bytes of an on-chip memory, and "name_0", its name's place."""
+    """Return the on-chip memories by chip: "size_0" in bytes, "name_0" as an index of its name."""
     found = {}
     for chip in with_bf16():
         known = no_memory()

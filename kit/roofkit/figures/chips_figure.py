@@ -1,4 +1,4 @@
-"""Chips: a matmul split over N of them; which roof binds, and where the threshold lies."""
+"""The chips figure: the roofs of a matmul split over N chips, and the critical depth."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMULAS = {
     "f": "rl.part(F, 'F', split, N)",
     "flops": "rl.matmul_flops(b, d, f)",
     "bytes": "rl.matmul_bytes(b, d, f, 2, 2, 2)",
-    # A chip's parts of x and w, and in the end the whole output.
+    # A chip holds its parts of x and w, and at the end the whole output.
     "held": "rl.matmul_bytes(b, d, f, 2, 2, 0) + 2 * B * F",
     "memory": "capacity[over]",
     "fits": "[' It does not fit: a chip must hold {held}, and its HBM holds {memory}.', '']"
@@ -42,7 +42,7 @@ FORMULAS = {
     "busy": "rl.fraction_of_peak(t_math, lower)",
     "threshold": "rl.critical_depth(split, N, 2, peak, to_one_peer)",
     "first": "rl.first_whole_from(threshold)",
-    # The times at both ends of the curves, and the ends of the axis with some room beyond them.
+    # Shortest and longest time at the ends of the curves, and axis limits with some margin.
     "shortest": f"min(t_math * {LOW} / D, {_traffic_at(LOW)}, t_link)",
     "longest": f"max(t_math * {HIGH} / D, {_traffic_at(HIGH)}, t_link)",
     "bottom": "shortest / pow(longest / shortest, 0.08)",
@@ -60,7 +60,7 @@ POINTS = 33
 
 
 def chips() -> Figure:
-    """Draw the times of a matmul in bf16 over N chips over D, its result whole on each chip.
+    """Draw the times of a bf16 matmul split over N chips against D; each chip gets all of out.
 
     Controls: N, D, split, over (a chip and its link), B, F.
     """
@@ -119,13 +119,14 @@ class Name:
     Attributes
     ----------
     words
-        The name.
+        The text.
     at, otherwise
-        The D beside which it stands, and another for when the line at the chosen D would cross it.
+        The D next to which it is drawn, and a second one, used when the line at the chosen D would
+        cross the text.
     middle, half
-        Pixels from that D to the middle of the words, and from there to their ends.
+        Pixels from that D to the middle of the text, and from there to its ends.
     down
-        Pixels from the curve to the words' baseline.
+        Pixels from the curve to the baseline of the text.
     """
 
     words: str
@@ -136,12 +137,12 @@ class Name:
     down: int = -6
 
     def place(self) -> str:
-        """Return the formula of the D beside which the name stands."""
+        """Return the formula of the D next to which the name is drawn."""
         away = f"abs({PLOT.x.at('D')} - {PLOT.x.at(self.at)} - {self.middle})"
         return f"either({away} < {self.half}, {self.otherwise}, {self.at})"
 
 
-# Far enough apart that no two names meet.
+# Positions far enough apart that names don't overlap.
 NAMES = {
     "t_math": Name("compute", 2**15, 2**17, middle=-40, half=30),
     "t_comms": Name("HBM", 2**13, 2**15, middle=27, half=18, down=15),
@@ -161,7 +162,7 @@ def marks() -> Sequence[Mark]:
 
 
 def _curve(series: int, time: str, name: Name) -> list[Mark]:
-    """Draw a time over all D, its name, and its value at the chosen D."""
+    """Draw a time against D, with its name and a dot at the chosen D."""
     color = SERIES_COLORS[series]
     all_D = along(FORMULAS, time, D=PLOT.x.step(POINTS))
     dashes = {"stroke_dasharray": DASHES[series]}
@@ -181,7 +182,7 @@ def _curve(series: int, time: str, name: Name) -> list[Mark]:
 
 
 def _crossing() -> list[Mark]:
-    """Draw a ring where the link takes as long as the arithmetic, if that is in the plot."""
+    """Draw a ring where the link takes as long as the arithmetic, if that is inside the plot."""
     x, y = PLOT.x.at("threshold"), PLOT.y.at("t_link")
     left = "threshold < 3e4"
     shown = f"(threshold >= {LOW}) * (threshold <= {HIGH})"

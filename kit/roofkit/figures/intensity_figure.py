@@ -1,4 +1,4 @@
-"""Intensity: a dot product, an addition and a matmul of size n beside a chip's ridge."""
+"""The intensity figure: dot product, addition and matmul of size n against a chip's ridge."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ PLOT = LogPlot(
 )
 POINTS = 43
 LINES = {"dot": "dot product", "add": "addition", "matmul": "matmul"}
-# For each label: when it stands left of the line at n instead of at the right edge, and at which n.
-# The matmul's also avoids a ridge as low as a CPU's.
+# For each label: the condition for drawing it left of the line at n instead of at the right edge,
+# and the n at which it is then drawn. The matmul's label also avoids a ridge as low as a CPU's.
 LEFT = {
     "dot": ("n > 300", "12"),
     "add": ("n > 300", "12"),
@@ -47,7 +47,7 @@ RIDGE_AT = "either(n > 20, 1, either(ridge < 60, 1000, 30))"
 
 
 def intensity() -> Figure:
-    """Draw the FLOP/byte of three operations in bf16 over their size n, with the chip's ridge.
+    """Draw the FLOP/byte of three bf16 operations against their size n, with the chip's ridge.
 
     Controls: n, chip.
     """
@@ -97,9 +97,9 @@ def marks() -> Sequence[Mark]:
 
 
 def _curve(series: int, name: str) -> list[Mark]:
-    """Draw an intensity over all n, its name, and its value at the chosen n."""
+    """Draw an intensity against n, with its name and a dot at the chosen n."""
     color = SERIES_COLORS[series]
-    # The label stands under a level line, and left of one that rises.
+    # The label is below a horizontal line, and left of a rising one.
     rises = name == "matmul"
     left, at = LEFT[name]
     anchor = "'end'" if rises else f"either({left}, 'start', 'end')"
@@ -114,7 +114,7 @@ def _curve(series: int, name: str) -> list[Mark]:
             f"'{LINES[name]}'",
             fill=color,
             text_anchor="anchor",
-            # The anchor depends on the chosen n, so it comes before the label's own n.
+            # The anchor depends on the chosen n, so it is evaluated before n is replaced.
             where={"anchor": anchor, **label_at},
             name="names",
         ),

@@ -1,4 +1,4 @@
-"""Matmul: sizes, a data type for each operand and a chip; the point under its roof."""
+"""The matmul figure: a matmul of any size and data types under a chip's roof."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FORMULAS = {
     "memory": "capacity[chip]",
     "fits": "[' The three arrays, {bytes}, do not fit into its HBM, which holds {memory}.', '']"
     "[1 * (bytes <= memory)]",
-    # Rounding can give a huge finite number where the exact threshold is infinite.
+    # Rounding errors can make an infinite threshold a huge finite number.
     "enough": "['At this D and F no batch is enough to make it compute-bound.',"
     " 'From {first} on it is compute-bound.'][1 * (first < 1e9)]",
 }
@@ -80,7 +80,7 @@ def matmul() -> Figure:
             "kinds": {x: {w: computed_in(x, w) for w in WEIGHTS} for x in INPUTS},
             "size": {kind: DTYPES[kind].bytes for kind in {*INPUTS, *WEIGHTS, *OUTPUTS}},
         },
-        # The reader types one peak, that of bf16.
+        # The reader's own chip has only a bf16 peak.
         own={
             "peaks": {"": 0, "bf16": "peak", "int8": 0, "fp8": 0},
             "bandwidths": "bandwidth",
@@ -113,7 +113,7 @@ def matmul() -> Figure:
 
 
 def computed_in(x: str, w: str) -> str:
-    """Return the type of the arithmetic, or an empty string if there is no common one."""
+    """Return the data type of the arithmetic, or "" if the types have no common type."""
     try:
         return common_type(dtype(x), dtype(w)).name
     except ValueError:
@@ -125,7 +125,7 @@ def marks() -> Sequence[Mark]:
     ridge = "'ridge ' + text(floor(ridge + 0.5))"
     all_B = along(FORMULAS, "attained", "intensity", B="pow(2, i)")
     circles = {"stroke": SERIES_COLORS[0], "opacity": 0.7, "each": BATCHES, "where": all_B}
-    # Near the right edge the point has its label on the left.
+    # Near the right edge, the point's label is on its left.
     left = "intensity >= 1000"
     return [
         *PLOT.axes(),

@@ -1,4 +1,4 @@
-"""One roof: a chip, an operation that can be dragged, and what holds it back."""
+"""The one-roof figure: a chip, an operation that can be dragged, and what limits it."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def marks() -> Sequence[Mark]:
     for row, (name, intensity) in enumerate(KNOWN.items()):
         x, y = X.at(repr(intensity)), Y.inside(f"min(ceiling, bandwidth * {intensity!r})")
         known.append(dot(x, y, FAINT, 4, name=f"known-{row}"))
-        # Right of the slope, or centered under the ceiling.
+        # The label is right of the slope, or centered under the ceiling.
         anchor = f"either({intensity!r} < ridge, 'start', 'middle')"
         beside = f"{x} + either({intensity!r} < ridge, 7, 0)"
         known.append(label(beside, f"{y} + 20", quoted(name), fill=FAINT, text_anchor=anchor))
     return [
-        # Words stand clear of the lines: above the slope, and below the ceiling.
+        # Texts keep away from the lines: above the slope, and below the ceiling.
         *plot.zone(X.start, ridge, 0, ("memory", "holds it back"), room=84, top=True),
         *plot.zone(ridge, X.end, 2, ("arithmetic", "holds it back"), room=84),
         *plot.axes(),

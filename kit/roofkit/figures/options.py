@@ -1,4 +1,4 @@
-"""The catalog's chips as plain tables, and the positions of sliders."""
+"""Options of controls: the catalog's chips as plain tables, and values for sliders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def bandwidths() -> dict[str, float]:
 
 
 def decades(first: int, last: int) -> list[float]:
-    """Return round numbers from 10**first to 10**last, seven a decade."""
+    """Return round numbers from 10**first to 10**last, seven per decade."""
     numbers = [float(f"{s}e{d}") for d in range(first, last) for s in STEPS]
     return [*numbers, float(f"1e{last}")]
 

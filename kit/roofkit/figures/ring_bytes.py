@@ -1,4 +1,4 @@
-"""Marks below the ring: the array, and the part that each chip has sent, on one scale."""
+"""Lower part of the ring figure: the array, and the bytes each chip has sent, on one scale."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ ACCENT = SERIES_COLORS[1]
 
 
 def sent_bytes(bottom: str) -> list[Mark]:
-    """Draw the array and the part that a chip has sent, on one scale.
+    """Draw the array and the bytes that a chip has sent, on one scale.
 
-    `bottom` is the formula of their top.
+    bottom: formula of the bottom of the ring, below which these marks start.
     """
     unit = {"unit": "(wide - 16) / last"}
 

@@ -1,4 +1,4 @@
-"""The ring: a reduce-scatter and an all-gather, step by step; who holds what, who has sent what."""
+"""The ring figure: an all-reduce as reduce-scatter and all-gather, step by step."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from roofkit.figures.ring_marks import HEIGHT, marks
 
 MIN_CHIPS, MAX_CHIPS = 2, 8
 
-# Source: Patarasuk & Yuan 2009, as in rooflib.collectives. The order is that of chapter 5: in step
-# t of the reduce-scatter, counted from 0, chip k sends piece k - t to chip k + 1, which adds it;
-# in step t of the all-gather it sends piece k + 1 - t, and chip k + 1 replaces its own.
+# Source: Patarasuk & Yuan 2009, as in rooflib.collectives. The order is that of chapter 5. In step
+# t of the reduce-scatter (from 0), chip k sends piece k - t to chip k + 1, which adds it to its
+# own. In step t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
 FORMULAS = {
     "half": "rl.ring_steps(N, 1)",
     "last": "rl.ring_steps(N, 2)",
@@ -26,8 +26,7 @@ FORMULAS = {
     "total_share": "last / N",
     "count": "text(happened) + ' of ' + text(last)",
     "of_size": "text(half) + '/' + text(N)",
-    # After the last step of the first half, the reduce-scatter is over and the all-gather has not
-    # begun.
+    # Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
     "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",
     "phase": "at(['before the first step', 'reduce-scatter', 'reduce-scatter, done', 'all-gather', "
     "'all-gather, done'], stage)",

@@ -1,4 +1,4 @@
-"""Marks of the ring figure: a column per chip, a row per piece, the way back."""
+"""Marks of the ring figure: a column per chip, a row per piece, and the return path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from roofkit.figures.engine.shapes import (
 )
 from roofkit.figures.ring_bytes import ACCENT, BYTES_HEIGHT, LETTERS, sent_bytes
 
-# Pixels. The way back runs in the margins; a piece on it is TOKEN wide.
+# Pixels. The return path from the last chip to the first runs in the margins; TOKEN is the width of
+# a traveling piece.
 TOP, ROW, CELL, BAR, ROAD, TOKEN = 66, 40, 32, 9, 13, 22
 BOTTOM = f"({TOP} + {ROW} * N + 4)"
 HEIGHT = f"{BOTTOM} + {BYTES_HEIGHT}"
@@ -37,20 +38,21 @@ AT_CELL = GRID | {
     "middle": "left + pitch * (k + 0.5)",
     "y": f"{TOP} + {ROW} * c",
 }
-# Chip k gets piece c in step (k - 1 - c) mod N of the reduce-scatter, and then the piece has the
-# parts of the chips c to k in it; it gets the whole sum in step (k - c) mod N of the all-gather.
+# Chip k receives piece c in step (k - 1 - c) mod N of the reduce-scatter; the piece then has the
+# parts of chips c to k summed in it. It receives the whole sum in step (k - c) mod N of the
+# all-gather.
 HELD = {
     "far": "mod(k - c, N)",
     "summed": "1 * (happened > mod(far - 1, N)) * (far > 0)",
     "whole": "1 * (happened > half + far)",
     "parts": "either(whole, N, either(summed, far + 1, 1))",
-    # Whether the current step, or the last one if none is in progress, brings it.
+    # The step that brings the piece, and whether that is the current or last finished step.
     "brought": "either(now > half, half + far + 1, either(far > 0, far, N))",
     "arrived": "1 * (now > 0) * (now == brought)",
 }
-# Once per part of a cell or of a traveling piece: j is the chip whose part it is.
+# For marks drawn once per part of a cell or of a traveling piece: j is the part's chip.
 EACH_CHIP = {"j": "mod(i, N)", "i": "floor(i / N)"}
-# The piece on its way from chip k = i to the next one, or just arrived there.
+# The piece that is moving from chip k = i to the next chip, or has just arrived there.
 MOVED = GRID | {
     "t": "now - 1",
     "k": "i",
@@ -60,7 +62,8 @@ MOVED = GRID | {
     "start": "left + pitch * (k + 0.5) + cell / 2",
     "back": "k == half",
 }
-# The place of a traveling piece: straight on, or out, down, back, up and in, at an even pace.
+# The position of a traveling piece at constant speed: straight to the next chip, or along the
+# return path: out, down, back, up and in.
 TRAVEL = MOVED | {
     "began": "left + pitch * (k + 0.5)",
     "out": "to_road - began",
@@ -77,10 +80,17 @@ TRAVEL = MOVED | {
 
 
 def marks() -> Sequence[Mark]:
-    return [*_heads(), *_road(), *_cells(), *_arrows(), *_traveling(), *sent_bytes(BOTTOM)]
+    return [
+        *_headings(),
+        *_return_path(),
+        *_cells(),
+        *_arrows(),
+        *_traveling(),
+        *sent_bytes(BOTTOM),
+    ]
 
 
-def _heads() -> list[Mark]:
+def _headings() -> list[Mark]:
     rows = GRID | {"y": f"{TOP} + {ROW} * i + 14"}
     middle = "left + pitch * (i + 0.5)"
     number = f"either({NARROW}, '', 'chip ') + text(i + 1)"
@@ -96,8 +106,8 @@ def _heads() -> list[Mark]:
     ]  # fmt: skip
 
 
-def _road() -> list[Mark]:
-    """Draw the way back from the last chip to the first."""
+def _return_path() -> list[Mark]:
+    """Draw the return path from the last chip to the first."""
     first = TOP + CELL - BAR - 3 + BAR / 2
     words = "'the ring: from chip ' + text(N) + ' back to chip ' + text(1)"
     middle = "(from_road + to_road) / 2"
@@ -129,7 +139,7 @@ def _cells() -> list[Mark]:
 
 
 def _arrows() -> list[Mark]:
-    """Draw an arrow from each chip to the next; the last chip's goes the way back."""
+    """Draw an arrow from each chip to the next; the last chip's takes the return path."""
     look = {"where": MOVED, "stroke_width": 2}
     here, around = look | {"each": "N", "name": "arrows"}, look | {"each": "N", "name": "around"}
     out = "start + pitch - cell"
@@ -146,7 +156,7 @@ def _arrows() -> list[Mark]:
 
 
 def _traveling() -> list[Mark]:
-    """Draw the pieces between two steps, with the parts that they carry."""
+    """Draw the moving pieces between two steps, with the parts summed in them."""
     unit, moving = TOKEN - 2, "way > 0"
     return [
         box(f"x - {TOKEN / 2}", "y_now - 7", TOKEN, 14, TINTS[0], each="N", where=TRAVEL,

@@ -1,4 +1,4 @@
-"""Roofline: two bandwidths, a movable algorithm, and the zones."""
+"""The roofline figure: two bandwidths, a movable algorithm, and the zones between ridges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Y = LogScale(1e10, 1e16, str(HIGH - 44), "32")
 
 
 def roofline() -> Figure:
-    """Draw a chip's roof in bf16 at its bandwidth and at a second one, with a movable algorithm.
+    """Draw a chip's bf16 roof at its HBM bandwidth and at a second one, and a movable algorithm.
 
     Controls: intensity (FLOP/byte), second (bytes/s), chip.
     """
@@ -90,7 +90,7 @@ def marks() -> Sequence[Mark]:
     for i, (width, name) in enumerate({"bandwidth": "HBM", "second": "second"}.items()):
         look = {"stroke_width": 2, "stroke_dasharray": quoted(("none", "6 3")[i])}
         slopes.append(plot.slope(width, i, name=f"slope-{width}", **look))
-        # The steeper line has its label on the left, the other one on the right.
+        # The steeper line's label is on its left, the other line's on its right.
         steeper = f"{width} >= max(bandwidth, second)"
         down = f"either({steeper}, 5, 30)"
         place = f"ceiling / {width} / {down}"

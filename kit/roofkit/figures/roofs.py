@@ -28,7 +28,7 @@ FORMULAS: Mapping[str, str] = {
     "reached": "rl.attainable(intensity, ceiling, bandwidth)",
     "share": "rl.fraction_at(intensity, ridge)",
 }
-"""Of a chip and the control `intensity`: FLOP/s, bytes/s, FLOP/byte, FLOP/s and a fraction."""
+"""Roofs of the chosen chip, and the rate and share of peak reached at `intensity`."""
 
 OWN_TABLES = {"peak": "peak", "hbm": "bandwidth"}
 TITLES = ("arithmetic intensity (FLOP/byte)", "attainable FLOP/s")
@@ -53,7 +53,7 @@ class RooflinePlot(LogPlot):
     def zone(
         self, left: str, right: str, tint: int, words: Sequence[str], room: int, top: bool = False
     ) -> list[Mark]:
-        """Fill the area between two places, with lines of words if it is `room` pixels wide."""
+        """Fill the area between two x positions; label it if it is wider than `room` pixels."""
         wide, high = f"{right} - ({left})", f"{self.y.start} - {self.y.end}"
         marks = [box(left, self.y.end, wide, high, TINTS[tint], stroke_width=0)]
         for row, part in enumerate(words):
@@ -65,8 +65,8 @@ class RooflinePlot(LogPlot):
     def slope(self, bandwidth: str, series: int | None, **look: Any) -> Mark:
         """Draw the line of a bandwidth, from where it enters the plot to its ridge.
 
-        Without a series its color is that of the background. Its ridge is at the formula `ceiling`,
-        unless another is named.
+        Without a series the line is gray. It ends at the height of the formula `ceiling`, unless
+        `look` names another one as "ceiling".
         """
         ceiling = look.pop("ceiling", "ceiling")
         first = f"max({self.x.low}, {self.y.low} / {bandwidth})"

@@ -1,4 +1,4 @@
-"""Shards: which part of each matrix each chip holds, and what it has to send."""
+"""The shards figure: the part of each matrix that each chip holds, and what it sends."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rooflib.dtypes import dtype
 WHOLE, PARTS = "whole on every chip", "a part on each chip"
 SIZES = [4096, 8192, 16384]
 
-# Source: the table of rooflib.sharded_matmul. A cut is 0 where every chip holds the whole matrix,
-# 1 where it is cut between rows and 2 where it is cut between columns.
+# Source: the table of rooflib.sharded_matmul. A cut is 0 if every chip holds the whole matrix, 1 if
+# it is split by rows, and 2 if it is split by columns.
 FORMULAS = {
     "by_B": "1 * (split == 'B')",
     "by_D": "1 * (split == 'D')",
@@ -44,7 +44,7 @@ FORMULAS = {
 
 
 def shards() -> Figure:
-    """Draw a matmul in bf16 split over N chips: who holds what, and what each chip sends.
+    """Draw a bf16 matmul split over N chips: what each chip holds, and what it sends.
 
     Controls: split ("B", "D", "F"), N (chips), result (whole or in parts), B, D, F.
     """

@@ -16,11 +16,11 @@ from roofkit.figures.engine.shapes import (
     quoted,
 )
 
-# Pixels: edges and gaps, how far a pile of sheets sticks out, and what the matrices share.
+# Pixels: margins and gaps, the offset of the rearmost sheet in a pile, and maximum widths.
 TOP, DOWN, ACROSS, BAND, LEFT, PILE = 72, 52, 36, 86, 22, 16
 WIDEST, CAPTION = 480, 80
 SENTENCE = 156
-"""Pixels left of the last matrix, for the words about the bytes sent."""
+"""Pixels left of the last matrix, for the text about the bytes sent."""
 TALLEST = "min(380, 116 + 0.4 * wide)"
 """Lower on a phone, so that picture, controls and numbers fit on the screen."""
 
@@ -55,7 +55,7 @@ def marks() -> Sequence[Mark]:
         *_matrix("out", "B", "F", "out_cut", "out_left", "out_top", "'out[B, F]'", "by_D"),
         *_matrix("end", "B", "F", "result_cut", "out_left", "end_top", "'out, at end'"),
         *_sides(),
-        *_travels(),
+        *_bytes_sent(),
         *_key(),
     ]
 
@@ -63,10 +63,10 @@ def marks() -> Sequence[Mark]:
 def _matrix(
     name: str, rows: str, columns: str, cut: str, left: str, top: str, words: str, partial: str = ""
 ) -> list[Mark]:
-    """Draw a matrix on the chips: strips with the chips' numbers, or a sheet for each chip.
+    """Draw a matrix: as numbered strips, one per chip, or as a sheet for each chip.
 
-    `cut` names the formula that is 0 for sheets, 1 for strips of rows and 2 for strips of columns;
-    `partial` the one that says whether the sheets are partial sums.
+    cut: name of the formula that is 0 for sheets, 1 for strips of rows, 2 for strips of columns.
+    partial: name of the formula that says whether the sheets are partial sums.
     """
     partial = partial or "0"
     place = PLACES | {
@@ -76,7 +76,7 @@ def _matrix(
         "strip_y": f"{top} + i * high * ({cut} == 1)",
         # The first chip's sheet is in front.
         "behind": f"(N - 1 - i) * {PILE} / (N - 1)",
-        # Without room for every number, show every second, fourth or eighth.
+        # If there is no room for every number, show every second, fourth or eighth one.
         "room": f"either({cut} == 1, high / 10, long / 9)",
         "every": "either(room >= 1, 1, either(room >= 0.5, 2, either(room >= 0.25, 4, 8)))",
         "named": f"1 * ({cut} > 0) * (mod(i, every) == 0)",
@@ -116,8 +116,8 @@ def _sides() -> list[Mark]:
     ]
 
 
-def _travels() -> list[Mark]:
-    """Draw the bytes sent, inside a frame as long as out, to scale."""
+def _bytes_sent() -> list[Mark]:
+    """Draw a bar for the bytes sent, and a frame for the bytes of out, on one scale."""
     middle = "out_left + unit * F / 2"
     once = {"where": PLACES | {"words": f"out_left - {SENTENCE}", "full": f"{SENTENCE - 14}"}}
     moves = "passes > 0"

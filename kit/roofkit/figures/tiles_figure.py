@@ -1,4 +1,4 @@
-"""Tiles: a small multiplication that counts the elements it loads, step by step."""
+"""The tiles figure: a small matmul in tiles that counts the elements it loads, step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMULAS = {
     "tiles": "(n / t) * (n / t)",
     "last": "tiles * n",
     "done": "floor(min(step, last))",
-    # The current step, or the last one done: it loads piece `d` of tile `tile`.
+    # The step in progress, or else the last finished one, loads piece `d` of tile `tile`.
     "current": "max(0, ceil(min(step, last)) - 1)",
     "tile": "floor(current / n)",
     "d": "current - n * tile",
@@ -25,8 +25,8 @@ FORMULAS = {
     "finished": "floor(done / n)",
     "written": "t * t * finished",
     "flops": "2 * t * t * done",
-    # n³/t² steps load 2t elements each (chapter "Matrix multiplication"); no
-    # order of the products grows more slowly (Hong and Kung, 1981).
+    # Each of n³/t² steps loads 2t elements (chapter "Matrix multiplication"). No order of the
+    # products has loads that grow more slowly (Hong and Kung, 1981).
     "total": "2 * n * n * n / t",
     "least": "2 * n * n",
     "times": "total / least",
@@ -45,8 +45,8 @@ FORMULAS = {
 def tiles() -> Figure:
     """Draw x · w → out with n elements along every side, multiplied in tiles of side t.
 
-    A step brings to the chip a piece of one column of x and one of one row of w, t elements each,
-    and adds their t² products to the sums of an output tile, as the loop of the chapter does.
+    Each step loads t elements of a column of x and t elements of a row of w, and adds their t²
+    products to the sums of an output tile, like the loop in the chapter.
     Controls: t, step (0 to `last`).
     """
     return Figure(
@@ -58,7 +58,7 @@ def tiles() -> Figure:
                 "step",
                 "steps done",
                 list(range(N**3 + 1)),
-                # In the second row of tiles, in the middle of a tile: some are loaded again.
+                # Start amid a tile in the second row, where some elements were loaded twice.
                 N * (N // START) + N // 2 - 1,
                 last="last",
             ),

@@ -12,8 +12,8 @@ from roofkit.figures.engine.shapes import INKED, SERIES_COLORS, TINTS, box, labe
 N = 8
 """Elements along each side of x, w and out: as many as a phone can draw with a number in each."""
 
-# How often an element of x or w was loaded. In both, the inner ceil is how many tiles have had
-# piece k; and how many products are in the sum of an element of out.
+# X_COUNT and W_COUNT: how often an element was loaded; ceil((done - k) / n) is the number of tiles
+# that have loaded their piece k. OUT_COUNT: how many products are summed in an element.
 X_COUNT: dict[str, Formula] = {
     "b": "floor(i / n)",
     "k": "i - n * b",
@@ -37,15 +37,15 @@ PLACE: dict[str, Formula] = {
     "right": f"x_left + (n + {GAP}) * cell",
     "low": f"{TOP} + (n + {GAP}) * cell",
 }
-"""Pixels of a cell, and the places of x (left, below), w (right, above) and out (right, below)."""
+"""Cell size in pixels, and positions of x (bottom left), w (top right) and out (bottom right)."""
 COLUMNS = {"x_left": f"(-n - {GAP / 2})", "right": f"{GAP / 2}"}
 ROWS: dict[Formula, str] = {"low": f"(n + {GAP})", TOP: "0"}
-"""The same places in cells: columns from the middle, rows from the top."""
+"""The same positions in cells: columns from the middle, rows from the top."""
 BASE = f"({TOP} + (2 * {N} + {GAP}) * min(22, (wide - 16) / (2 * {N} + {GAP})))"
 HEIGHT = f"{BASE} + 128"
 MOVING: dict[str, Formula] = {
     **PLACE,
-    # Between two steps a piece moves to the chip; at a step it has arrived.
+    # Between two steps a piece moves toward out; at a step it has arrived.
     "part": "min(step, last) - done",
     "way": "either(part > 0, part, 1)",
 }
@@ -56,7 +56,7 @@ def marks() -> Sequence[Mark]:
         *_cells("x", "x_left", "low", X_COUNT, ("b", "k")),
         *_cells("w", "right", TOP, W_COUNT, ("k", "f")),
         *_cells("out", "right", "low", OUT_COUNT, ("b", "f")),
-        *_now(),
+        *_current_step(),
         *_words(),
         *_counter(),
     ]
@@ -66,7 +66,7 @@ def _cells(
     name: str, left: str, top: Formula, count: dict[str, Formula], at: tuple[str, str]
 ) -> list[Mark]:
     """Draw a matrix of numbered cells, darker for higher numbers, and the edges of its bands."""
-    # Written out instead of using PLACE: with this many cells, evaluating PLACE would be slow.
+    # Don't use PLACE here: evaluating it for this many cells would be slow.
     column, row = f"({at[1]} + {COLUMNS[left]}) * cell", f"({at[0]} + {ROWS[top]}) * cell"
     x, y = f"wide / 2 + {column}", f"{TOP} + {row}"
     where = {"cell": CELL, **count}
@@ -92,8 +92,8 @@ def _cells(
     ]
 
 
-def _now() -> list[Mark]:
-    """Draw the pieces that a step loads, at their origin and on their way, and their tile."""
+def _current_step() -> list[Mark]:
+    """Draw the pieces of a step, framed at their origin and moving, and frame their tile."""
     shown = {"shown": "step > 0", "rx": 0}
     frame: dict[str, Any] = {"stroke": SERIES_COLORS[1], "stroke_width": 3, "where": PLACE}
     frame |= {"fill_opacity": 0, **shown}
@@ -113,7 +113,7 @@ def _now() -> list[Mark]:
 
 
 def _words() -> list[Mark]:
-    """Write the names of the matrices, and the counts in the empty corner."""
+    """Draw the names of the matrices, and the counts in the empty corner."""
     lines = (
         "'step ' + text(done) + ' of ' + text(last)",
         "'loaded so far:'",
@@ -137,7 +137,7 @@ def _words() -> list[Mark]:
 
 
 def _counter() -> list[Mark]:
-    """Draw a bar of the loads so far, in a frame for those with tiles of side 1."""
+    """Draw a bar of the loads so far, on a background for the loads with tiles of side 1."""
     y = f"{BASE} + 85"
     most = "(2 * n * n * n)"
     ends = {f"to_{name}": f"8 + (wide - 16) * {name} / {most}" for name in ("total", "least")}

@@ -1,4 +1,4 @@
-"""Time: FLOPs, bytes and a chip; how long each takes, both bounds, and the idle fraction."""
+"""The time figure: times of FLOPs and bytes on a chip, both bounds, and the idle fraction."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FORMULAS = {
     "bandwidth": "bandwidths[chip]",
     **bounds(),
     "idle": "rl.idle(t_math, lower)",
-    # The axis is a little longer than the upper bound, with about four ticks 1, 2 or 5 times a
-    # power of ten apart.
+    # The axis is a little longer than the upper bound, and has about four ticks; their distance is
+    # 1, 2 or 5 times a power of ten.
     "longest": "1.1 * upper",
     "power": "exp10(floor(log10(longest / 4)))",
     "ratio": "longest / 4 / power",
@@ -31,13 +31,13 @@ LEFT, RIGHT = 68, 14
 BAR = 34
 TICK_ROOM = 50
 ROWS = {"compute": 24, "HBM": 70, "bounds": 116}
-"""Where the middle of each row is."""
+"""Vertical centers of the rows."""
 AXIS = 158
 HEIGHT = AXIS + 42
 
 
 def time() -> Figure:
-    """Draw T_math, T_comms and both bounds of FLOPs and bytes on a chip in bf16.
+    """Draw T_math, T_comms and both bounds for FLOPs and bytes on a chip in bf16.
 
     Controls: flops, bytes, chip.
     """
@@ -69,7 +69,7 @@ def time() -> Figure:
 
 
 def x(seconds: str) -> str:
-    """Return the place of a time."""
+    """Return the formula of the x position of a time."""
     return f"({LEFT} + {_length(seconds)})"
 
 
@@ -88,7 +88,7 @@ def marks() -> Sequence[Mark]:
 
 def _axis() -> list[Mark]:
     place = {"each": "floor(longest / tick) + 1", "where": {"place": x("i * tick")}}
-    # Every second number where there is no room for all.
+    # If there is no room for all numbers, show every second one.
     shown = f"({_length('tick')} > {TICK_ROOM}) + (mod(i, 2) == 0)"
     words = {"text_anchor": "'middle'", "name": "ticks", "shown": shown, **place}
     return [
@@ -100,7 +100,7 @@ def _axis() -> list[Mark]:
 
 
 def _bar(name: str, y: float, series: int) -> list[Mark]:
-    """Draw a time as a bar from zero; a long bar has its number inside."""
+    """Draw a time as a bar from zero, with its number inside if the bar is long."""
     color = SERIES_COLORS[series]
     inside = f"{name} > 0.6 * upper"
     look = {"stroke": color, "fill_opacity": 0.35, "rx": 0, "name": f"bar-{name}"}

@@ -1,9 +1,9 @@
-"""Timeline: a matmul cut into slices, its loads, arithmetic and stores as bars over time.
+"""The timeline figure: loads, arithmetic and stores of a matmul in slices, as bars over time.
 
-The slices are equal, and each brings its share of the bytes. One slice is loaded, computed and
-stored. From two slices on there are two buffers for what is loaded and two for results: while the
-chip computes one slice, HBM traffic stores the result of the previous slice and then loads the
-next one. A round ends when both are done:
+All slices are equal, and each has its share of the bytes. A single slice is loaded, computed and
+stored. With more slices, there are two input buffers and two output buffers: while the chip
+computes a slice, it stores the result of the previous slice and then loads the next slice. A round
+ends when both are done:
 
     load 1 | compute 1, load 2 | compute 2, store 1, load 3 | … | compute n, store n-1 | store n
 
@@ -18,7 +18,7 @@ from roofkit.figures.options import OWN, bandwidths, names, peaks
 from roofkit.figures.timeline_marks import HIGH, marks
 from rooflib.operations import matmul
 
-# The layer of the chapter at several batch sizes, and a matmul that stores more than it loads.
+# The chapter's layer at several batch sizes, and a matmul that stores more than it loads.
 SHAPES = ((64, 4096, 16384), (128, 4096, 16384), (256, 4096, 16384), (512, 4096, 16384))
 JOBS = {f"B = {B}, D = {D}, F = {F}": matmul(B, D, F) for B, D, F in (*SHAPES, (4096, 256, 16384))}
 
@@ -34,8 +34,8 @@ FORMULAS = {
     "math": "t_math / slices",
     "store": "t_store / slices",
     "round": "max(math, load + store)",
-    # What cannot overlap: if the arithmetic binds, the first load and the last store; if HBM
-    # binds, its wait for the first and for the last slice's arithmetic.
+    # Time that can't overlap: if the arithmetic binds, the first load and the last store; if HBM
+    # binds, its waits for the arithmetic of the first and of the last slice.
     "edges": "either(math > load + store, load + store,"
     " max(0, math - load) + max(0, math - store))",
     "beyond": "either(slices > 1, edges, min(t_math, t_comms))",

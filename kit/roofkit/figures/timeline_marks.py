@@ -1,6 +1,6 @@
 """Marks of the timeline: a lane for HBM traffic, one for the compute units, and the bounds.
 
-`timeline_picture` has the formulas of the times and says in which order the slices go.
+`timeline_figure` has the formulas of the times, and explains the order of loads and stores.
 """
 
 from __future__ import annotations
@@ -27,34 +27,37 @@ HIGH = AXIS + 46
 
 
 def x(seconds: str) -> str:
-    """Return the place of a time; the upper bound is always at the right."""
+    """Return the formula of the x position of a time; the upper bound is at the right end."""
     return f"14 + {long(seconds)}"
 
 
 def long(seconds: str) -> str:
-    """Return the length of a time in pixels."""
+    """Return the formula of the length of a time in pixels."""
     return f"(wide - 38) * ({seconds}) / upper"
 
 
 def begins(k: str) -> str:
-    """Return when slice k is computed, while k - 1 is stored and k + 1 loaded; k counts from 0."""
+    """Return the formula of the time at which the chip starts to compute slice k, from 0.
+
+    Meanwhile slice k - 1 is stored and k + 1 is loaded.
+    """
     return f"(load + ({k} > 0) * max(load, math) + max(0, {k} - 1) * round)"
 
 
 FETCHED = f"(i > 0) * ({begins('(i - 1)')} + (i > 1) * store)"
 COMPUTED = begins("i")
 FINAL = "(i == slices - 1)"
-# The last slice is stored when it is computed and the one before it is stored.
+# The last slice is stored once it is computed and the previous slice is stored.
 STORED = f"either({FINAL}, {COMPUTED} + max(math, (slices > 1) * store), {begins('(i + 1)')})"
-# Since when HBM is idle before slice i is stored, and the compute units before slice i is
-# computed; the last wait of the compute units is for the end.
+# Start times of idle periods: of HBM before it stores slice i, and of the compute units before they
+# compute slice i. Their last idle period lasts until the end.
 ROAD_IDLE = f"{COMPUTED} + (i > 0) * store + (1 - {FINAL}) * load"
 MATH_IDLE = f"(i > 0) * ({begins('(i - 1)')} + math)"
 MATH_BUSY = f"either(i < slices, {COMPUTED}, takes)"
 
 
 def marks() -> Sequence[Mark]:
-    # In gray a load is darker than a wait, and a store darker than a load.
+    # Opacities that can be told apart in grayscale: stores are darker than loads, loads than waits.
     load, store, math = (
         {"fill": color, "stroke": color, "fill_opacity": opacity}
         for color, opacity in zip(SERIES_COLORS[:3], (0.25, 0.6, 0.35), strict=True)
@@ -81,7 +84,7 @@ def marks() -> Sequence[Mark]:
 def bars(name: str, y: float, start: str, **look: Any) -> list[Mark]:
     """Draw a bar for each slice, as long as the formula `name`, with its number if there is room.
 
-    Narrow bars have a thin edge; otherwise nothing but edges would be visible.
+    Narrow bars have a thin edge; otherwise only their edges would be visible.
     """
     where = {"left": x(start), "broad": long(name)}
     edge = "either(broad > 4, 1, 0.4)"
@@ -103,7 +106,7 @@ def bars(name: str, y: float, start: str, **look: Any) -> list[Mark]:
 
 
 def waits(name: str, y: float, each: str, start: str, end: str) -> list[Mark]:
-    """Draw idle time in a lane, from `start` to `end`: a lower strip with a word in it."""
+    """Draw idle time in a lane, from `start` to `end`, as a flatter labeled strip."""
     where = {"left": x(start), "broad": f"{x(end)} - left"}
     return [
         box(
@@ -125,9 +128,9 @@ def waits(name: str, y: float, each: str, start: str, end: str) -> list[Mark]:
 
 
 def inside(y: float, words: str, half: str, each: str, where: Mapping[str, Formula]) -> Mark:
-    """Write words in the middle of a bar, or left of the lower bound's line if that is there.
+    """Label a bar in its middle, or left of the line of the lower bound if that is in the way.
 
-    `half` is half of their width with a margin, in pixels. Words without room are left out.
+    half: half the label's width with a margin, in pixels. Labels that don't fit are left out.
     """
     middle = "left + broad / 2"
     beside = f"either(abs({middle} - ({x('lower')})) < {half}, {x('lower')} - {half}, {middle})"
@@ -148,7 +151,7 @@ def key(left: float, words: str, **look: Any) -> list[Mark]:
 
 
 def bound(name: str, y: float, dashes: str) -> list[Mark]:
-    """Draw the line of a bound down to the axis, with its name at the top."""
+    """Draw the vertical line of a bound, with its name at the top."""
     words = f"'{name} bound ' + text({name}, 's')"
     look = {"stroke_width": 2, "stroke_dasharray": quoted(dashes), "name": name}
     return [

@@ -1,4 +1,4 @@
-"""Which unit does the work: the matrix and the vector unit of a chip, and how busy each is."""
+"""The units figure: the matrix and vector units of a chip, and how busy an operation keeps them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WORKS = ["dot product", *INPUTS, *ROWS]
 
 
 def units() -> Figure:
-    """Draw both units with areas in proportion to their peaks, filled as far as they are busy.
+    """Draw both units with areas proportional to their peaks, filled by the share they are busy.
 
-    Controls: work (an operation of `rooflib`, bf16 in memory) and chip, one with a vector peak in
-    the catalog. Peaks are dense FLOP/s: of the matrix unit in bf16, of the vector unit in fp32.
-    Ridges and intensities are FLOP/byte of HBM. A unit is busy for the share intensity ÷ ridge of
-    the time at best (Williams, Waterman & Patterson, CACM 52(4), 2009).
+    Controls: work (an operation of `rooflib`, bf16 in memory) and chip (with a vector peak in the
+    catalog). Peaks are dense FLOP/s: bf16 for the matrix unit, fp32 for the vector unit. Ridges and
+    intensities are FLOP/byte of HBM. At best, a unit is busy for the share intensity ÷ ridge of the
+    time (Williams, Waterman & Patterson, CACM 52(4), 2009).
     """
     known = [chip for chip in chips() if "fp32" in chip.vector and "bf16" in chip.peaks]
     return Figure(
@@ -71,13 +71,13 @@ FORMULAS = {
     "matrix_ridge": "rl.ridge(matrix, bandwidth)",
     "vector_ridge": "rl.ridge(vector, bandwidth)",
     "b": "rows[work]",
-    # 0: the dot product, 1: element by element, 2: the matmul.
+    # 0: dot product, 1: element-wise operation, 2: matmul.
     "kind": "1 * (inputs[work] > 0) + 2 * (b > 0)",
     "flops": (
         "at([rl.dot_flops(n), rl.elementwise_flops(n, steps[work]), rl.matmul_flops(b, d, f)],"
         " kind)"
     ),
-    # Two bytes an element in bf16.
+    # Two bytes per element in bf16.
     "bytes": (
         "at([rl.dot_bytes(n, 2), rl.elementwise_bytes(n, inputs[work], 2),"
         " rl.matmul_bytes(b, d, f, 2, 2, 2)], kind)"

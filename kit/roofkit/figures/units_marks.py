@@ -1,4 +1,4 @@
-"""Marks of the units figure: squares to scale, and both ridges on an axis of intensities."""
+"""Marks of the units figure: squares to scale, and both ridges on an intensity axis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOP, SIDE = 60, "min(0.5 * wide, 230)"
 BOTTOM = f"({TOP} + {SIDE})"
 """Bottom of both squares."""
 ROW = {"vector": f"({BOTTOM} + 96)", "matrix": f"({BOTTOM} + 138)"}
-"""Middles of the rows above the axis."""
+"""Vertical centers of the rows above the axis."""
 AXIS = f"({BOTTOM} + 152)"
 X = LogScale(0.1, 1e4, "88", "wide - 24")
 HIGH = f"{AXIS} + 90"
@@ -56,7 +56,7 @@ def _worker() -> str:
 
 
 def _unit(unit: str, x: str, side: str, kind: str, series: int) -> list[Mark]:
-    """Draw a square for the peak, filled from below as far as its unit is busy."""
+    """Draw a square for the peak of a unit, filled from below by the share it is busy."""
     filled = f"{side} * {unit}_busy"
     busy = f"either({unit}_busy > 0, percent({unit}_busy) + ' busy', 'no part in it')"
     top = f"{BOTTOM} - {side}"
@@ -72,7 +72,7 @@ def _unit(unit: str, x: str, side: str, kind: str, series: int) -> list[Mark]:
 
 
 def _row(unit: str, series: int) -> list[Mark]:
-    """Draw the intensities below and above the unit's ridge."""
+    """Draw the ranges of intensities below and above the unit's ridge."""
     y, ridge, high = ROW[unit], X.inside(f"{unit}_ridge"), 14
     top = f"{y} - {high / 2}"
     return [
@@ -89,7 +89,7 @@ def _axis() -> list[Mark]:
     found = []
     for at, number in enumerate(X.decades):
         x = X.at(repr(number))
-        # Without room for all numbers, show every second one.
+        # If there is no room for all numbers, show every second one.
         roomy = 1 if at % 2 == 0 else f"wide > {112 + 44 * len(X.decades)}"
         words = quoted(text(number))
         found += [

@@ -1,10 +1,10 @@
 """Messages of `nbgrader validate` and of the Validate button for roofkit's checks.
 
-nbgrader lists failed cells or says "Success!", which claims more than the checks know, and has no
-option to change that. Here, command and button say how many parts are right and which are still to
-be written, and then what each other part's check said. The words are in messages.json.
-nbgrader_config.py installs the validator for the command, `server` for the button's results, and
-the JupyterLab extension in labextensions/ changes the words in the button's dialog.
+nbgrader lists failed cells or says "Success!", which claims more than the checks can know, and has
+no option to change that. With this package, command and button report how many parts are right,
+which are still to be written, and the message of each other part's check. The texts are in
+messages.json. nbgrader_config.py installs the validator for the command, `server` for the button's
+results, and the JupyterLab extension in labextensions/ changes the text of the button's dialog.
 """
 
 import json
@@ -28,12 +28,12 @@ SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def summary(right: int, parts: int) -> str:
-    """Return how many parts are right, and if all are, what that means."""
+    """Return a sentence that says how many parts are right, and what it means if all are."""
     return MESSAGES["all" if right == parts else "some"].format(right=right, parts=parts)
 
 
 def is_unwritten(said: str) -> bool:
-    """Return whether a check said that the function is still as released."""
+    """Return whether a check reported that the function is still unwritten."""
     return any(line.strip() == MESSAGES["unwritten_line"] for line in said.splitlines())
 
 
@@ -43,26 +43,26 @@ class HonestValidator(Validator):  # type: ignore[misc]
     def _get_failed_cells(self, nb: NotebookNode) -> list[NotebookNode]:
         failed: list[NotebookNode] = super()._get_failed_cells(nb)
         parts = [cell for cell in nb.cells if cell.cell_type == "code" and is_grade(cell)]
-        # Notebooks of other courses keep nbgrader's words.
+        # Notebooks of other courses keep nbgrader's messages.
         self.ours = any(cell.source.startswith("check(") for cell in parts)
         self.parts, self.failed, self.cells = parts, failed, nb.cells
         return failed
 
     def _extract_error(self, cell: NotebookNode) -> str:
-        """Return a check's error; if a name is missing, why no cell above has defined it."""
+        """Return a check's error; for a missing name, the error of the cell that defines it."""
         error = str(super()._extract_error(cell))
         missing = re.search(r"NameError: name '(\w+)' is not defined", _plain(error))
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""
         if not cause:
             return error
         if any(output.get("ename") == "NameError" for output in cell.outputs):
-            error = ""  # the check could not start
+            error = ""  # the check itself could not run
         said = MESSAGES["stopped"].format(part=cell.metadata.nbgrader.grade_id)
         said = fill(said, self.width - len(self.indent), break_on_hyphens=False)
         return "\n".join(filter(None, [said, cause, error]))
 
     def _cause(self, check: NotebookNode, name: str) -> str:
-        """Return the error of the last cell above a check that uses this name, or ""."""
+        """Return the error of the last cell above a check that mentions this name, or ""."""
         above = self.cells[: self.cells.index(check)]
         for cell in reversed([one for one in above if one.cell_type == "code"]):
             if cell not in self.parts and re.search(rf"\b{name}\b", cell.source):
@@ -86,19 +86,19 @@ class HonestValidator(Validator):  # type: ignore[misc]
                 self.stream.write("\n" + self._indent(words.rstrip()) + "\n")
 
     def _print_error(self, source: str, error: str) -> None:
-        # What a part's check said is printed with the parts already.
+        # The messages of the checks have already been printed with the parts.
         if not self.ours:
             super()._print_error(source, error)
 
     def _said(self, cell: NotebookNode) -> str:
-        """Return what the check of a part printed, or its error."""
+        """Return the output of a part's check, or its error."""
         if cell in self.failed:
             return f"{self._extract_error(cell)}"
         return "".join(output.text for output in cell.outputs if "text" in output)
 
 
 def _shown(error: NotebookNode) -> str:
-    """Return a syntax error with its source line; of other errors the last line."""
+    """Return a syntax error with its source line, any other error as its last line."""
     lines = _plain("\n".join(error.traceback)).strip("\n").splitlines()
     return "\n".join(lines if error.ename in SYNTAX else lines[-1:])
 
@@ -109,5 +109,5 @@ def _plain(text: str) -> str:
 
 
 def install() -> None:
-    """Let the command `nbgrader validate` use HonestValidator in this process."""
+    """Make the command `nbgrader validate` use HonestValidator in this process."""
     validateapp.Validator = HonestValidator

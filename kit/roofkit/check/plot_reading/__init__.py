@@ -1,8 +1,8 @@
-"""Reading a figure: what it shows, and what a reader takes from it.
+"""Reading of a learner's figure: the values that its curves show, by axes, labels and legend.
 
 There are two steps. `facts` runs in the learner's process: it calls the function and returns plain
-data about the figure. `reading` judges these facts in another process and doesn't trust them.
-The figure may be drawn in any way: with lines, steps or points, a legend or texts at the curves.
+data about the figure. `reading` interprets these untrusted facts, in grading in another process.
+Any style is accepted: lines, steps or points, with a legend or with texts at the curves.
 """
 
 from .axis_words import scale

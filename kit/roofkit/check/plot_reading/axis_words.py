@@ -1,8 +1,8 @@
-"""Axis labels: whether they name operations per second, with which scale, or the batch.
+"""Parsing of axis labels: operations per second with their scale, and the batch.
 
 Learners write in many languages, scripts and spellings. A label is refused only if it is known to
-name another quantity, or no unit. A label that isn't understood is accepted, so that no list of
-languages decides about points. The values must still be right by the label's scale.
+name another quantity, or no unit. Labels that aren't understood are accepted, so that no learner
+loses points for a language that is missing here. The values must still fit the label's scale.
 """
 
 import re
@@ -13,7 +13,7 @@ from .plain_words import names_no_unit
 from .scripts import romanized
 
 _PREFIX = "kilo|mega|giga|tera|peta|exa|eksa|[kmgtpe]"
-# FLOP, also romanized from other scripts (plop, flvp), with endings of other languages.
+# FLOP, including romanized spellings (plop, flvp), with inflections of other languages.
 _FLOP = (
     rf"(?<![a-z])(?P<prefix>{_PREFIX})?[ -]?(?:flop|plop|flvp)(?P<plural>s?)"
     r"(?:(?<!s)(?!p[iy])[^\W\d_]{1,3})?(?![^\W\d_])"
@@ -29,7 +29,7 @@ _OP = (
 )
 _SECOND = (
     r"s(?![a-z])|secs?(?![a-z])|seconds?(?![a-z])|sek\w*|segundo|secondo|seconde|секунд\w*|сек|"
-    "\u0441(?!\\w)|秒|초|saniye"  # the first is a Cyrillic letter
+    "\u0441(?!\\w)|秒|초|saniye"  # \u0441 is the Cyrillic letter for s
 )
 _PER = r"per|each|every|in a|a|pro|je|par|por|al|na|za|v|za|kwa|в|за|на"
 _PER_SECOND = re.compile(
@@ -59,12 +59,12 @@ def rate_scales(label: object) -> tuple[tuple[float, ...], str]:
     found, problem = _rate(plain_text(label))
     if not problem or names_no_unit(plain_text(label)):
         return found, problem
-    # Not understood: "FLOP/giây" at least has a scale; other labels leave it open.
+    # The label isn't understood. "FLOP/giây" at least has a scale; others may have any.
     return (ANY if problem == "figure-unit" and found == (1.0,) else found), ""
 
 
 def vertical(label: object) -> tuple[float, str]:
-    """Return the likeliest factor, and "" only if the label is known to name the rate."""
+    """Return the likeliest factor, and a problem unless the label is known to name the rate."""
     factors, problem = _rate(plain_text(label))
     return (1.0 if problem else factors[0]), problem
 
@@ -100,14 +100,14 @@ def _rate(plain: str) -> tuple[tuple[float, ...], str]:
 
 
 def _lower(text: str) -> str:
-    """Return lowercase text of the same length: "İ" alone has two lowercase characters."""
+    """Return the text in lowercase, but keep "İ", whose lowercase has two characters."""
     return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def _is_rate(unit: str, label: str, original: str) -> bool:
     """Return whether a unit is a rate: FLOPS, TFLOPs, "attainable FLOPs", not FLOP or "FLOPs".
 
-    In other scripts, which have no English plural, the s is always that of FLOPS.
+    In other scripts the s always stands for "per second", since they have no English plural.
     """
     if unit.endswith("S"):
         return True
@@ -126,7 +126,7 @@ _OTHER_UNIT = re.compile(
     r"[(\[] ?(?:[mµμn]?s|sec|seconds|bytes?|[kmgt]i?b|[kmgt]?hz|gb/s|tb/s) ?[)\]]|flop|"
     r"(?:/|per) ?bytes?"
 )
-# A time, but not "at the same time" or "at a time".
+# Words for a time, except in "at the same time" or "at a time".
 _TIME = (
     "".join(
         rf"(?<!{before} )"

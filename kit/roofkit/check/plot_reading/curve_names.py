@@ -1,4 +1,4 @@
-"""Names of a curve: legend entries that look like it, and texts next to it."""
+"""Candidates for a curve's name: legend entries that look like it, and texts next to it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from .looks import MIN_CONTRAST, Color, Look, distance, likeness, look, mixed
 
 Floats = NDArray[np.float64]
-MAX_TIE_PIXELS = 1.5  # difference of distances at which two curves are equally near to a text
-MIN_COLORFULNESS = 0.2  # of a text whose color is meant to match a curve
+MAX_TIE_PIXELS = 1.5  # curves whose distances to a text differ by less are equally near
+MIN_COLORFULNESS = 0.2  # grayer texts aren't matched to curves by color
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A curve: its look, its points in data coordinates, and its points on the screen."""
+    """A curve: its look, and its points in data coordinates and in pixels."""
 
     look: Look
     points: Floats
@@ -66,28 +66,28 @@ def shown(text: Any, ground: Color) -> bool:
 
 
 def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[Any], list[Any]]:
-    """Return for each curve the texts nearest to it alone, and those shared with others."""
+    """Return, for each curve, the texts nearest to it alone, and those as near to other curves."""
     clear: list[list[tuple[float, str]]] = [[] for _ in curves]
     others: list[list[str]] = [[] for _ in curves]
     for text in [*ax.texts, *ax.figure.texts] if curves else []:
         if not (shown(text, ground) and any(map(str.isdigit, text.get_text()))):
             continue
-        found = _of_one_color(text, curves, ground)
-        gap = -1.0  # nearer than any text without a color
+        found = _curves_in_color_of(text, curves, ground)
+        gap = -1.0  # a text in a curve's color takes precedence over all others
         if found is None:
             found, gap = _nearest(_place(text, ax), curves)
-        # Prefer lines over points on them, and curves over the horizontal line that they reach.
+        # If several are near, prefer lines to points on them, and sloped to horizontal lines.
         for better in (_is_line, _is_not_level):
             found = [index for index in found if better(curves[index])] or found
         for index in found:
-            if _one_line([curves[i] for i in found]):
+            if _coincide([curves[i] for i in found]):
                 clear[index].append((gap, text.get_text()))
             else:
                 others[index].append(text.get_text())
     return [[text for _, text in sorted(texts)] for texts in clear], others
 
 
-def _of_one_color(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int] | None:
+def _curves_in_color_of(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int] | None:
     """Return the curves of the text's color, None if it is gray or no curve has it."""
     color = mixed(text.get_color(), ground, text.get_alpha())
     if max(color) - min(color) < MIN_COLORFULNESS:
@@ -97,7 +97,7 @@ def _of_one_color(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int
 
 
 def _place(text: Any, ax: Any) -> Floats:
-    """Return the text's position on the screen, or where its arrow points."""
+    """Return the position of the text in pixels, or of the tip of its arrow."""
     anchor = getattr(text, "xy", None)
     if (
         anchor is not None
@@ -110,7 +110,7 @@ def _place(text: Any, ax: Any) -> Floats:
 
 def _nearest(place: Floats, curves: Sequence[Drawn]) -> tuple[list[int], float]:
     """Return the nearest curves, several if they tie, and their distance."""
-    gaps = [_gap(place, curve) for curve in curves]
+    gaps = [_distance_to(place, curve) for curve in curves]
     near = [index for index, gap in enumerate(gaps) if gap <= min(gaps) + MAX_TIE_PIXELS]
     return near, min(gaps)
 
@@ -124,12 +124,12 @@ def _is_not_level(curve: Drawn) -> bool:
     return bool(heights.size and heights.min() < heights.max())
 
 
-def _one_line(curves: Sequence[Drawn]) -> bool:
-    """Return whether all of these are one line, drawn more than once."""
+def _coincide(curves: Sequence[Drawn]) -> bool:
+    """Return whether all of these curves have the same points."""
     return all(np.array_equal(curves[0].points, curve.points) for curve in curves[1:])
 
 
-def _gap(place: Floats, curve: Drawn) -> float:
+def _distance_to(place: Floats, curve: Drawn) -> float:
     """Return the distance in pixels from a place to the line, or to the nearest point."""
     points = curve.screen
     if not len(points):

@@ -1,4 +1,4 @@
-"""Facts about a figure: call a function that draws, and describe the result as plain data."""
+"""Facts about a figure: plain data that describe what a learner's function has drawn."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
         if "batches" in arguments:
             arguments["batches"] = np.asarray(arguments["batches"])
         function(ax, **arguments)
-        figure.draw_without_rendering()  # lays everything out in a third of the time of drawing
+        figure.draw_without_rendering()  # computes the layout, in a third of the time of `draw`
         return _facts(figure)
     finally:
         plt.close(figure)
@@ -38,7 +38,7 @@ def _facts(figure: Any) -> Facts:
         "legend": bool(legends(figure)),
         "entries": sum(len(legend.get_texts()) for legend in legends(figure)),
         "axes": seen,
-        # For curves whose own axes have no label: that of a twin, or of the whole figure.
+        # Fallback for curves whose axes have no label: that of twin axes or of the whole figure.
         **{
             f"{name}label": _first(
                 *(ax[name]["label"] for ax in seen),
@@ -68,7 +68,7 @@ def _axis(ax: Any, axis: Any) -> Facts:
         [float(tick.get_loc()), text.get_text()]
         for tick in axis.majorTicks[:MAX_TICKS]
         for text in (tick.label1, tick.label2)
-        # matplotlib keeps an extra tick beyond each end without drawing it.
+        # matplotlib keeps an extra tick beyond each end of the axis, but doesn't draw it.
         if there and tick.get_visible() and low <= tick.get_loc() <= high and shown(text, paper)
     ]
     return {
@@ -89,7 +89,7 @@ def _curves(ax: Any, number: int) -> list[Facts]:
         for artist, points in _artists(ax)
         if (seen := look(artist, ground)) is not None
     ]
-    there = _on_the_page(ax)
+    there = _is_on_page(ax)
     visible = [curve for curve in drawn if there and curve.look.seen(ground)]
     beside, between = from_texts(ax, visible, ground)
     found = []
@@ -111,7 +111,7 @@ def _curves(ax: Any, number: int) -> list[Facts]:
     return found
 
 
-def _on_the_page(ax: Any) -> bool:
+def _is_on_page(ax: Any) -> bool:
     """Return whether the axes are large enough to be seen, and inside the figure."""
     place = ax.get_position()
     size = min(place.width, place.height)
@@ -119,7 +119,7 @@ def _on_the_page(ax: Any) -> bool:
 
 
 def _artists(ax: Any) -> list[tuple[Any, Floats]]:
-    """Return each artist that may be a curve, with its finite points, at least two."""
+    """Return each artist that may be a curve, with its finite points, if there are two or more."""
     found = [
         *((line, np.column_stack(line.get_data(orig=False))) for line in ax.get_lines()),
         *((dots, dots.get_offsets()) for dots in ax.collections),
@@ -142,7 +142,7 @@ def _segments(collection: Any) -> list[Floats]:
         starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])
         if np.allclose(starts[1:], ends[:-1]):
             return [np.concatenate([starts, ends[-1:]])]
-        return []  # stems, error bars, horizontal lines
+        return []  # separate segments such as stems or error bars aren't a curve
     return pieces
 
 
@@ -154,7 +154,7 @@ def _in_data(artist: Any, ax: Any) -> bool:
 
 
 def _on_screen(ax: Any, artist: Any, points: Floats) -> Floats:
-    """Return the points in pixels, with the corners of steps."""
+    """Return the points in pixels, including the corners of step plots."""
     from matplotlib.cbook import STEP_LOOKUP_MAP
 
     style = artist.get_drawstyle() if hasattr(artist, "get_drawstyle") else "default"

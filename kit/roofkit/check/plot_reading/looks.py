@@ -1,4 +1,4 @@
-"""Looks of matplotlib artists: colors on their background, dashes, and markers."""
+"""Looks of matplotlib artists: colors, dashes and markers, and whether they are visible."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,10 +8,10 @@ import numpy as np
 Color = tuple[float, float, float]
 
 # Euclidean distances in RGB from 0 to 1. Ivory on white has 0.07, yellow 1.
-MIN_CONTRAST = 0.15  # of a visible color against its background
-MIN_DIFFERENCE = 0.1  # of two colors that can be told apart
-MAX_WIDTH_RATIO = 1.5  # of widths and sizes that look the same
-MIN_WIDTH = 0.2  # in points; screens don't show thinner lines
+MIN_CONTRAST = 0.15  # between a visible color and its background
+MIN_DIFFERENCE = 0.1  # between two colors that can be told apart
+MAX_WIDTH_RATIO = 1.5  # between widths or sizes that look the same
+MIN_WIDTH = 0.2  # points; thinner lines are invisible on screens
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Look:
     edge: Color = (0, 0, 0)
     size: float = 0
     plain: bool = False
-    opaque: Color | None = None  # of a patch: its color without transparency
+    opaque: Color | None = None  # for a patch: its color without transparency
 
     def main(self, ground: Color) -> Color:
         """Return the color that a reader would name."""
@@ -39,7 +39,7 @@ class Look:
         return self.face if distance(self.face, ground) >= MIN_CONTRAST else self.edge
 
     def seen(self, ground: Color) -> bool:
-        """Return whether it stands out from its background."""
+        """Return whether the line or its markers stand out from the background."""
         line = (
             self.dashes is not None and self.width >= MIN_WIDTH and _stands_out(self.line, ground)
         )
@@ -58,7 +58,7 @@ def _stands_out(color: Color, ground: Color) -> bool:
 
 
 def mixed(color: Any, ground: Color, alpha: Any = None) -> Color:
-    """Return a color blended with its background; the background if it is no color."""
+    """Return a color blended with its background; the background for an invalid color."""
     from matplotlib.colors import to_rgba
 
     try:
@@ -74,7 +74,7 @@ def mixed(color: Any, ground: Color, alpha: Any = None) -> Color:
 
 
 def ground_of(ax: Any) -> Color:
-    """Return the background color of the curves of some axes."""
+    """Return the background color of the axes."""
     ground = mixed(ax.figure.get_facecolor(), (1, 1, 1))
     if ax.patch.get_visible() and ax.axison:
         ground = mixed(ax.patch.get_facecolor(), ground)
@@ -84,7 +84,7 @@ def ground_of(ax: Any) -> Color:
 def likeness(handle: Look, curve: Look, ground: Color) -> int:
     """Return 2 for the same look, 1 for the same color only, 0 for different colors."""
     if distance(handle.main(ground), curve.main(ground)) >= MIN_DIFFERENCE:
-        # A pale area below a line of the same color stands for the line.
+        # A transparent patch in the line's color, as from `fill_between`, matches the line.
         area = handle.opaque is not None and distance(handle.opaque, curve.main(ground))
         return int(area is not False and area < MIN_DIFFERENCE)
     if handle.plain or (handle.dashes is None) != (curve.dashes is None):
@@ -112,7 +112,7 @@ def _same_dashes(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 def look(artist: Any, ground: Color, scale: float = 1) -> Look | None:
     """Return the look of a line, a collection or a patch, None for anything else.
 
-    scale: by how much a legend enlarges markers.
+    scale: factor by which a legend enlarges markers.
     """
     try:
         if hasattr(artist, "get_marker"):
@@ -127,7 +127,7 @@ def look(artist: Any, ground: Color, scale: float = 1) -> Look | None:
             opaque = mixed(artist.get_facecolor(), ground, 1) if _stands_out(face, ground) else None
             return Look(line=face if _stands_out(face, ground) else edge, plain=True, opaque=opaque)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        pass  # an artist that isn't matplotlib's
+        pass  # a custom artist without matplotlib's usual methods
     return None
 
 
@@ -150,7 +150,7 @@ def _of_segments(lines: Any, ground: Color) -> Look:
     colors, width = lines.get_edgecolor(), lines.get_linewidth()[0]
     return Look(
         line=mixed(colors[0], ground) if len(colors) else ground,
-        # matplotlib has multiplied them by the width.
+        # matplotlib has scaled the dashes by the line width.
         dashes=tuple(length / (width or 1) for length in dashes or ()),
         width=width,
     )

@@ -10,11 +10,11 @@ PREFIX_WORDS = {
     **{"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15, "exa": 1e18},
     "eksa": 1e18,
 }
-# Every scale that a label may mean that isn't understood.
+# Scales that a label may mean if it isn't understood.
 ANY = (1.0, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18)
 
 _POWER = re.compile(r"(?<![\d.])(?<!\d[×x·*])(?<!\d [×x·*] )(?:10 ?\^ ?|1e)\(?([+-]?\d{1,2})")
-# A billion is 1e9 in some languages, and 1e12 in others.
+# Words with their scales, the likeliest first: a billion is 1e9 in some languages, 1e12 in others.
 _NUMBERS = [
     (re.compile(rf"(?<![^\W\d_])(?:{words})"), scales)
     for words, scales in (
@@ -49,6 +49,9 @@ def scales(label: str) -> tuple[float, ...]:
 
 
 def may_be_number(word: str) -> bool:
-    """Return whether a word may be a number unknown to `scales`, in a script without case."""
+    """Return whether a word may be a number that `scales` doesn't know.
+
+    True for scripts without case, except East Asian ones.
+    """
     last = word.rstrip()[-1:]
     return last.isalpha() and not has_case(last) and not is_east_asian(last)

@@ -9,13 +9,13 @@ from .size_words import named_size
 
 Facts = dict[str, Any]
 MAX_CURVES = 100
-MAX_TEXTS = 20  # of one curve, of each kind
+MAX_TEXTS = 20  # limit on the texts read per curve, for each kind of text
 
 
 def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dict[int, Facts], str]:
     """Return the curve of each size, and "" or why some size has none."""
-    whose = _with_marked([_sizes(curve, sizes) for curve in curves], curves)
-    by_elimination = _left_over(curves, whose, sizes)
+    whose = _with_sizes_of_points([_sizes(curve, sizes) for curve in curves], curves)
+    by_elimination = _named_by_elimination(curves, whose, sizes)
     named: dict[int, Facts] = {}
     for size in sizes:
         own = [c for c, found in zip(curves, whose, strict=True) if found == {size}]
@@ -32,7 +32,7 @@ def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dic
 
 
 def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
-    """Return the sizes that name a curve: one, or several with its look in the legend."""
+    """Return the size that names a curve, or several if legend entries with its look differ."""
     legend = {named_size(text, sizes) for text in curve.get("legend", [])[:MAX_TEXTS]} - {None}
     if len(legend) == 1:
         return {size for size in legend if size is not None}
@@ -42,8 +42,8 @@ def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
     return {size for size in legend if size is not None} if curve.get("same_look") else set()
 
 
-def _with_marked(whose: list[set[int]], curves: list[Facts]) -> list[set[int]]:
-    """Give lines without a name the size of the points on them, if it is unique."""
+def _with_sizes_of_points(whose: list[set[int]], curves: list[Facts]) -> list[set[int]]:
+    """Give each line without a name the sizes of the labeled points on it."""
     return [
         found
         or set().union(
@@ -58,7 +58,7 @@ def _with_marked(whose: list[set[int]], curves: list[Facts]) -> list[set[int]]:
 
 
 def _lies_on(points: Facts, curve: Facts) -> bool:
-    """Return whether all points are on the curve, and fewer than its own."""
+    """Return whether all points are on the curve, and it has more points of its own."""
     if points["axes"] != curve["axes"] or not 1 < len(points["x"]) < len(curve["x"]):
         return False
     order = np.argsort(curve["x"], kind="stable")
@@ -67,10 +67,10 @@ def _lies_on(points: Facts, curve: Facts) -> bool:
     return bool(np.allclose(heights, np.asarray(points["y"], float), rtol=1e-6, atol=0))
 
 
-def _left_over(
+def _named_by_elimination(
     curves: list[Facts], whose: list[set[int]], sizes: Sequence[int]
 ) -> dict[int, list[Facts]]:
-    """Return the curves that are left for a text between curves that are named otherwise."""
+    """Return the curve of each size whose text is near several curves, of which one is unnamed."""
     free = [
         curve for curve, found in zip(curves, whose, strict=True) if not found and is_seen(curve)
     ]
@@ -91,7 +91,7 @@ def is_seen(curve: Facts) -> bool:
 
 
 def _weight(curve: Facts) -> tuple[bool, int, bool]:
-    """Return a sort key for curves of one size: prefer long ones that aren't horizontal."""
+    """Return a sort key for curves of one size: prefer sloped ones, then those with more points."""
     heights = curve["y"]
     return (
         len(heights) > 0 and min(heights) < max(heights),

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-MAX_LENGTH = 300  # characters; no label is longer
+MAX_LENGTH = 300  # longest label that is read, in characters
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _POWER = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
@@ -36,7 +36,7 @@ _SIGNS = {
 def plain_text(text: object) -> str:
     """Return the text without TeX, with ASCII digits, and powers as 10^12.
 
-    At most MAX_LENGTH characters, which bounds the time of every pattern that reads them.
+    The result has at most MAX_LENGTH characters, which bounds the time of regular expressions.
     """
     plain = text[:MAX_LENGTH] if isinstance(text, str) else ""
     plain = _POWER.sub(lambda power: "^" + power.group().translate(_RAISED), plain)
@@ -46,5 +46,5 @@ def plain_text(text: object) -> str:
         plain = plain.replace(sign, character)
     plain = unicodedata.normalize("NFKC", plain.replace("{", "").replace("}", ""))
     plain = "".join(str(unicodedata.digit(c)) if c.isdecimal() else c for c in plain)
-    # Cut again: NFKC may turn one character into eighteen.
+    # Truncate again: NFKC may expand one character to eighteen.
     return " ".join(plain[:MAX_LENGTH].split())

@@ -1,13 +1,13 @@
-"""Labels that are known to name no rate: other quantities, or words without a unit.
+"""Words of labels that don't name a rate: other quantities, or words without a unit.
 
-These lists can only refuse. A word that is missing here counts in the learner's favor.
+These lists are only used to refuse labels, so a missing word counts in the learner's favor.
 """
 
 import re
 
 from .scripts import has_case, romanized
 
-# Units of other quantities, and countable things other than operations.
+# Other quantities and their units, and countable things other than operations.
 _OTHER = re.compile(
     r"(?<![a-z])(?:bytes?|octets?|bits?|bait\w*|watts?|hz|tokens?|images?|examples?|samples?|"
     r"requests?|quer(?:y|ies)|batch(?:es)?|steps?|layers?|frames?|words|rows?|latency|duration|"
@@ -16,7 +16,7 @@ _OTHER = re.compile(
     r"(?<![a-z])[kmgtp]?i?b ?(?:/|ps)|(?:/|per ) ?b(?![a-z])|(?<![a-z])m/s(?![a-z])|"
     r"(?:^|[(\[,] ?)(?:[mµμn]?s|sec|seconds?|秒|초)\W*$"
 )
-# Words of labels that name no unit, in any number.
+# A label that consists only of these words has no unit.
 _ENGLISH = """
 a about absolute accelerator achievable achieved actual affordable amount and arithmetic at
 attainable attained available average axis best bound by calculated chart chip compute computed
@@ -54,7 +54,7 @@ def names_no_unit(plain: str) -> bool:
     unknown = [word for word in words if not _is_plain(word)]
     if not unknown:
         return True
-    # With words between spaces, a single word is no unit, which needs a slash or a "per".
+    # In scripts with case, which put spaces between words, a single word is not a unit of a rate.
     alone = len(words) == 1 and not re.search(r"[/^]", lower)
     return alone and len(unknown[0]) > 1 and has_case(unknown[0][0])
 

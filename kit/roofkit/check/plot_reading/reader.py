@@ -1,4 +1,4 @@
-"""What a reader takes from a figure's facts, which are not to be trusted."""
+"""Interpretation of a figure's facts, which are untrusted input."""
 
 import math
 import re
@@ -17,12 +17,12 @@ from .tick_words import shown_scale
 Facts = dict[str, Any]
 Floats = NDArray[np.float64]
 Values = dict[str, list[float]]
-MAX_OVERHANG = 0.005  # of an axis; a line on its frame is still visible
-MAX_LOGARITHM = 60.0  # smaller values are logarithms, if the label says so
+MAX_OVERHANG = 0.005  # share of the axis by which a visible line may extend beyond its limits
+MAX_LOGARITHM = 60.0  # if the label names a logarithm, values below this are logarithms
 
 
 def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
-    """Return FLOP/s of each size at some batches, and "" or a problem."""
+    """Return the FLOP/s of each size at the compared batches, and "" or a problem."""
     curves = seen["curves"][:MAX_CURVES]
     if not curves:
         return {}, "figure-empty"
@@ -45,7 +45,9 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
         str(size): (shown[str(size)] * _unit(ylabel, axes.get("y", {}), top, case)).tolist()
         for size, (_, ylabel, axes) in zip(named, labels, strict=True)
     }
-    return values, next((problem for x, y, axis in labels if (problem := _said(x, y, axis))), "")
+    return values, next(
+        (problem for x, y, axis in labels if (problem := _label_problem(x, y, axis))), ""
+    )
 
 
 def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
@@ -55,7 +57,7 @@ def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
 
 
 def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
-    """Return the numbers that the axis shows at the compared batches, and "" or a problem."""
+    """Return the numbers that the y axis shows at the compared batches, and "" or a problem."""
     xlabel, ylabel, axes = _labels(curve, seen)
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
@@ -81,7 +83,7 @@ def _swapped(x: Floats, y: Floats, batches: Floats) -> bool:
 
 
 def _as_shown(heights: Floats, label: str, axis: Facts) -> Floats:
-    """Return the numbers at the ticks, with logarithms undone."""
+    """Return the numbers as the ticks show them, with logarithms undone."""
     base = _base(label)
     if base and heights.max() < MAX_LOGARITHM:
         heights = base**heights
@@ -90,7 +92,7 @@ def _as_shown(heights: Floats, label: str, axis: Facts) -> Floats:
 
 
 def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float:
-    """Return the factor from these numbers to FLOP/s, by the label.
+    """Return the factor from the numbers on the axis to FLOP/s, by its label.
 
     If the label is ambiguous, choose the unit in which the highest value is nearest to the peak.
     """
@@ -99,7 +101,7 @@ def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float
         return 1.0
     units, _ = rate_scales(label)
     if prefix != 1 and prefix in units:
-        return 1.0  # the ticks have the prefix already
+        return 1.0  # the numbers at the ticks already include the prefix
     peak = float(case.get("peak", 0.0))
     if len(units) == 1 or not (0 < top < math.inf and 0 < peak < math.inf):
         return units[0]
@@ -109,7 +111,7 @@ def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float
 def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floats]:
     """Return a function from an axis's values to batches: unchanged, scaled, or exponentiated.
 
-    The first one whose values cover the batches; unchanged if none does.
+    Return the first of them whose values cover all batches; the unchanged one if none does.
     """
     factor, base = scales(plain_text(label))[0], _base(label)
     ways: list[Callable[[Floats], Floats]] = [lambda x: x, lambda x: np.round(x * factor, 6)]
@@ -144,7 +146,7 @@ def _inside(
 
 
 def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
-    """Return the labels of a curve's axes, or else of the figure, and these axes."""
+    """Return both labels of a curve's axes, with the figure's as a fallback, and these axes."""
     axes = seen["axes"][curve["axes"]] if "axes" in seen else {}
     labels = [
         next(
@@ -160,8 +162,8 @@ def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
     return str(labels[0]), str(labels[1]), axes
 
 
-def _said(xlabel: str, ylabel: str, axes: Facts) -> str:
-    """Return the problem with the labels, "" if there is none."""
+def _label_problem(xlabel: str, ylabel: str, axes: Facts) -> str:
+    """Return the first problem with the labels, "" if there is none."""
     if not plain_text(xlabel):
         return "figure-xlabel"
     if not names_batch(xlabel):

@@ -1,15 +1,15 @@
-"""Romanization of words in other scripts, as far as units need it."""
+"""Romanization of other scripts, to the extent needed for units."""
 
 import re
 import unicodedata
 
 _LETTER = re.compile(r"(?:CAPITAL |SMALL )?LETTER (\w+)")
-# Cyrillic letters whose Unicode names begin with another letter, as EF for Ф.
-_SPOKEN = {
+# Cyrillic letters whose Unicode names don't begin with their Latin letter, such as EF for Ф.
+_EXCEPTIONS = {
     **{"EF": "f", "EL": "l", "EM": "m", "EN": "n", "ER": "r", "ES": "s", "IE": "e", "IO": "e"},
     **{"BYELORUSSIAN": "i", "SHORT": "i", "SOFT": "'", "HARD": "'"},
 }
-# Words in scripts without case.
+# Words in scripts without case, which are translated whole.
 _WORDS = {
     **{
         "キロ": "kilo",
@@ -42,7 +42,7 @@ _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 def romanized(text: str) -> str:
     """Return the text with known words and all letters of cased alphabets in Latin letters.
 
-    A letter becomes the one with which its Unicode name begins.
+    A letter becomes the first letter of its Unicode name, with a few exceptions.
     """
     return "".join(map(_latin, _WORD.sub(lambda word: _WORDS[word.group()], text)))
 
@@ -53,7 +53,7 @@ def _latin(character: str) -> str:
     name = _LETTER.search(unicodedata.name(character, ""))
     if name is None or unicodedata.name(character).startswith("LATIN"):
         return character
-    latin = _SPOKEN.get(name[1], name[1][0].lower())
+    latin = _EXCEPTIONS.get(name[1], name[1][0].lower())
     return latin.upper() if character.isupper() else latin
 
 

@@ -1,4 +1,4 @@
-"""Sizes that a text names."""
+"""Sizes that a text names, such as 4096, 4,096 or 4k."""
 
 import functools
 import re
@@ -22,7 +22,7 @@ def _named(size: int) -> re.Pattern[str]:
         ways.add(f"2^{size.bit_length() - 1}")
     thousands = {f"{size / 1024:g}", f"{size / 1024:.1f}", f"{size / 1024:.2f}"}
     thousands = {way for way in thousands if float(way) * 1024 == size}
-    # In decimal thousands only with a decimal point: 4k is 4,096 here.
+    # Decimal thousands count only with a decimal point (4.1k), since 4k means 4,096.
     thousands |= {f"{size / 1000:.{places}f}" for places in (1, 2, 3) if size >= 1000}
     ways |= {f"{way}{gap}{k}" for way in thousands for gap in ("", " ") for k in ("k", "K", "Ki")}
     return re.compile(rf"(?<![\d.,^])(?:{'|'.join(map(re.escape, sorted(ways)))})(?!\d|[.,]\d)")

@@ -1,4 +1,4 @@
-"""Tick texts of an axis: numbers in another scale, prefixes, and units."""
+"""Parsing of an axis's tick labels: the scale of their numbers, prefixes, and units."""
 
 import math
 import re
@@ -18,7 +18,7 @@ _NUMBER = re.compile(
 
 
 def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
-    """Return the factor from data to the ticks' numbers, their prefix, and if they have a unit.
+    """Return the factor from data to tick labels, their prefix, and whether they have a unit.
 
     The factor is 1 if the ticks disagree, because then their texts aren't plain numbers.
     """
@@ -40,7 +40,7 @@ def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
 
 
 def _quantity(text: object) -> tuple[float, float, bool] | None:
-    """Return value, prefix, and if there is a unit, of 1,000, 2×10^14, 100 T or 100 TFLOP/s."""
+    """Parse 1,000, 2×10^14, 100 T or 100 TFLOP/s: value, prefix, and whether there is a unit."""
     parts = _NUMBER.fullmatch(plain_text(text))
     if parts is None or not (parts[1] or parts[2]):
         return None
@@ -60,11 +60,13 @@ def _quantity(text: object) -> tuple[float, float, bool] | None:
 
 
 def _number(text: str) -> float:
-    """Return the number in a text, with any thousands separators; nan if there is none."""
+    """Parse a number with any thousands separators; nan for other texts."""
     text = re.sub(r"[ _']", "", text)
     if re.fullmatch(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text):
         text = text.replace(",", "")
-    elif re.fullmatch(r"[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d*)?", text):  # a single 1.000 is 1
+    elif re.fullmatch(
+        r"[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d*)?", text
+    ):  # needs two groups, since a single 1.000 means 1
         text = text.replace(".", "")
     try:
         return float(text.replace(",", "."))

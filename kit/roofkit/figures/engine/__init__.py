@@ -1,5 +1,5 @@
 """Figure engine: formulas, scenes and controls, as HTML for pages and as a Jupyter widget.
 
-`expressions.js` and `scene.js` are the JavaScript twins of the modules beside them; `live.js` makes
-the HTML of `page.py` interactive.
+`expressions.js` and `scene.js` are the JavaScript versions of the Python modules of the same name;
+`live.js` makes the HTML of `page.py` interactive.
 """

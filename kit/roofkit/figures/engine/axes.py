@@ -1,4 +1,4 @@
-"""Scales and axes of plots; places are formulas."""
+"""Scales and axes of plots; positions are formulas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rooflib.units import text
 
 @dataclass(frozen=True)
 class LogScale:
-    """Numbers from `low` to `high` on a logarithmic line from the place `start` to the place `end`.
+    """A logarithmic scale: numbers from `low` to `high` at positions from `start` to `end`.
 
     All four are formulas; `low` and `high` may be numbers.
     """
@@ -36,27 +36,27 @@ class LogScale:
         return repr(log10(self.high / self.low))
 
     def at(self, number: Formula) -> str:
-        """Return the formula of a number's place."""
+        """Return the formula of a number's position."""
         share = f"(log10({number}) - {self._low_log}) / {self._span}"
         return f"(({self.start}) + (({self.end}) - ({self.start})) * {share})"
 
     def inside(self, number: Formula) -> str:
-        """Return the same, with what lies beyond an end at that end."""
+        """Return the formula of a number's position, clamped to the ends of the scale."""
         return self.at(f"min({self.high}, max({self.low}, {number}))")
 
     def back(self, place: str) -> str:
-        """Return the formula of the number at a place; beyond an end it is the number there."""
+        """Return the formula of the number at a position, clamped to the ends of the scale."""
         share = f"({place} - ({self.start})) / (({self.end}) - ({self.start}))"
         share = f"min(1, max(0, {share}))"
         return f"exp10({self._low_log} + {self._span} * {share})"
 
     def step(self, points: int) -> str:
-        """Return the formula of the i-th of so many numbers in even ratios, both ends included."""
+        """Return the formula of number `i` of `points` evenly spaced numbers, ends included."""
         return f"exp10({self._low_log} + {self._span} * i / {points - 1})"
 
     @property
     def decades(self) -> list[float]:
-        """The powers of ten from end to end; `low` and `high` are numbers."""
+        """The powers of ten on the scale, whose `low` and `high` must be numbers."""
         first, last = log10(float(self.low)), log10(float(self.high))
         return [float(f"1e{e}") for e in range(-30, 31) if first - 1e-9 <= e <= last + 1e-9]
 
@@ -68,12 +68,12 @@ class LogPlot:
     Attributes
     ----------
     titles, units
-        Of the x axis and the y axis. A unit of time stands at each number; of others the prefix
-        does, and the unit is part of the title.
+        For the x axis and the y axis. Tick labels include units of time; other units belong into
+        the title, and tick labels only have their prefix.
     ticks
-        Numbers at the x axis, by default the powers of ten.
+        Numbers on the x axis, by default the powers of ten.
     tick_room
-        Pixels for each of them.
+        Pixels that each of these numbers needs.
     """
 
     x: LogScale
@@ -85,18 +85,18 @@ class LogPlot:
 
     @property
     def clip(self) -> tuple[Formula, ...]:
-        """The box of the plot, for a mark's `clip`."""
+        """The plot's area, for a mark's `clip`."""
         wide, high = f"{self.x.end} - ({self.x.start})", f"{self.y.start} - ({self.y.end})"
         return (self.x.start, self.y.end, wide, high)
 
     def curve(self, x: str, y: str, stroke: str, points: int, **look: Any) -> Mark:
-        """Make a curve through places that are formulas of `i`, cut off at the plot's edges."""
+        """Make a curve through points (x, y), formulas of `i`, clipped to the plot's area."""
         return curve(self.x.at(x), self.y.at(y), stroke, points, clip=self.clip, **look)
 
     def axes(self) -> list[Mark]:
         """Make grid lines, numbers and titles.
 
-        Every second number of the x axis is left out where there is no room for all.
+        If there is no room for all numbers on the x axis, every second one is left out.
         """
         return [*self._x_axis(), *self._y_axis(), *self._titles()]
 
@@ -133,7 +133,7 @@ class LogPlot:
         return marks
 
     def _moving_y_axis(self) -> list[Mark]:
-        """Make the lines and numbers of an axis whose ends are formulas."""
+        """Make grid lines and numbers of a y axis whose ends are formulas."""
         first, last = f"ceil(log10({self.y.low}))", f"floor(log10({self.y.high}))"
         each = {
             "each": f"{last} - {first} + 1",

@@ -19,11 +19,11 @@ div.widget-html-content dl.live-numbers {
   --c-f6dfd5: #4a2b1e; --c-f5edcf: #433a17; --c-dcefe6: #1c3d31; --c-dfe9f4: #1d3348;
 }
 """
-"""JupyterLab does not load the site's style sheets."""
+"""Style for JupyterLab, which doesn't load the site's style sheets."""
 
 
 def themed(color: str) -> str:
-    """Return a palette color as a CSS variable, which dark pages override."""
+    """Return a palette color as a CSS variable that dark pages override."""
     return f"var(--c-{color.removeprefix('#')}, {color})"
 
 

@@ -1,4 +1,4 @@
-"""Controls that a reader moves, and numbers that a figure states."""
+"""Controls of a figure, and the numbers that it shows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rooflib.units import text
 
 @dataclass(frozen=True)
 class Slider:
-    """A control that steps through numbers, mostly of several decades.
+    """A slider through a list of numbers, often over several decades.
 
-    Its positions are listed and not computed, so that every number is the same in Python and in
-    the browser, and a round one.
+    The numbers are listed instead of computed, so that they are round, and the same in Python and
+    in the browser.
     """
 
     name: str
@@ -29,16 +29,16 @@ class Slider:
 
     @property
     def texts(self) -> list[str]:
-        """The values as the reader sees them."""
+        """The values as text."""
         return [text(value, self.unit) for value in self.values]
 
 
 @dataclass(frozen=True)
 class Steps(Slider):
-    """A slider through the steps of a process, which can be played and stopped.
+    """A slider through the steps of a process, with buttons that play and stop them.
 
-    Between two steps the browser animates, so formulas must accept fractions. `last` names the
-    formula of the last step; steps beyond it look the same.
+    The browser animates the change between two steps, so formulas must accept fractional steps.
+    `last` names the formula of the last step; steps beyond it look the same.
     """
 
     last: str = ""
@@ -46,7 +46,7 @@ class Steps(Slider):
 
 @dataclass(frozen=True)
 class Choice:
-    """A control that picks one of a few names."""
+    """A list from which one name is chosen."""
 
     name: str
     label: str
@@ -63,7 +63,7 @@ Control = Slider | Choice
 
 @dataclass(frozen=True)
 class Number:
-    """A number that the figure states: the formula it comes from, its label and its unit.
+    """A number that the figure shows: the name of its formula, its label and its unit.
 
     A unit like "@op" is the value of the formula `op`.
     """
@@ -73,13 +73,13 @@ class Number:
     unit: str = ""
 
 
-# The buttons beside a slider of steps: sign and label.
+# Buttons next to a slider of steps: symbol and label.
 PLAY = {"back": ("−1", "One step back"), "play": ("▶", "Play"), "next": ("+1", "One step on")}
 STOP = "Stop"
 
 
 def as_html(control: Control) -> str:
-    """Return the control for a static page: a labeled input that needs a script."""
+    """Return the control as HTML for a static page; a script makes it work."""
     name = f'name="{control.name}"'
     if isinstance(control, Choice):
         options = "".join(

@@ -1,5 +1,5 @@
 // @ts-check
-// Formulas and numbers as text: the twin of expressions.py. A test compares the two.
+// Evaluates formulas and formats numbers like expressions.py. Tests compare the two.
 
 const SPACE = "\u00a0";
 const COUNTS = ["", "k", "M", "G", "T", "P", "E", "Z", "Y"];
@@ -9,7 +9,7 @@ const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "
 const join = (number, unit) => (unit ? number + SPACE + unit : number);
 const exponent = (value, digits) => Number(value.toExponential(digits - 1).split("e")[1]);
 
-// Rounds a tie to the even digit, as Python does; toFixed rounds it up.
+// Rounds ties to even, as Python does; toFixed rounds them up.
 function fixed(value, decimals) {
   const exact = value.toFixed(Math.min(100, decimals + 40));
   const end = exact.indexOf(".") + 1 + decimals;
@@ -34,7 +34,7 @@ function scientific(value, unit, digits) {
   return join(`${plain(Number(mantissa), digits)}×10${raised}`, unit);
 }
 
-// rooflib.units.text
+// Same as rooflib.units.text.
 function text(value, unit = "", digits = 3) {
   if (value === 0 || !isFinite(value)) return join(plain(value, digits), unit);
   let [signs, first, end] = [[""], 0, 1e15];
@@ -47,7 +47,7 @@ function text(value, unit = "", digits = 3) {
   return join(plain(value / Number(`1e${first + 3 * at}`), digits), signs[at] + unit);
 }
 
-// rooflib.units.percent
+// Same as rooflib.units.percent.
 function percent(fraction, digits = 2) {
   const share = 100 * fraction;
   while (share < 100 && Number(share.toPrecision(digits)) >= 100) digits += 1;
@@ -94,8 +94,8 @@ function fromTable(table) {
   return rl;
 }
 
-// Computes a formula from the names in a scope. Formulas come with the page, as scripts do. A word
-// inside a string is looked up as a name, too, which does no harm.
+// Evaluates a formula with the names in a scope. Formulas are as trusted as the page's scripts.
+// Words inside strings are looked up as names too, which is harmless.
 const compiled = new Map();
 function value(formula, scope) {
   if (typeof formula !== "string") return formula;
@@ -107,7 +107,7 @@ function value(formula, scope) {
   }
   return compute(scope);
 }
-// JavaScript's reserved words are no names, but may stand in a string.
+// Returns whether a word can be a name; reserved words of JavaScript may occur in strings.
 function isName(word) {
   try {
     return Boolean(new Function(`const ${word} = 0;`));

@@ -1,12 +1,12 @@
-"""Formulas as text that Python and the browser evaluate alike; the twin is expressions.js.
+"""Formulas as text that Python and JavaScript evaluate alike; expressions.js does the same.
 
-A formula is an expression in the part of JavaScript that is also Python: names, numbers, strings,
-lists, + - * /, comparisons, subscripts and the functions in `FUNCTIONS`. Since the two languages
-write a condition differently, a choice is `either(x > y, a, b)`, or a list and an index:
+A formula uses only syntax that is valid in both languages: names, numbers, strings, lists, + - * /,
+comparisons, subscripts and the functions in `FUNCTIONS`. The two languages have different
+conditional expressions, so a choice is written as `either(x > y, a, b)`, or as a list and an index:
 `[a, b][1 * (x <= y)]`.
 
-Numbers are doubles in both languages, and a division by zero gives infinity. What rooflib computes
-stands once, in formulas.toml: `rl.ridge(peak, bandwidth)` calls the formula of that name.
+Numbers are doubles in both languages, and a division by zero gives infinity. The formulas of
+rooflib are in formulas.toml: `rl.ridge(peak, bandwidth)` calls the one of that name.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Formula = str | float
 TABLE: Mapping[str, str] = tomllib.loads(
     Path(__file__).parents[1].joinpath("formulas.toml").read_text(encoding="utf-8")
 )
-"""rooflib's formulas: by "name(arguments)", the expression."""
+"""rooflib's formulas: from "name(arguments)" to the expression."""
 
 HEAD = re.compile(r"(\w+)\((.*)\)")
 CALL = re.compile(r"\brl\.(\w+)")
@@ -42,7 +42,7 @@ def _chosen(options: Sequence[Any], place: float) -> Any:
 
 
 def is_true(condition: Any) -> bool:
-    """Return whether JavaScript takes the condition for true: nan is false."""
+    """Return whether the condition is true in JavaScript, where nan is false."""
     return bool(condition) and condition == condition
 
 
@@ -79,7 +79,7 @@ FUNCTIONS: dict[str, Any] = {
     "sqrt": np.sqrt,
     "text": text,
 }
-"""What a formula may call, besides the names of its figure."""
+"""Functions and constants that a formula may use, in addition to the figure's own names."""
 
 
 def _from_table() -> SimpleNamespace:
@@ -103,7 +103,7 @@ FUNCTIONS["rl"] = _from_table()
 
 
 def used_formulas(texts: Iterable[str]) -> dict[str, str]:
-    """Return the entries of the table that these texts call, directly or through others."""
+    """Return the entries of the table that these formulas call, directly or indirectly."""
     by_name = {_parsed(head)[0]: (head, formula) for head, formula in TABLE.items()}
     found: dict[str, str] = {}
     waiting = list(texts)
@@ -117,7 +117,7 @@ def used_formulas(texts: Iterable[str]) -> dict[str, str]:
 
 
 def evaluate(formulas: Mapping[str, str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Compute every formula from the given values; a formula may use those above it.
+    """Compute every formula from the given values; a formula may use earlier ones.
 
     Returns
     -------
@@ -142,10 +142,10 @@ def value(formula: Formula, names: Mapping[str, Any]) -> Any:
 
 
 def along(formulas: Mapping[str, str], *wanted: str, **replaced: str) -> dict[str, str]:
-    """Return what recomputes the `wanted` formulas with other values of some names.
+    """Return the formulas needed to recompute the `wanted` ones with some names replaced.
 
-    `along(formulas, "lower", B="pow(2, i)")` goes into a mark's `where`: there B is 2ⁱ, and all
-    formulas between B and `lower` follow.
+    `along(formulas, "lower", B="pow(2, i)")`, used as a mark's `where`, sets B to 2ⁱ and recomputes
+    all formulas between B and `lower`.
     """
     changed, affected = set(replaced), {}
     for name, formula in formulas.items():
@@ -165,7 +165,7 @@ def _names(formula: str) -> set[str]:
 
 
 def doubles(entry: Any) -> Any:
-    """Return the value with its numbers as doubles, also inside tables and lists."""
+    """Return the value with all numbers as doubles, including those in tables and lists."""
     if isinstance(entry, Mapping):
         return {key: doubles(inner) for key, inner in entry.items()}
     if isinstance(entry, list):

@@ -1,30 +1,30 @@
 // @ts-check
-// Makes a page's figures interactive: native controls on one side, a scene (scene.js, which the
-// build puts before this script) and words that follow them on the other.
+// Makes a page's figures interactive: picture, numbers and description follow the native controls.
+// The build puts scene.js before this script.
 
-const PAUSE = 300; // ms without a move before the description is read aloud
-const PACE = 1000; // ms from one step of a picture to the next
-const MAX_PLAY = 20_000; // ms that all steps take together
+const PAUSE = 300; // ms without input before the description is updated and read aloud
+const PACE = 1000; // ms per animated step
+const MAX_PLAY = 20_000; // ms for all steps together, which are faster if there are many
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { measure } = document.currentScript.dataset;
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
-// ---- the reader's own chip: the same in all figures, kept by the browser
+// ---- the reader's own chip: shared by all figures, stored in the browser
 
 const ownChip = new EventTarget();
 function keptNumbers() {
   try {
     return JSON.parse(localStorage.getItem(KEPT)) ?? {};
   } catch {
-    return {}; // no storage here, or something else in it
+    return {}; // storage is blocked, or contains something else
   }
 }
 function keepNumbers(numbers) {
   try {
     localStorage.setItem(KEPT, JSON.stringify(numbers));
   } catch {
-    // Then the numbers last as long as the page.
+    // Storage is blocked: the numbers last as long as the page.
   }
   ownChip.dispatchEvent(new CustomEvent("change", { detail: numbers }));
 }
@@ -37,7 +37,7 @@ const filledIn = (template, numbers) => {
   return Object.fromEntries(Object.entries(template).map(([k, t]) => [k, filledIn(t, numbers)]));
 };
 
-// ---- scripts that only some readers need
+// ---- scripts loaded on demand
 
 const requested = new Map();
 function loaded(address) {
@@ -75,7 +75,7 @@ async function start(figure) {
   const view = scene(place, data);
   picture.querySelector(":scope > svg").remove();
   if (handles.length) {
-    // Handles are inside the picture's element, but not part of an image.
+    // Handles are inside the picture's element, so only the SVG gets the role of an image.
     const named = picture.getAttribute("aria-label");
     picture.removeAttribute("role");
     picture.removeAttribute("aria-label");
@@ -83,13 +83,13 @@ async function start(figure) {
     view.svg.setAttribute("role", "img");
     view.svg.setAttribute("aria-label", named);
   }
-  // From here on the picture has its own height; no room is reserved for it.
+  // The picture now has its own height: drop the reserved space.
   picture.style.setProperty("--live-height", 0);
   picture.style.setProperty("--live-height-phone", 0);
 
   const chosen = {};
   const shown = (name) => chosen[name] ?? view.get(`${name}_text`) ?? view.get(name);
-  // What replaces a {name} may contain other names.
+  // Recursive, because the replacement of a {name} may contain other names.
   const filled = (sentence) => sentence.replace(/\{(\w+)\}/g, (_, name) => filled(shown(name)));
   const position = (input) =>
     input.type === "range" ? Number(input.value) : controls[input.name].indexOf(input.value);
@@ -123,7 +123,7 @@ async function start(figure) {
     }
     for (const hold of holds) hold.follow();
     figure.dispatchEvent(new Event("followed"));
-    // Words change when a move is over: a screen reader could not keep up with a slider.
+    // Debounce the description: a screen reader couldn't keep up with a moving slider.
     clearTimeout(timer);
     figure.dataset.state = "moving";
     timer = setTimeout(() => {
@@ -166,7 +166,7 @@ async function start(figure) {
       const right = field.value > 0;
       field.setAttribute("aria-invalid", String(!right));
       if (!right) return;
-      // Only the typed number: the other fields may show where a corner was dragged to.
+      // Store only the typed number: the other fields may show numbers from a drag.
       keepNumbers({ ...keptNumbers(), [field.dataset.own]: field.value * factor(field) });
       chooseOwn();
     });
@@ -179,8 +179,8 @@ async function start(figure) {
     });
   }
 
-  // ---- what can be dragged
-  // Returns whether anything has changed.
+  // ---- handles that can be dragged
+  // Moves a handle to (x, y); returns whether anything has changed.
   function go(handle, x, y) {
     const wanted = { to_x: x, to_y: y };
     const numbers = {};
@@ -190,7 +190,7 @@ async function start(figure) {
       if (!(name in controls)) numbers[name] = to;
       else {
         const options = controls[name];
-        // The nearest by ratio, as the steps are laid out; by difference where there is a zero.
+        // Choose the nearest option by ratio, since steps are logarithmic; by difference near zero.
         const far = (option) => (to > 0 && option > 0 ? Math.abs(Math.log(option / to)) : Math.abs(option - to));
         const at = options.reduce((best, option, i) => (far(option) < far(options[best]) ? i : best), 0);
         if (position(inputs[name]) === at) continue;
@@ -199,7 +199,7 @@ async function start(figure) {
       }
     }
     if (!Object.keys(numbers).length) return changed;
-    // In this figure only: a drag does not overwrite what the reader has typed.
+    // Change this figure only: a drag must not overwrite typed numbers.
     const rounded = Object.entries(numbers).map(([name, to]) => [name, Number(to.toPrecision(3))]);
     takeOwn(Object.fromEntries(rounded));
     chooseOwn();
@@ -228,7 +228,7 @@ async function start(figure) {
       if (!(event.key in keys)) return;
       event.preventDefault();
       const [right, down] = keys[event.key];
-      // Until something changes: the steps of a control may be wide.
+      // Move farther until something changes: the steps of a control may be wide.
       let far = 4;
       while (far <= 512 && !go(handle, at.x + right * far, at.y + down * far)) far *= 1.5;
     });
@@ -243,7 +243,7 @@ async function start(figure) {
     };
   });
 
-  // ---- steps: back, play and stop, on
+  // ---- buttons of steps: back, play or stop, next
   for (const [name, formula] of Object.entries(last)) {
     const input = inputs[name];
     const buttons = input.closest(".live-control").querySelectorAll("[data-does]");
@@ -277,7 +277,7 @@ async function start(figure) {
         const part = Math.min(1, (now - began) / Math.min(PACE, MAX_PLAY / end()));
         playing = requestAnimationFrame(frame);
         if (part < 1) {
-          // Between two steps only the picture moves; words and numbers wait for the step.
+          // Between two steps only the picture moves; texts and numbers change at whole steps.
           if (calm.matches) return;
           view.set(name, controls[name][position(input)] + part);
           view.show();
@@ -291,7 +291,7 @@ async function start(figure) {
     });
   }
 
-  // ---- measuring the reader's browser, with a script that is loaded when they press
+  // ---- measuring the reader's browser, with a script that is loaded on demand
   const press = fieldset.querySelector('[data-part="measure"]');
   let loading = false;
   press?.addEventListener("click", async function begin() {
@@ -306,7 +306,7 @@ async function start(figure) {
     } finally {
       loading = false;
     }
-    // From here on that script handles its buttons.
+    // From now on, the loaded script handles its buttons.
     press.removeEventListener("click", begin);
     const keepOwn = (some) => keepNumbers({ ...keptNumbers(), ...some });
     await window.rooflineMeasure(figure, { view, follow, keepOwn });
@@ -317,7 +317,7 @@ async function start(figure) {
       read(input);
       follow();
     });
-    // A browser that goes back to a page restores the controls as the reader left them.
+    // When going back to a page, browsers restore the values of controls.
     read(input);
   }
   fieldset.disabled = false;

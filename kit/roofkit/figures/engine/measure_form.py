@@ -1,6 +1,6 @@
 """Buttons and progress bar of the figure that measures the reader's browser.
 
-`site/browser_roof` makes them work, and finds them by `data-part`.
+The scripts in `site/browser/roof` make them work, and find them by `data-part`.
 """
 
 BUTTONS = {
@@ -11,7 +11,7 @@ BUTTONS = {
 
 
 def form() -> str:
-    """Return them for a static page; the buttons that need a measurement are hidden."""
+    """Return buttons and bar as HTML; buttons that need a measurement are hidden."""
     buttons = "".join(
         f'<button type="button" data-part="{part}"{"" if part == "measure" else " hidden"}>'
         f"{words}</button>"

@@ -1,4 +1,4 @@
-"""The reader's own chip: four numbers that they type once, for every figure."""
+"""The reader's own chip: four numbers, typed once for all figures."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ OWN = "my own chip"
 
 @dataclass(frozen=True)
 class Quantity:
-    """One of the numbers: its label, the unit it is typed in, and that unit in SI."""
+    """A number of the reader's chip: its label, the unit it is typed in, and its factor to SI."""
 
     label: str
     unit: str
     factor: float
     start: float
-    """Default, in the unit: a round number that is no real chip's."""
+    """Default in this unit: a round number that doesn't belong to a real chip."""
 
 
 QUANTITIES = {
@@ -31,7 +31,7 @@ START = {name: quantity.start * quantity.factor for name, quantity in QUANTITIES
 
 
 def filled(template: Any, numbers: Mapping[str, float]) -> Any:
-    """Replace a template's names of quantities by numbers; keep its other numbers."""
+    """Replace the names of quantities in a template by numbers; keep numbers in it."""
     if isinstance(template, Mapping):
         return {key: filled(inner, numbers) for key, inner in template.items()}
     return numbers[template] if isinstance(template, str) else template
@@ -40,7 +40,7 @@ def filled(template: Any, numbers: Mapping[str, float]) -> Any:
 def with_own(
     given: Mapping[str, Any], own: Mapping[str, Any], numbers: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return a figure's tables, with the reader's chip in those that `own` has a template for."""
+    """Return a figure's tables, with the reader's chip added wherever `own` has a template."""
     added = {table: {**given[table], OWN: filled(own[table], numbers)} for table in own}
     return {**given, **added}
 
@@ -49,7 +49,7 @@ LAB_HINT = "Four numbers from its data sheet. This figure has it then among its 
 
 
 def form() -> str:
-    """Return the fields for a static page, in a folded box."""
+    """Return the number fields as HTML for a static page, in a collapsed section."""
     fields = "".join(
         f'<label><span>{escape(q.label)}</span><span><input type="number" data-own="{name}" '
         f'data-factor="{q.factor:g}" value="{q.start:g}" min="0" step="any" inputmode="decimal">'

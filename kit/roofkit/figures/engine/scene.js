@@ -1,14 +1,14 @@
 // @ts-check
-// Draws scenes, marks whose places and looks are formulas: the twin of scene.py. The build puts
-// expressions.js before it.
+// Draws scenes like scene.py: marks whose positions and attributes are formulas. The build puts
+// expressions.js before this script.
 
-const HEAD_LENGTH = 7; // px, of an arrow
-const MAX_PIXELS = 1e9; // where anything farther away is drawn, infinity included
+const HEAD_LENGTH = 7; // px, length of an arrowhead
+const MAX_PIXELS = 1e9; // larger coordinates, including infinity, are clamped to this
 
-// SVG knows neither infinity nor nan.
+// Formats a coordinate; SVG has no infinity and no nan.
 const short = (number) => {
   const near = Math.min(MAX_PIXELS, Math.max(-MAX_PIXELS, Number.isNaN(number) ? 0 : number));
-  // Only an eighth can lie half way between two hundredths.
+  // toFixed rounds like Python except for ties, and only multiples of 1/8 can be ties here.
   const shown = ((8 * near) % 1 ? near.toFixed(2) : fixed(near, 2)).replace(/\.?0+$/, "");
   return shown === "-0" ? "0" : shown;
 };
@@ -44,7 +44,7 @@ function drawnCurve(points) {
   return `<path ${attributes({ d, fill: "none", ...look })}/>`;
 }
 
-// An inner SVG needs no id, as a clipping path would.
+// Clips shapes with an inner SVG; unlike a clipping path, it needs no unique id.
 function clipped(shapes, box) {
   const [x, y, width, height] = box;
   const place = `x="${x}" y="${y}" width="${width}" height="${height}"`;
@@ -68,7 +68,8 @@ function drawnMark({ shape, look, each = 1, where = {}, shown = 1, clip, name = 
   return `<g${name ? ` data-mark="${name}"` : ""}>${shapes}</g>`;
 }
 
-// A picture that fills its place. Names are set and read; `show` draws it anew.
+// Creates a picture as wide as its container `place`. `set` and `get` access its names, and `show`
+// redraws it.
 function scene(place, { marks, height, given, formulas, units, table = {} }) {
   const names = Object.assign(Object.create(null), FUNCTIONS, { rl: fromTable(table) }, given);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -76,7 +77,7 @@ function scene(place, { marks, height, given, formulas, units, table = {} }) {
   place.append(svg);
 
   function show() {
-    // Before layout a place has no width.
+    // Before layout, the container has no width.
     names.wide = place.clientWidth || names.wide || 400;
     for (const [name, formula] of Object.entries(formulas)) names[name] = value(formula, names);
     const high = value(height, names);

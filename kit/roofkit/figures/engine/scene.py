@@ -1,8 +1,8 @@
-"""Scenes: marks whose places and looks are formulas, as SVG; the twin is scene.js.
+"""Scenes: marks whose positions and attributes are formulas, drawn as SVG; scene.js does the same.
 
-Besides the figure's own names a formula knows `wide`, the width of the picture in pixels, and in a
-mark that is drawn several times `i`, which counts from 0. One unit of a scene is one pixel, so that
-letters keep their size on a phone.
+A formula may use the figure's names; `wide`, the width of the picture in pixels; and `i`, which
+counts the copies of a mark from 0. One unit of a scene is one pixel, so that text keeps its size on
+a phone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Shape = Literal["rect", "line", "arrow", "text", "circle", "path", "curve"]
 HEAD_LENGTH = 7
 """Length of an arrow's head in pixels."""
 MAX_PIXELS = 1e9
-"""Where anything farther away is drawn, infinity included."""
+"""Limit to which larger coordinates, including infinity, are clamped."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +34,18 @@ class Mark:
         "rect", "line", "text", "circle" and "path" as in SVG; "arrow" is a line with a head, and
         "curve" one path through the points (x, y), of which there are `each`.
     look
-        A formula for each attribute of SVG, and for "text" the words. In a path, "d" is a
-        formula, too. Of a curve, all but "x" and "y" are those of its first point.
+        A formula for each SVG attribute; "text" is the content of a text. All attributes of a
+        curve except "x" and "y" are evaluated at its first point.
     each
-        How many times.
+        The number of copies, or of points of a curve.
     where
-        The mark's own formulas, in order; each may use those above it, and `i`.
+        Formulas local to the mark, in order; each may use `i` and earlier ones.
     shown
-        Whether a shape, or a curve's point, is drawn at all.
+        Whether to draw a copy, or a point of a curve.
     clip
-        x, y, width and height of a box outside which nothing is drawn.
+        x, y, width and height of the clipping box.
     name
-        What a test finds it by.
+        A name by which tests find the mark.
     """
 
     shape: Shape
@@ -57,7 +57,7 @@ class Mark:
     name: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the browser needs; defaults are left out."""
+        """Return the fields for the browser, without those that have their default."""
         full = {
             "shape": self.shape,
             "look": dict(self.look),
@@ -72,7 +72,7 @@ class Mark:
 
 
 def drawn(marks: Sequence[Mark], known: Mapping[str, Any], wide: float, high: float) -> str:
-    """Draw the marks as SVG, with the names in `known`.
+    """Draw the marks as SVG; their formulas may use the names in `known`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _group(mark: Mark, names: Mapping[str, Any]) -> str:
 
 
 def _clipped(shapes: str, box: Sequence[str]) -> str:
-    """Put shapes into an inner SVG, which needs no id as a clipping path would."""
+    """Clip shapes with an inner SVG; unlike a clipping path, it needs no unique id."""
     x, y, width, height = box
     place = f'x="{x}" y="{y}" width="{width}" height="{height}"'
     return f'<svg {place} viewBox="{" ".join(box)}" overflow="hidden">{shapes}</svg>'
@@ -134,7 +134,7 @@ def _arrow(look: dict[str, Any]) -> str:
     length = math.hypot(x2 - x1, y2 - y1)
     if length == 0:
         return ""
-    # The head is never longer than the arrow, and the line ends inside it.
+    # The head is at most as long as the arrow, and the line ends at its base.
     head = min(HEAD_LENGTH, length)
     along, up = (x2 - x1) / length, (y2 - y1) / length
     x, y = x2 - head * along, y2 - head * up
@@ -156,7 +156,7 @@ def _written(value: Any) -> str:
 
 
 def _short(number: float) -> str:
-    """Write a number to a hundredth of a pixel; SVG knows neither infinity nor nan."""
+    """Format a coordinate with two decimals; SVG has no infinity and no nan."""
     near = min(MAX_PIXELS, max(-MAX_PIXELS, 0 if math.isnan(number) else number))
     shown = f"{near:.2f}".rstrip("0").rstrip(".")
     return "0" if shown == "-0" else shown

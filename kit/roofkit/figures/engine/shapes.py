@@ -1,6 +1,6 @@
-"""Shapes that scenes are made of: labels, boxes, lines, dots and curves in the palette's colors.
+"""Shapes of scenes: labels, boxes, lines, dots and curves in the palette's colors.
 
-Places are formulas: text that may hold names of the figure, `wide` and `i`.
+Positions are formulas, which may use the figure's names, `wide` and `i`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from roofkit.figures.engine.scene import Mark, Shape
 from rooflib.plots import GRID, INK, MUTED, SERIES, ZONES
 
 SIZE = 12
-"""Font size in pixels: smaller letters cannot be read on a phone."""
+"""Font size in pixels; smaller text would be illegible on a phone."""
 
 
 def quoted(words: str) -> str:
-    """Return words as a formula."""
+    """Return a formula whose value is this text: a string literal."""
     escaped = words.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
 
 def color(name: str) -> str:
-    """Return a color of the palette, which follows the page's theme, as a formula."""
+    """Return a formula for a palette color that follows the page's theme."""
     return quoted(themed(name))
 
 
@@ -32,14 +32,14 @@ INKED, FAINT, LINE = color(INK), color(MUTED), color(GRID)
 SERIES_COLORS = tuple(map(color, SERIES))
 TINTS = tuple(map(color, ZONES))
 DASHES = ("'none'", "'6 3'", "'2 2'")
-"""Of curves, so that they can be told apart in gray."""
+"""Dash patterns of curves, so that they can be told apart in grayscale."""
 
 
 MARK_FIELDS = ("name", "each", "where", "shown", "clip")
 
 
 def label(x: Formula, y: Formula, words: str, **look: Any) -> Mark:
-    """Make a line of text; `words` is a formula, and MARK_FIELDS go to the mark."""
+    """Make a line of text; `words` is a formula, and `look` may contain MARK_FIELDS."""
     usual: dict[str, Formula] = {"fill": INKED, "font-size": SIZE}
     return _mark("text", {"x": x, "y": y, "text": words, **usual}, look)
 
@@ -54,7 +54,7 @@ def box(x: Formula, y: Formula, width: Formula, height: Formula, fill: str, **lo
 def line(
     x1: Formula, y1: Formula, x2: Formula, y2: Formula, stroke: str = FAINT, **look: Any
 ) -> Mark:
-    """Make a straight line; with `head=True` it ends in an arrow's head."""
+    """Make a straight line; with `head=True` it ends in an arrowhead."""
     shape: Shape = "arrow" if look.pop("head", False) else "line"
     ends: dict[str, Formula] = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
     usual: dict[str, Formula] = {"stroke": stroke, "stroke-width": 1.5}
@@ -67,7 +67,7 @@ def dot(x: Formula, y: Formula, fill: str, r: Formula = 5, **look: Any) -> Mark:
 
 
 def curve(x: Formula, y: Formula, stroke: str, points: int, **look: Any) -> Mark:
-    """Make one line through `points` places, which are formulas of `i`."""
+    """Make a line through `points` points; x and y are formulas of `i`."""
     usual: dict[str, Formula] = {"stroke": stroke, "stroke-width": 2}
     return _mark("curve", {"x": x, "y": y, **usual}, {**look, "each": points})
 
@@ -79,5 +79,5 @@ def _mark(shape: Shape, usual: dict[str, Formula], look: dict[str, Any]) -> Mark
 
 
 def steps_of(names: Sequence[str], at: str) -> str:
-    """Return the formula of the name at a place of a list."""
+    """Return the formula of the name at an index of a list."""
     return f"at([{', '.join(map(quoted, names))}], {at})"

@@ -1,8 +1,8 @@
 // @ts-check
-// A JupyterLab extension, written as the built form that JupyterLab loads. Where the folder that
-// JupyterLab was opened on has a course.json, it shows the course's pages in their order, and how
-// many parts of each exercise are done. It reads this from the notebooks whenever it is shown, so
-// there is nothing that could disagree with them.
+// A JupyterLab extension, written directly in the built form that JupyterLab loads. If
+// JupyterLab's folder has a course.json, it shows a start page: the course's pages in order, and
+// how many parts of each exercise are done. It reads the progress from the notebooks whenever it is
+// shown, so that the two always agree.
 (() => {
   const NAME = "roofkit-start";
   const COURSE = "course.json";
@@ -18,7 +18,7 @@
 
   const text = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
 
-  // Which parts are done: those whose check said so when it ran last.
+  // Returns the parts that are done: those whose last check passed.
   const passed = (notebook) =>
     notebook.cells
       .filter((cell) => cell.metadata?.nbgrader?.grade)
@@ -33,7 +33,7 @@
   const open = (app, path) =>
     main(app).find((widget) => widget.context?.path === path && widget.content?.model?.cells);
 
-  // A notebook as it is on the screen, else as it was saved; null if there is none.
+  // Returns an open notebook with its unsaved changes, else the saved one; null if there is none.
   const read = async (app, path, files) => {
     const model = open(app, path)?.content.model;
     if (model) return model.toJSON();
@@ -47,7 +47,7 @@
     return [...new Set(paths.map(({ path }) => path.split("/").slice(0, -1).join("/")))];
   };
 
-  // All files in the folders of the course. A folder that is not there has none.
+  // Returns all files in the course's folders; missing folders count as empty.
   const list = async (app, course) => {
     const contents = app.serviceManager.contents;
     const names = async (folder) => (await contents.get(folder)).content;
@@ -64,7 +64,7 @@
           await read(app, exercise.path, files)
             .then((notebook) => (notebook ? passed(notebook) : []))
             .catch((reason) => {
-              // One that can't be read has nothing done.
+              // A notebook that can't be read counts as not done.
               console.warn(`${NAME}: ${exercise.path}: ${reason}`);
               return [];
             }),
@@ -103,7 +103,7 @@
     return made;
   };
 
-  // Links to the versions that came after a reader began to write.
+  // Returns links to newer versions, released after the reader began to write.
   const news = (app, path, files) => {
     const begin = path.replace(/\.ipynb$/, ".new");
     const found = [...files].filter((file) => file.startsWith(begin) && file.endsWith(".ipynb"));
@@ -168,7 +168,7 @@
     const { files, exercises } = state;
     const sections = course.parts.map(({ caption, pages }) => {
       const section = element("section", {}, element("h2", {}, caption));
-      // All exercises stand here, in the order of the course, whatever chapter prepares them.
+      // List all exercises here, in course order, not under the chapters that prepare them.
       const cards = exercises
         .filter((exercise) => exercise.caption === caption)
         .map((exercise) => card(app, exercise, files));
@@ -197,7 +197,7 @@
     const show = async (panel) => {
       const mine = ++latest;
       const state = await look(app, course);
-      // A later look has the newer answer, even if it came first.
+      // Drop this result if a later update has started meanwhile.
       if (mine !== latest) return;
       panel.node.firstChild.replaceChildren(...draw(app, course, state));
     };
@@ -240,9 +240,9 @@
     id: `${NAME}:page`,
     autoStart: true,
     activate: (app) => {
-      // A page that was reloaded keeps the notebook that it shows.
+      // A reloaded page keeps its open notebook in front.
       const named = /\/(tree|doc)\//.test(location.pathname);
-      // Not awaited: JupyterLab need not wait, and works without the page.
+      // Not awaited: JupyterLab works without the start page, and shouldn't wait for it.
       app.restored
         .then(() => start(app))
         .then((bring) => bring?.(!named))

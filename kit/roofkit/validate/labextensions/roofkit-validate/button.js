@@ -1,8 +1,8 @@
 // @ts-check
-// A JupyterLab extension, written as the built form that JupyterLab loads. nbgrader's Validate dialog
-// lists the cells that failed, or says "Success!", and has no option for it. As the dialog opens, this
-// puts in its place how many parts are right, which are still to be written, and then each other part
-// once.
+// A JupyterLab extension, written directly in the built form that JupyterLab loads. nbgrader's
+// Validate dialog lists the failed cells or says "Success!", and has no option to change that. When
+// the dialog opens, this extension replaces its text: how many parts are right, which are still to be
+// written, and then each other part once.
 (() => {
   const NAME = "roofkit-validate";
   const MESSAGES = new URL("messages.json", /** @type {HTMLScriptElement} */ (document.currentScript).src);
@@ -11,7 +11,7 @@
   const fill = (message, values) =>
     Object.entries(values).reduce((text, [key, value]) => text.replaceAll(`{${key}}`, value), message);
 
-  // The graded cells of the open notebook, as [part, source]; none if it is another course's.
+  // Returns the graded cells of the open notebook as [part, source]; none for other courses.
   const parts = (shell) => {
     const cells = [...(shell.currentWidget?.content?.model?.cells ?? [])]
       .map((cell) => [cell.getMetadata("nbgrader"), cell.sharedModel.getSource().trim(), cell.type])
@@ -20,7 +20,7 @@
     return ours ? cells.map(([nbgrader, source]) => [nbgrader.grade_id, source]) : [];
   };
 
-  // What the dialog shows of each failed cell: its source, then the error.
+  // Returns source and error of each failed cell, as shown in the dialog.
   const failures = (dialog) => {
     const boxes = [...dialog.querySelectorAll(".jp-RenderedText > pre")];
     const found = new Map();
@@ -44,7 +44,7 @@
     const all = parts(shell);
     const failed = failures(dialog);
     const sources = new Set(all.map(([, source]) => source));
-    // A failed cell that is not on the screen: leave nbgrader's words, which name it.
+    // A failed cell isn't in the open notebook: keep nbgrader's text, which names it.
     if (!all.length || [...failed.keys()].some((source) => !sources.has(source))) return;
     dialog.dataset.by = NAME;
     const right = all.filter(([, source]) => !failed.has(source)).length;
@@ -68,11 +68,11 @@
     id: `${NAME}:message`,
     autoStart: true,
     activate: ({ shell }) => {
-      // Not awaited: JupyterLab need not wait. Without the messages nbgrader's own stay.
+      // Not awaited: JupyterLab shouldn't wait. If loading fails, nbgrader's text stays.
       fetch(MESSAGES)
         .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)))
         .then((messages) => {
-          // A dialog is a child of the body, so nothing deeper need be watched.
+          // Dialogs are children of the body, so there is no need to observe the subtree.
           const watcher = new MutationObserver(() => say(shell, messages));
           watcher.observe(document.body, { childList: true });
         })
