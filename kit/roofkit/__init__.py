@@ -1,4 +1,4 @@
-"""Helpers for learners' notebooks and pages of the book, in addition to `rooflib`.
+"""Helpers for learners' notebooks and pages of the book, on top of `rooflib`.
 
 `roofkit.check` compares a learner's functions with published cases, `roofkit.figures` has the
 interactive figures, and `roofkit.validate` the messages of nbgrader's Validate.

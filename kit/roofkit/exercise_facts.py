@@ -1,4 +1,4 @@
-"""Facts about an exercise: its minutes, its difficulty, and the chapter to read first.
+"""Facts about an exercise: minutes, difficulty, and the chapter to read first.
 
 They are in the metadata of the exercise's source notebook, and only there.
 """

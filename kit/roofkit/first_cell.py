@@ -2,7 +2,7 @@
 
 
 def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
-    """Import `modules`; where that fails, install the course's packages and try again.
+    """Import `modules`; if that fails, install the course's packages and retry.
 
     site: address of the course's site; "" if unknown.
     versions: the version of each package that the notebook was made with.

@@ -1,4 +1,4 @@
-"""Metadata of installed packages: version, license, and the license of their fonts.
+"""Metadata of installed packages: version, license, and license of fonts.
 
 Formats: the core metadata of Python packages,
 https://packaging.python.org/specifications/core-metadata; the names in an OpenType font,
@@ -28,7 +28,7 @@ class Package:
 
 
 def package(name: str) -> Package:
-    """Return the facts of an installed package; raise LookupError if it isn't installed."""
+    """Return the facts of a package; raise LookupError if it isn't installed."""
     found = distribution(name)
     fields = {field: found.metadata.get_all(field) or [] for field in FIELDS}
     expression, field = ("".join(fields[name][:1]) for name in FIELDS[:2])
@@ -48,7 +48,7 @@ def license(expression: str, field: str, classifiers: list[str]) -> str:
 
 
 def font_license(name: str) -> str:
-    """Return the license named in a package's fonts, which may differ from the package's.
+    """Return the license named in a package's fonts, which may differ from its own.
 
     Raise LookupError if the package isn't installed, or none of its fonts names a license.
     """

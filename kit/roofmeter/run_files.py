@@ -38,9 +38,10 @@ FIGURE_FIELDS = (
 
 
 def write(folder: Path, tables: Mapping[str, Mapping[str, Any]], figures: Iterable[Figure]) -> Path:
-    """Write a run's tables and figures to a TOML and a CSV file, named like their folder.
+    """Write a run's tables and figures to a TOML and a CSV file in `folder`.
 
-    Add the format version to the table "run". Return the folder.
+    The files are named like the folder. Add the format version to the table "run". Return the
+    folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     figures = tuple(figures)

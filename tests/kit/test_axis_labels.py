@@ -1,4 +1,4 @@
-"""Axis labels in many languages and scripts: correct labels must be accepted in all of them.
+"""Axis labels in many languages and scripts: correct ones must be accepted.
 
 Labels are generated from a rate, a prefix and a script, so that the tests don't depend on a list of
 languages. The values must still be right in the scale that the label names.
@@ -179,7 +179,7 @@ def test_rates_in_words_are_accepted_in_any_language(label: str) -> None:
 
 @pytest.mark.parametrize("label", [*IN_WORDS, "FLOP/s", "ТФЛОП/с"])
 def test_no_label_makes_wrong_values_right(label: str) -> None:
-    """A factor of two, or a differently shaped curve, fits none of the scales a label may mean."""
+    """A factor of two, or another shape, fits none of the scales of a label."""
     for wrong in ([value * 2 for value in RIGHT], [RIGHT[0], RIGHT[0], RIGHT[2]]):
         found, _ = read(label, wrong)
         assert found != pytest.approx(RIGHT, rel=0.01)

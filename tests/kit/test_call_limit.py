@@ -1,4 +1,4 @@
-"""Time limits of calls: they stop any code, in any thread, and restore what they change."""
+"""Time limits of calls: they stop any code, in any thread."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Reading of figures: a library of right and wrong ones, single labels, and hostile facts."""
+"""Reading of figures: right and wrong ones, single labels, and hostile facts."""
 
 import contextlib
 import copy

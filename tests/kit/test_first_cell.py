@@ -1,4 +1,4 @@
-"""First cell of a downloaded notebook: what it installs, from where, and its messages.
+"""First cell of a downloaded notebook: installation and messages.
 
 The packages are fictitious and nothing is installed: `subprocess.run` is replaced by a fake pip.
 """
@@ -23,7 +23,7 @@ Pip = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return the notebook's folder; modules in installed/ are importable during the test."""
+    """Yield the notebook's folder; modules in installed/ are importable."""
     (tmp_path / "notebook folder").mkdir()
     (tmp_path / "installed").mkdir()
     monkeypatch.chdir(tmp_path / "notebook folder")

@@ -1,4 +1,4 @@
-"""Formulas of formulas.toml give the same results as rooflib, in Python and in a browser."""
+"""Formulas of formulas.toml match rooflib, in Python and in JavaScript."""
 
 import functools
 import random
@@ -50,7 +50,7 @@ class Draw(random.Random):
         return [*sizes, *widths], rl.matmul(*sizes, x, w=w, out=out, compute="bf16")
 
     def times(self) -> tuple[list[float], rl.Bounds]:
-        """Return three times of an operation, and its bounds; some are equal, some links idle."""
+        """Return three times, some equal and some zero, and the bounds they give."""
         times = [float(10 ** self.uniform(-9, 1)) for _ in range(3)]
         times[2] *= self.random() < 0.8
         if self.random() < 0.3:
@@ -176,14 +176,14 @@ def ring_steps(draw: Draw) -> tuple[Arguments, Any]:
 
 
 def passes(draw: Draw) -> tuple[Arguments, Any]:
-    """Draw a split, and the number of ring passes it needs: each sends N - 1 messages."""
+    """Draw a split, and its number of ring passes; each sends N - 1 messages."""
     given, op = draw.sharded()
     (hops,) = op.hops.values()
     return [given["split"]], hops / (given["N"] - 1)
 
 
 def part(draw: Draw) -> tuple[Arguments, Any]:
-    """Draw arguments of `part`: a dimension's size on each chip, a fraction if it is split."""
+    """Draw arguments of `part`, and the size of that dimension on each chip."""
     given, op = draw.sharded()
     dimension = draw.choice(SPLITS)
     others = [given[name] for name in SPLITS if name not in (dimension, given["split"])]

@@ -1,4 +1,4 @@
-"""Hints about wrong values that match no known misconception: they must not reveal the answer."""
+"""Hints about wrong values without a misconception: they reveal no answer."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Labels of the intensity figure: they overlap no label, curve, ridge line, or line at n."""
+"""Labels of the intensity figure: they overlap no other label and no line."""
 
 import itertools
 import re
@@ -30,7 +30,7 @@ def box(text: dict[str, str]) -> Path:
 
 
 def places(picture: str) -> tuple[dict[str, Path], list[Path]]:
-    """Return the bounding boxes of the labels, the two straight lines, and the three curves."""
+    """Return the labels' bounding boxes, the two straight lines, and the curves."""
     labels = {text["text"]: box(text) for text in drawn(picture, "names")}
     lines = []
     for rule in drawn(picture, "ridge") + drawn(picture, "here"):

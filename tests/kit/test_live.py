@@ -165,7 +165,7 @@ ORACLES = {
 
 
 def walk(figure: Figure, steps: int) -> Iterator[Settings]:
-    """Yield `steps` different settings, one move apart, starting with both ends of each control."""
+    """Yield `steps` different settings, starting with both ends of each control."""
     draw = random.Random(figure.name)
     at = {control.name: control.start for control in figure.controls}
     seen = set()
@@ -359,7 +359,7 @@ Chapters = Callable[[str], Page]
 
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, origin: str) -> Iterator[Chapters]:
-    """Chapters that stay open: each test starts where the previous one left the figure."""
+    """Chapters that stay open: tests start where the previous one stopped."""
     context = browser.new_context(viewport=site_browser.DESK)
     yield functools.cache(lambda name: opened(context, origin, name))
     context.close()

@@ -246,7 +246,7 @@ def ring_tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def player(ring_tab: Page) -> Player:
-    """Return the player of the reloaded page, with the clock paused at the next full hour."""
+    """Return the player of the reloaded page, with a paused clock."""
     ring_tab.emulate_media(reduced_motion="no-preference")
     ring_tab.clock.resume()
     ring_tab.reload()

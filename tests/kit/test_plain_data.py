@@ -1,4 +1,4 @@
-"""Conversion to plain data: numbers of all libraries are accepted, and no object breaks it."""
+"""Conversion to plain data: it accepts numbers of all libraries."""
 
 import array
 import collections

@@ -1,4 +1,4 @@
-"""Points, curves and bars of the plots match rooflib, at several widths and settings."""
+"""Points, curves and bars of the plots match rooflib, at several widths."""
 
 import dataclasses
 import itertools
@@ -249,7 +249,7 @@ def test_curves_of_the_attention_figure_match_decode_steps() -> None:
 
 @pytest.mark.parametrize("name", ["attention", "chips", "intensity", "matmul"])
 def test_curves_end_at_the_edges_of_the_plot(name: str) -> None:
-    """A chip beyond every axis draws nothing outside the plot: its marks are in a box."""
+    """A chip beyond every axis draws nothing outside the plot."""
     figure = getattr(figures, name)().with_own(peak=1e22, bandwidth=1e20, link=1e20)
     choice = next(c.name for c in figure.controls if OWN in c.options)
     root = ElementTree.fromstring(figure.svg(**{choice: OWN}))

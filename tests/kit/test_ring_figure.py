@@ -1,4 +1,4 @@
-"""The ring figure matches a simulation that tracks summands as sets, and counts messages."""
+"""The ring figure matches a simulation with sets of summands."""
 
 import functools
 import math
@@ -22,7 +22,7 @@ Drawn = dict[str, list[ElementTree.Element]]
 
 @functools.cache
 def simulated(N: int) -> list[tuple[Held, Sent]]:
-    """Return what each chip holds after each step, and the messages sent, as in chapter 5."""
+    """Return what each chip holds and sends at each step, as in chapter 5."""
     held: Held = [[{chip} for _ in range(N)] for chip in range(N)]
     seen: list[tuple[Held, Sent]] = [([[set(s) for s in row] for row in held], [])]
     for step in range(2 * (N - 1)):

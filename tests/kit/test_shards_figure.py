@@ -1,4 +1,4 @@
-"""The shards figure: drawn parts multiply to the whole product, and bytes match rooflib."""
+"""The shards figure: parts multiply to the product, and bytes match rooflib."""
 
 import functools
 from itertools import pairwise, product

@@ -1,4 +1,4 @@
-"""JupyterLab as learners see it: start page, Run All, the Validate button, a clean HOME."""
+"""JupyterLab as learners see it: start page, Run All, and Validate."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def make_lab_environment(folder: Path, home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def room(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """Return a course with all exercises released; NAME has its facts in its metadata."""
+    """Return a course with all exercises released, one of them with FACTS."""
     room = Classroom(tmp_path_factory.mktemp("course"), release)
     notebook = room.released(NAME)
     notebook.metadata["exercise"] = FACTS
@@ -82,7 +82,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a learner's folder from `make lab`, with more notebooks in several states."""
+    """Return a learner's folder from `make lab`, and notebooks in several states."""
     work = tmp_path_factory.mktemp("work")
     lab.prepare(ROOT, work, room.folder / "release")
     half = room.released(NAME)
@@ -220,7 +220,7 @@ def test_reloading_the_page_keeps_the_open_notebook(page: Page) -> None:
 
 @pytest.fixture(scope="module")
 def ran(page: Page, work: Path, room: Classroom) -> Page:
-    """Return the page of an exercise with only its last part written, run but not saved."""
+    """Return the page of an exercise with its last part written and run, unsaved."""
     path = work / NAME / f"{NAME}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     last = f"{list(points(NAME))[-1]}-solution"

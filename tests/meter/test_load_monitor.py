@@ -206,7 +206,7 @@ def test_memory_slowdowns_invalidate_only_memory_bound_samples():
 
 
 def with_slow_memory(machine, slow):
-    """Return references whose memory reads take 1.5 times as long in turns that `slow` selects."""
+    """Return references whose memory reads take 1.5 times as long if `slow(turn)`."""
     references, turns = machine.references(), itertools.count(1)
     plain = references["memory"]
     return references | {"memory": lambda repeats: plain(repeats * (3 if slow(next(turns)) else 2))}

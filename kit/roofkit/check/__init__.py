@@ -1,4 +1,4 @@
-"""The check that a learner runs after each part of an exercise: `check("part", function)`.
+"""Checks that learners run in an exercise: `check("part", function)`.
 
 It compares the function's answers for a few published cases, explains in words what is wrong, and
 never shows a right answer. `check.hint("part")` prints a stronger hint, which is offered after two
@@ -35,7 +35,7 @@ class CheckFailed(Exception):
 
 
 class CheckInterrupted(KeyboardInterrupt):
-    """An interrupt of a check by the learner; shown in one line, and stops "Run all" as usual."""
+    """An interrupted check; shown in one line, and stops "Run all" as usual."""
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -106,7 +106,7 @@ def scope(known: Mapping[str, Any]) -> list[str]:
 
 
 def tries() -> dict[str, Any]:
-    """Return the counts that decide on hints, to be kept when the Python process restarts."""
+    """Return the counts that decide on hints, to survive a restart of Python."""
     return {"failed": dict(_failed), "wrong": sorted(_wrong)}
 
 
@@ -141,7 +141,7 @@ def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
 
 
 def _right_parts_called(function: object) -> set[str]:
-    """Return the parts whose functions passed their last check and are called by this function."""
+    """Return the parts called by this function that passed their last check."""
     parts = {_published[key]["function"]: key for key in _right if key in _published}
     if not callable(function):
         return set()

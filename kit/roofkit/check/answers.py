@@ -35,7 +35,7 @@ class Answer:
 
 
 class TooLate(BaseException):
-    """A timeout of a call; a BaseException, so that `except Exception` doesn't catch it."""
+    """A timeout of a call; `except Exception` doesn't catch this BaseException."""
 
 
 def ask(
@@ -44,7 +44,7 @@ def ask(
     kind: str,
     limit: Limit = nullcontext,
 ) -> Answer:
-    """Call `function` with a copy of the keyword arguments `case`, and return its answer.
+    """Call `function` with a copy of the arguments `case`; return its answer.
 
     limit: a context manager around the call, which may raise TooLate.
     """
@@ -57,7 +57,7 @@ def ask_all(
     kind: str,
     limit: Limit = nullcontext,
 ) -> Iterator[Answer]:
-    """Yield one answer for each case, and one more about calling the first case again.
+    """Yield an answer for each case, and one about calling the first case again.
 
     Each call gets its own copy of the arguments; the repeated call gets the same objects as the
     first one. If its answer differs, the problem of the last answer says why: "changed-inputs" if
@@ -95,7 +95,7 @@ def _agree(answer: Answer, first: Answer) -> bool:
 
 
 def _as_text(arguments: dict[str, Any]) -> str:
-    """Return the arguments as text, to detect changes including the order of dictionaries."""
+    """Return the arguments as text, which includes the order of dictionaries."""
     try:
         return repr(arguments)
     except Exception:  # the function has added an object whose repr fails
@@ -161,7 +161,7 @@ def _innermost(error: BaseException) -> str:
 
 
 def _line_in_cell(error: BaseException) -> str:
-    """Return line number and function of the last traceback entry in a learner's cell."""
+    """Return line and function of the last traceback entry in a learner's cell."""
     where = function = ""
     trace = error.__traceback__
     while trace is not None:

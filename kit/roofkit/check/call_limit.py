@@ -24,7 +24,7 @@ POLL_SECONDS = 0.05
 
 
 class Host(Protocol):
-    """A guard that stops calls where Python has neither timers nor threads, as in a browser."""
+    """A guard that stops calls without timers and threads, as in a browser."""
 
     def __call__(
         self, cpu: float, wall: float, note: Callable[[], None]
@@ -32,7 +32,7 @@ class Host(Protocol):
         """Guard one call: call `note` and raise an exception if it times out."""
 
     def doubt(self) -> str:
-        """Return why a finished call may time out in grading, or ""; reset the recorded calls."""
+        """Return why a finished call may time out in grading, or ""; reset."""
 
 
 host: Host | None = None  # set by the page that runs Python in a browser

@@ -58,7 +58,7 @@ def _named(signature: inspect.Signature) -> set[str]:
 def _split(
     signature: inspect.Signature, leading: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Split arguments into those for positional-only parameters and the others, by name.
+    """Split arguments into those for positional-only parameters and the others.
 
     leading: arguments for the first parameters, whatever their names.
     """

@@ -1,4 +1,4 @@
-"""Verdicts: the number of right answers, and the misconception that explains the others."""
+"""Verdicts: the number of right answers, and what explains the others."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ NO_MORE = Answer()  # default if there was no problem with the repeated call
 
 @dataclass(frozen=True)
 class MisconceptionValues:
-    """The value that a misconception gives for each case; None if it raises an error there.
+    """The value that a misconception gives for each case; None for an error.
 
     excluded_by: an earlier part, if any. A function that calls a right function of that part can't
     have this misconception.
@@ -102,7 +102,7 @@ def recognize(
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
-    """Return the misconceptions with the same values, and whether they agree in every case.
+    """Return the misconceptions that agree, and whether they do in every case.
 
     If none agrees in every case, return those that agree in every wrong case. Agreement in names
     or small integers doesn't count there, since it may be chance.
@@ -140,7 +140,7 @@ def read_of(known: Sequence[MisconceptionValues]) -> str:
 
 
 def telling(value: Plain) -> bool:
-    """Return whether a value is unlikely to agree by chance, unlike names and small integers."""
+    """Return whether a value is unlikely to agree by chance."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -151,7 +151,7 @@ def telling(value: Plain) -> bool:
 
 
 def hedge(found: Findings, everywhere: bool) -> str:
-    """Return a qualifier that a misconception's sentence needs in order not to overclaim."""
+    """Return a qualifier that keeps a misconception's sentence from overclaiming."""
     if found.names:
         return "These names come out in this way, among others: "
     if not everywhere:
@@ -176,7 +176,7 @@ def misshapen(value: Plain, expected: Plain) -> str:
 
 
 def misfit(value: Plain, expected: Plain) -> str:
-    """Describe the value's shape, or its missing and extra keys; only for the learner."""
+    """Describe the value's shape, or its missing and extra keys, for the learner."""
     if isinstance(value, dict) and isinstance(expected, dict):
         missing = [key for key in expected if key not in value]
         extra = [key for key in value if key not in expected]
@@ -188,7 +188,7 @@ def misfit(value: Plain, expected: Plain) -> str:
 
 
 def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:
-    """Replace a figure's facts by the values read from them; return other answers unchanged."""
+    """Replace a figure's facts by the values read from them."""
     if answer.problem or not (isinstance(answer.value, dict) and "curves" in answer.value):
         return answer
     values, problem = reading(answer.value, case)

@@ -1,4 +1,4 @@
-"""Sentences about wrong values that no misconception explains; they reveal no right value."""
+"""Sentences about unexplained wrong values; they reveal no right value."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Findings:
         return all(map(has_names, self.expected))
 
     def sentences(self, private: bool) -> Iterator[str]:
-        """Yield a wrong case if `private`, else a summary; then what the wrong values share."""
+        """Yield a wrong case if `private`, else a summary; then a hint."""
         first = self.right.index(False)
         value, expected = self.seen[first].value, self.expected[first]
         if private:

@@ -73,7 +73,7 @@ NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}
 
 
 def sentence(problem: str, detail: str, expected: Plain) -> str:
-    """Return the message for a problem, with its detail and the form that was asked for."""
+    """Return the message for a problem, with its detail and the expected form."""
     said = PROBLEMS[problem]
     if detail:
         said = f"{said.removesuffix('.')}: {detail}."

@@ -1,4 +1,4 @@
-"""Packing of a released notebook's cases and expected values, without formulas or code."""
+"""Packing of cases and expected values into a released notebook."""
 
 import ast
 import base64
@@ -15,7 +15,7 @@ def pack(data: dict[str, Any]) -> str:
 
 
 def unpack(text: str) -> dict[str, Any]:
-    """Return the data that `pack` was given; raise ValueError if the text was changed."""
+    """Return the packed data; raise ValueError if the text was changed."""
     try:
         data = json.loads(zlib.decompress(base64.b64decode("".join(text.split()), validate=True)))
     except (ValueError, zlib.error) as error:

@@ -50,7 +50,7 @@ def describe(value: object) -> str:
 
 
 def same(value: Plain, expected: Plain, tolerance: float) -> bool:
-    """Return whether two values have the same shape, and numbers within the tolerance."""
+    """Return whether two values have the same shape, and agree in tolerance."""
     if isinstance(expected, dict):
         return (
             isinstance(value, dict)
@@ -102,7 +102,7 @@ def _described(value: object) -> str:
 
 
 def _number(value: object) -> int | float:
-    """Return one real number: Python's, numpy's, a fraction, or a zero-dimensional array.
+    """Return one real number: int, float, fraction, or zero-dimensional array.
 
     Any object with `item` or `__float__` is accepted, except arrays with entries (even with one),
     texts, Booleans and complex numbers.
@@ -176,7 +176,7 @@ def _names(value: object) -> list[str]:
 
 
 def _listed(value: object, problem: str, others: Any) -> list[Any]:
-    """Return the entries of a list, a tuple, or a one-dimensional array of any library."""
+    """Return the entries of a list, a tuple, or any one-dimensional array."""
     text = isinstance(value, str | bytes | bytearray | ItemsView)
     if not text and len(_shape(value)) == 1 and _has(value, "tolist"):
         value = value.tolist()  # type: ignore[attr-defined]

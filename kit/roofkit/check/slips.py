@@ -154,7 +154,7 @@ def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
 
 
 def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    """Detect numbers that are returned for several cases with different right answers."""
+    """Detect a number returned for several cases with different right answers."""
     if any(_is_small_integer(value) for value, _ in pairs):
         return ""
     everything = [*pairs, *((value, value) for value in fine)]

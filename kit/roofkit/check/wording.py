@@ -11,7 +11,7 @@ MAX_TEXT = 40  # characters shown of a string
 
 
 def written(value: object) -> str:
-    """Return a value on one line: 4,096; 1.97e14; "TB/s"; the first entries of a list."""
+    """Return a value on one line: 4,096; 1.97e14; "TB/s"; [1; 2; 3; … 9 more]."""
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Interactive figures: picture and numbers follow the controls that the reader moves.
+"""Interactive figures: picture and numbers follow the reader's controls.
 
     >>> from roofkit import figures
     >>> figures.time().values(chip="H100 SXM", flops=1e12)["t_math"]  # doctest: +ELLIPSIS

@@ -1,4 +1,4 @@
-"""The attention figure: latency and throughput of a model's decode step, by batch size."""
+"""The attention figure: latency and throughput of a model's decode steps."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ BATCHES = LogScale(1, 2**18, "", "").step(POINTS)
 
 
 def attention() -> Figure:
-    """Draw time per token against tokens per second of a decode step, along the batch size.
+    """Draw time per token against tokens per second, for batches of all sizes.
 
     Controls: B, S, model, chip, chips, w, kv (data types of weights and cache).
     """

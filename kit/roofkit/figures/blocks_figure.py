@@ -1,4 +1,4 @@
-"""The blocks figure: a matmul as rectangles to scale, reuse of elements, and the ridge."""
+"""The blocks figure: a matmul as rectangles to scale, and its intensity."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMULAS = {
 
 
 def matmul_blocks() -> Figure:
-    """Draw x[B, D] · w[D, F] → out[B, F] in bf16 as rectangles, with the intensity below.
+    """Draw x[B, D] · w[D, F] → out[B, F] as rectangles, and the intensity in bf16.
 
     All sides are drawn to one linear scale, shown by a bar, so areas are proportional to bytes.
     Controls: B, D, F, one (the array of which one element is highlighted), chip.

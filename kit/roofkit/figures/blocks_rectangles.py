@@ -36,7 +36,7 @@ def rectangles() -> Sequence[Mark]:
 
 
 def _rectangles() -> list[Mark]:
-    """Draw the three arrays to scale; a side shorter than a pixel shows only its edge."""
+    """Draw the three arrays to scale; very short sides show only their edge."""
     edge: dict[str, Any] = {"rx": 0, "stroke": INKED, "where": PLACE}
     dashed = {"stroke_dasharray": "'5 3'"}
     return [
@@ -67,7 +67,7 @@ def _names() -> list[Mark]:
 
 
 def _highlighted() -> list[Mark]:
-    """Draw the highlighted element, the elements it meets, and the outputs it adds to, dashed."""
+    """Draw the highlighted element, what it meets, and, dashed, what it adds to."""
     across = {
         "x": ("x_left", "row", "x_left + long", "row"),
         "w": ("w_left", "w_top + deep * long", "w_left + broad", "w_top + deep * long"),

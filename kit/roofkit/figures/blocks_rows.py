@@ -1,4 +1,4 @@
-"""Lower part of the blocks figure: uses and intensity of each array, compared with the ridge."""
+"""Lower part of the blocks figure: uses and intensity of each array."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def gauges() -> Sequence[Mark]:
 
 
 def _rows() -> list[Mark]:
-    """Draw a row for each array and for all: bytes, uses, and FLOP/byte against the ridge."""
+    """Draw a row for each array and for all: bytes, uses, FLOP/byte, and ridge."""
     ridge = SCALE.inside("ridge")
     found: list[Mark] = [
         label(10, f"{BASE} + 22", "'FLOP/byte if only one array moved, and for all:'")

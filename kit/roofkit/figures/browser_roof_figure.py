@@ -1,4 +1,4 @@
-"""The browser-roof figure: the measured roof of the reader's browser, and a stored run's."""
+"""The browser-roof figure: the measured roof of the reader's browser."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Y = LogScale(1e8, 1e13, str(HIGH - 44), "32")
 
 
 def browser_roof(chip: Chip | None = None) -> Figure:
-    """Draw the measured roof of a browser with dots below it, in front of a chip's roof.
+    """Draw the measured roof of a browser in front of a chip's roof.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The chip figure: compute units, memories, and connections as wide as their bandwidths."""
+"""The chip figure: compute units, memories, and bandwidths as widths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from roofkit.figures.options import OWN, bandwidths, names, peaks, with_bf16
 
 
 def chip() -> Figure:
-    """Draw the links and HBM traffic of a chip on one scale, with the FLOPs each byte must feed.
+    """Draw a chip's bandwidths on one scale, with the FLOPs each byte must feed.
 
     Control: chip. Peaks are dense bf16 FLOP/s; link bandwidths are one-way bytes/s. A ridge
     (FLOP/byte) is peak ÷ bandwidth; for a link, the bandwidth to one peer.

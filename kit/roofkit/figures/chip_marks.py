@@ -1,4 +1,4 @@
-"""Marks of the chip figure: widths of connections and areas of boxes to scale, and a key."""
+"""Marks of the chip figure: connections and boxes to scale, and a key."""
 
 from __future__ import annotations
 

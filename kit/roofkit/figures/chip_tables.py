@@ -37,12 +37,12 @@ def links() -> dict[str, Entry]:
 
 
 def own_links() -> Entry:
-    """Return the links of the reader's own chip, with names of typed quantities as values."""
+    """Return the links of the reader's own chip as a template for `own_chip.filled`."""
     return _slots(_slot(0, "link", 1, ONE_PEER, LINK_NAMES.index("link")))
 
 
 def on_chip() -> dict[str, Entry]:
-    """Return the on-chip memories by chip: "size_0" in bytes, "name_0" as an index of its name."""
+    """Return on-chip memories by chip: bytes "size_0", index of the name "name_0"."""
     found = {}
     for chip in with_bf16():
         known = no_memory()

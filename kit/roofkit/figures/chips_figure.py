@@ -1,4 +1,4 @@
-"""The chips figure: the roofs of a matmul split over N chips, and the critical depth."""
+"""The chips figure: roofs of a matmul split over N chips, and critical depth."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ POINTS = 33
 
 
 def chips() -> Figure:
-    """Draw the times of a bf16 matmul split over N chips against D; each chip gets all of out.
+    """Draw the times of a bf16 matmul split over N chips, against D.
 
-    Controls: N, D, split, over (a chip and its link), B, F.
+    Every chip ends with the whole result. Controls: N, D, split, over (a chip and its link), B, F.
     """
     links = {
         f"{chip.name}, {link.name}": (chip, link) for chip in with_bf16() for link in chip.links
@@ -182,7 +182,7 @@ def _curve(series: int, time: str, name: Name) -> list[Mark]:
 
 
 def _crossing() -> list[Mark]:
-    """Draw a ring where the link takes as long as the arithmetic, if that is inside the plot."""
+    """Draw a ring where the link takes as long as the arithmetic."""
     x, y = PLOT.x.at("threshold"), PLOT.y.at("t_link")
     left = "threshold < 3e4"
     shown = f"(threshold >= {LOW}) * (threshold <= {HIGH})"

@@ -1,4 +1,4 @@
-"""The intensity figure: dot product, addition and matmul of size n against a chip's ridge."""
+"""The intensity figure: dot product, addition and matmul against a ridge."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RIDGE_AT = "either(n > 20, 1, either(ridge < 60, 1000, 30))"
 
 
 def intensity() -> Figure:
-    """Draw the FLOP/byte of three bf16 operations against their size n, with the chip's ridge.
+    """Draw the FLOP/byte of three bf16 operations against their size n.
 
     Controls: n, chip.
     """

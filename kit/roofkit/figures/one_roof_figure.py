@@ -1,4 +1,4 @@
-"""The one-roof figure: a chip, an operation that can be dragged, and what limits it."""
+"""The one-roof figure: a chip, an operation to drag, and what limits it."""
 
 from __future__ import annotations
 

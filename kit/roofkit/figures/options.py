@@ -1,4 +1,4 @@
-"""Options of controls: the catalog's chips as plain tables, and values for sliders."""
+"""Options of controls: the catalog's chips, and values for sliders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lower part of the ring figure: the array, and the bytes each chip has sent, on one scale."""
+"""Lower part of the ring figure: the array, and the bytes sent by each chip."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ FORMULAS = {
 
 
 def ring() -> Figure:
-    """Draw an all-reduce on a ring: what each chip holds after each step, and what it has sent.
+    """Draw an all-reduce on a ring: what each chip holds, and what it has sent.
 
     Controls: step (0 to 2(N - 1); later ones look like the last), N (chips), size (bytes of the
     array of partial sums that each chip starts with).

@@ -1,4 +1,4 @@
-"""Marks of the ring figure: a column per chip, a row per piece, and the return path."""
+"""Marks of the ring figure: a column per chip, a row per piece, return path."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _cells() -> list[Mark]:
 
 
 def _arrows() -> list[Mark]:
-    """Draw an arrow from each chip to the next; the last chip's takes the return path."""
+    """Draw an arrow from each chip to the next; the last one returns to chip 1."""
     look = {"where": MOVED, "stroke_width": 2}
     here, around = look | {"each": "N", "name": "arrows"}, look | {"each": "N", "name": "around"}
     out = "start + pitch - cell"

@@ -1,4 +1,4 @@
-"""The roofline figure: two bandwidths, a movable algorithm, and the zones between ridges."""
+"""The roofline figure: two bandwidths, a movable algorithm, and zones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Y = LogScale(1e10, 1e16, str(HIGH - 44), "32")
 
 
 def roofline() -> Figure:
-    """Draw a chip's bf16 roof at its HBM bandwidth and at a second one, and a movable algorithm.
+    """Draw a chip's bf16 roof at two bandwidths, and a movable algorithm.
 
     Controls: intensity (FLOP/byte), second (bytes/s), chip.
     """

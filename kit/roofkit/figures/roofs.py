@@ -1,4 +1,4 @@
-"""Parts of rooflines that several figures share: the chip in bf16, zones, slopes and ceiling."""
+"""Parts of rooflines that several figures share: zones, slopes and ceilings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RooflinePlot(LogPlot):
     def zone(
         self, left: str, right: str, tint: int, words: Sequence[str], room: int, top: bool = False
     ) -> list[Mark]:
-        """Fill the area between two x positions; label it if it is wider than `room` pixels."""
+        """Fill the area between two x positions, labeled if wider than `room` pixels."""
         wide, high = f"{right} - ({left})", f"{self.y.start} - {self.y.end}"
         marks = [box(left, self.y.end, wide, high, TINTS[tint], stroke_width=0)]
         for row, part in enumerate(words):

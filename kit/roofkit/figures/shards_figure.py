@@ -1,4 +1,4 @@
-"""The shards figure: the part of each matrix that each chip holds, and what it sends."""
+"""The shards figure: what each chip holds of each matrix, and what it sends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marks of the shards figure: x, w and out in strips or sheets, and the bytes sent."""
+"""Marks of the shards figure: matrices in strips or sheets, and bytes sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tiles figure: a small matmul in tiles that counts the elements it loads, step by step."""
+"""The tiles figure: a small matmul in tiles that counts loaded elements."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FORMULAS = {
 
 
 def tiles() -> Figure:
-    """Draw x · w → out with n elements along every side, multiplied in tiles of side t.
+    """Draw x · w → out with n elements per side, multiplied in tiles of side t.
 
     Each step loads t elements of a column of x and t elements of a row of w, and adds their t²
     products to the sums of an output tile, like the loop in the chapter.

@@ -65,7 +65,7 @@ def marks() -> Sequence[Mark]:
 def _cells(
     name: str, left: str, top: Formula, count: dict[str, Formula], at: tuple[str, str]
 ) -> list[Mark]:
-    """Draw a matrix of numbered cells, darker for higher numbers, and the edges of its bands."""
+    """Draw a matrix of numbered cells, darker for higher numbers, and its bands."""
     # Don't use PLACE here: evaluating it for this many cells would be slow.
     column, row = f"({at[1]} + {COLUMNS[left]}) * cell", f"({at[0]} + {ROWS[top]}) * cell"
     x, y = f"wide / 2 + {column}", f"{TOP} + {row}"
@@ -93,7 +93,7 @@ def _cells(
 
 
 def _current_step() -> list[Mark]:
-    """Draw the pieces of a step, framed at their origin and moving, and frame their tile."""
+    """Draw the pieces of a step, moving from their origin, and frame their tile."""
     shown = {"shown": "step > 0", "rx": 0}
     frame: dict[str, Any] = {"stroke": SERIES_COLORS[1], "stroke_width": 3, "where": PLACE}
     frame |= {"fill_opacity": 0, **shown}
@@ -137,7 +137,7 @@ def _words() -> list[Mark]:
 
 
 def _counter() -> list[Mark]:
-    """Draw a bar of the loads so far, on a background for the loads with tiles of side 1."""
+    """Draw a bar of the loads so far, relative to the loads with tiles of side 1."""
     y = f"{BASE} + 85"
     most = "(2 * n * n * n)"
     ends = {f"to_{name}": f"8 + (wide - 16) * {name} / {most}" for name in ("total", "least")}

@@ -1,4 +1,4 @@
-"""The time figure: times of FLOPs and bytes on a chip, both bounds, and the idle fraction."""
+"""The time figure: times of FLOPs and bytes, bounds, and the idle fraction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The timeline figure: loads, arithmetic and stores of a matmul in slices, as bars over time.
+"""The timeline figure: loads, arithmetic and stores of a matmul in slices.
 
 All slices are equal, and each has its share of the bytes. A single slice is loaded, computed and
 stored. With more slices, there are two input buffers and two output buffers: while the chip
@@ -54,7 +54,7 @@ FORMULAS = {
 
 
 def timeline() -> Figure:
-    """Draw when a matmul's slices are loaded, computed and stored, between the two bounds.
+    """Draw when a matmul's slices are loaded, computed and stored, and its bounds.
 
     Controls: slices, job, chip.
     """

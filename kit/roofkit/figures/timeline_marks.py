@@ -1,4 +1,4 @@
-"""Marks of the timeline: a lane for HBM traffic, one for the compute units, and the bounds.
+"""Marks of the timeline: lanes for HBM and for the compute units, and bounds.
 
 `timeline_figure` has the formulas of the times, and explains the order of loads and stores.
 """
@@ -27,7 +27,7 @@ HIGH = AXIS + 46
 
 
 def x(seconds: str) -> str:
-    """Return the formula of the x position of a time; the upper bound is at the right end."""
+    """Return the formula of the x position of a time."""
     return f"14 + {long(seconds)}"
 
 
@@ -37,7 +37,7 @@ def long(seconds: str) -> str:
 
 
 def begins(k: str) -> str:
-    """Return the formula of the time at which the chip starts to compute slice k, from 0.
+    """Return the formula of the start time of slice k's arithmetic, from k = 0.
 
     Meanwhile slice k - 1 is stored and k + 1 is loaded.
     """
@@ -82,9 +82,9 @@ def marks() -> Sequence[Mark]:
 
 
 def bars(name: str, y: float, start: str, **look: Any) -> list[Mark]:
-    """Draw a bar for each slice, as long as the formula `name`, with its number if there is room.
+    """Draw a numbered bar for each slice, as long as the formula `name`.
 
-    Narrow bars have a thin edge; otherwise only their edges would be visible.
+    Narrow bars have no number, and a thin edge: otherwise only their edges would be visible.
     """
     where = {"left": x(start), "broad": long(name)}
     edge = "either(broad > 4, 1, 0.4)"
@@ -128,7 +128,7 @@ def waits(name: str, y: float, each: str, start: str, end: str) -> list[Mark]:
 
 
 def inside(y: float, words: str, half: str, each: str, where: Mapping[str, Formula]) -> Mark:
-    """Label a bar in its middle, or left of the line of the lower bound if that is in the way.
+    """Label a bar in its middle, or left of the lower bound's line if it is there.
 
     half: half the label's width with a margin, in pixels. Labels that don't fit are left out.
     """

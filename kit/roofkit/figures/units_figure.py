@@ -1,4 +1,4 @@
-"""The units figure: the matrix and vector units of a chip, and how busy an operation keeps them."""
+"""The units figure: a chip's matrix and vector units, and how busy they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORKS = ["dot product", *INPUTS, *ROWS]
 
 
 def units() -> Figure:
-    """Draw both units with areas proportional to their peaks, filled by the share they are busy.
+    """Draw both units with areas proportional to their peaks, filled if busy.
 
     Controls: work (an operation of `rooflib`, bf16 in memory) and chip (with a vector peak in the
     catalog). Peaks are dense FLOP/s: bf16 for the matrix unit, fp32 for the vector unit. Ridges and

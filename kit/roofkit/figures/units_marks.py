@@ -1,4 +1,4 @@
-"""Marks of the units figure: squares to scale, and both ridges on an intensity axis."""
+"""Marks of the units figure: squares to scale, and an axis with both ridges."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _worker() -> str:
 
 
 def _unit(unit: str, x: str, side: str, kind: str, series: int) -> list[Mark]:
-    """Draw a square for the peak of a unit, filled from below by the share it is busy."""
+    """Draw a square for a unit's peak, filled from below by the share it is busy."""
     filled = f"{side} * {unit}_busy"
     busy = f"either({unit}_busy > 0, percent({unit}_busy) + ' busy', 'no part in it')"
     top = f"{BOTTOM} - {side}"

@@ -1,4 +1,4 @@
-"""Messages of `nbgrader validate` and of the Validate button for roofkit's checks.
+"""Messages of `nbgrader validate` and the Validate button for roofkit's checks.
 
 nbgrader lists failed cells or says "Success!", which claims more than the checks can know, and has
 no option to change that. With this package, command and button report how many parts are right,
@@ -28,7 +28,7 @@ SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def summary(right: int, parts: int) -> str:
-    """Return a sentence that says how many parts are right, and what it means if all are."""
+    """Return how many parts are right and, if all are, what that means."""
     return MESSAGES["all" if right == parts else "some"].format(right=right, parts=parts)
 
 
@@ -49,7 +49,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         return failed
 
     def _extract_error(self, cell: NotebookNode) -> str:
-        """Return a check's error; for a missing name, the error of the cell that defines it."""
+        """Return a check's error; for an undefined name, its defining cell's error."""
         error = str(super()._extract_error(cell))
         missing = re.search(r"NameError: name '(\w+)' is not defined", _plain(error))
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""

@@ -1,4 +1,4 @@
-"""Reading of a learner's figure: the values that its curves show, by axes, labels and legend.
+"""Reading of a learner's figure: the values that its curves show.
 
 There are two steps. `facts` runs in the learner's process: it calls the function and returns plain
 data about the figure. `reading` interprets these untrusted facts, in grading in another process.

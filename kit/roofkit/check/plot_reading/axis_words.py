@@ -64,7 +64,7 @@ def rate_scales(label: object) -> tuple[tuple[float, ...], str]:
 
 
 def vertical(label: object) -> tuple[float, str]:
-    """Return the likeliest factor, and a problem unless the label is known to name the rate."""
+    """Return the likeliest factor, and a problem unless the label names the rate."""
     factors, problem = _rate(plain_text(label))
     return (1.0 if problem else factors[0]), problem
 
@@ -105,7 +105,7 @@ def _lower(text: str) -> str:
 
 
 def _is_rate(unit: str, label: str, original: str) -> bool:
-    """Return whether a unit is a rate: FLOPS, TFLOPs, "attainable FLOPs", not FLOP or "FLOPs".
+    """Return whether a unit is a rate: FLOPS or TFLOPs, not FLOP or "FLOPs".
 
     In other scripts the s always stands for "per second", since they have no English plural.
     """

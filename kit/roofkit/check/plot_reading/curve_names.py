@@ -1,4 +1,4 @@
-"""Candidates for a curve's name: legend entries that look like it, and texts next to it."""
+"""Candidates for a curve's name: matching legend entries, and texts nearby."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def shown(text: Any, ground: Color) -> bool:
 
 
 def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[Any], list[Any]]:
-    """Return, for each curve, the texts nearest to it alone, and those as near to other curves."""
+    """Return each curve's texts: nearest to it alone, and as near to others."""
     clear: list[list[tuple[float, str]]] = [[] for _ in curves]
     others: list[list[str]] = [[] for _ in curves]
     for text in [*ax.texts, *ax.figure.texts] if curves else []:
@@ -130,7 +130,7 @@ def _coincide(curves: Sequence[Drawn]) -> bool:
 
 
 def _distance_to(place: Floats, curve: Drawn) -> float:
-    """Return the distance in pixels from a place to the line, or to the nearest point."""
+    """Return the distance in pixels to the line, or to the nearest point."""
     points = curve.screen
     if not len(points):
         return float("inf")

@@ -1,4 +1,4 @@
-"""Facts about a figure: plain data that describe what a learner's function has drawn."""
+"""Facts about a figure: what a learner's function has drawn, as plain data."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -119,7 +119,7 @@ def _is_on_page(ax: Any) -> bool:
 
 
 def _artists(ax: Any) -> list[tuple[Any, Floats]]:
-    """Return each artist that may be a curve, with its finite points, if there are two or more."""
+    """Return each artist that may be a curve, with two or more finite points."""
     found = [
         *((line, np.column_stack(line.get_data(orig=False))) for line in ax.get_lines()),
         *((dots, dots.get_offsets()) for dots in ax.collections),

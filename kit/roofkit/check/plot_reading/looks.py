@@ -1,4 +1,4 @@
-"""Looks of matplotlib artists: colors, dashes and markers, and whether they are visible."""
+"""Looks of matplotlib artists: colors, dashes, markers, and visibility."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -58,7 +58,7 @@ def _stands_out(color: Color, ground: Color) -> bool:
 
 
 def mixed(color: Any, ground: Color, alpha: Any = None) -> Color:
-    """Return a color blended with its background; the background for an invalid color."""
+    """Return a color blended with its background, or just that if it is invalid."""
     from matplotlib.colors import to_rgba
 
     try:

@@ -32,7 +32,7 @@ def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dic
 
 
 def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
-    """Return the size that names a curve, or several if legend entries with its look differ."""
+    """Return the size that names a curve, or several if the legend is ambiguous."""
     legend = {named_size(text, sizes) for text in curve.get("legend", [])[:MAX_TEXTS]} - {None}
     if len(legend) == 1:
         return {size for size in legend if size is not None}
@@ -70,7 +70,7 @@ def _lies_on(points: Facts, curve: Facts) -> bool:
 def _named_by_elimination(
     curves: list[Facts], whose: list[set[int]], sizes: Sequence[int]
 ) -> dict[int, list[Facts]]:
-    """Return the curve of each size whose text is near several curves, of which one is unnamed."""
+    """Return, by size, the only unnamed curve among those near its text."""
     free = [
         curve for curve, found in zip(curves, whose, strict=True) if not found and is_seen(curve)
     ]
@@ -91,7 +91,7 @@ def is_seen(curve: Facts) -> bool:
 
 
 def _weight(curve: Facts) -> tuple[bool, int, bool]:
-    """Return a sort key for curves of one size: prefer sloped ones, then those with more points."""
+    """Return a sort key that prefers sloped curves, then those with more points."""
     heights = curve["y"]
     return (
         len(heights) > 0 and min(heights) < max(heights),

@@ -1,4 +1,4 @@
-"""Normalization of a figure's texts: no TeX; one form of powers, spaces and digits."""
+"""Normalization of a figure's texts: TeX, powers, spaces and digits."""
 
 import re
 import unicodedata

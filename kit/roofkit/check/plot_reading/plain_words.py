@@ -1,4 +1,4 @@
-"""Words of labels that don't name a rate: other quantities, or words without a unit.
+"""Words of labels that don't name a rate: other quantities, or no unit.
 
 These lists are only used to refuse labels, so a missing word counts in the learner's favor.
 """

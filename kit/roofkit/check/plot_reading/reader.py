@@ -57,7 +57,7 @@ def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
 
 
 def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
-    """Return the numbers that the y axis shows at the compared batches, and "" or a problem."""
+    """Return the curve's y values at the compared batches, and "" or a problem."""
     xlabel, ylabel, axes = _labels(curve, seen)
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
@@ -75,7 +75,7 @@ def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
 
 
 def _swapped(x: Floats, y: Floats, batches: Floats) -> bool:
-    """Return whether the batches are on the vertical axis and not on the horizontal one."""
+    """Return whether the batches are on the vertical axis by mistake."""
     if x.size != batches.size:
         return False
     across, up, wanted = np.sort(x), np.sort(y), np.sort(batches)
@@ -109,9 +109,10 @@ def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float
 
 
 def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floats]:
-    """Return a function from an axis's values to batches: unchanged, scaled, or exponentiated.
+    """Return a function from values on the axis to batches.
 
-    Return the first of them whose values cover all batches; the unchanged one if none does.
+    The values are unchanged, scaled, or exponentiated: whichever of these covers all batches first,
+    or unchanged if none does.
     """
     factor, base = scales(plain_text(label))[0], _base(label)
     ways: list[Callable[[Floats], Floats]] = [lambda x: x, lambda x: np.round(x * factor, 6)]
@@ -146,7 +147,7 @@ def _inside(
 
 
 def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
-    """Return both labels of a curve's axes, with the figure's as a fallback, and these axes."""
+    """Return both labels of a curve's axes, or the figure's, and these axes."""
     axes = seen["axes"][curve["axes"]] if "axes" in seen else {}
     labels = [
         next(

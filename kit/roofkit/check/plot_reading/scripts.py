@@ -40,9 +40,10 @@ _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 
 
 def romanized(text: str) -> str:
-    """Return the text with known words and all letters of cased alphabets in Latin letters.
+    """Return the text in Latin letters, except scripts without case.
 
-    A letter becomes the first letter of its Unicode name, with a few exceptions.
+    Known words are replaced in all scripts. A letter becomes the first letter of its Unicode name,
+    with a few exceptions.
     """
     return "".join(map(_latin, _WORD.sub(lambda word: _WORDS[word.group()], text)))
 

@@ -15,7 +15,7 @@ from rooflib.units import text
 
 @dataclass(frozen=True)
 class LogScale:
-    """A logarithmic scale: numbers from `low` to `high` at positions from `start` to `end`.
+    """A log scale: numbers from `low` to `high` at positions `start` to `end`.
 
     All four are formulas; `low` and `high` may be numbers.
     """
@@ -45,13 +45,13 @@ class LogScale:
         return self.at(f"min({self.high}, max({self.low}, {number}))")
 
     def back(self, place: str) -> str:
-        """Return the formula of the number at a position, clamped to the ends of the scale."""
+        """Return the formula of the number at a position, clamped to the scale."""
         share = f"({place} - ({self.start})) / (({self.end}) - ({self.start}))"
         share = f"min(1, max(0, {share}))"
         return f"exp10({self._low_log} + {self._span} * {share})"
 
     def step(self, points: int) -> str:
-        """Return the formula of number `i` of `points` evenly spaced numbers, ends included."""
+        """Return the formula of number `i` of `points` numbers, evenly spaced."""
         return f"exp10({self._low_log} + {self._span} * i / {points - 1})"
 
     @property
@@ -90,7 +90,7 @@ class LogPlot:
         return (self.x.start, self.y.end, wide, high)
 
     def curve(self, x: str, y: str, stroke: str, points: int, **look: Any) -> Mark:
-        """Make a curve through points (x, y), formulas of `i`, clipped to the plot's area."""
+        """Make a curve, clipped to the plot's area; x and y are formulas of `i`."""
         return curve(self.x.at(x), self.y.at(y), stroke, points, clip=self.clip, **look)
 
     def axes(self) -> list[Mark]:

@@ -63,7 +63,7 @@ Control = Slider | Choice
 
 @dataclass(frozen=True)
 class Number:
-    """A number that the figure shows: the name of its formula, its label and its unit.
+    """A number that the figure shows: name of its formula, label and unit.
 
     A unit like "@op" is the value of the formula `op`.
     """

@@ -1,4 +1,4 @@
-"""Formulas as text that Python and JavaScript evaluate alike; expressions.js does the same.
+"""Formulas as text, evaluated alike in Python and in expressions.js.
 
 A formula uses only syntax that is valid in both languages: names, numbers, strings, lists, + - * /,
 comparisons, subscripts and the functions in `FUNCTIONS`. The two languages have different
@@ -103,7 +103,7 @@ FUNCTIONS["rl"] = _from_table()
 
 
 def used_formulas(texts: Iterable[str]) -> dict[str, str]:
-    """Return the entries of the table that these formulas call, directly or indirectly."""
+    """Return the table entries that these formulas call, directly or indirectly."""
     by_name = {_parsed(head)[0]: (head, formula) for head, formula in TABLE.items()}
     found: dict[str, str] = {}
     waiting = list(texts)
@@ -142,7 +142,7 @@ def value(formula: Formula, names: Mapping[str, Any]) -> Any:
 
 
 def along(formulas: Mapping[str, str], *wanted: str, **replaced: str) -> dict[str, str]:
-    """Return the formulas needed to recompute the `wanted` ones with some names replaced.
+    """Return formulas that recompute the `wanted` ones with some names replaced.
 
     `along(formulas, "lower", B="pow(2, i)")`, used as a mark's `where`, sets B to 2ⁱ and recomputes
     all formulas between B and `lower`.
@@ -165,7 +165,7 @@ def _names(formula: str) -> set[str]:
 
 
 def doubles(entry: Any) -> Any:
-    """Return the value with all numbers as doubles, including those in tables and lists."""
+    """Return the value with all its numbers as doubles, in tables and lists too."""
     if isinstance(entry, Mapping):
         return {key: doubles(inner) for key, inner in entry.items()}
     if isinstance(entry, list):

@@ -12,7 +12,7 @@ OWN = "my own chip"
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of the reader's chip: its label, the unit it is typed in, and its factor to SI."""
+    """A number of the reader's chip: label, unit in which it is typed, and factor."""
 
     label: str
     unit: str
@@ -40,7 +40,7 @@ def filled(template: Any, numbers: Mapping[str, float]) -> Any:
 def with_own(
     given: Mapping[str, Any], own: Mapping[str, Any], numbers: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return a figure's tables, with the reader's chip added wherever `own` has a template."""
+    """Return a figure's tables, with the reader's chip where `own` has a template."""
     added = {table: {**given[table], OWN: filled(own[table], numbers)} for table in own}
     return {**given, **added}
 

@@ -1,4 +1,4 @@
-"""Scenes: marks whose positions and attributes are formulas, drawn as SVG; scene.js does the same.
+"""Scenes: marks with formulas as attributes, drawn as SVG here and in scene.js.
 
 A formula may use the figure's names; `wide`, the width of the picture in pixels; and `i`, which
 counts the copies of a mark from 0. One unit of a scene is one pixel, so that text keeps its size on

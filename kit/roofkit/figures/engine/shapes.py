@@ -1,4 +1,4 @@
-"""Shapes of scenes: labels, boxes, lines, dots and curves in the palette's colors.
+"""Shapes of scenes: labels, boxes, lines, dots and curves.
 
 Positions are formulas, which may use the figure's names, `wide` and `i`.
 """
