@@ -27,7 +27,7 @@ class Facts:
     def effort(self) -> str:
         """Minutes and difficulty in words."""
         if not self.minutes:
-            return "minutes and difficulty stand on its page"
+            return "minutes and difficulty are given on its page"
         return f"about {self.minutes} minutes, {self.difficulty}"
 
 

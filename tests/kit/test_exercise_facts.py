@@ -64,7 +64,7 @@ def test_a_notebook_without_facts_is_refused() -> None:
 
 
 def test_facts_are_empty_without_the_course_files(tmp_path: Path) -> None:
-    assert facts("int8-matmul", tmp_path).effort == "minutes and difficulty stand on its page"
+    assert facts("int8-matmul", tmp_path).effort == "minutes and difficulty are given on its page"
 
 
 def test_chapter_titles_come_from_the_first_heading(tmp_path: Path) -> None:

@@ -315,7 +315,7 @@ def test_unreachable_sources_name_the_copy_that_was_read():
         named = "<https://" in source.note
         if source.publisher in ("NVIDIA", "Google Cloud"):
             assert named or source.note.startswith("Read in an archived copy of this address")
-        if "out of reach" in source.note:
+        if "could not be accessed" in source.note:
             assert named
         assert "transcriptions that agree" not in source.note
 
