@@ -27,7 +27,7 @@ from roofkit.figures.engine.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips", "attention")
-# Tests that depend on the page more than on the figure use these; long tests use all figures.
+# Figures for tests that depend mostly on the page; only long tests use all figures there.
 SOME = [
     pytest.param(name, marks=[] if name in ("roofline", "chips") else pytest.mark.long)
     for name in FIGURES
@@ -183,7 +183,7 @@ def walk(figure: Figure, steps: int) -> Iterator[Settings]:
 
 
 def agree(figure: Figure, settings: Settings, values: Settings, texts: Settings) -> None:
-    """Compare values and texts by name with rooflib's at these settings."""
+    """Check that values and texts, by name, match rooflib's at these settings."""
     expected = ORACLES[figure.name](**settings)
     for number in figure.numbers:
         if "problem" in expected:

@@ -29,7 +29,7 @@ def test_words_and_numbers_agree_with_rooflib(intensity: float, chip: str) -> No
 
 
 def decades(picture: str) -> tuple[dict[float, float], dict[float, float]]:
-    """Return the places of the numbers on the x axis and on the y axis."""
+    """Return the positions of the numbers on the x axis and on the y axis."""
     x, y = {}, {}
     for match in re.finditer(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)</text>', picture):
         words = match[3].replace(",", "")

@@ -34,7 +34,7 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
             for h in range(H):
                 loaded["q", b, t, n, h] = BITS[x]
                 loaded["k", b, s, group, h] = BITS[kv]
-                flops += 2  # product and addition to the score
+                flops += 2  # multiplication, and addition to the score
             if not fused:
                 written["score", b, n, t, s] = loaded["score", b, n, t, s] = BITS[scores]
         for i, s in enumerate(visible):

@@ -64,7 +64,7 @@ def test_a_sharded_operation_prints_link_traffic(capsys):
 
 def test_unit_vector_uses_the_vector_peak(capsys):
     shown = rows(capsys, "H100 SXM", "dot", 1000000, "--x", "fp32", "--unit", "vector")
-    assert shown["compute"] == "29.9 ns"  # 2e6 FLOPs at 67 TFLOP/s
+    assert shown["compute"] == "29.9 ns"  # time of 2e6 FLOPs at 67 TFLOP/s
 
 
 SIZES = {"attention": 6, "dot": 1, "elementwise": 3, "matmul": 3, "matmul_per_example": 3}

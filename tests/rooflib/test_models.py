@@ -97,7 +97,7 @@ def chip_step(model, B, S, chips, chip, w, kv, x):
         loaded += 2 * kv * model.H
         held += 2 * kv * model.H
         written += 2 * kv * model.H if s == S - 1 else 0
-        # Each query is multiplied with the key and with the value.
+        # Each query takes a product with the key, and each score a product with the value.
         flops += sum(4 * model.H for n in mine if n // (model.N // model.K) == k)
     return flops, loaded, written, held
 

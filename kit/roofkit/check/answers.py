@@ -15,7 +15,7 @@ from .plot_reading import facts
 __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
 MAX_DETAIL = 300  # longest error message that is shown, in characters
-# Frames that Python names, not the learner; since 3.12 most comprehensions have no frame.
+# Function names of comprehensions in tracebacks; since Python 3.12 most have no frame.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 REPEAT_TOLERANCE = 1e-12  # relative difference allowed between two answers to one case
 

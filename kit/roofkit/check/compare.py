@@ -79,13 +79,13 @@ def judge(
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognize(seen, right, misconceptions, tolerance)
     if known:
-        says = (said_of(known, hedge(found, everywhere)), read_of(known))
+        says = (explanation(known, qualifier(found, everywhere)), where_to_read(known))
         return Verdict(sum(right), total, known[0].key, says)
     first = right.index(False)
     problem, detail = seen[first].problem, seen[first].detail
     if not problem:
-        problem = misshapen(seen[first].value, expected[first])
-        detail = misfit(seen[first].value, expected[first])
+        problem = shape_problem(seen[first].value, expected[first])
+        detail = shape_detail(seen[first].value, expected[first])
     if not problem:
         return Verdict(sum(right), total, "", tuple(found.sentences(private)))
     if problem == "unwritten" and any(answer.problem != "unwritten" for answer in seen):
@@ -126,15 +126,15 @@ def recognize(
     return everywhere or loose, bool(everywhere)
 
 
-def said_of(known: Sequence[MisconceptionValues], hedge: str) -> str:
+def explanation(known: Sequence[MisconceptionValues], qualifier: str) -> str:
     """Return the explanation; with "Either … Or …" if several misconceptions fit."""
     if len(known) == 1:
-        return hedge + known[0].says
+        return qualifier + known[0].says
     either = "Either: " + " Or: ".join(one.says for one in known)
-    return (hedge or "More than one slip gives these values. ") + either
+    return (qualifier or "More than one slip gives these values. ") + either
 
 
-def read_of(known: Sequence[MisconceptionValues]) -> str:
+def where_to_read(known: Sequence[MisconceptionValues]) -> str:
     """Return a sentence that says where to read about these misconceptions."""
     return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
 
@@ -150,7 +150,7 @@ def telling(value: Plain) -> bool:
     return math.isfinite(value) and (abs(value) > SMALL or value != round(value))
 
 
-def hedge(found: Findings, everywhere: bool) -> str:
+def qualifier(found: Findings, everywhere: bool) -> str:
     """Return a qualifier that keeps a misconception's sentence from overclaiming."""
     if found.names:
         return "These names come out in this way, among others: "
@@ -161,7 +161,7 @@ def hedge(found: Findings, everywhere: bool) -> str:
     return ""
 
 
-def misshapen(value: Plain, expected: Plain) -> str:
+def shape_problem(value: Plain, expected: Plain) -> str:
     """Return the problem with the shape of the value, "" if the shape is as expected."""
     if isinstance(expected, dict):
         if not isinstance(value, dict):
@@ -175,7 +175,7 @@ def misshapen(value: Plain, expected: Plain) -> str:
     return ""
 
 
-def misfit(value: Plain, expected: Plain) -> str:
+def shape_detail(value: Plain, expected: Plain) -> str:
     """Describe the value's shape, or its missing and extra keys, for the learner."""
     if isinstance(value, dict) and isinstance(expected, dict):
         missing = [key for key in expected if key not in value]

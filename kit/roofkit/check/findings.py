@@ -112,22 +112,22 @@ class Findings:
     def _numbers(self) -> Iterator[Pair]:
         for answer, expected in zip(self.seen, self.expected, strict=True):
             if not answer.problem:
-                yield from beside(answer.value, expected)
+                yield from number_pairs(answer.value, expected)
 
     def _same(self, value: Plain, right: Plain) -> bool:
         return same(value, right, self.tolerance)
 
 
-def beside(value: Plain, expected: Plain) -> Iterator[Pair]:
+def number_pairs(value: Plain, expected: Plain) -> Iterator[Pair]:
     """Yield the numbers of two values in pairs; none if the shapes differ."""
     if isinstance(expected, dict):
         if isinstance(value, dict) and value.keys() == expected.keys():
             for key in expected:
-                yield from beside(value[key], expected[key])
+                yield from number_pairs(value[key], expected[key])
     elif isinstance(expected, list):
         if isinstance(value, list) and len(value) == len(expected):
             for entry, right in zip(value, expected, strict=True):
-                yield from beside(entry, right)
+                yield from number_pairs(entry, right)
     elif isinstance(expected, int | float) and isinstance(value, int | float):
         yield value, expected
 

@@ -43,12 +43,13 @@ SMALL = 10  # integers up to this size are often limits, and may agree by chance
 FACTOR_TOLERANCE = 3e-6  # relative; slips have exact factors, but float32 has only 7 digits
 
 
-def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def slip(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     """Return a sentence about the wrong numbers, "" if none of the slips fits.
 
-    pairs: each wrong number with the right one. fine: the right numbers.
+    pairs: each wrong number with the right one. right_numbers: numbers that were returned right.
     """
-    return next(filter(None, (look(pairs, fine) for look in DETECTORS)), "") if pairs else ""
+    hints = (detect(pairs, right_numbers) for detect in DETECTORS)
+    return next(filter(None, hints), "") if pairs else ""
 
 
 def rounded(pairs: Sequence[Pair]) -> bool:
@@ -74,10 +75,10 @@ def _coarse_roundings() -> Iterator[Callable[[float], float]]:
         yield lambda right, cut=cut: 2.0 ** cut(math.log2(right))  # type: ignore[misc]
 
 
-def _zeros(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _zeros(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if any(value for value, _ in pairs):
         return ""
-    if len(pairs) > 1 and not fine:
+    if len(pairs) > 1 and not right_numbers:
         return (
             "The function gives 0 in all of these cases. Are the arguments used? Or is something "
             "divided with `//`, or rounded?"
@@ -88,9 +89,9 @@ def _zeros(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     )
 
 
-def _infinite(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _infinite(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if all(math.isinf(right) for _, right in pairs):
-        if not any(math.isfinite(number) for number in fine):
+        if not any(math.isfinite(number) for number in right_numbers):
             return ""
         return (
             "It is right wherever the answer is finite. The question says what to return where it "
@@ -106,7 +107,7 @@ def _infinite(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     return ""
 
 
-def _overflow(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _overflow(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     for bits in WIDTHS:
         if all(_wrapped(value, right, bits) for value, right in pairs):
             return (
@@ -124,7 +125,7 @@ def _wrapped(value: float, right: float, bits: int) -> bool:
     return fits and (int(value) - int(right)) % 2**bits == 0
 
 
-def _signs(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _signs(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if not any(value < 0 < right for value, right in pairs):
         return ""
     return (
@@ -133,15 +134,15 @@ def _signs(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     )
 
 
-def _constant(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
-    values = [*(value for value, _ in pairs), *fine]
+def _constant(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
+    values = [*(value for value, _ in pairs), *right_numbers]
     if len(values) < 2 or any(value != values[0] for value in values):
         return ""
     doubt = " Or is it rounded?" if rounded(pairs) else ""
     return f"It is one and the same number in all of these cases. Are the arguments used?{doubt}"
 
 
-def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _rounded(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
     # A maximum or a limit gives small integers as well.
@@ -153,11 +154,11 @@ def _rounded(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     return "The numbers look rounded, further than the tolerance allows: return them as they are."
 
 
-def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _repeated(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     """Detect a number returned for several cases with different right answers."""
     if any(_is_small_integer(value) for value, _ in pairs):
         return ""
-    everything = [*pairs, *((value, value) for value in fine)]
+    everything = [*pairs, *((value, value) for value in right_numbers)]
     if not all(
         any(
             value == other and not math.isclose(right, wanted, rel_tol=1e-9)
@@ -172,7 +173,7 @@ def _repeated(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     )
 
 
-def _factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
     if shares is None:
         return ""
@@ -196,7 +197,7 @@ def _all_off(count: int) -> str:
     return "The numbers that are not right are all off by one and the same factor."
 
 
-def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _inverse(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     # Multiply floats, which overflow to infinity: huge integers would raise an OverflowError.
     products = _shares(
         [float(value) * float(right) if _usable(value, right) else 0 for value, right in pairs]
@@ -213,7 +214,7 @@ def _inverse(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     return "A ratio is upside down, and there is a constant factor that does not belong there."
 
 
-def _shift(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _shift(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if len(pairs) < 2 or not all(math.isfinite(number) for pair in pairs for number in pair):
         return ""
     shifts = [value - right for value, right in pairs]
@@ -226,7 +227,7 @@ def _shift(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     return "The numbers that are not right are all off by one and the same amount."
 
 
-def _about_factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _about_factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
     for power in range(1, 6):
         for factor in (1000.0**power, 1000.0**-power):
@@ -239,7 +240,7 @@ def _about_factor(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     return ""
 
 
-def _near(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def _near(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if not all(_usable(value, right) for value, right in pairs):
         return ""
     if any(abs(value / right - 1) > MAX_NEAR_ERROR for value, right in pairs):

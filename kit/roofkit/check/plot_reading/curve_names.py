@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .looks import MIN_CONTRAST, Color, Look, distance, likeness, look, mixed
+from .looks import MIN_CONTRAST, Color, Look, blended, distance, look, similarity
 
 Floats = NDArray[np.float64]
 MAX_TIE_PIXELS = 1.5  # curves whose distances to a text differ by less are equally near
@@ -32,47 +32,50 @@ def legends(figure: Any) -> list[Any]:
     return [legend for legend in found if legend.get_visible()]
 
 
-def entries(figure: Any, ground: Color) -> list[tuple[Look, str]]:
+def entries(figure: Any, background: Color) -> list[tuple[Look, str]]:
     """Return the handle's look and the text of each legend entry."""
     found = []
     for legend in legends(figure):
         scale = getattr(legend, "markerscale", 1) or 1
         pairs = zip(legend.legend_handles, legend.get_texts(), strict=False)
         for handle, text in pairs:
-            seen = look(handle, ground, scale)
-            if seen is not None and shown(text, ground):
+            seen = look(handle, background, scale)
+            if seen is not None and shown(text, background):
                 found.append((seen, text.get_text()))
     return found
 
 
 def from_legend(
-    curve: Look, named: Sequence[tuple[Look, str]], ground: Color
+    curve: Look, named: Sequence[tuple[Look, str]], background: Color
 ) -> tuple[int, list[str]]:
     """Return how well the best entries match the curve (0 to 2), and their texts."""
-    levels = [likeness(handle, curve, ground) for handle, _ in named]
+    levels = [similarity(handle, curve, background) for handle, _ in named]
     best = max(levels, default=0)
     texts = [text for (_, text), level in zip(named, levels, strict=True) if level == best > 0]
     return best, texts
 
 
-def shown(text: Any, ground: Color) -> bool:
+def shown(text: Any, background: Color) -> bool:
     """Return whether a text is visible and stands out from its background."""
     if not (text.get_visible() and text.get_text().strip()):
         return False
     box = text.get_bbox_patch()
     if box is not None and box.get_visible():
-        ground = mixed(box.get_facecolor(), ground)
-    return distance(mixed(text.get_color(), ground, text.get_alpha()), ground) >= MIN_CONTRAST
+        background = blended(box.get_facecolor(), background)
+    return (
+        distance(blended(text.get_color(), background, text.get_alpha()), background)
+        >= MIN_CONTRAST
+    )
 
 
-def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[Any], list[Any]]:
+def from_texts(ax: Any, curves: Sequence[Drawn], background: Color) -> tuple[list[Any], list[Any]]:
     """Return each curve's texts: nearest to it alone, and as near to others."""
     clear: list[list[tuple[float, str]]] = [[] for _ in curves]
     others: list[list[str]] = [[] for _ in curves]
     for text in [*ax.texts, *ax.figure.texts] if curves else []:
-        if not (shown(text, ground) and any(map(str.isdigit, text.get_text()))):
+        if not (shown(text, background) and any(map(str.isdigit, text.get_text()))):
             continue
-        found = _curves_in_color_of(text, curves, ground)
+        found = _curves_in_color_of(text, curves, background)
         gap = -1.0  # a text in a curve's color takes precedence over all others
         if found is None:
             found, gap = _nearest(_place(text, ax), curves)
@@ -87,12 +90,12 @@ def from_texts(ax: Any, curves: Sequence[Drawn], ground: Color) -> tuple[list[An
     return [[text for _, text in sorted(texts)] for texts in clear], others
 
 
-def _curves_in_color_of(text: Any, curves: Sequence[Drawn], ground: Color) -> list[int] | None:
+def _curves_in_color_of(text: Any, curves: Sequence[Drawn], background: Color) -> list[int] | None:
     """Return the curves of the text's color, None if it is gray or no curve has it."""
-    color = mixed(text.get_color(), ground, text.get_alpha())
+    color = blended(text.get_color(), background, text.get_alpha())
     if max(color) - min(color) < MIN_COLORFULNESS:
         return None
-    gaps = [distance(curve.look.main(ground), color) for curve in curves]
+    gaps = [distance(curve.look.main(background), color) for curve in curves]
     return [index for index, gap in enumerate(gaps) if gap < 0.05] or None
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .curve_names import Drawn, Floats, entries, from_legend, from_texts, legends, shown
-from .looks import Color, ground_of, look, mixed
+from .looks import Color, background_of, blended, look
 
 Facts = dict[str, Any]
 MAX_TICKS = 30
@@ -32,7 +32,7 @@ def _facts(figure: Any) -> Facts:
     axes = [ax for ax in figure.axes if ax.get_visible()]
     seen = [{"x": _axis(ax, ax.xaxis), "y": _axis(ax, ax.yaxis)} for ax in axes]
     supers = {"x": figure.get_supxlabel(), "y": figure.get_supylabel()}
-    paper = mixed(figure.get_facecolor(), (1, 1, 1))
+    page_color = blended(figure.get_facecolor(), (1, 1, 1))
     return {
         "curves": [curve for number, ax in enumerate(axes) for curve in _curves(ax, number)],
         "legend": bool(legends(figure)),
@@ -42,16 +42,16 @@ def _facts(figure: Any) -> Facts:
         **{
             f"{name}label": _first(
                 *(ax[name]["label"] for ax in seen),
-                label if _is_shown(label, figure, paper) else "",
+                label if _is_shown(label, figure, page_color) else "",
             )
             for name, label in supers.items()
         },
     }
 
 
-def _is_shown(label: str, figure: Any, paper: Color) -> bool:
+def _is_shown(label: str, figure: Any, page_color: Color) -> bool:
     """Return whether the figure shows a text with these words."""
-    return any(text.get_text() == label and shown(text, paper) for text in figure.texts)
+    return any(text.get_text() == label and shown(text, page_color) for text in figure.texts)
 
 
 def _first(*texts: str) -> str:
@@ -60,7 +60,7 @@ def _first(*texts: str) -> str:
 
 def _axis(ax: Any, axis: Any) -> Facts:
     """Return an axis's label, limits, scale, and tick texts."""
-    paper = mixed(ax.figure.get_facecolor(), (1, 1, 1))
+    page_color = blended(ax.figure.get_facecolor(), (1, 1, 1))
     there = ax.axison and axis.get_visible()
     offset = axis.get_offset_text()
     low, high = sorted(axis.get_view_interval())
@@ -69,32 +69,35 @@ def _axis(ax: Any, axis: Any) -> Facts:
         for tick in axis.majorTicks[:MAX_TICKS]
         for text in (tick.label1, tick.label2)
         # matplotlib keeps an extra tick beyond each end of the axis, but doesn't draw it.
-        if there and tick.get_visible() and low <= tick.get_loc() <= high and shown(text, paper)
+        if there
+        and tick.get_visible()
+        and low <= tick.get_loc() <= high
+        and shown(text, page_color)
     ]
     return {
-        "label": axis.label.get_text() if there and shown(axis.label, paper) else "",
+        "label": axis.label.get_text() if there and shown(axis.label, page_color) else "",
         "limits": [float(end) for end in axis.get_view_interval()],
         "scale": str(axis.get_scale()),
         "ticks": ticks,
-        "offset": offset.get_text() if there and shown(offset, paper) else "",
+        "offset": offset.get_text() if there and shown(offset, page_color) else "",
     }
 
 
 def _curves(ax: Any, number: int) -> list[Facts]:
     """Return each curve's points in data coordinates, and the texts that may name it."""
-    ground = ground_of(ax)
-    named = entries(ax.figure, ground)
+    background = background_of(ax)
+    named = entries(ax.figure, background)
     drawn = [
         Drawn(seen, points, _on_screen(ax, artist, points))
         for artist, points in _artists(ax)
-        if (seen := look(artist, ground)) is not None
+        if (seen := look(artist, background)) is not None
     ]
     there = _is_on_page(ax)
-    visible = [curve for curve in drawn if there and curve.look.seen(ground)]
-    beside, between = from_texts(ax, visible, ground)
+    visible = [curve for curve in drawn if there and curve.look.seen(background)]
+    beside, between = from_texts(ax, visible, background)
     found = []
     for curve in drawn:
-        best, texts = from_legend(curve.look, named, ground)
+        best, texts = from_legend(curve.look, named, background)
         at = next((i for i, other in enumerate(visible) if other is curve), None)
         found.append(
             {
