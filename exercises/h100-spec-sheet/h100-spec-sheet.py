@@ -21,8 +21,8 @@ BINARY: dict[str, float] = {"P": 2**50, "T": 2**40, "G": 2**30}
 SWAPPED: dict[str, float] = {"P": 1e12, "T": 1e15}
 
 
-def catalogue() -> Iterator[dict[str, Any]]:
-    """The sheets of the catalogue as they are printed, in the shape that the notebook shows."""
+def catalog() -> Iterator[dict[str, Any]]:
+    """The sheets of the catalog as they are printed, in the shape that the notebook shows."""
     printed = {(figure.chip, figure.what): figure for figure in rl.data_points() if figure.chosen}
     for chip in rl.chips():
         peak, memory = printed[chip.name, "peak bf16"], printed[chip.name, "bandwidth"]
@@ -36,7 +36,7 @@ def catalogue() -> Iterator[dict[str, Any]]:
         }
 
 
-SHEETS = list(catalogue())
+SHEETS = list(catalog())
 H100, B200, V5E = (
     {key: value for key, value in sheet.items() if key != "name"}
     for sheet in SHEETS

@@ -26,7 +26,7 @@ SIZE_RANGES: dict[str, Range] = {
 }
 WIDTHS = Choice(0.5, 1, 2, 4)
 
-CATALOGUE = {
+CATALOG = {
     chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
     for chip in rl.chips()
 }
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
             ),
             cases=(
                 {"chips": INVENTED, "bytes_per_element": 1},
-                {"chips": CATALOGUE, "bytes_per_element": 1},
+                {"chips": CATALOG, "bytes_per_element": 1},
                 {"chips": INVENTED, "bytes_per_element": 0.5},
                 {"chips": INVENTED, "bytes_per_element": 2},
                 {"chips": FEW, "bytes_per_element": 4},

@@ -33,7 +33,7 @@ FILES = ["README.md", *sorted(f"rooflib/{path.name}" for path in ROOT.glob("roof
 
 
 def worked(case: Any) -> Iterator[dict[str, Any]]:
-    """The case itself, and with the catalogue's bandwidth where the exercise states another."""
+    """The case itself, and with the catalog's bandwidth where the exercise states another."""
     yield dict(case)
     if case.get("bandwidth") == GIVEN:
         yield {**case, "bandwidth": V5E.bandwidth}
@@ -47,7 +47,7 @@ def single(value: Any) -> Iterator[float]:
         yield float(value)
 
 
-def in_the_catalogue(value: float) -> bool:
+def in_the_catalog(value: float) -> bool:
     """A chip's peak, bandwidth or ridge point. The course shows those of all its chips.
 
     Exercise 5 goes from sheets to these; it asks for functions, of sheets that are invented too.
@@ -71,7 +71,7 @@ def answers() -> Iterator[tuple[str, float]]:
                 if case is part.cases[0] or case.get("bandwidth") == GIVEN:
                     for variant in worked(case):
                         for value in single(exercises.expected(name, part, variant)):
-                            if not in_the_catalogue(value) and not is_a_size(value):
+                            if not in_the_catalog(value) and not is_a_size(value):
                                 yield f"{name}/{part.key}", value
 
 

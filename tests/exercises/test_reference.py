@@ -74,8 +74,8 @@ def test_smaller_matrix_reaches_the_ceiling_at_1_66_times_the_batch() -> None:
 
 def test_weights_per_example_are_compute_bound_on_no_chip() -> None:
     book = reference("weight-per-example")
-    assert len(book["catalogue"]) == len(rl.chips())
-    assert book["compute_bound_chips"](book["catalogue"], 1) == []
+    assert len(book["catalog"]) == len(rl.chips())
+    assert book["compute_bound_chips"](book["catalog"], 1) == []
     assert book["intensity"](64, 4096, 4096) == pytest.approx(2, rel=1e-3)
 
 
