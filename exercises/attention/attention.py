@@ -8,21 +8,21 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Whole
 
-# Heads of queries, and of keys: shared by a group, by all, or by none.
+# (query heads, key heads): grouped-query, multi-query and multi-head attention.
 GROUPS = ((32, 8), (24, 24), (48, 6), (40, 1), (16, 2))
 HEADS = Choice(*GROUPS)
 WIDTHS: dict[str, Range] = {"q_bytes": Choice(1, 2, 4), "kv_bytes": Choice(0.5, 1, 2)}
 H_RANGE = Whole(32, 256, multiple_of=16)
 PEAKS, WEIGHTS = Real(5e13, 1e15), Real(2e9, 1.5e11)
 
-# One value of each argument occurs twice: an answer cannot lean on that argument alone.
+# Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
     {"B": 6, "T": 48, "S": 1500, "N": 24, "K": 8, "H": 96},
     {"B": 3, "T": 1, "S": 9000, "N": 32, "K": 4, "H": 128},
     {"B": 1, "T": 700, "S": 700, "N": 40, "K": 40, "H": 128},
     {"B": 6, "T": 1, "S": 1500, "N": 40, "K": 8, "H": 96},
 )
-# So small that one more or less tells.
+# Small enough that an off-by-one error exceeds the tolerance.
 SMALL = {"T": 1, "S": 65, "N": 40, "K": 1, "H": 32, "q_bytes": 1, "kv_bytes": 0.5}
 STORED = (
     {"q_bytes": 2, "kv_bytes": 1},
@@ -35,15 +35,15 @@ GIVEN = {"peak": PEAK, "bandwidth": BANDWIDTH}
 SMALL_RIDGE = {"peak": 8e13, "bandwidth": 2e12}
 LOW_RIDGE = {"peak": 2e14, "bandwidth": 2e12}
 
-MOST = 40_000  # sequences, so that one after the other can be counted
+MAX_SEQUENCES = 40_000  # few enough for an answer that counts them in a loop
 MODELS = (
     {"layers": 36, "K": 6, "H": 96, "kv_bytes": 2},
     {"layers": 80, "K": 8, "H": 128, "kv_bytes": 1},
     {"layers": 28, "K": 1, "H": 256, "kv_bytes": 0.5},
 )
-EXACT = {"layers": 25, "K": 5, "H": 64, "kv_bytes": 2}  # 500 MB for 15,625 positions
+EXACT = {"layers": 25, "K": 5, "H": 64, "kv_bytes": 2}  # 15,625 positions take exactly 500 MB
 
-# Where a whole number of 32 bits is too small.
+# Cases that overflow 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, T, S, N, H, **others: 4 * B * T * S * N * H >= 2**32,
 }
@@ -66,7 +66,7 @@ def moved(
     kept: float = 2,
     squares: float = 0,
 ) -> float:
-    """Bytes, with `ends` arrays as large as the queries, `kept` of positions, `squares` of pairs"""
+    """Return the bytes of `ends` query-sized, `kept` cache-sized and `squares` score arrays."""
     pairs = squares * q_bytes * B * N * T * S
     return ends * q_bytes * B * T * N * H + kept * kv_bytes * B * S * K * H + pairs
 
@@ -83,14 +83,14 @@ def decode(
     caches: float = 0,
     **counts: float,
 ) -> float:
-    """The intensity of decode; with `caches`, so many for all sequences together."""
+    """Return the intensity of decode, with `caches` caches in all (default: one per sequence)."""
     queries = moved(B, 1, S, N, K, H, q_bytes, kv_bytes, **counts | {"kept": 0})
     cache = moved(caches or B, 1, S, N, K, H, q_bytes, kv_bytes, **counts | {"ends": 0})
     return flops * B * S * N * H / (queries + cache)
 
 
 def prefill(**case: float) -> float:
-    """The intensity if every position of the cache has a query."""
+    """Return the intensity if every position of the cache has a query."""
     B, S, N, H = (case[name] for name in "BSNH")
     return 4 * B * S * S * N * H / moved(**case, T=S)
 
@@ -113,7 +113,7 @@ def start(
     infinite: bool = True,
     score: float | None = None,
 ) -> float:
-    """The length, with `score` bytes for each score, else `width`."""
+    """Return the compute-bound length; a score takes `score` bytes (default: `width`)."""
     ridge = peak / bandwidth
     room = flops * H - ridge * (0 if fused else 4 * (width if score is None else score))
     length = ridge * width * H * (ends + kept * K / N)
@@ -123,14 +123,14 @@ def start(
 def room(
     H: float, width: float, peak: float, bandwidth: float, fused: bool, **heads: float
 ) -> float:
-    """FLOPs of a pair of positions that the traffic of its scores leaves to all other bytes."""
+    """Return FLOPs per pair of positions, less what its score traffic takes at the ridge point."""
     return 4 * H - peak / bandwidth * (0 if fused else 4 * width)
 
 
 def with_room(left: float, case: Case, rng: random.Random) -> Case:
-    """Return a case with a room of `left`.
+    """Return a case where `room` is `left`.
 
-    Quotients and differences are whole numbers of eighths: floats compute them in any order.
+    Quotients and differences are multiples of 1/8, so floats are exact in any order of operations.
     """
     H, bandwidth = 128, case["bandwidth"]
     peaks = {width: bandwidth * (H - left / 4) / width for width in (1, 2)}
@@ -148,7 +148,7 @@ def free(
     kv_bytes: float,
     kept: float = 2,
 ) -> float:
-    """Sequences that what is left has room for, not rounded."""
+    """Return how many sequences fit beside the weights, unrounded."""
     return (capacity - weights) / (S * kept * layers * K * H * kv_bytes)
 
 
@@ -157,9 +157,9 @@ def fit(**case: float) -> int:
 
 
 def fits_above(**case: float) -> bool:
-    """Whether the answer is far from the next whole number, and a difference of one tells."""
+    """Return whether the count is small, and exact or far from the next integer."""
     rooms = free(**case)
-    return rooms <= MOST and (spare(**case) in (0, -1) or 0.01 < rooms % 1 < 0.99)
+    return rooms <= MAX_SEQUENCES and (spare(**case) in (0, -1) or 0.01 < rooms % 1 < 0.99)
 
 
 def bytes_of_one(S: float, layers: float, K: float, H: float, kv_bytes: float) -> float:
@@ -167,13 +167,13 @@ def bytes_of_one(S: float, layers: float, K: float, H: float, kv_bytes: float) -
 
 
 def spare(capacity: float, weights: float, **sizes: float) -> float:
-    """Bytes that are left beside as many sequences as fit; below zero, so many are missing."""
+    """Return the bytes left over by the sequences that fit; negative if one just fails to."""
     each = bytes_of_one(**sizes)
     left = (capacity - weights) % each
     return left if left < each / 2 or capacity < weights else left - each
 
 
-# One question, written in several ways: floats round differently in each.
+# Equivalent formulas, which floats round differently.
 WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
     lambda capacity, weights, each: (capacity - weights) / each,
     lambda capacity, weights, each: (capacity - weights) // each,
@@ -187,10 +187,10 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
 
 
 def with_spare(left: int, case: Case, rng: random.Random) -> Case:
-    """Return a case in which so many bytes are left, and all writings give the same number."""
+    """Return a case with `left` spare bytes, for which all formulas give the same count."""
     sizes = {name: case[name] for name in ("S", "layers", "K", "H", "kv_bytes")}
     capacity, each = math.floor(case["capacity"]), bytes_of_one(**sizes)
-    most = min(MOST, math.floor((capacity - WEIGHTS.low) / each))
+    most = min(MAX_SEQUENCES, math.floor((capacity - WEIGHTS.low) / each))
     for count in range(rng.randint(0, max(most, 0)), 0, -1):
         weights = capacity - count * each - left
         found = {math.floor(written(capacity, weights, each)) for written in WRITINGS}
@@ -220,7 +220,7 @@ def step(
     loads: float = 1,
     caches: float | None = None,
 ) -> tuple[float, float]:
-    """Arithmetic and traffic in seconds; with `caches`, so many and not one a sequence."""
+    """Return arithmetic and traffic time, with `caches` caches (default: one per sequence)."""
     cache = (B if caches is None else caches) * S * per_position
     return flops * B * parameters / peak, (loads * width * parameters + cache) / bandwidth
 
@@ -257,7 +257,7 @@ EXERCISE = Exercise(
             cases=(
                 *(without(case, "K") for case in SIZES),
                 {"B": 40, "T": 3, "S": 100, "N": 24, "H": 64},
-                {"B": 2, "T": 1, "S": 64, "N": 4, "H": 32},  # so small that one more or less tells
+                {"B": 2, "T": 1, "S": 64, "N": 4, "H": 32},  # shows off-by-one errors
             ),
             ranges={
                 "B": Whole(1, 64),
@@ -428,7 +428,7 @@ EXERCISE = Exercise(
                 | {"fused": False},
                 {"N": 40, "K": 40, "H": 128, "width": 4, **LOW_RIDGE, "fused": True},
                 {"N": 48, "K": 6, "H": 128, "width": 2, "peak": 1.022e14, "bandwidth": 1.6e12}
-                | {"fused": False},  # only a very long one
+                | {"fused": False},  # at a very long one only
                 {"N": 48, "K": 6, "H": 128, "width": 2, "peak": 1.019e14, "bandwidth": 1.6e12}
                 | {"fused": False},
                 {"N": 24, "K": 8, "H": 128, "width": 1, "peak": 2.56e14, "bandwidth": 2e12}
@@ -442,7 +442,7 @@ EXERCISE = Exercise(
                 "bandwidth": Real(5e11, 4e12),
                 "fused": Choice(True, False),
             },
-            # Lengths and intermediate values may be rounded: that stays within the tolerance.
+            # Rounded lengths and intermediate values stay within the tolerance.
             allowed=lambda **case: (
                 start(**case) == math.inf
                 or (220 < start(**case) < 150_000 and (room(**case) == 1 or room(**case) > 2))
@@ -551,7 +551,7 @@ EXERCISE = Exercise(
                 | SMALL_RIDGE,
                 {"B": 6, "S": 9000, "parameters": 6.9e10, "width": 0.5, "per_position": 82944}
                 | SMALL_RIDGE,
-                # A small model, with a small cache and with a large one.
+                # A small model with a small cache, then with a large one.
                 {"B": 2, "S": 128, "parameters": 1e9, "width": 0.5, "per_position": 524288} | GIVEN,
                 {"B": 1000, "S": 16000, "parameters": 1e9, "width": 0.5, "per_position": 524224}
                 | {"peak": 2e15, "bandwidth": 8e11},

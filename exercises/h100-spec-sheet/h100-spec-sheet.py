@@ -12,7 +12,7 @@ from grading.schema.ranges import Choice, Printed, Sheets, Whole
 # The units that the questions name.
 PEAK_UNITS = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}
 BANDWIDTH_UNITS = {"B/s": 1, "GB/s": 1e9, "TB/s": 1e12, "Gbit/s": 1e9 / 8}
-# Critical batches stay above a hundred, so that one that is rounded is still right.
+# Critical batches stay above a hundred, so that rounding one is within the tolerance.
 PEAKS = Printed(2e14, 4e15, PEAK_UNITS)
 BANDWIDTHS = Printed(7e11, 9.9e11, BANDWIDTH_UNITS)
 
@@ -22,7 +22,7 @@ SWAPPED: dict[str, float] = {"P": 1e12, "T": 1e15}
 
 
 def catalog() -> Iterator[dict[str, Any]]:
-    """The sheets of the catalog as they are printed, in the shape that the notebook shows."""
+    """Yield the catalog's data sheets as printed, in the notebook's format."""
     printed = {(figure.chip, figure.what): figure for figure in rl.data_points() if figure.chosen}
     for chip in rl.chips():
         peak, memory = printed[chip.name, "peak bf16"], printed[chip.name, "bandwidth"]
@@ -44,7 +44,7 @@ H100, B200, V5E = (
 )
 
 
-# Invented: other names, in another order, and each unit.
+# Invented chips with other names, in another order, using every unit.
 INVENTED = [
     {
         "name": name,
@@ -64,7 +64,7 @@ INVENTED = [
 
 
 def close_to(tokens: int) -> list[dict[str, Any]]:
-    """Return sheets in all units, of chips whose critical batch is a little above or below."""
+    """Return sheets in all units, of chips with a critical batch 4% above or below `tokens`."""
     memory = 9e11
     return [
         {
@@ -152,7 +152,7 @@ def bits_for_bytes(
 
 
 def for_each(way: Callable[..., float]) -> Callable[[list[dict[str, Any]]], dict[str, float]]:
-    """The way `way` of taking one sheet, taken for a list of sheets."""
+    """Return a function that applies `way` to each of a list of sheets."""
     return lambda sheets: {
         sheet["name"]: way(**{key: value for key, value in sheet.items() if key != "name"})
         for sheet in sheets
@@ -162,7 +162,7 @@ def for_each(way: Callable[..., float]) -> Callable[[list[dict[str, Any]]], dict
 def names(
     tokens: Callable[[float, float], float], way: Callable[..., float] = batch
 ) -> Callable[..., list[str]]:
-    """The chips that `tokens(sequences, length)` tokens would be enough for."""
+    """Return a function that names the chips for which `tokens(sequences, length)` is enough."""
     return lambda sheets, sequences, length: [
         name for name, needed in for_each(way)(sheets).items() if tokens(sequences, length) > needed
     ]
@@ -173,12 +173,12 @@ def product(sequences: float, length: float) -> float:
 
 
 def ratios(sheets: list[dict[str, Any]], sequences: int, length: int) -> list[float]:
-    """The batch divided by the critical one, of each chip."""
+    """Return the batch divided by each chip's critical batch."""
     return [sequences * length / needed for needed in for_each(batch)(sheets).values()]
 
 
 def on_sheets(entry: str, value: Any) -> Callable[..., bool]:
-    """Whether one of the sheets has this value of the entry."""
+    """Return a predicate: whether any sheet has this value in this field."""
     return lambda sheets, **rest: any(sheet[entry] == value for sheet in sheets)
 
 
@@ -308,7 +308,7 @@ EXERCISE = Exercise(
                 "bandwidth, bandwidth_unit": BANDWIDTHS,
             },
             branches=combinations(peak_unit=tuple(PEAK_UNITS), sparse=(True, False)),
-            # A peak of 989.5 that is rounded to 1000 moves the batch by a little over 1%.
+            # Rounding a peak of 989.5 to 1000 changes the batch by a little over 1%.
             tolerance=0.02,
             misconceptions=(
                 wrong("sparse-for-dense", sparse_for_dense),
@@ -371,7 +371,7 @@ EXERCISE = Exercise(
                 "some chips": lambda **case: min(ratios(**case)) < 1 < max(ratios(**case)),
                 "all chips": lambda **case: min(ratios(**case)) > 1,
             },
-            # A batch that was rounded, which is right in part 4, must be right here too.
+            # A rounded batch, which is right in part 4, must be right here too.
             allowed=lambda **case: all(abs(ratio - 1) > 0.03 for ratio in ratios(**case)),
             kind="names",
             misconceptions=(

@@ -8,14 +8,14 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
 
-# One value of each argument occurs twice: an answer cannot lean on that argument alone.
+# Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 64, "D": 8192, "F": 8192},
 )
-# The ends of the ranges: a single element too much shows, and no side can stand for another.
+# The smallest sizes: a single extra element shows, and so do swapped sides.
 SMALLEST = {"B": 2, "D": 512, "F": 512}
 
 CHIPS = (
@@ -24,10 +24,10 @@ CHIPS = (
     {"peak": 6.24e14, "bandwidth": 2e12},
     {"peak": PEAK, "bandwidth": 2e12},
 )
-# On the third chip the second size is bound by compute, the others by traffic.
+# The second size, on the third chip, is compute-bound; the others are memory-bound.
 BOTH = (
     *(SIZES[size] | CHIPS[chip] for size, chip in enumerate((0, 2, 1, 3))),
-    SMALLEST | {"peak": 4e10, "bandwidth": 8e9},  # slow, so that its times have digits enough
+    SMALLEST | {"peak": 4e10, "bandwidth": 8e9},  # slow, so that its times have enough digits
 )
 
 SIZE_RANGES: dict[str, Range] = {
@@ -35,12 +35,12 @@ SIZE_RANGES: dict[str, Range] = {
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
-# Where the answer is for a batch that is small beside D and F.
+# For questions that assume a batch much smaller than D and F.
 SMALL_BATCH: dict[str, Range] = {"B": Whole(2, 256)}
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
 
-# Where a whole number of 32 bits is too small.
+# Cases that overflow 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
 }
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
                 "moves, loaded and written together. You have functions for both from the parts "
                 "before. The unit, OP/byte, says which of the lines is divided by which."
             ),
-            # The small batch has an intensity that three digits after the point are too few for.
+            # The intensity of the small batch needs more than three decimals.
             cases=(*SIZES, {"B": 2, "D": 2048, "F": 4096}),
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
                 "intensity reaches that number. Put in what you found for small batches, and solve "
                 "for the batch."
             ),
-            # The last one needs more batches than a short search tries.
+            # The last critical batch is beyond the reach of a short search.
             cases=(*CHIPS, {"peak": 3.9e15, "bandwidth": 3.2e11}),
             ranges=CHIP_RANGES,
             tolerance=0.01,

@@ -9,14 +9,14 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
 
-# One value of each argument occurs twice: an answer cannot lean on that argument alone.
+# Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 64, "D": 8192, "F": 8192},
 )
-# The ends of the ranges: a single element too much shows.
+# The smallest sizes: a single extra element shows.
 SMALLEST = {"B": 32, "D": 512, "F": 512}
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
@@ -34,10 +34,10 @@ SIZE_RANGES: dict[str, Range] = {
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
-# For questions with a ceiling: sizes above it as well as below.
+# For questions about both bounds: the wider bandwidths put the ridge point on either side of B.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
-# Where a whole number of 32 bits is too small.
+# Cases that overflow 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
 }
@@ -78,18 +78,18 @@ def upper(B: float, D: float, F: float, peak: float, bandwidth: float, **widths:
 
 
 def slower_by(B: float, D: float, F: float, peak: float, bandwidth: float) -> tuple[bool, bool]:
-    """Whether the arithmetic takes longer than the traffic with bf16 weights, and with int8."""
+    """Return whether arithmetic takes longer than traffic, with bf16 and with int8 weights."""
     arithmetic = 2 * B * D * F / peak
     bf16, int8 = (arithmetic > moved(B, D, F, w=w) / bandwidth for w in (2, 1))
     return bf16, int8
 
 
-LATEST = 30_000  # tokens; later than that, a ridge point with two digits is too coarse
+MAX_BATCH = 30_000  # tokens; beyond that, a ridge point with two digits is too coarse
 
 
 def clear(**case: float) -> bool:
-    """Whether the sizes are clearly on one side of those for which no batch is enough."""
-    return abs(critical(**case, infinite=False)) < LATEST
+    """Return whether the sizes are far from those where a batch only just stops being enough."""
+    return abs(critical(**case, infinite=False)) < MAX_BATCH
 
 
 ENOUGH: dict[str, Callable[..., bool]] = {
@@ -161,11 +161,11 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 2048, **CHIPS[2]},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 512, **GIVEN},  # no batch is enough
-                {"D": 128, "F": 128, **CHIPS[3]},  # far from it, where no limit is near
-                {"D": 480, "F": 500, **GIVEN},  # many thousands are
+                {"D": 128, "F": 128, **CHIPS[3]},  # no batch is enough, by far
+                {"D": 480, "F": 500, **GIVEN},  # many thousands are enough
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
-            # From 128 on, so that among the hidden sizes some are too small for any batch.
+            # From 128, so that for some hidden sizes no batch is enough.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),
@@ -195,13 +195,13 @@ EXERCISE = Exercise(
             ),
             cases=(
                 {"B": 8, "D": 4096, "F": 16384, **GIVEN},
-                {"B": 170, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, then by compute
+                {"B": 170, "D": 8192, "F": 8192, **GIVEN},  # memory-bound in bf16 only
                 {"B": 2000, "D": 4096, "F": 8192, **GIVEN},
                 {"B": 170, "D": 1024, "F": 512, **CHIPS[1]},
                 {"B": 170, "D": 4096, "F": 4096, **CHIPS[2]},
-                {"B": 90, "D": 8192, "F": 8192, **GIVEN},  # bound by traffic, but not by far
+                {"B": 90, "D": 8192, "F": 8192, **GIVEN},  # narrowly memory-bound
                 {"B": 64, "D": 512, "F": 16384, "peak": 3.2e14, "bandwidth": 4e12},
-                {"B": 200, "D": 8192, "F": 2048, **GIVEN},  # between the two, with unequal sides
+                {"B": 200, "D": 8192, "F": 2048, **GIVEN},  # in between, with unequal sides
                 {"B": 200, "D": 2048, "F": 8192, **GIVEN},
                 {"B": 2048, "D": 8192, "F": 8192, "peak": 2e14, "bandwidth": 4e12},
             ),

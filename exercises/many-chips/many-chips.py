@@ -12,13 +12,13 @@ PEAK, BANDWIDTH, LINK = 4.1e14, 1.7e12, 7e10  # as the exercise states them
 GIVEN = {"peak": PEAK, "link": LINK}
 OTHER = {"peak": 9e14, "link": 4.6e11}
 
-# One value of each argument occurs twice: an answer cannot lean on that argument alone.
+# Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
     {"B": 700, "D": 12288, "F": 3072, "N": 4, **GIVEN},
     {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER},
     {"B": 3000, "D": 12288, "F": 9216, "N": 2, "peak": PEAK, "link": 4.6e11},
     {"B": 700, "D": 5120, "F": 12288, "N": 16, "peak": 9e14, "link": LINK},
-    {"B": 9, "D": 640, "F": 512, "N": 2, **GIVEN},  # so small that one more or less tells
+    {"B": 9, "D": 640, "F": 512, "N": 2, **GIVEN},  # shows off-by-one errors
 )
 SIZE_RANGES: dict[str, Range] = {
     "B": Whole(8, 4096),
@@ -48,7 +48,7 @@ def one_lap(size: float, N: float) -> float:
 
 
 def not_whole(size: float, N: float) -> bool:
-    """Return whether rounding the bytes, or those of a piece, goes beyond the tolerance."""
+    """Return whether rounding the bytes, or those of a piece, would exceed the tolerance."""
     return 0.1 < sent(size, N) % 1 < 0.9 and sent(size, N) < 4000
 
 
@@ -63,12 +63,12 @@ def times(
     ring: Callable[[float, float], float] = sent,
     sums: float = 2,
 ) -> tuple[float, float]:
-    """Arithmetic and network in seconds, with `sums` bytes for each partial sum."""
+    """Return arithmetic and network time in seconds, with `sums` bytes per partial sum."""
     return flops * B * D * F / (N * peak), ring(sums * B * F, N) / link
 
 
 def network_times(factor: Callable[[float], float]) -> Callable[..., tuple[float, float]]:
-    """Return the two times as a function, with the network's multiplied by a factor of N."""
+    """Return `times` as a function with the network time multiplied by `factor(N)`."""
 
     def found(**case: float) -> tuple[float, float]:
         arithmetic, network = times(**case)
@@ -83,11 +83,11 @@ def binds(**case: float) -> str:
 
 
 def depth(N: float, peak: float, link: float) -> float:
-    """The width at which arithmetic and network are equal, not rounded."""
+    """Return the width at which arithmetic and network take equally long, unrounded."""
     return 2 * (N - 1) * peak / link
 
 
-# One quotient, written in several ways: floats round differently in each.
+# Equivalent formulas, which floats round differently.
 WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
     lambda N, peak, link: 2 * (N - 1) * peak / link,
     lambda N, peak, link: 2 * (N - 1) / link * peak,
@@ -106,7 +106,7 @@ def exact_quotient(case: Case, rng: random.Random) -> Case:
     """Return a case in which arithmetic and network take equally long at a whole width.
 
     The ratio of peak and link is a power of two, and so is the number of chips, so that floats
-    compute both times without rounding; the quotient is whole in all writings.
+    compute both times without rounding; the quotient is an integer in every formula.
     """
     N = rng.choice((2, 4, 8))
     while True:
@@ -134,7 +134,7 @@ def roofs(
     width: float = 2,
     written: Callable[[float], float] = lambda N: 1,
 ) -> tuple[float, float, float]:
-    """Arithmetic, HBM and network on N chips, in seconds.
+    """Return arithmetic, HBM and network time on N chips, in seconds.
 
     width: bytes of an element in HBM. written: the share of the output that each chip writes.
     """
@@ -144,7 +144,7 @@ def roofs(
 
 
 def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: float) -> float:
-    """The speed-up, with one of the three roofs left out."""
+    """Return the speedup over one chip, leaving out one of the three roofs if named."""
     found = []
     for N in (1, case["N"]):
         named = zip(("compute", "HBM", "network"), roofs(**case | {"N": N}), strict=True)
@@ -153,7 +153,7 @@ def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: 
 
 
 def gain_by(**counted: object) -> Callable[..., float]:
-    """Return the speed-up as a function, with the roofs counted in another way."""
+    """Return the speedup as a function, passing these arguments to `roofs`."""
 
     def found(**case: float) -> float:
         *alone, _ = roofs(**case | {"N": 1}, **counted)
@@ -168,7 +168,7 @@ def longest(**case: float) -> str:
 
 
 def alone(**case: float) -> str:
-    """Return the roof that takes longest on one chip."""
+    """Return the roof that binds on one chip."""
     return longest(**case | {"N": 1})
 
 
@@ -180,18 +180,18 @@ def waiting(
     delays: float | None = None,
     laps: float = 2,
 ) -> tuple[float, float]:
-    """Delays and bytes in seconds; `delays` of them, and not one a step."""
+    """Return delay and transfer time in seconds, with `delays` delays (default: one per step)."""
     steps = laps * (N - 1)
     return (steps if delays is None else delays) * delay, sent(size, N, laps) / link
 
 
 def between_numbers(value: float) -> bool:
-    """Return whether rounding the value goes beyond the tolerance."""
+    """Return whether rounding the value to an integer would exceed the tolerance."""
     return abs(value - round(value)) > 1.2e-5 * value
 
 
 def small_and_uneven(case: Case, rng: random.Random) -> Case:
-    """Return a case with a small product that is no whole number."""
+    """Return a case in which link times delay is small and not an integer."""
     while True:
         link = float(f"{rng.uniform(2e10, 3e10):.5e}")
         delay = float(f"{rng.uniform(5e-7, 6e-7):.5e}")
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
                 {"size": 73_400_320, "N": 2},
                 {"size": 5_000_000_000, "N": 4},
                 {"size": 900_000, "N": 1},
-                {"size": 1001, "N": 12},  # neither a piece nor all of them is a whole number
+                {"size": 1001, "N": 12},  # neither a piece nor the total is an integer
             ),
             ranges={"size": Whole(1000, 10**10), "N": Whole(1, 64)},
             branches={
@@ -311,7 +311,7 @@ EXERCISE = Exercise(
                 {"N": 8, "peak": 1.8432e15, "link": 9e11},
             ),
             ranges={"N": Choice(2, 3, 4, 6, 8), **CHIP_RANGES},
-            # A difference of one tells, and the next whole number is not hit upon by chance.
+            # Small enough to show off-by-one errors, and far from integers unless equal to one.
             allowed=lambda **case: (
                 300 < depth(**case) < 40_000
                 and (is_whole(**case) or 0.05 < depth(**case) % 1 < 0.95)
@@ -348,18 +348,18 @@ EXERCISE = Exercise(
             cases=(
                 {"B": 700, "D": 12288, "F": 3072, "N": 4, **GIVEN, "bandwidth": BANDWIDTH},
                 {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER, "bandwidth": BANDWIDTH},
-                # Two roofs are nearly equal: neither hides how wide the other's elements are.
+                # Two roofs are nearly equal: a wrong element width in either changes the answer.
                 {"B": 3000, "D": 30720, "F": 9216, "N": 2, "peak": 9e14, "link": LINK}
                 | {"bandwidth": 3e12},
                 {"B": 150, "D": 12288, "F": 9216, "N": 4, "peak": 9e14, "link": 5e10}
                 | {"bandwidth": 8e11},
                 {"B": 200, "D": 5120, "F": 9216, "N": 8, **GIVEN, "bandwidth": BANDWIDTH},
                 {"B": 700, "D": 1024, "F": 12288, "N": 16, **GIVEN, "bandwidth": 3e12},
-                # So small that one more or less tells.
+                # Small enough to show off-by-one errors.
                 {"B": 24, "D": 512, "F": 512, "N": 2, "peak": 1e14, "link": 2e10}
                 | {"bandwidth": 6e12},
                 {"B": 9, "D": 512, "F": 512, "N": 16, **OTHER, "bandwidth": 5e11},
-                # So large that rounding to milliseconds leaves something.
+                # Long enough that times rounded to milliseconds are not zero.
                 {"B": 4096, "D": 12288, "F": 30720, "N": 16, "peak": 4.1e14, "link": 2e10}
                 | {"bandwidth": 3e12},
             ),
@@ -371,7 +371,7 @@ EXERCISE = Exercise(
                 ),
                 "bound by HBM": lambda **case: longest(**case) == "HBM",
                 "bound by compute": lambda **case: longest(**case) == "compute",
-                # The bytes of HBM count on one side of the fraction alone.
+                # Here HBM bytes affect only the numerator of the speedup.
                 "HBM on one chip, the network on many": lambda **case: (
                     (alone(**case), longest(**case)) == ("HBM", "network")
                 ),
@@ -405,7 +405,7 @@ EXERCISE = Exercise(
                 {"size": 1_500_000, "N": 4, "link": 4.6e11, "delay": 1.5e-6},
                 {"size": 30_000, "N": 2, "link": 4.6e11, "delay": 3e-6},
                 {"size": 1_500_000, "N": 64, "link": LINK, "delay": 2e-5},
-                {"size": 100_000, "N": 64, "link": 2e10, "delay": 5e-7},  # half a byte in a piece
+                {"size": 100_000, "N": 64, "link": 2e10, "delay": 5e-7},  # a piece has half a byte
             ),
             ranges={"size": Real(1e5, 1e9), **RING},
             branches={

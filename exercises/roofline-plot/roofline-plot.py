@@ -35,7 +35,7 @@ SIZE_RANGES: dict[str, Range] = {
 # Critical batches stay above a hundred, so that rounding one is within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
-# For questions with a ceiling: sizes above it as well as below.
+# For questions about the ceiling: the wider bandwidths put sizes below it and at it.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 
@@ -59,12 +59,12 @@ def critical(
     return ridge * w / room if room > 0 or not infinite else math.inf
 
 
-LATEST = 30_000  # tokens; later than that, a ridge point with two digits is too coarse
+MAX_BATCH = 30_000  # tokens; beyond that, a ridge point with two digits is too coarse
 
 
 def clear(**case: float) -> bool:
-    """Whether the sizes are clearly on one side of those that never reach the ceiling."""
-    return abs(critical(**case, infinite=False)) < LATEST
+    """Return whether the sizes are far from those that only just reach the ceiling."""
+    return abs(critical(**case, infinite=False)) < MAX_BATCH
 
 
 def attainable(
@@ -118,17 +118,17 @@ def both(small: float, large: float, peak: float, bandwidth: float) -> tuple[flo
 
 
 def ends(sizes: list[int], batches: list[int], peak: float, bandwidth: float) -> tuple[float, ...]:
-    """Where each curve reaches its ceiling, as a part of the largest batch."""
+    """Return where each curve reaches its ceiling, as a fraction of the largest batch."""
     return tuple(critical(size, size, peak, bandwidth) / max(batches) for size in sizes)
 
 
 def apart(sizes: list[int]) -> bool:
-    """Whether each is at least four times the next smaller one."""
+    """Return whether each size is at least four times the next smaller one."""
     return all(4 * small <= large for small, large in itertools.pairwise(sorted(sizes)))
 
 
 def curves(height: Callable[..., float], **counts: Any) -> Callable[..., dict[int, list[float]]]:
-    """The figure whose curves have this height: size → values at the batches, in FLOP/s."""
+    """Return a function that computes a figure's curves: size → FLOP/s at each batch."""
     return lambda sizes, batches, peak, bandwidth: {
         size: [height(B, size, size, peak, bandwidth, **counts) for B in batches] for size in sizes
     }
@@ -155,7 +155,7 @@ EXERCISE = Exercise(
                 {"B": 64, "D": 1024, "F": 4096, **CHIPS[1]},
                 {"B": 32, "D": 512, "F": 512, "peak": 9e14, "bandwidth": 5e11},
                 {"B": 2048, "D": 512, "F": 512, "peak": 9e14, "bandwidth": 5e11},
-                {"B": 1500, "D": 4096, "F": 3072, **GIVEN},  # where twice the peak would bind too
+                {"B": 1500, "D": 4096, "F": 3072, **GIVEN},  # compute-bound even at twice the peak
             ),
             ranges=SIZE_RANGES | CHIP_RANGES | BOTH_BOUNDS,
             branches={
@@ -193,13 +193,13 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 1024, **GIVEN},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 256, **GIVEN},  # never
-                {"D": 128, "F": 128, **CHIPS[3]},  # nor here, where no limit is near
-                {"D": 128, "F": 8192, **GIVEN},  # nor here
-                {"D": 480, "F": 480, **GIVEN},  # nor here, if only just
-                {"D": 480, "F": 500, **GIVEN},  # with many thousands of tokens
+                {"D": 128, "F": 128, **CHIPS[3]},  # never, by far
+                {"D": 128, "F": 8192, **GIVEN},  # never
+                {"D": 480, "F": 480, **GIVEN},  # never, narrowly
+                {"D": 480, "F": 500, **GIVEN},  # at many thousands of tokens
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
-            # From 128 on, so that among the hidden sizes some never reach the ceiling.
+            # From 128, so that some hidden sizes never reach the ceiling.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),
@@ -234,12 +234,12 @@ EXERCISE = Exercise(
                 {"small": 1024, "large": 4096, **GIVEN},
                 {"small": 768, "large": 8192, **CHIPS[2]},
                 {"small": 1024, "large": 8192, **GIVEN},
-                # Late for the small one, where a ridge point that was rounded up or down shows.
+                # The small matrix gets there late, so that a rounded ridge point shows.
                 {"small": 640, "large": 4096, "peak": 1.9992e14, "bandwidth": 8e11},
                 {"small": 640, "large": 4096, "peak": 1.9928e14, "bandwidth": 8e11},
                 {"small": 640, "large": 8192, "peak": 1.99056e14, "bandwidth": 8e11},
             ),
-            # Ridge points below 256, so that the small matrix gets there too.
+            # Ridge points below 256, so that the small matrix reaches the ceiling too.
             ranges={
                 "small": Whole(640, 2048, multiple_of=128),
                 "large": Whole(3072, 16384, multiple_of=128),
@@ -284,8 +284,8 @@ EXERCISE = Exercise(
                 "a curve at its ceiling": lambda **case: min(ends(**case)) < 0.8,
                 "a curve below its ceiling": lambda **case: max(ends(**case)) > 1,
             },
-            # In the first third the curves lie apart, as in the published cases: a text that is
-            # set beside a curve there tells it from the others.
+            # Curves are far apart in the first third, as in the published cases, so that a label
+            # beside one there clearly belongs to it.
             allowed=lambda **case: sorted(ends(**case))[1] > 1 / 3 and apart(case["sizes"]),
             kind="figure",
             tolerance=0.01,

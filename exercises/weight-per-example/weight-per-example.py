@@ -9,14 +9,14 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
 
-# One value of each argument occurs twice: an answer cannot lean on that argument alone.
+# Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 16, "D": 8192, "F": 8192},
 )
-# The ends of the ranges, where a single element too much shows, and more rows than columns.
+# The smallest sizes, where a single extra element shows, and more rows than columns.
 SMALLEST = {"B": 3, "D": 256, "F": 256}
 TALL = {"B": 1000, "D": 256, "F": 384}
 SIZE_RANGES: dict[str, Range] = {
@@ -30,7 +30,7 @@ CATALOG = {
     chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
     for chip in rl.chips()
 }
-# Invented: small peaks beside a wide memory, close to every limit on both of its sides.
+# Invented chips: low peaks and fast memory, with ridge points just above and below each limit.
 INVENTED = {
     "Acorn": (3.8e11, 4e11),
     "Birch": (6.3e11, 6e11),
@@ -40,7 +40,7 @@ INVENTED = {
     "Fir": (2.1e12, 5e11),
     "Hazel": (4e13, 4e11),
 }
-# Exactly at each of the limits, and so close below that no sizes that somebody plugs in will do.
+# Ridge points exactly at each limit, and so close below it that trying out sizes won't show it.
 BORDERLINE = {
     f"{name} {bytes_per_element}": (factor * 2 / bytes_per_element * bandwidth, bandwidth)
     for name, factor, bandwidth in (("Rowan", 1, 4e11), ("Sorrel", 0.9999, 6e11))
@@ -48,7 +48,7 @@ BORDERLINE = {
 }
 FEW = {"Willow": (2.6e11, 5e11), "Acorn": (3.84e11, 8e11)}
 
-# Where a whole number of 32 bits is too small.
+# Cases that overflow 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
 }
@@ -71,17 +71,17 @@ def above(chips: dict[str, tuple[float, float]], limit: float) -> list[str]:
 
 
 def share(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> float:
-    """The part of the chips that are to be named."""
+    """Return the fraction of the chips that the answer names."""
     return len(below(chips, 2 / bytes_per_element)) / len(chips)
 
 
 def ratios(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> list[float]:
-    """The ridge points of the chips, divided by the limit of the intensity."""
+    """Return each chip's ridge point divided by the limit of the intensity."""
     return [peak / bandwidth * bytes_per_element / 2 for peak, bandwidth in chips.values()]
 
 
 def one_at(ratio: float) -> Callable[[Mapping[str, Any], random.Random], dict[str, Any]]:
-    """Give one of the chips a ridge point that is this part of the limit."""
+    """Return a function that moves one chip's ridge point to `ratio` times the limit."""
 
     def moved_onto(case: Mapping[str, Any], rng: random.Random) -> dict[str, Any]:
         name = rng.choice(sorted(case["chips"]))
@@ -148,7 +148,7 @@ EXERCISE = Exercise(
                 "the unit, OP/byte. To see whether it is plausible, double B and look what happens "
                 "to both."
             ),
-            # With small sides the exact value and its limit differ in two digits after the point.
+            # With small sides the exact value and its limit differ in the second decimal.
             cases=(*SIZES, {"B": 3, "D": 256, "F": 384}),
             ranges=SIZE_RANGES,
             branches=LARGE,

@@ -1,4 +1,4 @@
-"""Attempts at single parts: what the learner's check says of them, and whether they get points."""
+"""Attempts at single parts: the learner's check explains them, and grading gives their points."""
 
 from contextlib import nullcontext
 from functools import cache, partial
@@ -24,7 +24,7 @@ ALL = [
     for name in NAMES
     for one in attempts(name)
 ]
-SLOW = {"too-late"}  # asked in one class alone
+SLOW = {"too-late"}  # graded in one class only
 
 
 def part_of(attempt: Attempt) -> Part:
@@ -33,12 +33,12 @@ def part_of(attempt: Attempt) -> Part:
 
 @cache
 def released_part(name: str, key: str) -> str:
-    """The cell of the released notebook with this part's cases."""
+    """Return the source of the released cell that holds the part's published cases."""
     return pack({key: released(name, solutions.part_of(name, key))})
 
 
 def function(attempt: Attempt) -> Any:
-    """The function of the part, in a notebook whose other functions are the reference's."""
+    """Return the attempt's function, defined among the reference solution's other functions."""
     names: dict[str, Any] = {}
     for source in (*solutions.solved(attempt.exercise), attempt.source):
         exec(source, names)
@@ -46,7 +46,7 @@ def function(attempt: Attempt) -> Any:
 
 
 def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
-    """What grading makes of it in one class."""
+    """Return the grader's verdict on the attempt in the class with this seed."""
     part, found = part_of(attempt), solutions.asked(attempt.exercise, attempt.part, seed)
     *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
     return judge(
@@ -62,7 +62,7 @@ def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("attempt", ALL)
-def test_the_check_says_of_an_attempt_what_is_so(
+def test_the_check_gives_the_right_message(
     attempt: Attempt, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases(released_part(attempt.exercise, attempt.part))
@@ -94,7 +94,7 @@ def test_an_attempt_gets_the_same_verdict_in_every_class(attempt: Attempt, class
             assert found.cause == named
 
 
-def test_the_attempts_are_many_and_of_every_kind() -> None:
+def test_there_are_enough_attempts_of_every_kind() -> None:
     verdicts = [one.verdict for name in NAMES for one in attempts(name)]
     assert len(verdicts) >= 55
     assert verdicts.count("right") >= 15

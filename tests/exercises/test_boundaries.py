@@ -1,4 +1,4 @@
-"""Cases that lie on a boundary: an honest answer is right however it is written."""
+"""Cases on a boundary: every equivalent formula gives an accepted answer."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ BOUNDED = [
 
 
 def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
-    """Return the published cases and those of some classes, with what is expected."""
+    """Return pairs of case and expected answer: published ones and those of `CLASSES` classes."""
     cases = in_check(name, key)
     for seed in range(CLASSES):
         cases += in_class(name, key, seed)
@@ -32,7 +32,7 @@ def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
 
 
 def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float:
-    """Return by how much the network takes longer at a width, as learners write both times."""
+    """Return network time less arithmetic time at width D, in one of the forms learners write."""
     B, F = 24, 3072
     ways: dict[str, Callable[[], float]] = {
         "whole": lambda: 2 * (N - 1) / N * 2 * B * F / link - 2 * B * D * F / (N * peak),
@@ -65,7 +65,7 @@ DEPTHS: dict[str, Callable[[int, float, float], float]] = {
 
 
 @pytest.mark.parametrize("written", DEPTHS)
-def test_a_quotient_is_rounded_up_to_the_same_width(written: str) -> None:
+def test_every_form_of_the_quotient_rounds_up_to_the_same_width(written: str) -> None:
     ties = 0
     for case, expected in asked("many-chips", "first-depth"):
         assert math.ceil(DEPTHS[written](**case)) == expected, case
@@ -94,7 +94,7 @@ FITS: dict[str, Callable[[float, float, float, float], float]] = {
 
 
 @pytest.mark.parametrize("written", FITS)
-def test_as_many_sequences_fit_however_that_is_written(written: str) -> None:
+def test_every_form_of_the_count_gives_the_same_sequences(written: str) -> None:
     exact = 0
     for case, expected in asked("attention", "sequences-that-fit"):
         free = case["capacity"] - case["weights"]
@@ -116,7 +116,7 @@ ROOMS: dict[str, Callable[..., float]] = {
 
 
 @pytest.mark.parametrize("written", ROOMS)
-def test_no_length_is_enough_at_the_edge_either(written: str) -> None:
+def test_the_length_is_infinite_exactly_at_the_edge_too(written: str) -> None:
     edges = 0
     for case, expected in asked("attention", "compute-bound-from"):
         if not case["fused"]:
@@ -128,7 +128,7 @@ def test_no_length_is_enough_at_the_edge_either(written: str) -> None:
 
 
 @pytest.mark.parametrize("cut", [math.floor, math.ceil, round])
-def test_a_length_may_be_rounded_as_the_text_says(cut: Callable[[float], int]) -> None:
+def test_rounded_lengths_are_within_the_tolerance(cut: Callable[[float], int]) -> None:
     part = part_of("attention", "compute-bound-from")
     for case, expected in asked("attention", "compute-bound-from"):
         if expected < math.inf:
@@ -136,7 +136,7 @@ def test_a_length_may_be_rounded_as_the_text_says(cut: Callable[[float], int]) -
 
 
 @pytest.mark.parametrize(("name", "part"), BOUNDED)
-def test_a_case_on_a_boundary_is_within_the_ranges(name: str, part: Part) -> None:
+def test_boundary_cases_are_within_the_ranges(name: str, part: Part) -> None:
     drawn = itertools.islice(part.draws(random.Random(name)), 600)
     for case in [*drawn]:
         assert part.allowed(**case)

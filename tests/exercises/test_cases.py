@@ -1,4 +1,4 @@
-"""Cases: what the published ones have, and what each class is asked."""
+"""Published and hidden cases: they cover every branch, unit and misconception."""
 
 import itertools
 import math
@@ -25,14 +25,14 @@ classes = pytest.mark.parametrize(
 
 
 def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
-    """Return some draws of a part."""
+    """Return the first `DRAWS` cases that a part draws from this seed."""
     return [dict(case) for case in itertools.islice(part.draws(random.Random(seed)), DRAWS)]
 
 
 @each_part
-def test_published_cases_have_all_branches(name: str, part: Part) -> None:
+def test_published_cases_cover_all_branches(name: str, part: Part) -> None:
     if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
-        return  # has each unit and both kinds of link, but not each unit with both
+        return  # its cases don't combine every unit with both kinds of link
     shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
     assert shown == part.branches.keys()
 
@@ -50,7 +50,7 @@ def test_drawn_cases_have_the_arguments_of_published_ones(name: str, part: Part)
     assert not any(case in part.cases for case in drawn(part, 7))
 
 
-# Relative tolerances: rounding a batch or a ratio is right, rounding a count is not.
+# Parts with a tolerance of 1%: rounding a batch or a ratio is right, rounding a count is not.
 ROUNDED = {
     "critical-batch",
     "critical-batch-limit",
@@ -59,7 +59,7 @@ ROUNDED = {
     "figure",
     "compute-bound-from",
 }
-SHEET = {"critical-batch": 0.02, "critical-batches": 0.02}  # 298 counts as well as 295
+SHEET = {"critical-batch": 0.02, "critical-batches": 0.02}  # wide enough to accept 298 for 295
 
 
 @each_part
@@ -71,7 +71,7 @@ def test_a_part_has_the_tolerance_that_its_text_promises(name: str, part: Part) 
 
 
 @each_part
-def test_a_value_counts_up_to_the_tolerance_and_no_further(name: str, part: Part) -> None:
+def test_values_are_accepted_only_within_the_tolerance(name: str, part: Part) -> None:
     cases = in_check(name, part.key)
 
     def passed(factor: float) -> bool:
@@ -85,7 +85,7 @@ def test_a_value_counts_up_to_the_tolerance_and_no_further(name: str, part: Part
 
 
 def scaled(value: Any, factor: float) -> Any:
-    """Return a value with all numbers in it multiplied."""
+    """Return a value with every number in it multiplied by `factor`."""
     if isinstance(value, dict):
         return {key: scaled(entry, factor) for key, entry in value.items()}
     if isinstance(value, list):
@@ -95,9 +95,9 @@ def scaled(value: Any, factor: float) -> Any:
 
 @classes
 @each_part
-def test_each_class_has_all_strata(name: str, part: Part, seeds: range) -> None:
+def test_each_class_covers_all_strata(name: str, part: Part, seeds: range) -> None:
     for seed in seeds:
-        if part.kind == "figure":  # drawing the values takes long
+        if part.kind == "figure":  # computing the expected values is slow
             cases = stratified(name, part, part.draws(random.Random(seed)))
         else:
             cases = list(in_class(name, part.key, seed).inputs)
@@ -109,7 +109,7 @@ def test_each_class_has_all_strata(name: str, part: Part, seeds: range) -> None:
 @each_part
 def test_each_class_exposes_all_misconceptions(name: str, part: Part, seeds: range) -> None:
     if part.kind == "figure":
-        return  # has two cases; tests/kit/test_figures.py draws them
+        return  # tested in tests/kit/test_figures.py, with two cases
     for seed in seeds:
         found = in_class(name, part.key, seed)
         for known in found.misconceptions:
@@ -123,12 +123,12 @@ Cases = list[dict[str, Any]]
 
 
 def options(cases: Cases, *names: str) -> set[tuple[Any, ...]]:
-    """Return the combinations of arguments that occur."""
+    """Return the combinations of these arguments that occur in the cases."""
     return {tuple(case[name] for name in names) for case in cases}
 
 
 def infinite_small_and_large(batches: list[float]) -> bool:
-    """Return whether there are batches in each range, also beyond what a search would reach."""
+    """Return whether some batches are infinite, some small, and some beyond a search's reach."""
     return (
         math.inf in batches
         and any(batch < 1_000 for batch in batches)
@@ -137,13 +137,13 @@ def infinite_small_and_large(batches: list[float]) -> bool:
 
 
 def none_and_all(cases: Cases, values: list[Any], argument: str) -> bool:
-    """Return whether one answer is empty and another names all that is given."""
+    """Return whether one answer is empty and another names every entry of the argument."""
     shares = {len(value) / len(case[argument]) for case, value in zip(cases, values, strict=True)}
     return {0, 1} < shares
 
 
 def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> set[bool]:
-    """Return whether compute decides the lower bound, for each case."""
+    """Return the set of answers, over all cases, to whether compute decides the lower bound."""
     return {
         math.isclose(flops(**case) / case["peak"], value[0])
         for case, value in zip(cases, values, strict=True)
@@ -151,7 +151,7 @@ def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> se
 
 
 BANDWIDTH_UNITS = ("B/s", "GB/s", "TB/s", "Gbit/s")
-# What a question names, as the cases of each class must show it.
+# (exercise, part) → predicate: whether cases and expected values cover all the question names.
 NAMED: dict[tuple[str, str], Callable[[Cases, list[Any]], bool]] = {
     ("int8-matmul", "bounds"): lambda cases, values: (
         bound_by(cases, values, lambda B, D, F, **chip: 2 * B * D * F) == {True, False}
@@ -199,16 +199,14 @@ NAMED: dict[tuple[str, str], Callable[[Cases, list[Any]], bool]] = {
 
 @classes
 @pytest.mark.parametrize(("name", "key"), NAMED)
-def test_each_class_is_asked_for_all_that_a_question_names(
-    name: str, key: str, seeds: range
-) -> None:
+def test_each_class_covers_all_that_the_question_names(name: str, key: str, seeds: range) -> None:
     for seed in seeds:
         found = in_class(name, key, seed)
         assert NAMED[name, key](list(found.inputs), list(found.expected)), seed
 
 
 @classes
-def test_each_class_draws_figures_with_sizes_out_of_order(seeds: range) -> None:
+def test_each_class_draws_figures_with_unsorted_sizes(seeds: range) -> None:
     part = part_of("roofline-plot", "figure")
     for seed in seeds:
         cases = stratified("roofline-plot", part, part.draws(random.Random(seed)))

@@ -1,4 +1,4 @@
-"""The exercises' notebooks and pages: their form, their points, and what they must not show."""
+"""Exercise notebooks and pages: format, points, and no answers in the released text."""
 
 import re
 from collections import Counter
@@ -14,8 +14,8 @@ from grading.release import exercises
 
 POINTS = 20  # of each exercise
 SOLUTION = re.compile(r"### BEGIN SOLUTION(.*?)### END SOLUTION", re.DOTALL)
-MIN_TELLING = 12  # characters: shorter lines of a solution give nothing away
-# The answers that the sources work out, and what they become with the exact formula.
+MIN_TELLING = 12  # characters; shorter solution lines reveal nothing
+# The answers in the published sources, and their values from the exact formula.
 ANSWERS = (
     r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298"
     r"|8,?75[56]|26,?26[67]|61,?28[89])\b"
@@ -24,17 +24,17 @@ each_exercise = pytest.mark.parametrize("name", NAMES)
 
 
 def marks(cell: NotebookNode) -> dict[str, Any]:
-    """Return what nbgrader knows about a cell."""
+    """Return a cell's nbgrader metadata."""
     return cell.metadata.get("nbgrader", {})
 
 
 def shown(cell: NotebookNode) -> str:
-    """Return a cell as it is released, without the solution."""
+    """Return a cell's source without the solution, as it is released."""
     return SOLUTION.sub("", cell.source)
 
 
 def sections(name: str) -> Iterator[tuple[list[NotebookNode], NotebookNode]]:
-    """Yield each check of a notebook, with the cells between it and the check before."""
+    """Yield each check cell, preceded by the cells between it and the previous check."""
     between: list[NotebookNode] = []
     for cell in exercises.source(name).cells:
         if exercises.is_check(cell):
@@ -53,7 +53,7 @@ def test_notebook_is_valid_and_names_its_kernel(name: str) -> None:
 
 
 @each_exercise
-def test_cells_have_no_outputs_and_no_id_twice(name: str) -> None:
+def test_cells_have_no_outputs_and_unique_ids(name: str) -> None:
     cells = exercises.source(name).cells
     assert all(cell.outputs == [] for cell in cells if cell.cell_type == "code")
     assert all(cell.execution_count is None for cell in cells if cell.cell_type == "code")
@@ -119,7 +119,7 @@ def test_open_question_comes_last_and_has_no_points(name: str) -> None:
 
 
 @each_exercise
-def test_page_and_notebook_have_one_title_and_the_same_quantities(name: str) -> None:
+def test_page_and_notebook_have_the_same_title_and_quantities(name: str) -> None:
     page = (exercises.FOLDER / name / f"{name}.md").read_text(encoding="utf-8")
     (title,) = re.findall(r"^# (Exercise .*)$", page, re.MULTILINE)
     assert exercises.source(name).cells[0].source.startswith(f"# {title}\n")
@@ -138,7 +138,7 @@ def test_released_text_shows_no_answer(name: str) -> None:
 
 
 @each_exercise
-def test_released_text_shows_no_line_of_a_solution(name: str) -> None:
+def test_released_text_contains_no_solution_line(name: str) -> None:
     cells = exercises.source(name).cells
     blocks = [block for cell in cells for block in SOLUTION.findall(cell.source)]
     lines = {

@@ -23,7 +23,7 @@ PAGES = sorted(
     for places in ("index.md", "chapters/*.md", "exercises/*/*.md", "slides/*.md")
     for path in ROOT.glob(places)
 )
-# (page, part) and the reason why the number there is not the part's answer.
+# (page, part) → why the number on the page is not the part's answer.
 HARMLESS = {
     ("chapters/intensity", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
     ("chapters/roofline", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
@@ -33,7 +33,7 @@ FILES = ["README.md", *sorted(f"rooflib/{path.name}" for path in ROOT.glob("roof
 
 
 def worked(case: Any) -> Iterator[dict[str, Any]]:
-    """The case itself, and with the catalog's bandwidth where the exercise states another."""
+    """Yield the case, and again with the catalog's bandwidth where the exercise states another."""
     yield dict(case)
     if case.get("bandwidth") == GIVEN:
         yield {**case, "bandwidth": V5E.bandwidth}
@@ -48,7 +48,7 @@ def single(value: Any) -> Iterator[float]:
 
 
 def in_the_catalog(value: float) -> bool:
-    """A chip's peak, bandwidth or ridge point. The course shows those of all its chips.
+    """Return whether a value is a chip's peak, bandwidth or ridge point, which the course shows.
 
     Exercise 5 goes from sheets to these; it asks for functions, of sheets that are invented too.
     """
@@ -57,12 +57,12 @@ def in_the_catalog(value: float) -> bool:
 
 
 def is_a_size(value: float) -> bool:
-    """A power of two, as the sizes of matrices and tiles on every page are."""
+    """Return whether a value is a power of two, as matrix and tile sizes on every page are."""
     return value == int(value) and int(value).bit_count() == 1
 
 
 def answers() -> Iterator[tuple[str, float]]:
-    """(exercise and part, value) for each worked case."""
+    """Yield ("exercise/part", answer) for each worked case."""
     for name in exercises.names():
         for part in exercises.load(name).parts:
             if part.kind not in ("number", "numbers"):
@@ -83,12 +83,12 @@ def given_away(text: str) -> list[tuple[str, float]]:
     return [
         (part, value)
         for part, value in ANSWERS
-        # Two digits say nothing.
+        # Two-digit numbers match by chance.
         if float(f"{value:.1e}") != value and any(number.tells(value) for number in told)
     ]
 
 
-def test_the_answers_of_the_sources_are_looked_for() -> None:
+def test_the_answers_in_the_sources_are_among_those_searched_for() -> None:
     for part, known in [
         ("int8-matmul/critical-batch", 243),
         ("int8-weights/critical-batch-limit", 120),
@@ -109,7 +109,7 @@ def test_a_page_shows_no_answer(page: str) -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_neither_an_example_nor_a_docstring_shows_one(file: str) -> None:
+def test_examples_and_docstrings_show_no_answer(file: str) -> None:
     assert given_away((ROOT / file).read_text(encoding="utf-8")) == []
 
 
@@ -128,10 +128,10 @@ def test_neither_an_example_nor_a_docstring_shows_one(file: str) -> None:
         "8.45×10⁻⁵",
     ],
 )
-def test_an_answer_is_found_however_it_is_written(text: str) -> None:
+def test_answers_are_found_in_every_notation(text: str) -> None:
     assert given_away(text)
 
 
 @pytest.mark.parametrize("text", ["120.9", "243.9", "24", "TPU v243", "1.6", "1.07", "67.4 GB"])
-def test_other_numbers_are_no_answers(text: str) -> None:
+def test_other_numbers_are_not_answers(text: str) -> None:
     assert not given_away(text)

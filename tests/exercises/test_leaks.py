@@ -1,4 +1,4 @@
-"""No worked solution is on the site, in what it hands out, or in the release."""
+"""No reference solution leaks into the site, its downloads or the release."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from commands import handouts, lab
 from repository import ROOT
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
-ANYWHERE = {"for size in sizes:"}  # says no more than the question
-LONG_ENOUGH = 16  # characters: `return 2 * B * D` might stand anywhere
+HARMLESS = {"for size in sizes:"}  # reveals no more than the question
+MIN_LENGTH = 16  # characters; `return 2 * B * D` could occur anywhere
 
 
 def solution_lines() -> set[str]:
-    """The lines of the reference solutions that say something of their own."""
+    """Return the distinctive lines of the reference solutions."""
     lines = set()
     for path in ROOT.glob("exercises/*/*.ipynb"):
         for cell in nbformat.read(path, as_version=4).cells:
             for solution in SOLUTION.findall(cell.source):
                 lines |= {line.strip() for line in solution.splitlines()}
-    return {line for line in lines if len(line) >= LONG_ENOUGH and line not in ANYWHERE}
+    return {line for line in lines if len(line) >= MIN_LENGTH and line not in HARMLESS}
 
 
 def texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
-    """(name, text) of a file, and of all that is packed in it."""
+    """Yield (name, text) of a file, or of each file in an archive, recursively."""
     if name.endswith((".zip", ".whl")):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for member in archive.namelist():
@@ -47,7 +47,7 @@ def texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def leaks(files: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
-    """(file, line) for each line of a solution that stands in one of the files as a line."""
+    """Return (file, line) for each solution line found as a whole line in one of the files."""
     wanted = solution_lines()
     return [
         (name, line.strip())
@@ -59,7 +59,7 @@ def leaks(files: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
 
 
 def contents(folder: Path) -> list[tuple[str, bytes]]:
-    """All files with something in them but Pyodide's, which are its release's, hash by hash."""
+    """Return all non-empty files, except unmodified files of the Pyodide release."""
     foreign = pyodide_files.wanted()
     return [
         (str(path), path.read_bytes())
@@ -70,11 +70,11 @@ def contents(folder: Path) -> list[tuple[str, bytes]]:
     ]
 
 
-def test_there_is_something_to_look_for() -> None:
+def test_the_solutions_have_distinctive_lines() -> None:
     assert len(solution_lines()) >= 30
 
 
-def test_the_site_and_what_it_hands_out_hold_no_solution(site: Path) -> None:
+def test_the_site_and_its_downloads_contain_no_solution(site: Path) -> None:
     files = contents(site)
     names = " ".join(name for name, _ in files)
     assert "exercises.zip" in names
@@ -85,20 +85,20 @@ def test_the_site_and_what_it_hands_out_hold_no_solution(site: Path) -> None:
     assert leaks(files) == []
 
 
-def test_the_release_holds_no_solution(site: Path) -> None:
+def test_the_release_contains_no_solution(site: Path) -> None:
     files = contents(ROOT / "_build" / "course" / "release")
     assert len(files) == 7
     assert leaks(files) == []
 
 
-def test_the_copies_that_a_reader_works_on_hold_no_solution(site: Path) -> None:
+def test_the_readers_working_copies_contain_no_solution(site: Path) -> None:
     copies = lab.notebooks(ROOT, ROOT / "_build" / "course" / "release")
     files = [(f"{name}.ipynb", nbformat.writes(made).encode()) for name, made in copies.items()]
     assert len([name for name, _ in files if name.startswith("exercises/")]) == 7
     assert leaks(files) == []
 
 
-def test_neither_the_site_nor_the_bundle_can_show_a_solution(site: Path) -> None:
+def test_the_site_and_the_bundle_lack_the_solution_command(site: Path) -> None:
     """`make solution` needs a script and the sources, and neither is handed out."""
     names = [name for name, _ in contents(site)]
     bundle = next(name for name in names if name.endswith("exercises.zip"))
@@ -123,7 +123,7 @@ def test_a_leak_would_be_found(kind: str) -> None:
     assert [found for _, found in leaks([(f"page.{kind}", leaking[kind])])] == [line]
 
 
-def test_an_instructor_may_have_the_solutions_on_the_pages() -> None:
+def test_solution_pages_for_instructors_contain_every_solution() -> None:
     pages = [
         (f"{path.stem}.md", handouts.worked(path).encode())
         for path in ROOT.glob("exercises/*/*.ipynb")

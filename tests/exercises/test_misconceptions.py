@@ -1,4 +1,4 @@
-"""Misconceptions: what learners read about them, and that their values tell them apart."""
+"""Misconceptions: their messages, and that published cases distinguish them."""
 
 import itertools
 import random
@@ -19,7 +19,7 @@ DRAWS = 240
 each_part = pytest.mark.parametrize(
     ("name", "part"), [pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()]
 )
-# Misconceptions with the same values for any case: a learner is told one "or" the other.
+# Misconceptions that give the same values in every case: the hint names one "or" the other.
 ALIKE = {
     ("attention/decode-intensity", "prefill-for-decode", "one-position-loaded"),
     ("attention/decode-limit", "half-the-operations", "cache-counted-twice"),
@@ -45,34 +45,34 @@ ALIKE = {
 
 
 def without_types(text: str) -> str:
-    """Return a text without the names of data types, which have digits."""
+    """Return a text without names of data types, which contain digits."""
     return re.sub(r"int8|bf16", "", text)
 
 
 @pytest.mark.parametrize("key", MESSAGES)
-def test_sentence_of_a_misconception_shows_no_formula(key: str) -> None:
+def test_misconception_messages_contain_no_formula(key: str) -> None:
     says, _ = MESSAGES[key]
     assert says.endswith(".")
     assert not re.search(r"[\d*/=]", without_types(says)), says
 
 
 @each_part
-def test_hint_of_a_part_shows_no_formula(name: str, part: Part) -> None:
+def test_hints_contain_no_formula(name: str, part: Part) -> None:
     assert part.hint.endswith((".", "?"))
     assert not re.search(r"[\d*=^√]|\w\(", without_types(part.hint)), part.hint
 
 
-def test_each_misconception_has_a_sentence_that_no_other_has() -> None:
+def test_misconception_messages_are_unique() -> None:
     sentences = [says for says, _ in MESSAGES.values()]
     assert len(sentences) == len(set(sentences))
 
 
-def test_each_sentence_is_used_by_a_part() -> None:
+def test_each_message_is_used_by_a_part() -> None:
     used = {known.key for _, part in parts() for known in part.misconceptions}
     assert used == set(MESSAGES)
 
 
-def test_each_place_to_read_exists() -> None:
+def test_each_recommended_section_exists() -> None:
     headings = {}
     for path in (ROOT / "chapters").glob("*.md"):
         title, *others = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
@@ -85,13 +85,13 @@ def test_each_place_to_read_exists() -> None:
 
 
 @each_part
-def test_each_part_knows_three_misconceptions_or_more(name: str, part: Part) -> None:
+def test_each_part_has_at_least_three_misconceptions(name: str, part: Part) -> None:
     keys = [known.key for known in part.misconceptions]
     assert len(keys) == len(set(keys)) >= 3
 
 
 def pairs_alike(part: Part, cases: Cases) -> set[tuple[str, str]]:
-    """Return pairs with the same values in all cases; the right answer has the key ""."""
+    """Return the pairs of keys with equal values in all cases; the right answer's key is ""."""
     rows = [("", cases.expected), *((known.key, known.values) for known in cases.misconceptions)]
     return {
         (one, other)
@@ -101,20 +101,20 @@ def pairs_alike(part: Part, cases: Cases) -> set[tuple[str, str]]:
 
 
 def alike(value: Any, other: Any, tolerance: float) -> bool:
-    """Return whether two values are equal; a misconception that gives none has None."""
+    """Return whether two values are equal within the tolerance; None equals only None."""
     if value is None or other is None:
         return value is other
     return same(value, other, tolerance)
 
 
 @each_part
-def test_published_cases_tell_all_misconceptions_apart(name: str, part: Part) -> None:
+def test_published_cases_distinguish_all_misconceptions(name: str, part: Part) -> None:
     found = pairs_alike(part, in_check(name, part.key))
     assert found == {(one, other) for at, one, other in ALIKE if at == f"{name}/{part.key}"}
 
 
 @pytest.mark.parametrize("at", sorted({at for at, _, _ in ALIKE}))
-def test_misconceptions_that_look_alike_do_so_in_every_case(at: str) -> None:
+def test_indistinguishable_misconceptions_are_so_in_every_case(at: str) -> None:
     name, _, key = at.partition("/")
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
     drawn = itertools.islice(part.draws(random.Random(0)), DRAWS)

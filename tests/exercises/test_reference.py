@@ -1,4 +1,4 @@
-"""Reference solutions against rooflib, which solves on its own, and against worked numbers."""
+"""Reference solutions agree with rooflib's independent ones and with published numbers."""
 
 import itertools
 import math
@@ -14,19 +14,19 @@ import rooflib as rl
 from grading.schema.parts import Part
 
 DRAWS = 12
-# More draws for exercises whose answers nothing else in the book works out.
+# More draws for exercises whose answers appear nowhere else in the book.
 SEEDS = {"attention": range(1, 31), "many-chips": range(1, 31)}
 EXACT = 1e-9
 V5E = rl.chip("TPU v5e")
 
 
 def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
-    """Return some draws of a part."""
+    """Return the first `DRAWS` cases that a part draws from this seed."""
     return [dict(case) for case in itertools.islice(part.draws(random.Random(seed)), DRAWS)]
 
 
 def curves(name: str, function: str, case: Any) -> dict[int, list[float]]:
-    """Return the values of each curve that the reference draws."""
+    """Return the values of the reference solution's curves, by matrix size."""
     ax = Figure().add_subplot()
     reference(name)[function](ax, **case)
     return dict(zip(case["sizes"], (line.get_ydata().tolist() for line in ax.lines), strict=True))
@@ -79,7 +79,7 @@ def test_weights_per_example_are_compute_bound_on_no_chip() -> None:
     assert book["intensity"](64, 4096, 4096) == pytest.approx(2, rel=1e-3)
 
 
-def test_h100_has_a_critical_batch_of_295_and_298_counts_as_well() -> None:
+def test_h100_has_a_critical_batch_of_295_and_298_is_accepted() -> None:
     book = reference("h100-spec-sheet")
     sheet = {key: value for key, value in book["h100"].items() if key != "name"}
     batch = book["critical_batch"](**sheet)
@@ -97,7 +97,7 @@ def test_other_sheets_have_the_published_critical_batches() -> None:
 
 def test_decode_intensity_tends_to_the_group_size() -> None:
     book = reference("attention")
-    assert book["decode_limit"](64, 8, 2) == 8  # Llama 3 70B: its heads share in groups of 8
+    assert book["decode_limit"](64, 8, 2) == 8  # Llama 3 70B: groups of 8 query heads
     assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
 
 
@@ -109,7 +109,7 @@ def test_a_sequence_takes_as_much_memory_as_published() -> None:
     assert fits(26e9 + 3 * 6.70e9, **llama) == 2
 
 
-def test_prefill_turns_compute_bound_at_the_length_of_the_reference() -> None:
+def test_prefill_becomes_compute_bound_at_the_reference_length() -> None:
     part = part_of("attention", "compute-bound-from")
     found = set()
     for case in itertools.chain(part.cases, *(drawn(part, seed) for seed in range(20))):

@@ -1,4 +1,4 @@
-"""Every single slip of the reference solutions: no verdict is luck, and no sentence is false.
+"""Slips (mutants of the reference solutions): same verdict in every class, no false feedback.
 
 The short run takes a tenth of the slips of each part, and the long one all of them.
 """
@@ -19,7 +19,7 @@ matplotlib.use("agg")
 
 NAMES = exercises.names()
 TENTH = 10
-FIGURES = 40  # one of so many is drawn: a figure takes a second
+FIGURES = 40  # test one slip in 40 of a figure, which takes a second
 
 lengths = pytest.mark.parametrize(
     "every", [TENTH, pytest.param(1, marks=pytest.mark.long)], ids=["a tenth", "all"]
@@ -29,7 +29,7 @@ each_exercise = pytest.mark.parametrize("name", NAMES)
 
 @cache
 def chosen(name: str, every: int) -> tuple[Slip, ...]:
-    """One of so many of the slips of each part, the same ones in each run."""
+    """Return a fixed sample: one in `every` slips of an exercise, and fewer of figures."""
     return tuple(
         slip
         for slip in slips(name)
@@ -43,15 +43,16 @@ def is_figure(slip: Slip) -> bool:
 
 @each_exercise
 @lengths
-def test_a_slip_is_found_by_the_own_check_or_changes_nothing(name: str, every: int) -> None:
-    """If the changed function is an earlier part's, it may change nothing in this one.
+def test_the_learners_check_finds_every_slip_that_matters(name: str, every: int) -> None:
+    """A slip in an earlier part's function may change nothing in this part.
 
-    But no class decides, and nobody who is told "right" gets no points.
+    But then it is right in every class: the verdict never depends on the class, and an answer that
+    the check calls right gets its points.
     """
     unexplained, by_luck = [], []
     for slip in chosen(name, every):
         if not own_check(slip).passed:
-            continue  # and then grading, which asks the same cases too, gives no points
+            continue  # grading asks the same cases, so it gives no points either
         if slip.own and not explained(slip):
             unexplained.append(str(slip))
         classes = 1 if is_figure(slip) else CLASSES
@@ -63,7 +64,7 @@ def test_a_slip_is_found_by_the_own_check_or_changes_nothing(name: str, every: i
 
 @each_exercise
 @lengths
-def test_a_slip_is_told_nothing_false(name: str, every: int) -> None:
+def test_feedback_on_slips_contains_nothing_false(name: str, every: int) -> None:
     false = []
     for slip in chosen(name, every):
         verdict = own_check(slip)
@@ -73,7 +74,7 @@ def test_a_slip_is_told_nothing_false(name: str, every: int) -> None:
 
 
 @pytest.mark.long
-def test_each_entry_of_the_table_is_needed() -> None:
+def test_each_entry_of_the_equivalents_table_is_needed() -> None:
     passing = [
         slip for name in NAMES for slip in slips(name) if slip.own and own_check(slip).passed
     ]
@@ -82,7 +83,7 @@ def test_each_entry_of_the_table_is_needed() -> None:
         assert any(slip in entry for slip in passing), entry
 
 
-def test_the_slips_are_many_and_of_every_part() -> None:
+def test_every_part_has_at_least_ten_distinct_slips() -> None:
     for name in NAMES:
         for part in exercises.load(name).parts:
             own = [slip for slip in slips(name) if slip.part == part.key and slip.own]
@@ -91,7 +92,7 @@ def test_the_slips_are_many_and_of_every_part() -> None:
 
 
 @each_exercise
-def test_a_spelled_out_function_computes_what_is_asked(name: str) -> None:
+def test_spelled_out_functions_are_right(name: str) -> None:
     for part in exercises.load(name).parts:
         for slip in unchanged(name, part):
             assert own_check(slip).passed, slip.function

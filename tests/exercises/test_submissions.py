@@ -1,4 +1,4 @@
-"""Submissions: each gets its points and its hint, and no class lets a wrong one pass."""
+"""Submissions: each gets its points and its hint, and wrong ones fail in every class."""
 
 import itertools
 from collections.abc import Callable
@@ -23,7 +23,7 @@ PARTS = [
     for name in NAMES
     for part in exercises.load(name).parts
 ]
-# Only a published case tells these from a right answer, since hidden ones hardly repeat a value.
+# Only published cases expose these, since hidden ones rarely repeat a value.
 TOLD_BY_PUBLISHED_CASES = {
     *itertools.product(
         ("wrong_kept_for_the_batch", "wrong_kept_for_the_width"),
@@ -31,15 +31,15 @@ TOLD_BY_PUBLISHED_CASES = {
     ),
     ("wrong_kept_for_the_width", "compute-bound-chips"),
     ("wrong_empties", "intensity-limit"),
-    ("wrong_empties", "compute-bound-chips"),  # may have an empty list to empty first
-    ("wrong_early_end", "enough-on"),  # names none where there are none, without sheets too
+    ("wrong_empties", "compute-bound-chips"),  # the first list may already be empty
+    ("wrong_early_end", "enough-on"),  # the answer may be empty, as it is without sheets
     ("wrong_sum", "dense-peak"),
     ("wrong_with_the_bound", "ceiling-batch"),  # large batches are near multiples of anything
 }
 
 
 def functions(submission: Submission) -> dict[str, Any]:
-    """Return what the notebook with this submission in it defines."""
+    """Return the names that a notebook with this submission defines."""
     keys = {part.key: part.function for part in exercises.load(submission.exercise).parts}
     book = exercises.source(submission.exercise)
     cells = hand_in(submission, book, book, keys).cells
@@ -48,14 +48,14 @@ def functions(submission: Submission) -> dict[str, Any]:
 
 
 def verdict(found: list[Answer], part: Part, cases: Cases) -> Verdict:
-    """Judge the first of the answers, one for each case; the last was asked for again."""
+    """Judge one answer per case; a problem in the last, asked again, counts for all of them."""
     count = len(cases.inputs)
     shown = [found[-1]] * count if found[-1].problem else found[:count]
     return judge(shown, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
 
 
 def is_reference_figure(submission: Submission, part: Part) -> bool:
-    """Return whether the submission draws what the reference does, which takes long."""
+    """Return whether the submission draws the reference figure, which is slow to judge."""
     return (
         part.kind == "figure"
         and part.key not in submission.expected
@@ -66,7 +66,7 @@ def is_reference_figure(submission: Submission, part: Part) -> bool:
 @pytest.mark.filterwarnings("ignore:this is only the least traffic")
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("submission", ALL)
-def test_submission_gets_its_points_and_its_hint(submission: Submission) -> None:
+def test_submissions_get_their_points_and_hints(submission: Submission) -> None:
     name, names = submission.exercise, functions(submission)
     for part in exercises.load(name).parts:
         if is_reference_figure(submission, part):
@@ -79,7 +79,7 @@ def test_submission_gets_its_points_and_its_hint(submission: Submission) -> None
 
 
 @pytest.mark.parametrize(("name", "key"), PARTS)
-def test_each_part_has_a_submission_that_gets_it_wrong(name: str, key: str) -> None:
+def test_each_part_has_a_wrong_submission(name: str, key: str) -> None:
     assert any(key in submission.expected for submission in submissions(name))
 
 
@@ -89,7 +89,7 @@ def test_each_exercise_has_a_right_submission(name: str) -> None:
 
 
 def is_wrong(function: Callable[..., Any], part: Part, cases: Cases) -> bool:
-    """Return whether an answer is wrong, or fails when asked again; stop at the first one."""
+    """Return whether any answer is wrong, or fails when asked again."""
     found = ask_all(function, cases.inputs, part.kind)
     for expected, answer in zip(cases.expected, found, strict=False):
         if answer.problem or not same(answer.value, expected, part.tolerance):
@@ -100,8 +100,8 @@ def is_wrong(function: Callable[..., Any], part: Part, cases: Cases) -> bool:
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("classes", [20, pytest.param(60, marks=pytest.mark.long)])
-def test_no_class_lets_a_wrong_answer_pass(name: str, classes: int) -> None:
-    """By the hidden cases alone, although the published ones tell as well."""
+def test_wrong_answers_fail_in_every_class(name: str, classes: int) -> None:
+    """The hidden cases alone expose a wrong answer, although grading asks published ones too."""
     for submission in submissions(name):
         names = functions(submission)
         for key in submission.expected:
@@ -119,7 +119,7 @@ def test_no_class_lets_a_wrong_answer_pass(name: str, classes: int) -> None:
 
 @pytest.mark.filterwarnings("ignore:this is only the least traffic")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_right_answer_is_right_in_each_class(name: str) -> None:
+def test_right_answers_pass_in_every_class(name: str) -> None:
     for submission in submissions(name):
         if submission.expected:
             continue
