@@ -1,4 +1,4 @@
-"""Names, tables, archives and folders, drawn: what a platform or a file system may hand over."""
+"""Draws names, tables, archives and folders as platforms and file systems may supply them."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ STAMPS = (
 
 
 def name(random):
-    """Of a person or a file."""
+    """Draw the name of a person or a file."""
     kind = random.random()
     if kind < 0.5:
         return random.choice((*PEOPLE, *TITLES))
@@ -42,7 +42,7 @@ def name(random):
 
 
 def member(random):
-    """The name of a file in a platform's archive, or nearly so."""
+    """Draw the name of a file in a platform's archive, or nearly one."""
     number, other = random.randrange(10**6), random.randrange(10**6)
     late = random.choice(("", "_LATE", "_" + text(random)[:9]))
     made = random.choice(
@@ -59,7 +59,7 @@ def member(random):
 
 
 def stamp(random):
-    """When something was handed in, as a file says it."""
+    """Draw the text of a timestamp file."""
     when = random.choice(STAMPS).format(random.randrange(40))
     kind = random.random()
     if kind < 0.5:
@@ -68,7 +68,7 @@ def stamp(random):
 
 
 def table(random):
-    """A platform's table of people and grades."""
+    """Draw a platform's table of people and grades."""
     stream = io.StringIO()
     delimiter = random.choice(",;\t")
     heads = random.sample(HEADS, random.randrange(1, 7))
@@ -95,7 +95,7 @@ def _entry(random, head):
 
 
 def archive(random):
-    """Draw the bytes of a zip file with such names in it, some of them changed."""
+    """Draw the bytes of a platform's zip file, some of them corrupted."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
         for _ in range(random.randrange(6)):
@@ -110,7 +110,7 @@ def archive(random):
 
 
 def course(random, base, exercises):
-    """Fill base/submitted with folders of students, of exercises, and with what lies astray."""
+    """Fill base/submitted with student and exercise folders, and misplaced files."""
     top = base / "submitted"
     top.mkdir()
     for _ in range(random.randrange(1, 5)):
@@ -131,7 +131,7 @@ def _file_name(random):
 
 
 def _made(random, above, own, deeper=1):
-    """The folder, or None where there is one no more: a file or a link stands there."""
+    """Create a folder and return it, or None if it exists or a file or link was created."""
     place = Path(above, own)
     if place.is_symlink() or place.exists():
         return None

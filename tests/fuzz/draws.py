@@ -1,9 +1,9 @@
-"""Texts, numbers and whatever JSON can say, drawn; and a value in which a few others stand."""
+"""Draws texts, numbers and JSON values, and copies of a value with a few changes."""
 
 import copy
 import string
 
-# What the readers of labels, ticks, names and sources look for, and what trips readers.
+# What code that reads labels, ticks, names and sources looks for, and what may trip it up.
 PIECES = [
     *(" ", "\t", "\n", "\u202f", "\xa0", "\u200f", "\0", "\ud800", "\x1b[2J", "🙂", "٣", "Ω"),
     *("10", "10^", "^{", "**", "{", "}", "$", "$$", "\\", "\\mathrm{", "\\times ", "\\frac{1}{"),
@@ -18,7 +18,7 @@ NUMBERS += [-0.0, 1e999, -1e999, 1e999 - 1e999, 8.1e11, 4.5e10, True, False]
 
 
 def text(random):
-    """Mostly short; now and then one piece, or a few, as often as a reader takes them."""
+    """Draw a text, mostly short; sometimes a few pieces repeated up to a reader's limits."""
     kind = random.random()
     if kind < 0.5:
         return "".join(random.choices(PIECES, k=random.randrange(8)))
@@ -38,14 +38,14 @@ def number(random):
 
 
 def finite(random):
-    """A number that a figure can have."""
+    """Draw a finite number, as a figure can contain."""
     found = number(random)
     plain = type(found) in (int, float) and abs(found) < 1e300
     return found if plain and found == found else random.uniform(-9, 9)
 
 
 def anything(random, depth=4):
-    """What JSON can say."""
+    """Draw any value that JSON can represent."""
     kind = random.randrange(8 if depth else 4)
     if kind == 0:
         return random.choice((None, True, False))
@@ -60,7 +60,7 @@ def anything(random, depth=4):
 
 
 def places(value, path=()):
-    """The paths to all values inside."""
+    """Yield the paths to all nested values."""
     keys = (
         value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     )
@@ -70,7 +70,7 @@ def places(value, path=()):
 
 
 def changed(random, value, most=4):
-    """A copy in which a few values are another."""
+    """Return a copy of a value with up to `most` nested values replaced."""
     value = copy.deepcopy(value)
     for _ in range(random.randrange(1, most + 1)):
         all_places = list(places(value))

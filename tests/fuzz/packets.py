@@ -1,4 +1,4 @@
-"""Messages, drawn: what may be said of outputs, and the lines that answer questions."""
+"""Draws messages about outputs, and the lines that answer the grader's questions."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ PNG = (
     + b"IEND"
 )
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x0b\x08\x00\x03\x00\x04\x01\x01\x11\x00\xff\xd9"
-ASKED = 7  # the number of the order that all messages belong to
+ASKED = 7  # the number of the request that all messages answer
 ESCAPES = (
     "\x1b[31m",
     "\x1b[0m",
@@ -25,14 +25,14 @@ ESCAPES = (
 
 
 def message(random):
-    """A message, as the notebook's process sends it or nearly so."""
+    """Draw a message as the notebook's process sends it, or nearly one."""
     kind = random.choice(KINDS)
     made = [ASKED, kind, _content(random, kind)]
     return changed(random, made) if random.random() < 0.4 else made
 
 
 def sent(random):
-    """Its line, as whatever runs in that process may write it."""
+    """Draw a message's line as sent, possibly corrupted by code in that process."""
     raw = json.dumps(message(random)).encode()
     if random.random() < 0.1:
         cut = random.randrange(len(raw) + 1)
@@ -78,7 +78,7 @@ def _escaped(random):
 
 
 def _picture(random):
-    """base64 of the head of a picture, or of what is hardly one."""
+    """Draw the base64 of an image's header, or of a corrupted one."""
     content = bytearray(random.choice((PNG, JPEG)))
     for _ in range(random.randrange(3)):
         content[random.randrange(len(content))] = random.randrange(256)
@@ -89,7 +89,7 @@ def _picture(random):
 
 
 def line(random, keys):
-    """What a copy of the kernel's process writes: a first word, an answer, or no JSON at all."""
+    """Draw a line that a fork of the kernel writes: hello, an answer, or invalid JSON."""
     made = random.choice(
         (
             {"part": random.choice((*keys, 7))},

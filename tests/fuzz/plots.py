@@ -1,7 +1,7 @@
-"""Figures, drawn: what the probe says of a plot, odd from the start or nearly right.
+"""Draws figures as the probe describes them: odd ones, and nearly right ones.
 
-The nearly right ones are those of learners in tests/support/figures: their curves, words and ticks
-are mixed, scaled and spoilt, so that what is read last is reached too.
+The nearly right ones mix, scale and spoil the learners' figures of tests/support/figures, so that
+they also reach the last steps of judging.
 """
 
 import copy
@@ -14,7 +14,7 @@ from figures import figures
 
 from roofkit.check.answers import ask
 
-EACH = 4  # of the figures that are known: drawing them takes a while
+EVERY = 4  # use one in four of the known figures: plotting them takes a while
 BY_WORD = {"": 1, "k": 1e3, "M": 1e6, "giga": 1e9, "T": 1e12, "Tera": 1e12, "P": 1e15, "兆": 1e12}
 RATES = (
     "FLOP/s",
@@ -41,10 +41,10 @@ NAMES = ("{}", "D = {:,}", "{} × {}", "D=F={}", "width {:_}", "{}²")
 
 
 def known(inputs):
-    """For each case what some figures show."""
-    drawn = [one.function for one in figures()[::EACH]]
+    """Return, for each case, what some of the known figures show."""
+    drawn = [one.function for one in figures()[::EVERY]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about letters that a font has not
+        warnings.simplefilter("ignore")  # about glyphs missing from fonts
         answers = [[ask(one, case, "figure") for one in drawn] for case in inputs]
     return [
         [json.loads(json.dumps(one.value)) for one in some if not one.problem] for some in answers
@@ -52,7 +52,7 @@ def known(inputs):
 
 
 def nearly_right(random, shown, case):
-    """One of the figures that are shown for this case, with something else in it."""
+    """Draw one of the figures shown for this case, with a few changes."""
     whole = copy.deepcopy(random.choice(shown))
     for _ in range(random.randrange(4)):
         change = random.choice((_crossed, _scaled, _named, _ticked, _curves, _axes))
@@ -61,7 +61,7 @@ def nearly_right(random, shown, case):
 
 
 def _crossed(random, whole, shown, case):
-    """Something of another learner's figure."""
+    """Replace one entry by that of another learner's figure."""
     other = copy.deepcopy(random.choice(shown))
     key = random.choice(list(whole))
     if key in other:
@@ -70,7 +70,7 @@ def _crossed(random, whole, shown, case):
 
 
 def _scaled(random, whole, shown, case):
-    """In another unit, as its label says, or as another label says."""
+    """Scale the values to another unit, mostly with a label that says so."""
     word, power = random.choice(list(BY_WORD)), random.randrange(-3, 16)
     label, factor = random.choice(
         (
@@ -94,7 +94,7 @@ def _unit(value, factor):
 
 
 def _named(random, whole, shown, case):
-    """Curves that are named otherwise, or by other means."""
+    """Name the curves differently, or in another way."""
     for curve in whole["curves"]:
         size = random.choice([*case["sizes"], 7])
         found = random.choice(NAMES).format(size, size) if random.random() < 0.8 else text(random)
@@ -108,7 +108,7 @@ def _named(random, whole, shown, case):
 
 
 def _ticked(random, whole, shown, case):
-    """Ticks that say the values in another scale."""
+    """Write ticks that show the values in another unit."""
     factor = random.choice((1, 1e12, 1e-3, 1e9, finite(random) or 1))
     words = random.choice(TICKS)
     for axes in whole["axes"]:
@@ -123,7 +123,7 @@ def _ticked(random, whole, shown, case):
 
 
 def _curves(random, whole, shown, case):
-    """A curve more, fewer, in parts, the other way round."""
+    """Add, remove, hide, reverse, truncate or distort a curve."""
     curves = whole["curves"]
     if not curves:
         return whole
@@ -135,7 +135,7 @@ def _curves(random, whole, shown, case):
     elif kind == 1:
         own["x"], own["y"] = own["x"][::-1], own["y"][::-1]
         curves.append(own)
-    elif kind == 2:  # points on a line
+    elif kind == 2:  # markers on a line
         own["x"], own["y"] = own["x"][::3], own["y"][::3]
         own["legend"], own["texts"], own["between"] = curves[at]["legend"], [], []
         curves[at]["legend"] = curves[at]["texts"] = []
@@ -151,7 +151,7 @@ def _curves(random, whole, shown, case):
 
 
 def _axes(random, whole, shown, case):
-    """Other words, limits and scales."""
+    """Change labels, limits and scales, or add axes."""
     for axes in whole["axes"]:
         if random.random() < 0.5:
             axes["x"]["label"] = random.choice((*BATCHES, text(random)))
@@ -173,7 +173,7 @@ def _axes(random, whole, shown, case):
 
 
 def odd(random):
-    """A figure of odd words, places and numbers of curves."""
+    """Draw a figure with odd labels, positions and numbers of curves."""
     curves = [_curve(random) for _ in range(random.choice((0, 1, 2, 2, 2, 3, 12)))]
     axes = [{"x": _axis(random), "y": _axis(random)} for _ in range(random.choice((1, 1, 1, 2)))]
     whole = {

@@ -1,4 +1,4 @@
-"""Files of notebooks, drawn: right ones with other cells, fields, code or bytes in them."""
+"""Draws notebook files: right ones with changed cells, fields, code or bytes."""
 
 import copy
 import json
@@ -52,7 +52,7 @@ NESTED += (
 
 
 def code(random, functions):
-    """Python, more or less."""
+    """Draw code that is more or less valid Python."""
     names = (*functions, *NAMES)
     found = []
     for _ in range(random.randrange(6)):
@@ -71,7 +71,7 @@ def code(random, functions):
 
 
 def notebook(random, whole, functions):
-    """The bytes of a file that was this right notebook."""
+    """Draw the bytes of a file made from this right notebook by a few changes."""
     content = copy.deepcopy(whole)
     cells = content["cells"]
     for _ in range(random.randrange(1, 6)):
@@ -125,7 +125,7 @@ def _merged(random, cells, functions):
 
 
 def _stripped(random, cells, functions):
-    """What editors take away: of one cell, or of all."""
+    """Remove fields from one cell or all, as some editors do."""
     gone = random.choice((("metadata",), ("id",), ("metadata", "id"), ("outputs",), ("cell_type",)))
     for cell in cells if random.random() < 0.5 else [random.choice(cells)]:
         for key in gone:
@@ -141,7 +141,7 @@ def _worded(random, cells, functions):
 
 
 def _coded(random, cells, functions):
-    """Before, behind or instead of what was there, which may be split into lines."""
+    """Add code before or after a cell's source or replace it; sometimes split it into lines."""
     cell = random.choice(cells)
     source = _source(cell)
     own = code(random, functions)
@@ -157,14 +157,14 @@ def _cut(random, cells, functions):
 
 
 def _marked(random, cells, functions):
-    """Metadata that say something else, perhaps of another cell."""
+    """Replace a cell's metadata by another cell's, or by other values."""
     cell, other = random.choice(cells), random.choice(cells)
     own = copy.deepcopy(other.get("metadata", {}))
     cell["metadata"] = random.choice((own, changed(random, own), anything(random)))
 
 
 def _field(random, cells, functions):
-    """Another value at any place of a cell, that still is one."""
+    """Change values anywhere in a cell, keeping it a dictionary."""
     at = random.randrange(len(cells))
     one = changed(random, cells[at])
     cells[at] = one if isinstance(one, dict) else cells[at]
@@ -175,7 +175,7 @@ CHANGES += (_cut, _marked, _field)
 
 
 def _of_another_version(random, content):
-    """As older and newer editors write it; as it is, if it can't be told in that way."""
+    """Convert a notebook to another format version, or only claim one if that fails."""
     kind = random.choice((3, 4.4, 5, 2, text(random)))
     if kind == 4.4:
         content["nbformat_minor"] = 4

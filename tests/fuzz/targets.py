@@ -1,6 +1,6 @@
-"""Code that reads parts of a submission, each paired with a function that draws its input.
+"""Fuzz targets: code that reads parts of a submission, each with a function to draw its input.
 
-Readers may raise no error. They return the outcome in words; refusing a submission is one of them.
+Readers must not raise errors. They return the outcome in words, which may be that they refuse.
 """
 
 import csv
@@ -49,7 +49,7 @@ SEED = "fuzz"
 
 @functools.cache
 def parts():
-    """Return (exercise, part) for all parts."""
+    """Return (exercise, part) for all parts of all exercises."""
     return [(name, part) for name in exercises.names() for part in exercises.load(name).parts]
 
 
@@ -78,7 +78,7 @@ def draw_figures(random):
     state = random.getrandbits(64)
     lines = []
     for seen, case in zip(learners_figures(name, part.key), inputs, strict=True):
-        # Mostly change the same learner's figure in the same way for each case.
+        # For most cases, change the same learner's figure in the same way.
         source = Random(state) if random.random() < 0.8 else random
         drawn = plots.nearly_right(source, seen, case) if near else plots.odd(source)
         lines.append({"value": drawn})
@@ -86,7 +86,7 @@ def draw_figures(random):
 
 
 def judge(drawn):
-    """Return the grader's verdict on these answers; if asked to, run the learner's check too."""
+    """Return the grader's verdict on these answers; some draws run the learner's check too."""
     name, key, lines, checks = drawn
     part = next(one for _, one in parts() if one.key == key)
     known = cases(name, part.key, SEED)
@@ -185,14 +185,14 @@ class Line:
 
 
 def draw_lines(random):
-    """Draw what somebody sends who claims to be a copy of the notebook's process."""
+    """Draw the bytes from a process that claims to be a fork of the notebook's."""
     name, part = random.choice(parts())
     lines = [packets.line(random, [part.key]) for _ in range(random.randrange(9))]
     return name, part.key, b"".join(lines), random.getrandbits(32)
 
 
 def ask(drawn):
-    """Ask a copy for answers and grade them."""
+    """Ask such a process for answers and grade them."""
     name, wanted, content, seed = drawn
     part = next(one for _, one in parts() if one.key == wanted)
     channel = _Channel(Line(content, seed), time.monotonic() + 60)
@@ -207,7 +207,7 @@ def ask(drawn):
 
 
 class Tags(html.parser.HTMLParser):
-    """Assert that a piece of a page has only tags and attributes that are allowed."""
+    """A parser that asserts that part of a page has only allowed tags and attributes."""
 
     def handle_starttag(self, tag, attributes):
         assert tag in feedback.TAGS | {"div", "span"}, tag
@@ -298,7 +298,7 @@ MARKS = (
 
 
 def draw_names(random):
-    """Draw a person's name, a file's name in an archive, and a time stamp."""
+    """Draw a person's name, a file's name in an archive, and a timestamp."""
     stamp = drawn_folders.stamp(random).encode("utf-8", "replace")[:1_000]
     return drawn_folders.name(random), drawn_folders.member(random), stamp
 
@@ -325,7 +325,7 @@ def read_archive(content):
 
 
 def read_table(written):
-    """Read a platform's table of people, and fill its grades in."""
+    """Read a platform's table of people, and fill in grades."""
     try:
         people, _ = Table(written).people()
         points = {(one.id, "int8-matmul"): "1" for one in people}
@@ -355,7 +355,7 @@ def read_course(seed):
     return f"{len(lines)} astray"
 
 
-# Name → how its input is drawn, what reads it.
+# Name → (function that draws the input, function that reads it).
 TARGETS = {
     "answers": (draw_answers, judge),
     "figures": (draw_figures, judge),

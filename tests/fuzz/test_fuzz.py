@@ -1,7 +1,7 @@
-"""Everything that a submission controls, drawn by hypothesis, against all code that reads it.
+"""Fuzzes all code that reads what a submission controls, with inputs drawn by hypothesis.
 
-Each draw is read in a fork with limits on CPU time and memory, so that a draw that takes too much
-is a finding, like one that raises an error. `make fuzz` draws many more than `make test-all`.
+Each draw is read in a fork with limits on CPU time and memory: exceeding them is a finding, and so
+is raising an error. `make fuzz` draws many more examples than `make test-all`.
 """
 
 import os
@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from grading.limits import Overrun, run_limited
 from grading.reports import feedback
 
-MAX_SECONDS, MAX_BYTES = 2.0, 500_000_000  # of one draw
+MAX_SECONDS, MAX_BYTES = 2.0, 500_000_000  # per draw
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
 PLANTED_EXAMPLES = 200  # enough to find a planted fault
 usual = settings(
-    phases=[Phase.generate],  # shrinking draws that take too long would take hours
+    phases=[Phase.generate],  # shrinking slow draws would take hours
     deadline=None,
     database=None,
-    print_blob=True,  # a finding says how to draw it again
+    print_blob=True,  # so that a finding can be reproduced
     suppress_health_check=list(HealthCheck),
 )
 
@@ -33,7 +33,7 @@ usual = settings(
 def read_all(
     draw: Callable[[Any], Any], read: Callable[[Any], str], examples: int = EXAMPLES
 ) -> None:
-    """Let a reader read what is drawn; raise Overrun, or the reader's error as RuntimeError."""
+    """Read random draws; raise Overrun, or the reader's error as RuntimeError."""
 
     @settings(usual, max_examples=examples)
     @given(st.randoms(use_true_random=False).map(draw))
@@ -49,7 +49,7 @@ def read_all(
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", targets.TARGETS)
-def test_readers_accept_whatever_is_drawn(name: str) -> None:
+def test_readers_handle_all_drawn_inputs(name: str) -> None:
     read_all(*targets.TARGETS[name])
 
 

@@ -1,4 +1,4 @@
-"""Answers, drawn: what a copy of the learner's process may send for the cases of a part."""
+"""Draws answers that a fork of the learner's process may send for the cases of a part."""
 
 import math
 
@@ -11,7 +11,7 @@ ENDS = ("cpu", "wall", "starved", "silent", "large", "other", 7, None)
 
 
 def lines(random, known):
-    """A line for each case of `known`: right ones, of which some or all say something else."""
+    """Draw a line for each case of `known`, with some or all right answers replaced."""
     right = list(known.expected)
     if random.random() < 0.1:
         values = [anything(random) for _ in right]
@@ -35,7 +35,7 @@ def _line(random, value):
 
 
 def _misread(random, known):
-    """As one of the known misconceptions has it, in full or rounded."""
+    """Return the values of one of the known misconceptions, sometimes rounded."""
     if not known.misconceptions:
         return _slipped(random, known)
     values = random.choice(known.misconceptions).values
@@ -43,8 +43,8 @@ def _misread(random, known):
 
 
 def _slipped(random, known):
-    """The same slip in every number."""
-    if random.random() < 0.1:  # the value of another case
+    """Apply the same slip to every number."""
+    if random.random() < 0.1:  # the values of other cases
         turn = random.randrange(len(known.expected) + 1)
         return [*known.expected[turn:], *known.expected[:turn]]
     way = _way(random)
@@ -81,7 +81,7 @@ def _way(random):
 
 
 def _mapped(value, way):
-    """The same form, with what `way` makes of each number."""
+    """Return the same structure with `way` applied to each number."""
     if isinstance(value, dict):
         return {key: _mapped(one, way) for key, one in value.items()}
     if isinstance(value, list):
@@ -95,7 +95,7 @@ def _mapped(value, way):
 
 
 def _odd(random, known):
-    """Names more or fewer, lists longer, other types."""
+    """Return values with names added or removed, or of other lengths and types."""
     values = [list(one) if isinstance(one, tuple) else one for one in known.expected]
     if random.random() < 0.5:
         return [changed(random, [one], 1)[0] if random.random() < 0.5 else one for one in values]

@@ -1,4 +1,4 @@
-"""``python tests/mutants``: see runner.py, and named.toml and reviewed.toml beside it."""
+"""Entry point of ``python tests/mutants``; see runner.py, named.toml and reviewed.toml."""
 
 from runner import main
 

@@ -1,6 +1,6 @@
-"""Small faults in JavaScript: each replaces one token, or the tokens of one expression.
+"""Mutants of JavaScript: each replaces one token, or the tokens of one expression.
 
-Comments, strings, templates and regular expressions stay as they are, and so does what only waits.
+Comments, strings, templates, regular expressions and lines with timers are not mutated.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ WAITS = re.compile(r"\b(setTimeout|setInterval|requestIdleCallback)\b|_(MS|SECON
 
 
 class Token(NamedTuple):
-    """One token and the characters of the source that it takes."""
+    """A token and its position in the source."""
 
     kind: str
     text: str
@@ -66,9 +66,9 @@ class Token(NamedTuple):
 
 
 def tokens(source: str) -> list[Token]:
-    """Return the tokens of a script without white space and comments.
+    """Return the tokens of a script, without whitespace and comments.
 
-    Raise ValueError at a character that starts no token.
+    Raise ValueError at a character that cannot start a token.
     """
     found: list[Token] = []
     place = 0
@@ -95,7 +95,7 @@ def _next(source: str, place: int, before: Sequence[Token]) -> tuple[str, int]:
 
 
 def _end_of_template(source: str, place: int) -> int:
-    """Return where the template literal that starts here ends; templates inside it included."""
+    """Return the end of the template literal that starts here, with templates nested in it."""
     depth = 0
     index = place + 1
     while index < len(source):
@@ -125,7 +125,7 @@ def _ends_operand(before: Sequence[Token]) -> bool:
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
-    """Return all faults that this script can get, in the order of the file."""
+    """Return all mutants of this script, in the order of the file."""
     found = _Script(path, source).faults()
     return sorted(set(found), key=lambda one: (one.start, one.end, one.text))
 
@@ -137,7 +137,7 @@ class _Script:
         self.partner = _partners(self.tokens)
 
     def put(self, first: int, last: int, text: str, how: str) -> Mutant:
-        """Return the fault that replaces the tokens from `first` to `last`."""
+        """Return the mutant that replaces the tokens from `first` to `last`."""
         ends = self.tokens[first].start, self.tokens[last].end
         start, end = (len(self.source[:place].encode()) for place in ends)
         return Mutant(self.path, start, end, text, how)
@@ -169,7 +169,7 @@ class _Script:
             yield self.put(index, index, OPPOSITE[token.text], "opposite")
 
     def is_binary(self, index: int) -> bool:
-        """Return whether this operator has operands that may be numbers on its sides."""
+        """Return whether this is a binary operator whose operands may be numbers, or ++ or --."""
         if self.tokens[index].text in ("++", "--"):
             return True
         sides = self.tokens[index - 1 : index], self.tokens[index + 1 : index + 2]
@@ -177,7 +177,7 @@ class _Script:
         return _ends_operand(sides[0]) and not (is_text and self.tokens[index].text in "+=")
 
     def may_mix(self, token: Token) -> bool:
-        """Return whether the operator is not `??` beside others: it needs parentheses there."""
+        """Return whether this may be replaced: `??` can't be mixed without parentheses."""
         return token.text != "??" or len(re.findall(r"\?\?|&&|\|\|", self.line(token))) == 1
 
     def of_statement(self, index: int, token: Token) -> Iterator[Mutant]:
@@ -198,7 +198,7 @@ class _Script:
             yield self.put(index, end, ";", "statement dropped")
 
     def end_of_statement(self, index: int) -> int | None:
-        """Return the index of the `;` that ends the statement; None if none starts here."""
+        """Return the index of the `;` that ends the statement, or None if none starts here."""
         before = self.tokens[index - 1].text if index else ";"
         if before not in (";", "{", "}") and not self.closes_condition(index - 1):
             return None
@@ -219,7 +219,7 @@ class _Script:
         return first > 0 and self.tokens[first - 1].text == "if"
 
     def has_effect(self, index: int, end: int) -> bool:
-        """Return whether these tokens call something, or set an attribute or an element."""
+        """Return whether a statement calls something, or sets an attribute or an element."""
         first = self.tokens[index]
         if first.text in KEYWORDS - {"await", "delete"}:
             return False

@@ -1,4 +1,4 @@
-"""One small fault in a file: the source with it, and what differs."""
+"""A mutant: one small fault in a file, the source with it, and its diff."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import difflib
 import functools
 from dataclasses import dataclass
 
-MIN_DOUBLED = 16  # larger whole numbers are doubled: one more byte of a limit is no fault
+MIN_DOUBLED = 16  # double larger integers: raising a limit by one is hardly a fault
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Mutant:
         return (raw[: self.start] + self.text.encode() + raw[self.end :]).decode()
 
     def line(self, source: str) -> int:
-        """Return the number of the first line that differs."""
+        """Return the number of the first changed line."""
         return source.encode().count(b"\n", 0, self.start) + 1
 
     def shown(self, source: str) -> tuple[str, str]:
-        """Return the lines that differ, before and after, each with single spaces."""
+        """Return the changed lines, before and after, with whitespace collapsed."""
         raw = source.encode()
         first = raw.rfind(b"\n", 0, self.start) + 1
         last = raw.find(b"\n", self.end)
@@ -47,7 +47,7 @@ class Mutant:
         return "".join(difflib.unified_diff(*lines, f"a/{self.path}", f"b/{self.path}", n=2))
 
     def real(self, source: str) -> bool:
-        """Return whether this is valid code, and not the same code spelled another way."""
+        """Return whether the code is valid, and differs in more than its spelling."""
         mutated = self.applied(source)
         if not self.path.endswith(".py"):
             return mutated != source
@@ -63,7 +63,7 @@ def _dumped(source: str) -> str:
 
 
 def changed_number(value: int | float) -> str:
-    """Return another number: 0 for 1, double of a large or fractional one, else one more."""
+    """Return another number: 0 for 1, twice a large number or float, else one more."""
     if isinstance(value, float):
         return repr(2 * value if value else 1.0)
     if value == 1:

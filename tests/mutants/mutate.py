@@ -1,10 +1,10 @@
-"""Small faults in Python code and in the catalog: each replaces the source of one node.
+"""Mutants of Python code and of the catalog: each replaces the source of one node.
 
 The rest of the file stays as it is, byte for byte, so that a survivor can be shown as a diff.
 
-Faults that no test should notice are not made at all: in colors and widths of a figure, timeouts
-(tests don't depend on the wall clock), the text of an error, annotations, decorators, docstrings
-and `__repr__`.
+Some code is not mutated, since no test should notice: colors and widths of a figure, timeouts
+(tests don't depend on the wall clock), error messages, annotations, decorators, docstrings and
+`__repr__`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ STYLES = re.compile(r"COLORS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GRAY$")
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
-    """Return all faults that this file can get; some may be invalid code, see `Mutant.real`."""
+    """Return all mutants of this file; some may be invalid code, see `Mutant.real`."""
     if path.endswith(".toml"):
         return list(_figures(path, source))
     if path.endswith((".js", ".cjs")):
@@ -68,7 +68,7 @@ def mutants(path: str, source: str) -> list[Mutant]:
 
 
 def _figures(path: str, source: str) -> Iterator[Mutant]:
-    """Make figures 10% larger, add one link, and negate what a figure includes."""
+    """Mutate the catalog: raise figures by 10%, add a link or core, negate true and false."""
     for found in re.finditer(r"^(?!#).*$", source, re.MULTILINE):
         for one in re.finditer(r"\b(\w+) = ([\d.]+(?:e\d+)?|true|false)(?=[ ,]|$)", found[0]):
             name, value = one.groups()
@@ -205,7 +205,7 @@ class _File:
             length = len(name.encode())
             yield Mutant(self.path, end - length, end, OPPOSITE[name], "opposite")
         first, second = [*node.args, None, None][:2]
-        # Of the same kind only: a number in the place of a string fails wherever the line runs.
+        # Only of the same kind: swapping a number and a string fails wherever the line runs.
         if first and type(first) is type(second) and name != "isinstance":
             start, end = self.span(first)[0], self.span(second)[1]
             middle = self.raw[self.span(first)[1] : self.span(second)[0]].decode()
@@ -222,7 +222,7 @@ class _File:
 
 
 def _left_out(node: ast.AST) -> bool:
-    """Return whether this part of a file gets no faults."""
+    """Return whether this node is not mutated."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True  # a docstring
     if isinstance(node, ast.FunctionDef) and node.name == "__repr__":
@@ -237,7 +237,7 @@ def _left_out(node: ast.AST) -> bool:
         return any(name == "__all__" or TIMES.search(name) or STYLES.search(name) for name in names)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in ("settimeout", "sleep", "getLogger")
-    # Before 3.12, Python does not tell where the nodes inside an f-string are.
+    # Before 3.12, Python does not report positions of nodes inside an f-string.
     return isinstance(node, ast.JoinedStr)
 
 

@@ -1,16 +1,16 @@
-"""Break the code in many places, drawn with a seed, and see whether the tests notice.
+"""Mutation testing: break the code in many randomly drawn places, and run the tests.
 
     make mutants
     make mutants MUTANTS_ARGS="--seed 2 --count 200 --only rooflib --jobs 1"
 
 Each fault is put into a copy of the repository, where the cheapest tests that should notice it run
-until one fails. named.toml has faults that a person chose, reviewed.toml survivors that a person
-looked at. The exit status is 1 if an unreviewed fault survives, or more than 5% of all.
+until one fails. named.toml lists faults chosen by hand, and reviewed.toml survivors that were
+reviewed. The exit status is 1 if an unreviewed fault survives, or more than 5% of all.
 
-Why not mutmut or cosmic-ray: mutmut 3 changes functions alone (much of what is tried here are
-tables), chooses a fault by an environment variable, which a sandbox clears, and wraps functions
-whose signatures are asked for here; cosmic-ray has one test command for all files and changes the
-files in place. Neither draws with a seed, takes named faults, or changes the catalog or JavaScript.
+Why not mutmut or cosmic-ray: mutmut 3 mutates only functions (much of the code here is tables),
+selects a fault by an environment variable, which a sandbox clears, and wraps functions whose
+signatures are inspected here; cosmic-ray has one test command for all files and changes the files
+in place. Neither draws with a seed, takes named faults, or changes the catalog or JavaScript.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from trial import Copy
 
 DEFAULT_COUNT = 200
 MAX_SURVIVING_SHARE = 0.05
-# One file for each way in which code gets into a process of the tests: imported, forked, in a
-# sandbox, in a browser.
+# One file for each way in which tests run code: imported, forked, in a sandbox, in a browser.
 PROOFS = (
     "rooflib/units.py",
     "kit/roofkit/check/compare.py",
@@ -44,12 +43,12 @@ PROOFS = (
 
 
 class Stop(SystemExit):
-    """An end of the run without a result; the text is one line that says why."""
+    """The run ends without a result; the text says why in one line."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result for one fault. `by`: the test that noticed it, "" if none did."""
+    """The result for one fault. `by`: the test that noticed it, or ""."""
 
     area: str
     file: str
@@ -73,7 +72,7 @@ class Outcome:
 
 
 class Bench:
-    """Some copies of the repository, and the tests that are known to pass without a fault."""
+    """Copies of the repository, and the tests known to pass without a fault."""
 
     def __init__(self, copies: Sequence[Copy], known: Sequence[Reviewed]) -> None:
         self.free: SimpleQueue[Copy] = SimpleQueue()
@@ -91,9 +90,9 @@ class Bench:
             self.free.put(one)
 
     def check_without_fault(self, copy: Copy, stage: tuple[str, ...], by: str) -> None:
-        """Raise Stop unless the test that failed with a fault passes without.
+        """Raise Stop unless the test that failed with a fault passes without it.
 
-        A test that needs those before it in its file fails alone; then the whole stage is run.
+        A test that depends on earlier ones in its file fails alone; then run the whole stage.
         """
         if by in self.passing or stage in self.passing:
             return
@@ -106,7 +105,7 @@ class Bench:
         self.passing.add(stage)
 
     def prove(self, copy: Copy, paths: Sequence[str]) -> None:
-        """Raise Stop unless tests notice syntax errors: they would be testing another tree."""
+        """Raise Stop unless the tests notice syntax errors, which shows that they run this copy."""
         for path in paths:
             with copy.broken(Mutant(path, 0, 0, "(\n", "proof")):
                 if copy.test(choose.stages(path)[0]).passed:
@@ -143,7 +142,7 @@ class Bench:
 
 
 def chosen(options: argparse.Namespace, known: Sequence[Reviewed]) -> list[tuple[Mutant, bool]]:
-    """Return the faults to try, each with whether a person chose it."""
+    """Return (fault, whether it is a named one) for all faults to try."""
     found = []
     try:
         for one in [] if options.drawn else choose.named():
@@ -161,7 +160,7 @@ def chosen(options: argparse.Namespace, known: Sequence[Reviewed]) -> list[tuple
 
 
 def run(todo: Sequence[tuple[Mutant, bool]], known: Sequence[Reviewed], jobs: int) -> list[Outcome]:
-    """Try all these faults in as many copies of the repository as jobs."""
+    """Try all these faults, in one copy of the repository per job."""
     first_stages = {choose.stages(one.path)[0] for one, _ in todo}
     proofs = [path for path in PROOFS if choose.stages(path)[0] in first_stages]
     with contextlib.ExitStack() as stack:
@@ -186,14 +185,14 @@ def run(todo: Sequence[tuple[Mutant, bool]], known: Sequence[Reviewed], jobs: in
 
 
 def _cancel(workers: ThreadPoolExecutor, copies: Sequence[Copy]) -> None:
-    """Stop what still runs, after an error or an interrupt."""
+    """Stop running tests after an error or an interrupt."""
     workers.shutdown(wait=False, cancel_futures=True)
     for copy in copies:
         copy.stop()
 
 
 def _terminated(*_: object) -> None:
-    """Exit through the clean-up, and let no second signal interrupt that."""
+    """Exit through the cleanup, and ignore further signals during it."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 

@@ -21,7 +21,7 @@ from mutant import Mutant
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "_build", "my-work", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
 )
-# Without nbval: it takes longer to start than most faults take to be noticed.
+# Without nbval: loading it takes longer than most tests take to notice a fault.
 PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
 FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+\.py\b.*?)(?: - .*)?$", re.MULTILINE)
 POLL_SECONDS = 0.05
@@ -30,20 +30,20 @@ BUILD_SECONDS = 1200
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds that some tests took: wall time and CPU time."""
+    """Wall and CPU time of some tests, in seconds."""
 
     wall: float
     cpu: float
 
 
-# Several times what the most expensive stage takes: only endless loops and waits get there.
+# Several times the cost of the most expensive stage: only endless loops and waits exceed it.
 LIMIT = Cost(1200, 300)
-TEST_SECONDS = 300  # for one test
+TEST_SECONDS = 300  # per test
 
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of a run of tests. `by`: the test that failed first, or the limit that was hit."""
+    """The result of a test run. `by`: the first test that failed, or the limit exceeded."""
 
     passed: bool
     by: str
@@ -52,28 +52,28 @@ class Result:
 
 
 class Copy:
-    """A copy of the whole repository: tests import, fork and bind-mount its files alone."""
+    """A copy of the whole repository, whose files alone its tests import, fork and mount."""
 
     def __init__(self, root: Path) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
         self.tree, self.scratch = self.folder / "tree", self.folder / "tmp"
         shutil.copytree(root, self.tree, ignore=NOT_COPIED, symlinks=True)
-        # Some tests ask git which files there are.
+        # Some tests list files with git.
         for step in (["init", "--quiet"], ["add", "--all"]):
             subprocess.run(["git", *step], cwd=self.tree, check=True)
         self.scratch.mkdir()
         self.built = self.folder / "built"
-        # What the cells of pages gave can be used again: it is found by the code that gave it.
+        # Reuse the cached outputs of pages' cells, which are keyed by the cells' code.
         if (cells := root / "_build" / ".jupyter_cache").exists():
             shutil.copytree(cells, self.tree / "_build" / cells.name)
-        # Some tests work as another user.
+        # Some tests run as another user.
         self.folder.chmod(0o755)
         self.scratch.chmod(0o1777)
         self.clock = int(time.time())
         self.running: subprocess.Popen[bytes] | None = None
 
     def stop(self) -> None:
-        """Kill the tests that run here, if there are any."""
+        """Kill the tests that run in this copy, if any."""
         if self.running is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.running.pid, signal.SIGKILL)
@@ -83,23 +83,23 @@ class Copy:
 
     @contextlib.contextmanager
     def broken(self, mutant: Mutant) -> Iterator[None]:
-        """Put this fault into the tree for as long as the context lasts."""
+        """Put this fault into the tree until the block ends."""
         file = self.tree / mutant.path
-        sound = file.read_text(encoding="utf-8")
-        self._write(file, mutant.applied(sound))
+        original = file.read_text(encoding="utf-8")
+        self._write(file, mutant.applied(original))
         try:
             yield
         finally:
-            self._write(file, sound)
+            self._write(file, original)
 
     def _write(self, file: Path, text: str) -> None:
-        """Write a file with a new date, so that Python doesn't load its old bytecode."""
+        """Write a file with a new timestamp, so that Python doesn't load old bytecode."""
         file.write_text(text, encoding="utf-8")
         self.clock += 2
         os.utime(file, (self.clock, self.clock))
 
     def environment(self) -> dict[str, str]:
-        """Return the environment in which Python imports the copy's packages."""
+        """Return environment variables with which Python imports the copy's packages."""
         own = (str(self.tree), str(self.tree / "kit"))
         return {
             **{key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON},
@@ -108,7 +108,7 @@ class Copy:
         }
 
     def build_site(self) -> str:
-        """Build the site and keep it, so that later runs build only what a fault changes.
+        """Build the site and save it, so that later runs build only what a fault changes.
 
         Return the messages if it can't be built, else "".
         """
@@ -143,7 +143,7 @@ class Copy:
                 start_new_session=True,
             )
             self.running = process
-            # Keep the hard limit: sandboxes set theirs by it.
+            # Keep the hard limit: sandboxes derive theirs from it.
             hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
             resource.prlimit(process.pid, resource.RLIMIT_CPU, (int(limit.cpu), hard))
             try:
@@ -165,7 +165,7 @@ class Copy:
         return Result(process.returncode == 0, by, cost, output)
 
     def _clean(self) -> None:
-        """Remove what a run has written, so that the next begins as this one did."""
+        """Remove what a run has written, so that the next one starts clean."""
         for path in self.scratch.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
@@ -179,7 +179,7 @@ class Copy:
 
     @staticmethod
     def _built_at(folder: Path) -> int:
-        """Return when the site in this folder was built; 0 if it wasn't."""
+        """Return the build time of the site in this folder, or 0 if there is none."""
         stamp = folder / "built-from.json"
         return stamp.stat().st_mtime_ns if stamp.exists() else 0
 
@@ -188,7 +188,7 @@ NOT_PASSED_ON = {"GRADING_UNSAFE", "COURSE_DB", "PYTEST_ADDOPTS", "PYTHONPATH"}
 
 
 def _wait(process: subprocess.Popen[bytes], end: float) -> float | None:
-    """Return the CPU seconds of a process and of what it waited for; None if it ran too long."""
+    """Wait for a process; return its and its children's CPU seconds, or None at `end`."""
     while time.monotonic() < end:
         pid, status, used = os.wait4(process.pid, os.WNOHANG)
         if pid:

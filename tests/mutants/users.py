@@ -1,4 +1,4 @@
-"""The test files that use a file: they import its module, or name it."""
+"""Finds the test files that use a file: they import its module, or name it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEEDS_SITE = re.compile(r"\bsite: Path\b|\bserver: Server\b")
 
 @functools.cache
 def imports_of_tests(root: Path) -> dict[str, frozenset[str]]:
-    """Return what each test file imports, with the names inside the modules."""
+    """Return test file → the modules and names that it imports."""
     files = sorted((root / "tests").glob("*/test_*.py"))
     return {
         file.relative_to(root).as_posix(): frozenset(imported(file.read_text(encoding="utf-8")))
@@ -22,7 +22,7 @@ def imports_of_tests(root: Path) -> dict[str, frozenset[str]]:
 
 
 def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
-    """Return the test files in some folders that use a file, those without a site first."""
+    """Return the test files in these folders that use a file, those without a site first."""
     if path.endswith(".py"):
         module = module_name(root / path, import_roots(root))
         found = [
@@ -40,7 +40,7 @@ def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
 
 
 def needs_site(test: str, root: Path) -> bool:
-    """Return whether a test file asks for the whole built site."""
+    """Return whether a test file needs the whole built site."""
     return bool(NEEDS_SITE.search(_text(root / test)))
 
 

@@ -39,7 +39,7 @@ class FakeMachine:
     without_proc: bool = False  # simulate a system without /proc
     at: ClockTimes = field(default_factory=lambda: ClockTimes(100.0, 5.0, 1.0, 50.0, 2.0))
     intervals: int = 0
-    spin_seconds: float = 0.0  # for which idle BLAS threads keep spinning
+    spin_seconds: float = 0.0  # how long idle BLAS threads keep spinning
 
     def __call__(self) -> ClockTimes:
         return ClockTimes(self.at.wall, self.at.own) if self.without_proc else self.at

@@ -1,4 +1,4 @@
-"""JupyterLab on a folder, as a browser sees it: its server, its notebooks, and what they show."""
+"""JupyterLab in a browser: start it on a folder, open and run notebooks, read what they show."""
 
 import os
 import re
@@ -14,10 +14,10 @@ from playwright.sync_api import Browser, Page
 from site_browser import DESK
 
 SECONDS = 120
-# What `make lab` has in its settings.
+# Turn off announcements, as the settings of `make lab` do.
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 PANEL = "window.jupyterapp?.shell.currentWidget"
-# Each Markdown cell: its id, the expressions in its roles, its text as drawn, the code in that.
+# For each Markdown cell: id, the expressions in its roles, rendered text, and code in that text.
 PROSE = f"""() => {PANEL}.content.widgets
   .filter((cell) => cell.model.type === "markdown")
   .map((cell) => {{
@@ -31,14 +31,14 @@ PROSE = f"""() => {PANEL}.content.widgets
       values: cell.model.getMetadata("user_expressions") ?? [],
     }};
   }})"""
-# Every cell has been in view and is drawn.
+# Scroll to cells that aren't rendered yet; true once all are.
 DRAWN = f"""() => {{
   const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "markdown");
   const late = cells.find((cell) => !cell.node.querySelector(".myst")?.textContent);
   late?.node.isConnected ? late.node.scrollIntoView() : late && {PANEL}.content.scrollToCell(late);
   return !late;
 }}"""
-# What was open goes without a question about what was not saved.
+# Close all open documents without asking to save, then open this one.
 OPEN = """async (path) => {
   const app = window.jupyterapp;
   await app.restored;
@@ -58,9 +58,9 @@ RUN = f"""() => {{
 
 @contextmanager
 def jupyterlab(folder: Path, given: Mapping[str, str], *options: str) -> Iterator[tuple[str, str]]:
-    """JupyterLab as `make lab` starts it, with these variables of its own: address and token."""
+    """Start JupyterLab as `make lab` does, in this environment; yield its address and token."""
     token = secrets.token_hex()
-    # So that a test can ask what JupyterLab itself knows of a notebook.
+    # Expose `window.jupyterapp`, through which tests query notebooks.
     asked = (*server_process.OPTIONS, "--LabApp.expose_app_in_browser=True", *options)
     command = lab.command(folder, *asked)
     with server_process.serving(command, {**given, "JUPYTER_TOKEN": token}) as address:
@@ -69,9 +69,9 @@ def jupyterlab(folder: Path, given: Mapping[str, str], *options: str) -> Iterato
 
 @contextmanager
 def lab_page(browser: Browser, folder: Path, home: Path) -> Iterator[Page]:
-    """A page that is logged in to a JupyterLab on a folder, with no settings of the user's."""
-    rooms = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    given = os.environ | {name: str(home / name) for name in rooms}
+    """Yield a page logged in to JupyterLab on a folder, without the user's settings."""
+    variables = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    given = os.environ | {name: str(home / name) for name in variables}
     with jupyterlab(folder, given, QUIET) as (address, token):
         context = browser.new_context(viewport=DESK, base_url=address)
         context.set_default_timeout(1000 * SECONDS)
@@ -82,9 +82,9 @@ def lab_page(browser: Browser, folder: Path, home: Path) -> Iterator[Page]:
 
 
 def opened(page: Page, notebook: str) -> None:
-    """Open a notebook by itself, without what was open before, with its kernel ready.
+    """Close all open documents, open this notebook, and wait for its kernel.
 
-    Not by its address: JupyterLab takes three or four seconds of computing to start in a browser.
+    Going to its address instead would restart JupyterLab, which takes three or four seconds of CPU.
     """
     page.wait_for_function("() => !!window.jupyterapp")
     page.evaluate(OPEN, notebook)
@@ -92,21 +92,21 @@ def opened(page: Page, notebook: str) -> None:
 
 
 def run_all(page: Page) -> None:
-    """Run All Cells, and wait for the last of them."""
+    """Choose Run All Cells, and wait for the last cell to finish."""
     page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
     page.wait_for_function(RUN)
     page.wait_for_function(IDLE)
 
 
 def prose(page: Page) -> list[dict[str, Any]]:
-    """What the open notebook's Markdown cells show, each of them drawn."""
+    """Return what each Markdown cell of the open notebook shows, once all are rendered."""
     page.wait_for_function(DRAWN)
     found: list[dict[str, Any]] = page.evaluate(PROSE)
     return found
 
 
 def raw_values(cells: list[dict[str, Any]]) -> list[str]:
-    """The expressions that a reader sees as code, and escapes and errors that stand in the text."""
+    """Return expressions shown as code instead of values, and texts with escapes or errors."""
     code = [e for cell in cells for e in cell["expressions"] if e in cell["code"]]
     return code + [
         cell["text"] for cell in cells if re.search(r"\\x|\\u|Error:|\{eval\}", cell["text"])

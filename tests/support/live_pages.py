@@ -1,4 +1,4 @@
-"""A page with figures and nothing else, interactive as in the site."""
+"""A page with only figures, interactive as on the site."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -43,13 +43,13 @@ def opened(context: BrowserContext, *figures: Figure) -> Page:
 
 
 def settled(page: Page, name: str) -> Locator:
-    """Return the figure once its words have followed the last move."""
+    """Return the figure once its text has caught up with the last change of its controls."""
     page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
     return page.locator(f'figure[data-figure="{name}"]')
 
 
 def drawn(picture: str, mark: str) -> list[dict[str, str]]:
-    """Return the attributes of the shapes under a mark's name, and "text"."""
+    """Return the attributes of each shape in a mark's group, with its text as "text"."""
     root = ElementTree.fromstring(picture)
     groups = [g for g in root.iter(f"{SVG}g") if g.get("data-mark") == mark]
     return [dict(one.attrib) | {"text": one.text or ""} for group in groups for one in group]

@@ -1,4 +1,4 @@
-"""What the exercises ask, answered by rooflib: oracles for the reference solutions."""
+"""Oracles for the reference solutions: the exercises' questions, answered by rooflib."""
 
 import dataclasses
 import math
@@ -11,7 +11,7 @@ import rooflib as rl
 
 
 def chip_with(peak: float, bandwidth: float) -> rl.Chip:
-    """Return a chip with these rates."""
+    """Return a chip with this peak and bandwidth."""
     return rl.Chip("given", {"int8": peak, "bf16": peak}, bandwidth, 16e9)
 
 
@@ -38,7 +38,7 @@ def critical_batch(D: float, F: float, peak: float, bandwidth: float) -> Any:
 def sheet_chip(peak, peak_unit, sparse, bandwidth, bandwidth_unit, name="sheet") -> rl.Chip:
     source = rl.data_points()[0].source
     compute = rl.DataPoint(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
-    units = {"B/s": (1e-9, "GB/s")}  # rooflib's table of units starts at the first prefix
+    units = {"B/s": (1e-9, "GB/s")}  # rooflib knows no unit without a prefix
     factor, unit = units.get(bandwidth_unit, (1, bandwidth_unit))
     memory = rl.DataPoint(name, "bandwidth", bandwidth * factor, unit, source)
     return rl.Chip(name, {"bf16": compute.value}, memory.value, 80e9)
@@ -71,7 +71,7 @@ def kernel(
 def compute_bound_from(
     N: int, K: int, H: int, width: float, peak: float, bandwidth: float, fused: bool
 ) -> float:
-    """Return the length by extrapolation from prompts of one and two tokens.
+    """Extrapolate the compute-bound length from prompts of one and two tokens.
 
     FLOPs grow with the square of the length; bytes have a linear part and a square one.
     """
@@ -85,7 +85,7 @@ def compute_bound_from(
 def sequences_that_fit(
     capacity: float, weights: float, S: int, layers: int, K: int, H: int, kv_bytes: float
 ) -> int:
-    """Return how many sequences fit, added one by one."""
+    """Return how many sequences fit, counting one by one."""
     each, found = S * rl.kv_bytes_per_token(layers, K, H, DTYPES[kv_bytes]), 0
     while weights + (found + 1) * each <= capacity:
         found += 1
@@ -112,7 +112,7 @@ def speedup(B: int, D: int, F: int, N: int, peak: float, bandwidth: float, link:
 
 
 def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
-    """Return the sum over the steps of a ring: one piece and one delay each."""
+    """Return the time of a ring all-reduce, summed over steps of one piece and one delay each."""
     ring = rl.Link("ring", link, latency=delay)
     piece = rl.operation(flops=0, bytes=0, sent=size / N, hops=1)
     chip = dataclasses.replace(chip_with(1, 1), links=(ring,))

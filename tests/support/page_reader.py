@@ -1,4 +1,4 @@
-"""What a reader does in a page with Python: writes, runs, checks, downloads."""
+"""A reader's actions in a page with Python: write, run, check, download."""
 
 import json
 import os
@@ -16,17 +16,17 @@ from playwright.sync_api import Locator, Page
 from repository import ROOT
 from site_browser import ready
 
-SLOW = 300_000  # ms: the machine may be busy with other tests
+SLOW = 300_000  # ms; the machine may be busy with other tests
 EDITOR = ".code-editor .cm-content"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
-HIDDEN = {"remove-cell", "remove-input"}  # cells whose code a page does not show
-# An editor draws the lines that are seen; the <pre> in whose place it is keeps all of them.
+HIDDEN = {"remove-cell", "remove-input"}  # tags of cells whose code a page does not show
+# The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
 WRITTEN = "(e) => e.closest('.cell_input').querySelector('pre').textContent.slice(0, -1)"
 
 
 @contextmanager
 def a_run(page: Page) -> Iterator[None]:
-    """What is done in here begins a run: wait until it has ended."""
+    """Wait at the end of the block for the run that the block starts."""
     before = page.evaluate(RUNS)
     yield
     page.wait_for_function(f"(before) => ({RUNS})() > before", arg=before, timeout=SLOW)
@@ -37,7 +37,7 @@ def bar(page: Page) -> str:
 
 
 def press(page: Page, key: str = "Control+Enter") -> str:
-    """Run what is in the editor that has the focus; what the bar says in the end."""
+    """Run the focused editor's code, and return the status bar's final text."""
     with a_run(page):
         page.keyboard.press(key)
     return bar(page)
@@ -48,7 +48,7 @@ def written(editor: Locator) -> str:
 
 
 def write(editor: Locator, text: str) -> None:
-    """Put this text in the place of all that is in an editor, which then has the focus."""
+    """Focus an editor and replace all of its text."""
     editor.focus()
     editor.press("Control+a")
     editor.page.keyboard.insert_text(text)
@@ -63,7 +63,7 @@ def values(page: Page) -> list[str]:
 
 
 def first_run(page: Page, address: str) -> None:
-    """Go to a chapter and run its first cell; `ran` holds what each cell gave."""
+    """Open a chapter and run its first cell; the page's `ran` collects each cell's result."""
     ready(page, address)
     page.evaluate(
         "() => { window.ran = []; addEventListener('cell-ran', (e) => ran.push(e.detail), true); }"
@@ -74,7 +74,7 @@ def first_run(page: Page, address: str) -> None:
 
 
 def change_cell(page: Page, old: str, new: str) -> None:
-    """Write `new` for `old` in the first cell that has it."""
+    """Replace `old` by `new` in the first cell that contains it."""
     editors = page.locator(EDITOR)
     codes = [written(editors.nth(i)) for i in range(editors.count())]
     place = next(i for i, code in enumerate(codes) if old in code)
@@ -82,7 +82,7 @@ def change_cell(page: Page, old: str, new: str) -> None:
 
 
 def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
-    """The values of the same page built with that change, and the error if a cell has failed."""
+    """Return the values of a chapter built with that change, and the error if a cell failed."""
     pieces = read_pieces(ROOT / f"{chapter}.md")
     place = next(
         number
@@ -96,7 +96,7 @@ def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
 
 
 def shown_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
-    """What the page of a built site shows for each expression."""
+    """Return expression → the value that a page of the built site shows."""
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
     names = [data["expressions"][number] for number in data["spans"]]
     return dict(zip(names, values(page), strict=True))
@@ -120,7 +120,7 @@ def field(page: Page, part: str) -> Locator:
 
 
 def checked(page: Page, part: str) -> str:
-    """What the check of a part says, and what the answer itself prints; no warnings."""
+    """Check a part, and return what the check and the answer print, without warnings."""
     field(page, part).focus()
     press(page)
     shown = section(page, part).locator(".cell_output > :not(.given-stderr) pre")
@@ -135,7 +135,7 @@ def downloaded(page: Page, folder: Path) -> Path:
     return path
 
 
-# A notebook's code from the top, as a kernel runs it: what each check says.
+# Runs a notebook's code cells in order, as a kernel does, and reports what each prints.
 SAID = """
 import contextlib, io, json, sys
 names, said = {}, {}
@@ -143,7 +143,7 @@ for key, source in json.load(sys.stdin):
     out = io.StringIO()
     try:
         with contextlib.redirect_stdout(out):
-            # As a kernel names it: a check says in which line of a cell an error was.
+            # Named as in a kernel, so that a check reports the line of an error in its cell.
             exec(compile(source, f"<ipython-input-{len(said)}-0>", "exec"), names)
     except Exception as error:
         print("\\n".join(error._render_traceback_()), file=out)
@@ -153,7 +153,7 @@ sys.stdout.write(json.dumps(said))
 
 
 def said_elsewhere(notebook: nbformat.NotebookNode) -> dict[str, str]:
-    """What each cell of a notebook says, by its grade id, run from top to bottom."""
+    """Run a notebook from top to bottom, and return grade id → what the cell prints."""
     return said(
         (one.metadata.get("nbgrader", {}).get("grade_id", ""), one.source)
         for one in notebook.cells
@@ -162,7 +162,7 @@ def said_elsewhere(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def said(cells: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What each of these cells says, by its name, run in one kernel in this order."""
+    """Run (name, source) cells in order in one process, and return name → what the cell prints."""
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"}
     done = subprocess.run(
         [sys.executable, "-c", SAID],

@@ -1,4 +1,4 @@
-"""The site with Pyodide's own files, even if it was built without them."""
+"""A server of the site with the real Pyodide, even if the site was built without it."""
 
 import re
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ class PyodideHandler(Handler):
 def serving_pyodide(site: Path, below: str = "") -> Iterator[Server]:
     """Serve the site, at the top or below a path, until the block ends.
 
-    Files that are missing in the cache are downloaded.
+    Files missing from the cache are downloaded.
     """
     try:
         pyodide_files.make(pyodide_files.obtain(pyodide_files.cache()))
     except pyodide_files.NotObtained as error:
-        pytest.fail(f"Pyodide could not be had ({error})", pytrace=False)
+        pytest.fail(f"could not obtain Pyodide ({error})", pytrace=False)
     with serving(site, below, PyodideHandler) as server:
         yield server

@@ -1,7 +1,6 @@
-"""A page as its reader sees it: the cells are run, and each value stands in its sentence.
+"""A page as its reader sees it: its cells run, and computed values filled into its sentences.
 
-This is no build of the book. It takes a second for a page, so that tests can ask what a sentence
-says.
+It doesn't build the book, so a page takes a second, and tests can check single sentences.
 """
 
 import ast
@@ -22,20 +21,20 @@ from repository import ROOT
 
 
 def sentences(page: str) -> str:
-    """The prose of a page, `chapters/time` for one, as one line."""
+    """Return the prose of a page, such as `chapters/time`, as one line."""
     prose = "\n".join(text for kind, text in parts(page) if kind == "markdown")
-    # Not the no-break space, which belongs to a number and its unit.
+    # Keep no-break spaces: they join a number and its unit.
     return re.sub(r"[ \n]+", " ", prose)
 
 
 def outputs(page: str) -> str:
-    """What the cells of a page print and show, as text."""
+    """Return what the cells of a page print and show, as text."""
     return "\n".join(text for kind, text in parts(page) if kind == "code")
 
 
 @cache
 def parts(page: str) -> tuple[tuple[str, str], ...]:
-    """Each cell of a page in order: its kind, and its text or output."""
+    """Return (kind, text or output) for each cell of a page, in order."""
     source = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     config = MdParserConfig(enable_extensions={"colon_fence", "dollarmath", "amsmath"})
     names: dict[str, Any] = {"__name__": "__page__"}
@@ -51,7 +50,7 @@ def parts(page: str) -> tuple[tuple[str, str], ...]:
 
 
 def variables(page: str) -> dict[str, Any]:
-    """The names that a page's cells have made when all of them have run."""
+    """Return the names defined once all cells of a page have run."""
     source = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "__page__"}
     with mpl.rc_context(), in_memory():
@@ -63,7 +62,7 @@ def variables(page: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def in_memory() -> Iterator[None]:
-    """Figures are drawn into memory only, and closed."""
+    """Draw figures in memory only, and close them at the end of the block."""
     backend = mpl.get_backend()
     pyplot.switch_backend("agg")
     try:
@@ -74,7 +73,7 @@ def in_memory() -> Iterator[None]:
 
 
 def run(cell: str, names: dict[str, Any]) -> str:
-    """Run a cell as a notebook does; what it prints, and the value of its last expression."""
+    """Run a cell as a notebook does, and return its output and its last expression's repr."""
     tree = ast.parse(cell)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
@@ -86,7 +85,7 @@ def run(cell: str, names: dict[str, Any]) -> str:
 
 
 def filled(markdown: str, names: dict[str, Any]) -> str:
-    """The text with the values of its {eval} roles."""
+    """Return the text with its {eval} roles replaced by their values."""
     readable = without_code(markdown)
     text, end = "", 0
     for role in EVAL.finditer(readable):

@@ -25,7 +25,7 @@ kernelspec:
 
 @dataclass(frozen=True)
 class Book:
-    """A book of a title page and a few others, in its own folder."""
+    """A small book in a folder: a title page and a few others."""
 
     folder: Path
 
@@ -38,7 +38,7 @@ class Book:
         path.write_text(HEADER + text, encoding="utf-8")
 
     def build(self, python: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Build the book, with these files of Pyodide or with no Python in its pages."""
+        """Build the book with Pyodide's files from `python`, or without Python in its pages."""
         command = [sys.executable, str(ROOT / "site"), "build", str(self.folder)]
         if python:
             command += ["--python", str(python)]
@@ -66,7 +66,7 @@ def small_book(folder: Path, *pages: str) -> Book:
 
 
 def set_addresses(config: Path, site: str, repository: str) -> None:
-    """Set in a copy of our configuration where the course is published."""
+    """Set the course's published addresses in a copy of our configuration."""
     text = config.read_text(encoding="utf-8")
     for unset, setting in (('baseurl: ""', site), ('{url: ""', repository)):
         assert text.count(unset) == 1
@@ -75,14 +75,14 @@ def set_addresses(config: Path, site: str, repository: str) -> None:
 
 
 def published_book(folder: Path, site: str, repository: str) -> Book:
-    """Copy the whole book and set its addresses; keep what was built in the folder."""
+    """Copy the whole book into a folder and set its addresses; keep the folder's last build."""
     leave = shutil.ignore_patterns(".*", "_build", "my-work", "tests", "__pycache__", "*.egg-info")
     for old in folder.iterdir() if folder.exists() else ():
         if old.name != "_build":
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copytree(ROOT, folder, ignore=leave, dirs_exist_ok=True)
     set_addresses(folder / "_config.yml", site, repository)
-    # The outputs of cells do not depend on addresses.
+    # Reuse executed cells: their outputs do not depend on addresses.
     executed = ROOT / "_build" / ".jupyter_cache"
     if executed.exists() and not (folder / "_build").exists():
         shutil.copytree(executed, folder / "_build" / executed.name)
@@ -91,9 +91,9 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 
 
 def hand_over(folder: Path) -> None:
-    """Hand over what every build makes alike and slowly, if the site has been built already.
+    """Copy the fonts of the built site, if any: slow to make, and the same in every build.
 
-    A build leaves the fonts as they are.
+    A build keeps fonts that are already there.
     """
     built, static = ROOT / "_build", Path("html", "_static")
     if (built / "built-from.json").exists():

@@ -1,4 +1,4 @@
-"""A page with nothing but the measurement of the browser's roof, as the site serves it."""
+"""A page with only the figure that measures the browser's roof, as the site serves it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,8 @@ from roofkit.figures import Figure
 from roofkit.figures.browser_roof_figure import browser_roof
 
 NAME, SCRIPT = "browser-roof", "browser-roof.js"
-# A whole measurement in less than a second, accepted on a machine however busy: tests check that it
-# computes and draws, not how fast the machine is.
+# Settings for a measurement of less than a second that is accepted however busy the machine is:
+# tests check that it computes and draws, not the speed that it finds.
 SHORT = {"sample": 3, "watch": 1, "samples": 3, "roofSamples": 3, "attempts": 20, "minTicks": 2}
 LENIENT = {
     "minOwnShare": 0,
@@ -31,7 +31,7 @@ MEASURED = "figure[data-measured]"
 
 @contextmanager
 def served(folder: Path, figure: Figure | None = None) -> Iterator[Server]:
-    """A server of the page, `index.html` of its folder."""
+    """Write the page as `index.html` into the folder, and serve it."""
     html = live_pages.html(figure or browser_roof())
     html = html.replace("<script>", f"<script data-measure='{SCRIPT}'>")
     html = html.replace("<title>", "<meta charset='utf-8'><title>")
@@ -44,7 +44,7 @@ def served(folder: Path, figure: Figure | None = None) -> Iterator[Server]:
 def opened(
     context: BrowserContext, address: str, settings: Mapping[str, Any] | None = None
 ) -> Page:
-    """The page, ready for the press; with `settings` in place of some of protocol.js."""
+    """Open the page, ready to measure, with `settings` overriding some of protocol.js."""
     page = context.new_page()
     if settings:
         page.add_init_script(f"window.rooflineRoofSettings = {json.dumps(settings)}")
@@ -54,7 +54,7 @@ def opened(
 
 
 def measured(page: Page, seconds: float = 120) -> Locator:
-    """Press, and wait until it has measured or refused."""
+    """Start the measurement, and wait until it has finished or been refused."""
     page.get_by_role("button", name="Measure this browser", exact=True).click()
     page.locator(f"{MEASURED}:not([data-measured='running'])").wait_for(timeout=1000 * seconds)
     return live_pages.settled(page, NAME)

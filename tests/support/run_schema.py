@@ -1,4 +1,4 @@
-"""The provenance checks of stored runs, made without roofmeter."""
+"""Provenance checks of stored runs, independent of roofmeter."""
 
 import csv
 import datetime

@@ -1,4 +1,4 @@
-"""Runs cells in a sandbox, and says what came of them."""
+"""Runs cells in a sandbox and reports their output and how they ended."""
 
 import signal
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from grading.sandbox.cell_channel import Channel, Ended, Endless
 LIMITS = sandbox.SandboxLimits(
     process_bytes=1 << 30, memory_bytes=1 << 30, scratch_bytes=16 << 20, wall_seconds=600
 )
-GENEROUS = 300.0  # seconds for a cell that ends by itself, on however busy a machine
-STOPPING = 2.0  # seconds for one that was told to stop
+FINISH_SECONDS = 300.0  # for a cell that terminates, even on a busy machine
+STOP_SECONDS = 2.0  # for an interrupted cell to stop
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of some cells: their texts, whether the process ended, why the box was stopped."""
+    """The result of some cells: their texts, whether the process died, why the box was stopped."""
 
     texts: list[str]
     died: bool = False
@@ -28,13 +28,13 @@ class Run:
 
 
 def run(*sources: str, limits: sandbox.SandboxLimits = LIMITS, late: Sequence[int] = ()) -> Run:
-    """Run the cells in a box of their own; see run_in."""
+    """Run the cells in a new box; see run_in."""
     with sandbox.open(limits) as box:
         return run_in(box, *sources, late=late)
 
 
 def noted(*sources: str) -> tuple[Run, tuple[str, ...]]:
-    """What came of the cells, and what their box says that it refused."""
+    """Run the cells in a new box, and return the result and what the box refused."""
     with sandbox.open(LIMITS) as box:
         result = run_in(box, *sources)
     return result, box.refused
@@ -48,7 +48,7 @@ def run_in(
 ) -> Run:
     """Run the cells one after the other in this box.
 
-    late: places of cells that do not end by themselves and are stopped after `late_seconds`.
+    late: indices of cells that never finish, which are interrupted after `late_seconds`.
     """
     channel, outputs, shown = box.channel(), Outputs(), []
     died = False
@@ -57,12 +57,12 @@ def run_in(
             shown.append([])
             outputs.begin(shown[-1])
             channel.order("run", source)
-            if _done(channel, outputs, late_seconds if place in late else GENEROUS):
+            if _done(channel, outputs, late_seconds if place in late else FINISH_SECONDS):
                 continue
             if place not in late:
-                raise AssertionError(f"cell {place} never came to its end")
+                raise AssertionError(f"cell {place} did not finish")
             box.signal(signal.SIGINT)
-            _done(channel, outputs, STOPPING)
+            _done(channel, outputs, STOP_SECONDS)
     except (Ended, Endless):
         died = True
         box.settle()
@@ -72,7 +72,7 @@ def run_in(
 
 
 def _done(channel: Channel, outputs: Outputs, seconds: float) -> bool:
-    """Take in what a cell shows; whether it came to its end within these seconds."""
+    """Collect a cell's output, and return whether the cell finished in time."""
     end = monotonic() + seconds
     while (left := end - monotonic()) > 0:
         if (message := channel.receive(left)) is not None:
@@ -83,5 +83,5 @@ def _done(channel: Channel, outputs: Outputs, seconds: float) -> bool:
 
 
 def text(outputs: Sequence[NotebookNode]) -> str:
-    """All that was printed."""
+    """Return all printed text."""
     return "".join(output.get("text", "") for output in outputs)

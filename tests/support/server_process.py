@@ -1,4 +1,4 @@
-"""A Jupyter server that a test starts, from its command to the moment when it answers."""
+"""Starts a Jupyter server for a test, and waits until it accepts connections."""
 
 import re
 import socket
@@ -11,7 +11,7 @@ from threading import Event, Thread
 from urllib.parse import urlsplit
 
 SECONDS, SECONDS_TO_END, PAUSE = 120, 20, 0.05
-# It takes the first port that is free, and says which.
+# The server takes the first free port and prints its address.
 OPTIONS = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--ServerApp.port_retries=500")
 ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)/")
 
@@ -20,7 +20,7 @@ ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)/")
 def serving(
     command: Sequence[str], given: Mapping[str, str], folder: Path | None = None
 ) -> Iterator[str]:
-    """The server that a command starts with OPTIONS among its own, as its address."""
+    """Start a server with a command that includes OPTIONS, and yield its address."""
     with subprocess.Popen(
         command, env=given, cwd=folder, stderr=subprocess.PIPE, text=True
     ) as server:
@@ -46,15 +46,15 @@ def serving(
             try:
                 server.wait(SECONDS_TO_END)
             except subprocess.TimeoutExpired:
-                # Now and then it has ended its work and waits for its own threads for good.
+                # Occasionally a server hangs at exit, waiting for its own threads.
                 server.kill()
             listener.join(SECONDS)
 
 
 def wait_for(address: str, server: subprocess.Popen[str], lines: list[str]) -> None:
-    """Wait until a server answers: it names its address before it listens, and then says no more.
+    """Wait until a server accepts connections: it prints its address before it listens.
 
-    Raises AssertionError, with what the server wrote, where it ends or takes too long.
+    Raises AssertionError with the server's output if it exits or takes too long.
     """
     place, latest = urlsplit(address), time.monotonic() + SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""What a browser sees of the site's pages: requests, errors, axe, text that sticks out, names."""
+"""Checks of pages in a browser: requests, errors, axe rules, overflowing text, accessible names."""
 
 import shutil
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-# The first has no windows, and computes a third less.
+# The headless shell uses a third less CPU time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 MISSING = "no Chromium found: sudo apt install chromium"
 ARGUMENTS = (
@@ -28,9 +28,9 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Letters as wide as on a screen: without windows they'd be rounded to whole pixels.
+    # Keep subpixel glyph widths as on a screen; headless mode rounds them to whole pixels.
     "--font-render-hinting=none",
-    # What is not this machine has no address, so nothing is ever sent there.
+    # Resolve no other host, so that nothing leaves this machine.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
 DESK: ViewportSize = {"width": 1280, "height": 900}
@@ -39,7 +39,7 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="
 
 
 def chromium() -> str | None:
-    """The path of the system's Chromium."""
+    """Return the path of the system's Chromium, or None."""
     return next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
@@ -53,7 +53,7 @@ def started(path: str) -> Iterator[Browser]:
 
 @dataclass
 class Traffic:
-    """What a context's pages asked for, and what went wrong; listens from its start."""
+    """Requests and errors of a browser context's pages, recorded from `listen` on."""
 
     asked: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -94,13 +94,13 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Colors and panels may fade in: look when they have arrived.
+# Wait for animations to finish: colors and panels may fade in.
 SETTLED = """() => Promise.allSettled(
   document.getAnimations()
     .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
     .map((a) => a.finished))"""
 
-# No preload: it fetches style sheets anew, and those they import from a wrong address.
+# No preload: axe would refetch style sheets, and resolve their imports against a wrong address.
 RUN_AXE = """async ([options, known]) => {
   const samples = known && window.samples(known);
   if (samples && !samples.size) return [[], []];
@@ -113,12 +113,12 @@ RUN_AXE = """async ([options, known]) => {
       [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ")
     }`))];
 }"""
-# Whether a text can be read, and a link be told from the text around it: it depends on the theme.
+# Rules about legible text and distinguishable links, whose results depend on the theme.
 COLORS = ("color-contrast", "link-in-text-block")
 
-# axe looks for what lies behind each piece of text, which takes most of its time. Whether a text
-# can be read depends on its color and size and on what its ancestors paint: one element for each
-# combination is enough. With a link counts also how it is marked, and the text that it stands in.
+# axe spends most of its time finding the background of each text. Contrast depends only on the
+# text's color and size and on what its ancestors paint, so one element per combination is enough.
+# For links, the combination includes their own style and that of the text around them.
 SAMPLES = """void (window.samples = (known) => {
   const painted = new Map([[null, ""]]);
   const behind = (element) => {
@@ -170,7 +170,7 @@ SAMPLES = """void (window.samples = (known) => {
   return found;
 })"""
 
-# Text that is drawn beyond the window or cut off, outside of boxes that scroll.
+# Text beyond the window's edge or cut off, except in boxes that scroll.
 STICKING_OUT = """() => {
   const found = [];
   const edge = document.documentElement.clientWidth;
@@ -208,11 +208,11 @@ STICKING_OUT = """() => {
 
 SIDEWAYS = "() => document.scrollingElement.scrollWidth - window.innerWidth"
 
-# Formulas that have to be scrolled to be read whole.
+# Formulas wider than their box, which scrolls.
 WIDE_MATHS = """() => [...document.querySelectorAll("div.math")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.trim())"""
 
-# Live figures whose controls and numbers a screen of this height does not show together.
+# Live figures too tall for a screen of this height to show controls and numbers together.
 TALL_FIGURES = """(screen) => [...document.querySelectorAll("figure.live")].flatMap((figure) => {
   figure.querySelectorAll("details").forEach((own) => { own.open = false; });
   const edge = (part, side) => figure.querySelector(part).getBoundingClientRect()[side];
@@ -220,7 +220,7 @@ TALL_FIGURES = """(screen) => [...document.querySelectorAll("figure.live")].flat
   return high > screen ? [`${figure.dataset.figure}: ${high}`] : [];
 })"""
 
-# Maths that stands on the page as its source, or as an error.
+# Formulas shown as their source or as an error.
 UNSET_MATHS = """() => {
   const found = [...document.querySelectorAll("merror")].map((e) => `error: ${e.textContent}`);
   for (const e of document.querySelectorAll(".math")) {
@@ -239,7 +239,8 @@ UNSET_MATHS = """() => {
   return found;
 }"""
 
-# A figure is named by its caption, which Chromium relates to it without making it the name.
+# Figures without a label or caption. A caption names its figure, although Chromium's
+# accessibility tree only relates the two.
 BARE_FIGURES = """() => [...document.querySelectorAll("figure")]
   .filter((f) => !(f.getAttribute("aria-label") ?? "").trim())
   .filter((f) => !document.getElementById(f.getAttribute("aria-labelledby"))?.textContent.trim())
@@ -249,40 +250,40 @@ PICTURES = ("image", "img", "graphics-document", "SvgRoot")
 
 
 def ready(page: Page, address: str) -> None:
-    """Go there and wait until the page is whole."""
+    """Open an address and wait until fonts are loaded and figures are interactive."""
     page.goto(address)
     page.evaluate(READY)
     page.wait_for_function(ALIVE)
 
 
 def put_width(page: Page, size: ViewportSize) -> None:
-    """As wide as a phone, or as a desk again."""
+    """Set the window's size, and wait until the page has adapted."""
     page.set_viewport_size(size)
     page.wait_for_function("(width) => innerWidth === width", arg=size["width"])
     page.evaluate(SETTLED)
 
 
 def put_theme(page: Page, theme: str) -> None:
-    """As a reader's system would switch, which the site follows until the reader chooses."""
+    """Set the system's theme, which the site follows until the reader chooses one."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function("(t) => document.documentElement.dataset.theme === t", arg=theme)
     page.evaluate(SETTLED)
 
 
 def axe(page: Page) -> list[str]:
-    """Every node that violates a rule of axe-core, with the rule, the node and the reason."""
+    """Return all violations of axe-core's rules, each with rule, node and reason."""
     return [*structure(page), *contrast(page)]
 
 
 def structure(page: Page) -> list[str]:
-    """What axe-core finds apart from colors: the same in each theme."""
+    """Return axe-core's violations of rules other than color, which hold for every theme."""
     return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLORS}})
 
 
 def contrast(page: Page, known: set[str] | None = None) -> list[str]:
-    """Text that is too pale, links that look like text: asking about one element of each style.
+    """Return text with low contrast and links that look like text, testing one element per style.
 
-    Styles in `known` were looked at on a page before; those that are new are added to it.
+    Styles in `known` have been tested on another page; new ones are added to it.
     """
     if not page.evaluate("'samples' in window"):
         page.evaluate(SAMPLES)
@@ -291,7 +292,7 @@ def contrast(page: Page, known: set[str] | None = None) -> list[str]:
 
 
 def contrast_everywhere(page: Page) -> list[str]:
-    """Text that is too pale, links that look like text: asking about every element."""
+    """Return text with low contrast and links that look like text, testing every element."""
     return _run_axe(page, {"runOnly": list(COLORS)})
 
 
@@ -306,10 +307,10 @@ def _run_axe(page: Page, options: dict[str, object], known: set[str] | None = No
 
 
 def unnamed_pictures(page: Page) -> list[str]:
-    """Pictures without a name in the tree that screen readers get, figures without any text."""
+    """Return images without an accessible name, and figures without label or caption."""
     session = page.context.new_cdp_session(page)
     top = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
-    # The browser looks for the few that are wanted: to hand over its whole tree takes seconds.
+    # Query by role in the browser: transferring the whole accessibility tree takes seconds.
     nodes = [
         node
         for role in PICTURES

@@ -1,4 +1,4 @@
-"""Every address in a folder of pages, and what is wrong with it; read from the files alone."""
+"""Finds broken addresses in a built site, from its files alone."""
 
 import re
 from collections.abc import Iterator
@@ -8,17 +8,17 @@ from urllib.parse import unquote, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
-# What a browser loads by itself, rather than when a reader follows a link.
+# Tags whose addresses a browser loads without a click.
 LOADED = {"script", "link", "img", "iframe", "source", "video", "audio", "embed", "object", "use"}
-# Such a <link> says where a page belongs; nothing is loaded from there.
+# Values of `rel` for which a <link> is metadata and loads nothing.
 NAMES_ONLY = {"canonical", "alternate", "next", "prev", "index", "search", "author", "license"}
-# What other sites show of a page: where it is, and its picture.
+# Properties of link previews that hold addresses.
 PREVIEWS = {"og:url", "og:image"}
 CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
 
 
 def html_files(site: Path) -> list[Path]:
-    """The site's pages; what lies in _static is parts of a theme, and slides are no pages."""
+    """Return the site's pages, without slides and the theme's parts in _static."""
     apart = {"_static", "slides"}
     return sorted(p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
 
@@ -49,9 +49,9 @@ def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
 
 
 def broken(site: Path, own: str = "") -> list[str]:
-    """One line for each address that leads nowhere, leaves the site unseen, or is not https.
+    """Return a line for each address that is broken, loads from another host, or is not https.
 
-    own: the site's own address, if it has one; what begins with that is looked for in the folder.
+    own: the site's published address, if any; addresses that start with it are resolved to files.
     """
     found = []
     for page in html_files(site):
@@ -72,7 +72,7 @@ def problem_of(site: Path, page: Path, tag: Tag, address: str, own: str = "") ->
     parts = urlsplit(address)
     loaded = tag.name in LOADED and not set(tag.get("rel") or []) & NAMES_ONLY
     if parts.scheme == "data" or tag.name == "base":
-        return ""  # a base is where other addresses start, and leads nowhere itself
+        return ""  # <base> only sets where relative addresses start
     if parts.scheme or parts.netloc:
         if loaded:
             return "loaded from elsewhere"

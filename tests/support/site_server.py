@@ -1,4 +1,4 @@
-"""A quiet server of a folder on this machine, which compresses and counts what it sends."""
+"""A local server of a folder that compresses its files and records what it sends."""
 
 import functools
 import gzip
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
-# Fonts in woff2 and pictures in png are compressed already.
+# Suffixes worth compressing: fonts (woff2) and images (png) already are.
 PACKED = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".md", ".txt")
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One answer: raw and packed sizes of its body in bytes, zero where the browser's copy held."""
+    """A response; its sizes in bytes are zero if the browser's cached copy was valid."""
 
     path: str
     status: int
@@ -27,9 +27,9 @@ class Sent:
 
 @dataclass
 class Server:
-    """Where the folder is served, and what was sent since ``sent`` was last cleared.
+    """A served folder, and the responses since ``sent`` was last cleared.
 
-    below: the path at the host under which the folder lies, "" or as "/course".
+    below: the URL path of the folder, such as "/course", or "".
     """
 
     folder: Path
@@ -41,7 +41,7 @@ class Server:
         return sum(answer.packed for answer in self.sent)
 
     def size(self, url: str) -> int:
-        """Bytes that this address of the server sends when a browser has no copy of it."""
+        """Return the bytes that this address sends to a browser with an empty cache."""
         path = self.folder / unquote(urlsplit(url).path).removeprefix(self.below).lstrip("/")
         if not url.startswith(self.origin) or not path.is_file():
             return 0
@@ -50,7 +50,7 @@ class Server:
 
 
 class Handler(SimpleHTTPRequestHandler):
-    """Serves files compressed, and keeps the connection open."""
+    """A handler that compresses files and keeps connections open."""
 
     protocol_version = "HTTP/1.1"
 
@@ -89,7 +89,7 @@ class Handler(SimpleHTTPRequestHandler):
         if path.suffix in PACKED:
             body = packed(path, path.stat().st_mtime_ns)
         self.record.sent.append(Sent(self.path, self.status, len(raw), len(body)))
-        # A reader may have gone on to another page.
+        # The browser may have left the page.
         with suppress(BrokenPipeError, ConnectionResetError):
             self.wfile.write(body)
 
@@ -103,7 +103,7 @@ def packed(path: Path, _changed: int) -> bytes:
 def serving(
     folder: Path, below: str = "", handler: Callable[..., Handler] = Handler
 ) -> Iterator[Server]:
-    """Serve a folder on a free port until the block ends, at the top or below, as "/course"."""
+    """Serve a folder on a free port, at the top or below a path such as "/course"."""
     record = Server(folder, below)
     handler = functools.partial(handler, record=record)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:

@@ -1,4 +1,4 @@
-"""The reference solutions of the exercises, and the cases that they are compared on."""
+"""The exercises' reference solutions, and the cases for comparing answers with them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -30,7 +30,7 @@ def part_of(name: str, key: str) -> Part:
 
 @cache
 def in_check(name: str, key: str) -> Cases:
-    """Return the published cases of a part, with what is expected."""
+    """Return the published cases of a part, with expected answers."""
     return published(name, part_of(name, key))
 
 
@@ -48,7 +48,7 @@ def asked(name: str, key: str, seed: int) -> Cases:
 
 @cache
 def solved(name: str) -> tuple[str, ...]:
-    """Return the code cells of the notebook with the reference solution, without the checks."""
+    """Return the code cells of the reference notebook, without the checks."""
     book = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
     return tuple(
         cell.source
@@ -59,12 +59,12 @@ def solved(name: str) -> tuple[str, ...]:
 
 @cache
 def reference(name: str) -> dict[str, Any]:
-    """Return what the notebook with the reference solution defines. Not to be changed."""
+    """Return the names that the reference notebook defines. Cached: do not modify."""
     return defined(solved(name))
 
 
 def defined(sources: tuple[str, ...]) -> dict[str, Any]:
-    """Return what some cells define when they run one after the other."""
+    """Return the names that cells define when they run in order."""
     names: dict[str, Any] = {}
     for source in sources:
         exec(source, names)

@@ -1,9 +1,9 @@
-"""Finds figures in a page that no cell computed.
+"""Finds figures in a page that were typed by hand rather than computed by a cell.
 
 A figure is anything that starts with a digit (or is a fraction sign): 3.35, 1e12, 20%, 50ms, 8-bit.
-A name in which a letter stands before the digits is none: bf16, v5e, H100. In maths, 0, 1, 2,
-exponents and subscripts are structure, not figures. A number that refers to a part of the book
-("chapter 4") is none, nor is what a reader does not read as text: code, links, labels, options.
+These are not figures: names with a letter before the digits (bf16, v5e, H100); in formulas, 0, 1,
+2, exponents and subscripts; references to parts of the book ("chapter 4"); and anything that isn't
+read as text, such as code, links, labels and options.
 """
 
 import re
@@ -16,10 +16,10 @@ from myst_nb.core.read import read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
 
 OPTION = re.compile(r"^[ >]*:(?!alt:|caption:)[\w-]+:.*$", re.MULTILINE)
-# In this order: a later pattern sees the text that the earlier ones left.
+# Applied in this order: each pattern sees the text that the earlier ones left.
 NOT_READ = [
     re.compile(r"<!--.*?-->", re.DOTALL),
-    re.compile(r"\{(?!math\})[\w:+-]+\}`[^`]*`"),  # roles; what {eval} shows was computed
+    re.compile(r"\{(?!math\})[\w:+-]+\}`[^`]*`"),  # roles; {eval} shows computed values
     re.compile(r"(?<![}`])`[^`\n]+`"),  # code
     re.compile(r"^\([^()\n]+\)=[ ]*$", re.MULTILINE),  # labels
     OPTION,
@@ -48,14 +48,14 @@ FIGURE = re.compile(r"(?:\d+(?:[.,]\d+)*|[½⅓⅔¼¾⅕⅙⅛])(?:[eE][+-]?\d+
 
 @dataclass(frozen=True)
 class Stray:
-    """A figure typed by hand, and the line it stands in, counted from 1."""
+    """A figure typed by hand, and its line, counted from 1."""
 
     line: int
     figure: str
 
 
 def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
-    """The figures of a page that no cell produced and no entry allows."""
+    """Return the figures of a page that no cell computed and no allowed phrase contains."""
     found = []
     for first_line, text in texts(page):
         text = readable(text)
@@ -71,7 +71,7 @@ def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
 
 
 def texts(page: str) -> Iterator[tuple[int, str]]:
-    """What a reader reads of a page: Markdown cells, captions and alt texts, with their lines."""
+    """Yield (first line, text) for what a reader reads: Markdown cells, captions, alt texts."""
     config = MdParserConfig(enable_extensions={"colon_fence", "dollarmath", "amsmath"})
     notebook = read_myst_markdown_notebook(page, config=config, add_source_map=True)
     lines = page.splitlines()
@@ -87,10 +87,10 @@ def texts(page: str) -> Iterator[tuple[int, str]]:
 
 
 def readable(markdown: str) -> str:
-    """The text with everything blanked that a reader does not read as text."""
+    """Return the text with everything blanked out that is not read as text."""
     text = without_code(markdown, LITERAL_DIRECTIVES - {"math"})
     kept = {}
-    for maths in MATHS.finditer(text):  # a link or a label looks different within a formula
+    for maths in MATHS.finditer(text):  # inside a formula, these patterns would match other things
         kept[maths.start()] = maths[0]
     for pattern in NOT_READ:
         text = pattern.sub(lambda m: blank(m[0]), text)
@@ -100,7 +100,7 @@ def readable(markdown: str) -> str:
 
 
 def without_structure(formula: str) -> str:
-    """A formula without its commands, exponents, subscripts and the integers 0, 1 and 2."""
+    """Return a formula without its commands, exponents, subscripts and the integers 0, 1 and 2."""
     formula = OPTION.sub(lambda m: blank(m[0]), formula)
     for pattern in (
         r"\\(?:begin|end|text|mathrm|label|operatorname)\s*\{[^{}]*\}",
@@ -113,5 +113,5 @@ def without_structure(formula: str) -> str:
 
 
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
-    """The phrase where it is not a part of a longer word or number."""
+    """Return a pattern for the phrase where it is not part of a longer word or number."""
     return re.compile(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)")

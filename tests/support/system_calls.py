@@ -1,8 +1,8 @@
-"""Numbers of system calls on both machines that have a sandbox, independent of its filter."""
+"""System call numbers of both supported architectures, independent of the sandbox's filter."""
 
 from pathlib import Path
 
-# Typed from the kernel's headers: asm/unistd_64.h and asm-generic/unistd.h, not from the filter.
+# Copied from the kernel's headers, asm/unistd_64.h and asm-generic/unistd.h, not from the filter.
 REFUSED = {
     name: {"x86_64": int(x86_64), "aarch64": int(aarch64)}
     for name, x86_64, aarch64 in map(
@@ -68,7 +68,7 @@ memfd_secret 447 447
 """.strip().splitlines(),
     )
 }
-# Refused about process 1 alone; the first argument if that says whose process the second one is.
+# Refused for process 1 only: (numbers, value of a first argument that says what the second is).
 ABOUT_ANOTHER = {
     "prlimit64": ({"x86_64": 302, "aarch64": 261}, None),
     "sched_setaffinity": ({"x86_64": 203, "aarch64": 122}, None),
@@ -79,14 +79,14 @@ ABOUT_ANOTHER = {
     "ioprio_set": ({"x86_64": 251, "aarch64": 30}, 1),  # IOPRIO_WHO_PROCESS of linux/ioprio.h
 }
 FOLDER = Path(__file__).parent
-# name → number on each machine; None where it has no such call. From the same headers.
+# name → number on each architecture, None where the call doesn't exist. From the same headers.
 ALLOWED = {
     name: dict(
         zip(("x86_64", "aarch64"), (None if n == "-" else int(n) for n in pair), strict=True)
     )
     for name, *pair in map(str.split, (FOLDER / "allowed_calls.txt").read_text().splitlines())
 }
-# What may be made with some arguments only: numbers, the argument that is looked at, from 0.
+# Allowed with some arguments only: (numbers, index of the argument that decides).
 BY_ARGUMENT = {
     "clone": ({"x86_64": 56, "aarch64": 220}, 0),
     "fcntl": ({"x86_64": 72, "aarch64": 25}, 1),
@@ -99,17 +99,17 @@ BY_ARGUMENT = {
     "socket": ({"x86_64": 41, "aarch64": 198}, 0),
     "socketpair": ({"x86_64": 53, "aarch64": 199}, 0),
 }
-# Report success and do nothing: advice about pages of files that all sandboxes read.
+# Report success and do nothing: hints about the page cache of files that all sandboxes share.
 PRETENDED = {
     "readahead": {"x86_64": 187, "aarch64": 213},
     "fadvise64": {"x86_64": 221, "aarch64": 223},
 }
-# Refused without being reported, since libraries ask in passing.
+# Refused but not reported, since libraries call these routinely.
 SILENT = {
     "clone3": {"x86_64": 435, "aarch64": 435},
     "sysinfo": {"x86_64": 99, "aarch64": 179},
 }
-LAST = 450  # set_mempolicy_home_node, the last that the tables know
+LAST = 450  # set_mempolicy_home_node, the last call in the tables
 CLONE = {"x86_64": 56, "aarch64": 220}
 CLONE3 = SILENT["clone3"]
 SECCOMP = {"x86_64": 317, "aarch64": 277}

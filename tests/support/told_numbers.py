@@ -1,4 +1,4 @@
-"""Numbers in a text as a reader takes them: with their prefix, and with as many digits as shown."""
+"""Numbers in a text as a reader understands them: with unit prefix and precision shown."""
 
 import math
 import re
@@ -17,20 +17,20 @@ NUMBER = re.compile(
 @dataclass(frozen=True)
 class Told:
     value: float
-    digits: int  # significant ones
+    digits: int  # significant
 
     def tells(self, value: float) -> bool:
-        """Is this the value, rounded to the digits shown?"""
+        """Return whether this number is the value, rounded to the digits shown."""
         rounded = float(f"{value:.{self.digits - 1}e}")
         return math.isclose(self.value, rounded, rel_tol=1e-9)
 
 
 def numbers(text: str) -> Iterator[Told]:
-    """Each number of a text that shows at least three digits."""
+    """Yield each number of a text that shows at least three significant digits."""
     for found in NUMBER.finditer(text):
         whole, part = found["whole"].replace(",", ""), found["part"] or ""
         shown = (whole + part[1:]).lstrip("0")
-        # Nobody can tell whether the zeros of 8,000 are meant; those of 120 are.
+        # Trailing zeros as in 8,000 may not be significant; the zero of 120 counts.
         digits = len(shown if part or len(shown) == 3 else shown.rstrip("0"))
         if digits >= 3:
             power = (found["raised"] or found["power"] or "0").translate(SUPERSCRIPTS)

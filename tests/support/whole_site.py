@@ -1,4 +1,4 @@
-"""The whole site as the tests see it: `python tests/support/whole_site.py` builds it."""
+"""Builds the whole site for the tests: `python tests/support/whole_site.py`."""
 
 import subprocess
 import sys
@@ -12,14 +12,14 @@ from browser.pyodide import files as pyodide_files
 
 
 def build_site(book: Book) -> subprocess.CompletedProcess[str]:
-    """Build a book with buttons for Python, and ask no other host for Pyodide."""
+    """Build a book whose pages can run Python, without downloading Pyodide."""
     return book.build(_files_of_python())
 
 
 def _files_of_python() -> Path:
-    """Return Pyodide's files if an earlier build has got them, else empty ones.
+    """Return the folder of Pyodide's files if an earlier build cached them, else of empty ones.
 
-    Short tests open none of them, but pages have their buttons only where there are files.
+    Short tests never load these files, but pages have Run buttons only if they exist.
     """
     cached = pyodide_files.cache()
     if not pyodide_files.missing(cached) and pyodide_files.how_made(cached):

@@ -1,9 +1,9 @@
-"""Attempts at single parts of the exercises, many in a file, with the verdict that is fair.
+"""Attempts at single parts of the exercises, with the verdict that each should get.
 
-Under each heading of a Markdown file stand lines for the parts that the attempt is at, and its
-code. A line is ``- part: verdict “words of the check”``. The verdict is ``right``, the key of what
-is named, or ``not known``; ``by heart`` is right for the published cases and nowhere else. Whole
-notebooks of one learner are in tests/support/submissions.
+Each section of a Markdown file is one attempt: a line for each part that it answers, and its code.
+A line is ``- part: verdict “words of the check”``. The verdict is ``right``, the key of the
+misconception or problem that the check names, ``not known``, or ``by heart``: right for the
+published cases only. Whole notebooks are in tests/support/submissions.
 """
 
 import re
@@ -17,18 +17,18 @@ CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Attempt:
-    """What is said of one part of one attempt."""
+    """An attempt at one part, and its expected verdict."""
 
     exercise: str
     title: str
     part: str
     verdict: str
-    words: str  # that the learner's check must say
+    words: str  # which the learner's check must print
     source: str
 
 
 def attempts(exercise: str) -> list[Attempt]:
-    """All attempts at the parts of an exercise, in the order of the file."""
+    """Return all attempts at the parts of an exercise, in the order of the file."""
     path = FOLDER / f"{exercise}.md"
     if not path.exists():
         return []

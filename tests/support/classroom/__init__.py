@@ -1,4 +1,4 @@
-"""A scratch course: what is handed in, written where nbgrader looks for it."""
+"""A scratch course folder, with submissions where nbgrader looks for them."""
 
 import copy
 import functools
@@ -17,9 +17,9 @@ from grading.release import exercises
 
 
 class Classroom:
-    """A course folder in which students hand in.
+    """A course folder with methods to hand in and read notebooks.
 
-    release: a course folder that is copied first; the fixture of this name is one.
+    release: a course folder to copy first, such as the fixture of this name.
     """
 
     def __init__(self, folder: Path, release: Path | None = None) -> None:
@@ -32,7 +32,7 @@ class Classroom:
         return nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
 
     def solved(self, name: str, submission: str = "") -> NotebookNode:
-        """The released notebook with the functions of a submission in the library, or right."""
+        """Return the released notebook, solved by a submission or by the reference."""
         found = [one for one in submissions(name) if one.name == submission]
         mine = found[0] if found else Submission(name, "reference", "", {})
         return hand_in(mine, self.released(name), exercises.source(name), functions(name))
@@ -51,7 +51,7 @@ class Classroom:
         return nbformat.read(self.course.graded(student, name), as_version=4)
 
     def nbgrader(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A real nbgrader command, run in the course folder."""
+        """Run a real nbgrader command in the course folder."""
         binaries = Path(sys.executable).parent
         return subprocess.run(
             [binaries / "nbgrader", *words],
@@ -77,7 +77,7 @@ def points(name: str) -> dict[str, float]:
 
 
 def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
-    """The cell with this nbgrader id."""
+    """Return the cell with this nbgrader id."""
     (found,) = (
         cell
         for cell in notebook.cells
@@ -91,7 +91,7 @@ def code(source: str) -> NotebookNode:
 
 
 def with_first(notebook: NotebookNode, source: str) -> NotebookNode:
-    """The notebook with a cell of the learner's before all others."""
+    """Return a copy of the notebook with another code cell in front."""
     notebook = copy.deepcopy(notebook)
     notebook.cells.insert(0, code(source))
     return notebook

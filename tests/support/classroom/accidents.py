@@ -1,4 +1,4 @@
-"""What happens to a right notebook on its way to the grader, without anybody meaning harm."""
+"""Accidents: edits that learners and tools make to a right notebook without meaning harm."""
 
 import copy
 
@@ -57,7 +57,7 @@ def foreign(nb):
 
 
 def answered_elsewhere(nb, move, part="bounds"):
-    """The answer to a part is no longer in its cell, which is as it was released."""
+    """Restore a part's released solution cell, and put its answer elsewhere with `move`."""
     solution = cell(nb, f"{part}-solution")
     answer = solution.source
     head = answer[: answer.index("):") + 2]
@@ -80,7 +80,7 @@ def above_the_question(nb, check, answer):
 
 
 def given_more(nb):
-    """Imports and constants in the locked first cell, which all answers use."""
+    """Add an import and a constant to the locked first cell, and use them in all answers."""
     given = cell(nb, "given")
     given.source = f"import math\n{given.source}\nBYTES = 1"
     for one in nb.cells:
@@ -101,7 +101,7 @@ def check_first(nb, part="bounds"):
     return nb
 
 
-# What a right solution suffers on its way: (what is done to the notebook, points)
+# name → (edit of a right notebook, points that it should get)
 RIGHT = {
     "as-it-is": (lambda nb: nb, FULL),
     "check-twice": (lambda nb: twice(nb, "operations"), FULL),

@@ -1,4 +1,4 @@
-"""What came of a grading, in a form in which two of them can be compared."""
+"""The results of a grading run, in a form in which two runs can be compared."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ LISTS = ("grades.csv", "not-graded.csv", "misconceptions.csv")
 
 
 def course(folder: Path) -> dict[str, object]:
-    """All that must come out the same: nothing of it depends on the time or on chance."""
+    """Return all results that must be reproducible, without times and random keys."""
     files = [path for name in FOLDERS for path in (folder / name).rglob("*") if path.is_file()]
     files += [folder / name for name in LISTS if (folder / name).exists()]
     return {
@@ -28,13 +28,13 @@ def content(path: Path, folder: Path) -> object:
     if path.suffix == ".ipynb":
         notebook = json.loads(path.read_bytes())
         for cell in notebook["cells"]:
-            cell["metadata"].pop("execution", None)  # when it was run
+            cell["metadata"].pop("execution", None)  # timestamps
         return notebook
     return path.read_bytes()
 
 
 def gradebook(address: str) -> list[str]:
-    """All rows of all tables. In the place of a random key stands the row that it points to."""
+    """Return all rows of all tables, with random keys replaced by the rows that they refer to."""
     engine = create_engine(address)
     tables = MetaData()
     tables.reflect(engine)
@@ -59,5 +59,5 @@ def gradebook(address: str) -> list[str]:
 
 
 def random(key: object) -> bool:
-    """Whether nbgrader made it up: 32 hexadecimal digits."""
+    """Return whether a key is one of nbgrader's random ones: 32 hexadecimal digits."""
     return isinstance(key, str) and len(key) == 32 and set(key) <= set("0123456789abcdef")

@@ -1,4 +1,4 @@
-"""A class whose points are known ahead, and what must be true of it once it is graded."""
+"""A class with known points, and checks of its graded notebooks and feedback."""
 
 import csv
 import functools
@@ -16,7 +16,7 @@ def library(name: str, kind: str) -> list[Submission]:
 
 
 def half_done(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
-    """The first half of the parts is solved, the rest is as it was released."""
+    """Return a notebook with the first half of its parts solved, and the unsolved parts."""
     nb, solved = room.released(name), room.solved(name)
     parts = list(points(name))
     for part in parts[: len(parts) // 2]:
@@ -25,7 +25,7 @@ def half_done(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
 
 
 def broken(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
-    """All solved, but the last part's cell can't be read by Python."""
+    """Return a solved notebook with a syntax error in its last part, and that part."""
     nb = room.solved(name)
     last = list(points(name))[-1]
     one = cell(nb, f"{last}-solution")
@@ -36,9 +36,9 @@ def broken(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
 def the_class(
     room: Classroom, names: Sequence[str], right: int, wrong: int, others: Sequence[str]
 ) -> Iterator[tuple[str, str, NotebookNode, list[str]]]:
-    """(student, exercise, notebook, parts without points)
+    """Yield (student, exercise, notebook, parts without points).
 
-    right, wrong: students who hand in the first right and wrong submissions of the library.
+    right, wrong: how many right and wrong submissions of the library to hand in, one per student.
     others: which of OTHERS hand in as well.
     """
     for name in names:
@@ -71,7 +71,7 @@ def hand_in_all(
     wrong: int,
     others: Sequence[str] = tuple(OTHERS),
 ) -> dict[tuple[str, str], float]:
-    """(student, exercise) → the points that must come out."""
+    """Hand in the notebooks of a class, and return (student, exercise) → expected points."""
     expected = {}
     for student, name, notebook, lost in the_class(room, names, right, wrong, others):
         room.hand_in(student, name, notebook)
@@ -82,7 +82,7 @@ def hand_in_all(
 
 
 def exported(room: Classroom) -> dict[tuple[str, str], float]:
-    """(student, exercise) → points, from what `nbgrader export` wrote."""
+    """Return (student, exercise) → points, as `nbgrader export` wrote them."""
     with (room.folder / "exported.csv").open(newline="") as file:
         return {
             (row["student_id"], row["assignment"]): float(row["score"])

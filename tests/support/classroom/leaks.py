@@ -1,4 +1,4 @@
-"""What must not be found in what learners get: solutions, and hidden cases."""
+"""Texts that learners' files must not contain: solutions and hidden cases."""
 
 import json
 import re
@@ -12,7 +12,7 @@ NAME = "int8-matmul"
 
 
 def solution_lines():
-    """Lines of the solutions that are long enough to be told from anybody's."""
+    """Yield the solution lines that are long enough to be distinctive."""
     for name in exercises.names():
         for one in exercises.source(name).cells:
             inside = re.findall(r"### BEGIN SOLUTION(.*?)### END SOLUTION", one.source, re.DOTALL)
@@ -22,7 +22,7 @@ def solution_lines():
 
 
 def hidden_texts(room):
-    """The hidden cases and their expected values, in the ways in which they would be printed."""
+    """Yield hidden cases and their expected values, in each form in which they could be printed."""
     seed = course_seed(room.folder)
     for part in exercises.load(NAME).parts:
         cases = hidden(NAME, part, seed)
@@ -38,7 +38,7 @@ def hidden_texts(room):
 
 
 def leaks(files, texts):
-    """(file, text) for each text that stands in one of the files."""
+    """Return (file, text) for each text that one of the files contains."""
     texts = list(texts)
     found = []
     for path in files:
@@ -48,7 +48,7 @@ def leaks(files, texts):
 
 
 def given_out(room, *students):
-    """All files that the learners get: the release, and what is graded of these students."""
+    """Yield all files that learners get: the release, and these students' graded files."""
     yield from (room.folder / "release").rglob("*.ipynb")
     for kind in ("autograded", "feedback"):
         for student in students:

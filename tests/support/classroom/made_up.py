@@ -1,4 +1,4 @@
-"""Gradings in which no notebook is run: a backend in this process, and outcomes made up for it."""
+"""Fake grading that runs no notebook: an in-process backend, and made-up outcomes."""
 
 from concurrent.futures import Future
 from typing import Any
@@ -10,7 +10,7 @@ NOTEBOOK = '{"cells": []}'
 
 
 class Here:
-    """A backend that does the work in this process. A job that raises EOFError has ended it."""
+    """A backend that runs jobs in this process; EOFError stands for a worker that died."""
 
     broken: type[BaseException] = EOFError
     window = 1
@@ -44,7 +44,7 @@ def outcome(
     comments: dict[str, str] | None = None,
     reason: str = "",
 ) -> Outcome:
-    """What comes of a notebook in which these parts are wrong."""
+    """Return the outcome of a notebook in which these parts are wrong."""
     parts = [
         {
             "key": key,
@@ -59,9 +59,9 @@ def outcome(
 
 
 def work(job: Job) -> Outcome:
-    """In the place of `grading.work.work`: the part that the notebook's text names is wrong.
+    """Replace `grading.work.work`: the part that the notebook's text names is wrong.
 
-    The page has some kilobytes, so that a disk can be too full for it.
+    The page takes some kilobytes, so that tests can make the disk too full for it.
     """
     parts = set(points(job.exercise))
     if job.reason:

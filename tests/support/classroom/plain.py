@@ -1,7 +1,7 @@
-"""Grade a notebook as the grader does, but in a fork of this process where the kernel would be.
+"""Grades a notebook as the grader does, but in a fork of this process instead of a kernel.
 
-The same copies of the process, the same questions and the same judge: only the kernel is missing,
-which takes a second to start and stop.
+Snapshots, questions and judge are the grader's own. This saves the second that a kernel takes to
+start and stop.
 """
 
 import os
@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import matplotlib
-import matplotlib.pyplot  # so that forks have it
+import matplotlib.pyplot  # imported here so that forks have it
 from nbformat import NotebookNode
 
 from grading import sandbox
@@ -23,7 +23,7 @@ matplotlib.use("agg")
 
 
 def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -> dict[str, Graded]:
-    """Part → verdict, for a notebook that ends by itself."""
+    """Return part → verdict for a notebook, which must terminate."""
 
     def graded(spare: bool) -> dict[str, Graded]:
         with sandbox.UnsafeBox() as place, Questions(place, spare=spare) as questions:
@@ -37,7 +37,7 @@ def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -
 
 
 def run(notebook: NotebookNode, questions: Questions) -> None:
-    """Run the notebook to its end, and take in the copies that it leaves to be asked."""
+    """Run the notebook in a fork, and collect the snapshots that it leaves."""
     child = os.fork()
     if child == 0:
         try:
@@ -58,5 +58,5 @@ def _run(notebook: NotebookNode, address: str) -> None:
         elif cell.cell_type == "code":
             try:
                 exec(compile(cell.source, "cell", "exec"), namespace)
-            except Exception:  # as in a kernel: the next cell runs
+            except Exception:  # as in a kernel, the next cell still runs
                 continue

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, which nothing but this machine's users can reach."""
+"""A private PostgreSQL server for tests, reachable only through a local socket."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DEBIAN = Path("/usr/lib/postgresql")
-MISSING = "PostgreSQL is missing, with which the gradebook is tested: sudo apt install postgresql"
+MISSING = "PostgreSQL, which the gradebook's tests need, is missing: sudo apt install postgresql"
 OWNER = "postgres"
 
 
 def binaries() -> Path | None:
-    """The folder of the newest server that is installed."""
+    """Return the folder with the programs of the newest installed PostgreSQL."""
     found = [path.parent for path in DEBIAN.glob("*/bin/initdb")]
     if found:
         return max(found, key=lambda path: float(path.parent.name))
@@ -24,17 +24,17 @@ def binaries() -> Path | None:
 
 @contextlib.contextmanager
 def server(binaries: Path) -> Iterator[Path]:
-    """The folder with the socket of a new server with an empty database "gradebook"."""
-    # Not pytest's folder, into which no other user may look; and a socket's path has a short limit.
+    """Run a server with an empty database "gradebook", and yield the folder of its socket."""
+    # pytest's folder is closed to other users, and too long for the path of a socket.
     folder = Path(tempfile.mkdtemp(prefix="gradebook-"))
     mine: list[str] = []
-    if os.geteuid() == 0:  # as whom the server refuses to run
+    if os.geteuid() == 0:  # the server refuses to run as root
         shutil.chown(folder, OWNER, OWNER)
         mine = ["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--clear-groups"]
 
     def run(tool: str, *words: str) -> None:
         command = [*mine, str(binaries / tool), *words]
-        # To a file, as the server would hold on to a pipe.
+        # Write to a file: the server would keep a pipe open.
         with (folder / "said").open("w+") as said:
             done = subprocess.run(command, cwd=folder, stdout=said, stderr=said, check=False)
             said.seek(0)

@@ -1,4 +1,4 @@
-"""Processes that others started: found by /proc, killed, and waited for."""
+"""Finds and awaits the processes that a test started, and commands for an unprivileged user."""
 
 import contextlib
 import ctypes
@@ -11,11 +11,11 @@ from pathlib import Path
 from repository import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
-SECONDS = 30  # what doesn't end within so long does not end
+SECONDS = 30  # a process that is still running after this is considered stuck
 
 
 def parents() -> dict[int, int]:
-    """Process → its parent."""
+    """Return process → parent, for all processes in /proc."""
     found = {}
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
@@ -28,7 +28,7 @@ def parents() -> dict[int, int]:
 def descendants(
     process: int, table: Mapping[int, int] | None = None, but: Collection[int] = ()
 ) -> set[int]:
-    """What it started, however deep; without `but` and what these started."""
+    """Return a process's descendants, except those in `but` and their descendants."""
     table = parents() if table is None else table
     found: set[int] = set()
     new = {process}
@@ -39,7 +39,7 @@ def descendants(
 
 
 def words(process: int) -> list[str]:
-    """Its command line, [] if it has ended."""
+    """Return a process's command line, or [] if it has ended."""
     try:
         return Path(f"/proc/{process}/cmdline").read_text().split("\0")
     except OSError:
@@ -47,9 +47,9 @@ def words(process: int) -> list[str]:
 
 
 def since(before: Collection[int]) -> set[int]:
-    """This process's descendants that came after `before`.
+    """Return this process's descendants that are not in `before`.
 
-    A browser that another test left open starts processes whenever it likes: these don't count.
+    Processes of a browser that another test left open don't count: it starts them at any time.
     """
     browsers = {process for process in before if "playwright" in " ".join(words(process))}
     return descendants(os.getpid(), but=browsers) - set(before)
@@ -57,9 +57,9 @@ def since(before: Collection[int]) -> set[int]:
 
 @contextlib.contextmanager
 def adopting() -> Iterator[set[int]]:
-    """What loses its parent meanwhile becomes a child of this process, and so can't be missed.
+    """Adopt orphans while the block runs, so that `since` finds them among the descendants.
 
-    Yields the processes that were there before.
+    Yields the descendants that exist already.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
@@ -71,7 +71,7 @@ def adopting() -> Iterator[set[int]]:
 
 
 def left(before: set[int], seconds: float = SECONDS) -> dict[int, list[str]]:
-    """Those of this process's descendants that came since and do not end by themselves."""
+    """Wait for all new descendants to end, and return the first that doesn't, with its command."""
     while new := since(before):
         for process in new:
             if not ended(process, seconds):
@@ -82,7 +82,7 @@ def left(before: set[int], seconds: float = SECONDS) -> dict[int, list[str]]:
 
 
 def ended(process: int, seconds: float = SECONDS) -> bool:
-    """Wait until it has ended, or so long."""
+    """Wait for a process to end, and return whether it did in time."""
     try:
         handle = os.pidfd_open(process)
     except ProcessLookupError:
@@ -94,7 +94,7 @@ def ended(process: int, seconds: float = SECONDS) -> bool:
 
 
 def outliving(processes):
-    """Those that do not end: a process is seen a moment longer than its files."""
+    """Wait for processes, which may outlast their files briefly; return those still running."""
     found = set()
     for process in processes:
         try:
@@ -108,7 +108,10 @@ def outliving(processes):
 
 
 def as_ordinary_user(*command):
-    """The command, run by somebody without rights who can read this Python and this repository."""
+    """Return a command line that runs the command as an unprivileged user.
+
+    That user can read this Python and this repository.
+    """
     words = ["bwrap", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--setenv", "HOME", "/nowhere"]
     words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     for path in dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))):

@@ -1,7 +1,7 @@
-"""What people hand in that nobody planned for, by accident or not: each with its fair outcome.
+"""Unusual submissions, made by accident or on purpose, with the outcome that each should get.
 
-In each table: name → (how the hand-in is made, the points that are fair; None if it can't be graded
-and is listed).
+Each table maps a name to (how to make the submission, points); the points are None if it can't be
+graded and must be listed as such.
 """
 
 import copy
@@ -15,7 +15,7 @@ import nbformat
 from classroom import cell, code
 from classroom.accidents import FULL
 
-LAST = "bounds"  # its part is worth 3, and no other needs it
+LAST = "bounds"  # worth 3 points, and no other part needs it
 WITHOUT_LAST = FULL - 3
 
 
@@ -28,7 +28,7 @@ def solutions(nb):
 
 
 def each_solution(change):
-    """Do this to the text of each answer."""
+    """Return an edit that applies `change` to the text of each answer."""
 
     def changed(nb):
         for one in solutions(nb):
@@ -39,7 +39,7 @@ def each_solution(change):
 
 
 def last(change):
-    """Do this to the text of the last answer."""
+    """Return an edit that applies `change` to the text of the last answer."""
 
     def changed(nb):
         one = cell(nb, f"{LAST}-solution")
@@ -50,7 +50,7 @@ def last(change):
 
 
 def marked(**metadata):
-    """Each answer's cell with this metadata beside its own."""
+    """Return an edit that adds this metadata to each answer's cell."""
 
     def changed(nb):
         for one in solutions(nb):
@@ -61,7 +61,7 @@ def marked(**metadata):
 
 
 def marks(value):
-    """Every cell with this in the place of what nbgrader wrote, as no program writes it."""
+    """Return an edit that replaces nbgrader's metadata in every cell with a malformed value."""
 
     def changed(nb):
         for one in nb.cells:
@@ -86,7 +86,7 @@ def same_ids(nb):
 
 
 def outputs(nb):
-    """As some front ends leave them."""
+    """Add long outputs and a huge execution count, as some front ends do."""
     for one in nb.cells:
         if one.cell_type == "code":
             one.outputs = [
@@ -97,7 +97,7 @@ def outputs(nb):
 
 
 def each_in_two(nb):
-    """A comment cell after each cell, as some converters write."""
+    """Insert a comment cell after each cell, as some converters do."""
     for one in list(nb.cells):
         nb.cells.insert(nb.cells.index(one) + 1, code("# ---"))
     return nb
@@ -145,7 +145,7 @@ NOTEBOOKS = {
     "widgets": (with_widgets, FULL),
 }
 
-# Code of a learner's before right answers.
+# Code that a learner runs before right answers.
 FIRST = {
     "another-folder": ("import os\nos.chdir('/tmp')", FULL),
     "no-environment": ("import os\nos.environ.clear()", FULL),
@@ -168,7 +168,7 @@ FIRST = {
     "forgets-modules": ("import sys\nsys.modules.clear()", None),
 }
 
-# What becomes of a function that answers right.
+# Expressions that wrap the right function, as `right`.
 ANSWERS = {
     "named-tuple": ("lambda *a, **k: named(right(*a, **k))", FULL),
     "list-for-tuple": ("lambda *a, **k: listed(right(*a, **k))", FULL),
@@ -236,7 +236,7 @@ def later(inner):
 
 
 def returning(nb, expression, functions):
-    """Right functions, each replaced by what this expression makes of it."""
+    """Replace each right function by this expression of it."""
     nb.cells.insert(0, code(HELPERS))
     for key, function in functions.items():
         cell(nb, f"{key}-solution").source += (
@@ -247,7 +247,7 @@ def returning(nb, expression, functions):
 
 
 def bytes_of(change):
-    """The file with other bytes in it."""
+    """Return a function that writes the notebook file with its text changed into other bytes."""
 
     def made(folder, name, text):
         (folder / f"{name}.ipynb").write_bytes(change(text))
@@ -256,7 +256,7 @@ def bytes_of(change):
 
 
 def named(file):
-    """The notebook under this name alone."""
+    """Return a function that writes the notebook under this name only."""
 
     def made(folder, name, text):
         path = folder / file.format(name=name)
@@ -267,7 +267,7 @@ def named(file):
 
 
 def both(*files):
-    """Several notebooks, of which only the first is right."""
+    """Return a function that writes several notebooks, of which only the first is right."""
 
     def made(folder, name, text):
         for number, file in enumerate(files):
@@ -303,7 +303,7 @@ def with_nan(text):
 
 
 def of_a_language(about):
-    """As an editor writes it that does not know whose language it is."""
+    """Return a change of the `language_info`, as an editor writes it for an unknown language."""
 
     def made(text):
         content = json.loads(text)
@@ -314,7 +314,7 @@ def of_a_language(about):
 
 
 def cells_without(*fields):
-    """As scripts write notebooks."""
+    """Return a change that removes fields from all cells, as scripts that write notebooks do."""
 
     def made(text):
         content = json.loads(text)

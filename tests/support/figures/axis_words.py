@@ -6,7 +6,7 @@ BATCH = "batch (tokens)"
 RATE = "attainable (FLOP/s)"
 TERA, GIGA = 1e12, 1e9
 
-# Name, label of x, label of y, and the values' unit in FLOP/s.
+# Name, x label, y label, and the unit of the values in FLOP/s.
 RIGHT = [
     ("right_chinese_labels", "批量大小", "可达性能FLOP/s", 1),
     (
@@ -35,7 +35,7 @@ RIGHT = [
     ("right_trillion", BATCH, "trillion FLOP/s", TERA),
 ]
 
-# Name, what must be named, label of x, label of y, and the values' unit in FLOP/s.
+# Name, problem that must be named, x label, y label, and the unit of the values in FLOP/s.
 WRONG = [
     ("wrong_bytes_per_second", "figure-unit", BATCH, "attainable (bytes/s)", 1),
     ("wrong_count_label", "figure-rate", BATCH, "FLOP", 1),

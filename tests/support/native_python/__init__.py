@@ -1,8 +1,8 @@
-"""The site, with a Python process of this machine in place of Pyodide.
+"""A server of the site that runs pages' Python natively instead of in Pyodide.
 
-A script in place of Pyodide passes each call to this server and waits for the answer. So tests
-need none of Pyodide's files and no time to compile them. All else is as readers have it: the
-scripts, the packed course, the worker that can be terminated.
+A stand-in for Pyodide's script forwards each call to this server, which runs it in a local Python
+process. So tests need none of Pyodide's files, nor the time to compile them. The rest is as on the
+real site: the scripts, the packed course, the worker that can be terminated.
 """
 
 import functools
@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Process:
-    """A Python process for one worker, in a folder of its own."""
+    """A Python process for one worker, with its own folder."""
 
     home: Path
     running: subprocess.Popen[bytes]
@@ -59,7 +59,7 @@ class Process:
 
 
 class Processes:
-    """All processes, by their number."""
+    """All started processes, by number."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -87,7 +87,7 @@ class Processes:
 
 
 class NativeHandler(Handler):
-    """A handler that serves the stand-in in place of Pyodide's files, and passes on its calls."""
+    """A handler that serves the stand-in instead of Pyodide and forwards its calls."""
 
     def __init__(self, *args: object, processes: Processes, **kwargs: object) -> None:
         self.processes = processes
@@ -119,7 +119,7 @@ class NativeHandler(Handler):
 
     def answer(self, status: int, body: bytes, kind: str = "application/json") -> None:
         self.send_response(status)
-        # Past Handler, which compresses.
+        # Bypass Handler, which compresses.
         super(Handler, self).send_header("Content-Type", kind)
         super(Handler, self).send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -128,7 +128,7 @@ class NativeHandler(Handler):
 
 @contextmanager
 def serving_native(site: Path, below: str = "") -> Iterator[Server]:
-    """Serve the site, at the top or below a path, until the block ends."""
+    """Serve the site with native Python, at the top or below a path, until the block ends."""
     with tempfile.TemporaryDirectory() as folder:
         processes = Processes(Path(folder))
         try:

@@ -1,4 +1,4 @@
-"""A page's Python in a process of this machine: reads requests and writes answers, as JSON lines.
+"""A page's Python as a local process that reads requests and writes answers as JSON lines.
 
     python -I process.py folder     (the course is unpacked into folder/course)
 
@@ -17,7 +17,7 @@ from typing import Any
 
 folder = sys.argv[1]
 answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-os.dup2(2, 1)  # keep what a library prints out of the answers
+os.dup2(2, 1)  # send what libraries print to stderr, not among the answers
 names: dict[str, Any] = {}
 page: Any = None
 
@@ -39,7 +39,7 @@ def result(asked: dict[str, Any]) -> Any:
     assert isinstance(last, ast.Expr)
     exec(compile(code, "start", "exec"), names)
     page = eval(compile(ast.Expression(last.value), "start", "eval"), names)
-    # CPU time, so that other programs on this machine do not count.
+    # Limit calls by CPU time, so that load from other programs does not count.
     sys.modules["browser.python.call_times"].TIMES.clock = time.process_time
     return None
 

@@ -1,9 +1,9 @@
-"""The single slips of every reference solution, and what becomes of each.
+"""Slips: mutants of the reference solutions with one mistake each, and how they are judged.
 
 A slip is judged as a learner's answer would be: by the check in the notebook, and by grading in
 many classes. Slips come from two sources: the reference solutions themselves, and the functions in
 `spelled_out/`, which compute the same from named quantities. There, a comment after a quantity
-names the misconceptions that are true of somebody who gets this quantity wrong.
+names the misconceptions that a learner who gets this quantity wrong may have.
 """
 
 import ast
@@ -38,15 +38,15 @@ SPELLED_OUT = Path(__file__).parent / "spelled_out"
 CLASSES = 20
 EXACT = 1e-12
 MAX_CORNERS = 64
-SECONDS, WALL_SECONDS = 1.0, 20.0  # for one call, if a slip makes a loop endless
+SECONDS, WALL_SECONDS = 1.0, 20.0  # per call, for slips that may loop forever
 
 
 @dataclass(frozen=True)
 class Slip:
     """One changed function, and the part whose answers it changes.
 
-    function: the changed one, the part's own or one that it calls.
-    causes: misconceptions that are true of this slip, None if nobody has said.
+    function: the name of the changed one, the part's own or one that it calls.
+    causes: misconceptions that explain this slip, None if unknown.
     """
 
     exercise: str
@@ -55,9 +55,9 @@ class Slip:
     change: str
     tree: ast.FunctionDef
     causes: frozenset[str] | None
-    rounding: bool  # whether all that it does is to round something
-    reordering: bool  # or to swap arguments of a call
-    endless: bool  # whether a loop could run on
+    rounding: bool  # whether it only adds a rounding
+    reordering: bool  # whether it only swaps arguments of a call
+    endless: bool  # whether it may loop forever
 
     @property
     def own(self) -> bool:
@@ -70,7 +70,7 @@ class Slip:
 
 @cache
 def slips(exercise: str) -> tuple[Slip, ...]:
-    """Return the slips of an exercise, each part's in turn; the same change only once."""
+    """Return the distinct slips of an exercise, part by part."""
     found: dict[tuple[str, str, str], Slip] = {}
     for part in exercises.load(exercise).parts:
         for tree, tags in _written(exercise, part):
@@ -80,13 +80,13 @@ def slips(exercise: str) -> tuple[Slip, ...]:
 
 
 def unchanged(exercise: str, part: Part) -> Iterator[Slip]:
-    """Yield the spelled-out functions of a part, with no slip in them."""
+    """Yield the spelled-out functions of a part, without a slip."""
     for tree, _ in _spelled_out(exercise).get(part.function, ()):
         yield Slip(exercise, part.key, tree.name, "", tree, None, False, False, False)
 
 
 def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
-    """Return what the function of the part answers with the slip in it; last, if asked again."""
+    """Return the part's answers with the slip in it; the last repeats a call."""
     names = dict(reference(slip.exercise))
     for code in _functions(slip.exercise).values():
         exec(code, names)
@@ -106,7 +106,7 @@ def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
 
 
 def verdict(slip: Slip, cases: Cases, private: bool = True) -> Verdict:
-    """Return what the check says of the slip on these cases."""
+    """Return the check's verdict on the slip for these cases."""
     *found, again = answers(slip, cases.inputs)
     part = part_of(slip.exercise, slip.part)
     return judge(
@@ -115,12 +115,12 @@ def verdict(slip: Slip, cases: Cases, private: bool = True) -> Verdict:
 
 
 def own_check(slip: Slip) -> Verdict:
-    """Return what the learner's own check says of the slip."""
+    """Return the verdict of the learner's check, which uses the published cases."""
     return verdict(slip, in_check(slip.exercise, slip.part))
 
 
 def classes_passed(slip: Slip, classes: int = CLASSES) -> list[int]:
-    """Return the classes in which grading calls the slip right."""
+    """Return the classes in which grading accepts the slip."""
     asked = fresh(slip.exercise, slip.part, classes)
     known = in_check(slip.exercise, slip.part) + asked
     tolerance = part_of(slip.exercise, slip.part).tolerance
@@ -141,7 +141,7 @@ def classes_passed(slip: Slip, classes: int = CLASSES) -> list[int]:
 
 @cache
 def fresh(exercise: str, part: str, classes: int) -> Cases:
-    """Return inputs that the check has not seen: the hidden cases of some classes."""
+    """Return cases that the learner's check doesn't use: the hidden ones of some classes."""
     cases = in_class(exercise, part, 0)
     for seed in range(1, classes):
         cases += in_class(exercise, part, seed)
@@ -150,15 +150,15 @@ def fresh(exercise: str, part: str, classes: int) -> Cases:
 
 @cache
 def everything(exercise: str, part: str) -> Cases:
-    """Return what all the classes are asked, in their order, and the corners of the ranges."""
+    """Return published cases, the hidden cases of all classes, and the corners of the ranges."""
     return in_check(exercise, part) + fresh(exercise, part, CLASSES) + corners(exercise, part)
 
 
 @cache
 def corners(exercise: str, part: str) -> Cases:
-    """Return cases with each argument at an end of its range, or at one of its options.
+    """Return cases with each argument at an end of its range or at one of its options.
 
-    A sample of them if there are many; none if a range has no ends.
+    Takes a sample if there are many, and none if a range has no ends.
     """
     ranges = part_of(exercise, part).ranges
     ends = [
@@ -176,7 +176,7 @@ def corners(exercise: str, part: str) -> Cases:
 
 
 def deviation(slip: Slip, cases: Cases) -> float:
-    """Return how far the slip is off at most, relative to what is right; inf if unknown."""
+    """Return the slip's largest relative error over the cases, or inf if unknown."""
     worst = 0.0
     *found, again = answers(slip, cases.inputs)
     if again.problem:
@@ -187,14 +187,16 @@ def deviation(slip: Slip, cases: Cases) -> float:
         pairs = [pair for pair in beside(answer.value, right) if pair[0] != pair[1]]
         if any(not math.isfinite(value) or not wanted for value, wanted in pairs):
             return math.inf
-        if not pairs and not same(answer.value, right, EXACT):  # other names
+        if not pairs and not same(
+            answer.value, right, EXACT
+        ):  # other kinds of values, such as names
             return math.inf
         worst = max([worst, *(abs(value / wanted - 1) for value, wanted in pairs)])
     return worst
 
 
 def _arguments(names: Iterable[str], row: Iterable[Any]) -> dict[str, Any]:
-    """Return the arguments of a case; a range "a, b" has pairs."""
+    """Return the arguments of a case; a range named "a, b" has pairs as values."""
     case: dict[str, Any] = {}
     for name, value in zip(names, row, strict=True):
         several = name.split(", ")
@@ -219,7 +221,7 @@ def _functions(exercise: str) -> dict[str, CodeType]:
 
 
 def _written(exercise: str, part: Part) -> Iterator[tuple[ast.FunctionDef, dict[int, set[str]]]]:
-    """Yield the functions behind a part: its own, spelled out, and all that its own calls."""
+    """Yield the functions to mutate for a part: its own, spelled-out ones, and callees."""
     trees = _trees(exercise)
     waiting, seen = [part.function], set[str]()
     while waiting:
@@ -236,7 +238,7 @@ def _written(exercise: str, part: Part) -> Iterator[tuple[ast.FunctionDef, dict[
 
 @cache
 def _spelled_out(exercise: str) -> dict[str, list[tuple[ast.FunctionDef, dict[int, set[str]]]]]:
-    """Return the functions written with named quantities, and the comments of their lines."""
+    """Return name → spelled-out functions, each with the misconceptions tagged on its lines."""
     path = SPELLED_OUT / f"{exercise.replace('-', '_')}.py"
     if not path.exists():
         return {}
@@ -270,7 +272,7 @@ def _of_function(
     for variant in variants(tree):
         causes = tags.get(variant.line)
         said = change(tree, variant.tree)
-        if not said:  # the same in another spelling
+        if not said:  # the same code, written differently
             continue
         yield Slip(
             exercise,
@@ -287,5 +289,5 @@ def _of_function(
 
 def _compiled(tree: ast.FunctionDef) -> CodeType:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a slip may call a number
+        warnings.simplefilter("ignore")  # about calling a number, for one
         return compile(ast.fix_missing_locations(ast.Module([tree], [])), "<slip>", "exec")

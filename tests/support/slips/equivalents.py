@@ -1,9 +1,9 @@
-"""Slips that change nothing which is asked for, each with a reason.
+"""Equivalent slips: mutants whose answers are still right, each with a reason.
 
-An entry of tests/exercises/equivalent_slips.toml names parts by their exercise and key, and changes
-by a pattern as of file names. No entry is needed for a rounding that finds nothing to round, for
-arguments that are treated alike, for one of two equal quantities of a spelled-out function, and for
-a change that stays well within the tolerance, also at the ends of the ranges.
+An entry of tests/exercises/equivalent_slips.toml names parts as exercise/key, and changes by glob
+patterns. Four kinds need no entry: roundings of values that are already whole, swaps of symmetric
+arguments, swaps of equal quantities in a spelled-out function, and changes that stay well within
+the tolerance, even at the ends of the ranges.
 """
 
 import functools
@@ -17,12 +17,12 @@ from solutions import part_of
 from . import EXACT, Slip, deviation, everything
 
 TABLE = ROOT / "tests/exercises/equivalent_slips.toml"
-WELL_WITHIN = 0.6  # of the tolerance
+MAX_DEVIATION = 0.6  # of the tolerance
 
 
 @dataclass(frozen=True)
 class Equivalents:
-    """An entry of the table: the slips of some parts whose change is like one of the patterns."""
+    """A table entry: slips of these parts whose change matches one of the patterns."""
 
     parts: tuple[str, ...]
     changes: tuple[str, ...]
@@ -45,18 +45,18 @@ def table() -> tuple[Equivalents, ...]:
 
 
 def explained(slip: Slip) -> bool:
-    """Return whether a slip that the check calls right changes nothing that is asked for."""
+    """Return whether there is a reason why a slip that passes the check is equivalent."""
     off = deviation(slip, everything(slip.exercise, slip.part))
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True
     tolerance = part_of(slip.exercise, slip.part).tolerance
     if off == 0 and slip.causes is not None:
-        return True  # of two named quantities with one value, or of one that is 1
-    if 0 < off <= WELL_WITHIN * tolerance:
+        return True  # two quantities have the same value, or one is 1
+    if 0 < off <= MAX_DEVIATION * tolerance:
         return True
     return off <= tolerance and any(slip in entry for entry in table())
 
 
 def _literal(pattern: str) -> str:
-    """Return the pattern with brackets that stand for themselves."""
+    """Return the glob pattern with its brackets escaped."""
     return pattern.replace("[", "[[]")

@@ -1,4 +1,4 @@
-"""Every single slip of a function's syntax tree.
+"""Generates the slips of a function: changed copies of its syntax tree.
 
 A slip is one small change: another operator or constant, a term left out, two arguments swapped,
 one rounding too many. `variants` yields each of them once, as the changed function.
@@ -14,13 +14,13 @@ from typing import Any
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 COMMUTATIVE = (ast.Add, ast.Mult)
-FACTORS = (2,)  # by which a constant is too large or too small
-PREFIXES = (2, 8, 10, 1000, 1.024)  # the same for one that converts units
-UNITS = 1000  # constants from here on convert units
+FACTORS = (2,)  # by which constants are multiplied and divided
+PREFIXES = (2, 8, 10, 1000, 1.024)  # the same for constants that convert units
+UNITS = 1000  # constants from this size on convert units
 ROUNDING_NAMES = ("int", "math.ceil", "math.floor", "round")
 EXTREMES = ("max", "min", "sum")
 ROUNDINGS = ("math.ceil({})", "math.floor({})", "round({})", "int({})")
-# Beside those, what somebody does to a result to make it look tidy.
+# The same, and other roundings that learners apply to results.
 TIDIED = (*ROUNDINGS, "int({}) + 1", "math.ceil({}) - 1", "round({}, 2)", "round({}, 3)")
 
 Replacement = ast.AST | list[ast.stmt]
@@ -30,9 +30,9 @@ Replacement = ast.AST | list[ast.stmt]
 class Variant:
     """A changed copy of a function.
 
-    line: of the original, that was changed. rounding: something is rounded, which changes
-    nothing if it is whole. reordering: arguments of a call change places, which changes nothing if
-    they are treated alike.
+    line: the changed line of the original. rounding: whether the change only rounds a value, which
+    has no effect on whole numbers. reordering: whether it only swaps arguments of a call, which has
+    no effect if they are symmetric.
     """
 
     tree: ast.FunctionDef
@@ -54,7 +54,7 @@ def variants(function: ast.FunctionDef) -> Iterator[Variant]:
 
 
 def change(before: ast.FunctionDef, after: ast.FunctionDef) -> str:
-    """Return the lines that differ, as `before → after`; "" if none does."""
+    """Return the lines that differ, as `before → after`, or ""."""
     pairs = itertools.zip_longest(before.body, after.body)
     apart = [pair for pair in pairs if pair[0] is not pair[1]]
     old, new = (
@@ -92,9 +92,9 @@ def _is_reordering(node: ast.AST, new: Replacement) -> bool:
 
 
 def _replaced(node: Any, path: frozenset[int], target: ast.AST, new: Replacement) -> Any:
-    """Return a copy with another node in the place of `target`; what does not lead there is shared.
+    """Return a copy of the tree with `target` replaced; subtrees that don't contain it are shared.
 
-    path: the identities of all nodes that lead to the target.
+    path: the ids of the target's ancestors.
     """
     if node is target:
         return new
@@ -114,14 +114,14 @@ def _replaced(node: Any, path: frozenset[int], target: ast.AST, new: Replacement
 
 
 def _with_path(node: ast.AST, above: frozenset[int]) -> Iterator[tuple[ast.AST, frozenset[int]]]:
-    """Yield each node, with the identities of those above it."""
+    """Yield each node, with the ids of its ancestors."""
     yield node, above
     for child in ast.iter_child_nodes(node):
         yield from _with_path(child, above | {id(node)})
 
 
 def _values(function: ast.FunctionDef) -> list[str]:
-    """Return the names that hold values in the function: arguments and what it assigns."""
+    """Return the function's variables: its arguments and the names that it assigns."""
     arguments = [argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)]
     assigned = [
         node.id
@@ -179,7 +179,7 @@ def _replacements(node: ast.AST, names: list[str], texts: list[str]) -> Iterator
 def _of_operation(node: ast.BinOp) -> Iterator[ast.expr]:
     for operator in OPERATORS:
         if not isinstance(node.op, operator):
-            # Whole numbers to the power of millions would fill the memory.
+            # Powers of integers with exponents in the millions would fill the memory.
             left = _wrapped("float({})", node.left) if operator is ast.Pow else node.left
             yield ast.BinOp(left, operator(), node.right)
     yield node.left
@@ -191,7 +191,7 @@ def _of_operation(node: ast.BinOp) -> Iterator[ast.expr]:
 
 
 def _without_parentheses(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield what becomes of `(a + b) * c` and `a / (b * c)` without the parentheses."""
+    """Yield expressions such as `(a + b) * c` and `a / (b * c)` without their parentheses."""
     if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Add):
         return
     left, right = node.left, node.right
@@ -246,7 +246,7 @@ def _of_call(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def _tidied(value: ast.expr) -> Iterator[ast.expr]:
-    """Yield a returned value with its numbers rounded, each of a pair or a dictionary."""
+    """Yield a returned value with its numbers rounded, also inside a tuple or dictionary."""
     for form in TIDIED:
         match value:
             case ast.Tuple():
@@ -257,7 +257,7 @@ def _tidied(value: ast.expr) -> Iterator[ast.expr]:
             case ast.ListComp():
                 return
             case ast.BinOp():
-                return  # wrapped as an operation
+                return  # _of_operation wraps it
             case _:
                 yield _wrapped(form, value)
 

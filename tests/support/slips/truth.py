@@ -1,8 +1,8 @@
-"""Whether what a check says of a slip is so.
+"""Checks that the feedback on a slip is true.
 
-A sentence is taken at its word: what it says of the published cases must be so for inputs that the
-check has not seen. And a cause that it names must be the true one: several misconceptions can give
-equal values, and then only an either-or is true of both.
+A sentence about the published cases must also hold for inputs that the check has not seen. A cause
+that it names must be the slip's own: if several misconceptions give equal values, only an either-or
+is true.
 """
 
 import functools
@@ -18,9 +18,9 @@ from roofkit.check.findings import Findings
 
 from . import Slip, answers, fresh
 
-SEEDS = 5  # classes, whose hidden cases stand for all inputs
-# What says of the value what it is, and not how somebody came to it: true of everybody with it.
-SAYS_WHAT_IT_IS = {
+SEEDS = 5  # classes whose hidden cases represent all inputs
+# Misconceptions whose message describes the value and not its cause, so it is true of all slips.
+DESCRIBES_THE_VALUE = {
     *("limit-for-exact", "large-limit-for-exact", "exact-for-limit", "large-batch-limit"),
     *("always-two", "always-at-peak", "larger-of-the-two", "time-for-rate", "share-of-the-peak"),
     *("swapped", "upside-down", "ratio-of-sides", "no-delay", "twice", "difference", "increase"),
@@ -47,17 +47,17 @@ SAYS_WHAT_IT_IS = {
     *("width-for-a-pair", "width-of-a-part"),
     *("group-upside-down", "not-whole", "below-zero", "as-many-times", "positions-for-sequences"),
 }
-# What only describes the published cases, or asks: nothing that could be false.
+# Findings that only describe the published cases or ask a question, and so can't be false.
 DESCRIPTIONS = (
     *(looks._infinite, looks._zeros, looks._signs, looks._constant, looks._repeated),
     *(looks._shift, looks._near),
 )
-# Words after which a sentence says what else would give these values, not what has happened.
+# Words that introduce what would also give these values, without claiming that it happened.
 CONDITIONAL = ("this would give the same values:", "come out in this way, among others:")
 
 
 def falsehood(slip: Slip, verdict: Verdict) -> str:
-    """Return what the verdict's sentences say that is not so, "" if all is true."""
+    """Return what is false in the verdict's sentences, or ""."""
     said = " ".join(verdict.sentences)
     part = part_of(slip.exercise, slip.part)
     keys = [known.key for known in part.misconceptions if known.says in said]
@@ -100,7 +100,7 @@ def _of_misconceptions(
     if not hold:
         rounds = "rounded too far" in said and slip.rounding
         return "" if rounds else f"{', '.join(told)}: other values than these for other inputs"
-    if slip.causes is None or set(hold) & (SAYS_WHAT_IT_IS | slip.causes):
+    if slip.causes is None or set(hold) & (DESCRIBES_THE_VALUE | slip.causes):
         return ""
     return f"{', '.join(hold)}: the values are the same, the cause is another"
 

@@ -1,12 +1,12 @@
-"""Submissions for the exercises: right in several ways, and wrong in known ones.
+"""Submissions for the exercises: several right ones, and wrong ones with known mistakes.
 
 The tables beside this file, one per exercise, have an entry for each submission:
 
 about: what the learner did, in one sentence.
 code: the functions that the learner wrote. All others are those of the reference solution.
 uses_helpers: whether the code needs the table's `helpers`, which come before it.
-expect: for each part that must get no points, what must be named: the key of a misconception
-    or of a problem, or "not known". All other parts must get full points.
+expect: maps each part that must get no points to the cause to be named: the key of a
+    misconception or of a problem, or "not known". All other parts must get full points.
 """
 
 import ast
@@ -29,11 +29,11 @@ class Submission:
     exercise: str
     name: str
     source: str
-    expected: Mapping[str, str | None]  # part without points → what is named
+    expected: Mapping[str, str | None]  # part without points → key of the cause
 
     @property
     def functions(self) -> set[str]:
-        """Names that the source defines at its top level, of functions and other values."""
+        """Return the names that the source defines at its top level."""
         found = set()
         for node in ast.parse(self.source).body:
             if isinstance(node, ast.FunctionDef):
