@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Tell whether the changes since a commit are prose alone: `.ci/prose_only.py COMMIT`.
+"""Tells whether the changes since a commit are only prose: `.ci/prose_only.py COMMIT`.
 
-The exit status is 0 if only sentences of pages and slides, or sources, have changed: no file was
-added, removed or renamed, and every code cell, computed value and directive is as it was. Such a
-change can be published once the book builds and tests/book passes. Everything else needs all tests.
+The exit status is 0 if only sentences of pages and slides, or entries of the bibliography, have
+changed: no file was added, removed or renamed, and code cells, computed values and directives are
+unchanged. Such a change can be published once the book builds and tests/book passes. Everything
+else needs all tests.
 """
 
 import re
@@ -11,7 +12,7 @@ import subprocess
 import sys
 
 PROSE = re.compile(r"(chapters|slides)/[^/]+\.md|index\.md|references\.bib")
-# Directives such as code cells, computed values, settings of a page, and names to link to.
+# Directives such as code cells, computed values, the page's header, and link targets.
 NOT_PROSE = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{.*?^(?P=fence)$|\{eval\}`+[^`]*`+|\A---\n.*?^---$|^\(.*\)=$",
     re.DOTALL | re.MULTILINE,
@@ -24,12 +25,12 @@ def git(*words: str) -> str:
 
 
 def unchanging(text: str) -> "list[str]":
-    """Return the parts of a page that a change of prose leaves as they are."""
+    """Return the parts of a page that are not prose."""
     return [found.group(0) for found in NOT_PROSE.finditer(text)]
 
 
 def is_prose_only(before: str) -> bool:
-    """Return whether the changes from a commit to HEAD are prose alone."""
+    """Return whether the changes from a commit to HEAD are only prose."""
     lines = git("diff", "--name-status", "--no-renames", before, "HEAD").splitlines()
     changes = [line.split("\t") for line in lines]
     if not changes or any(kind != "M" or not PROSE.fullmatch(path) for kind, path in changes):
@@ -43,11 +44,11 @@ def is_prose_only(before: str) -> bool:
 
 def main() -> int:
     if len(sys.argv) != 2 or not re.fullmatch(r"[0-9a-f]{40}", sys.argv[1]):
-        return 2  # a first push, or a run that was started by hand
+        return 2  # no commit is given for a first push or a manual run
     try:
         return 0 if is_prose_only(sys.argv[1]) else 1
     except subprocess.CalledProcessError:
-        return 2  # the commit is not there, as after a forced push
+        return 2  # the commit is missing, as after a force push
 
 
 if __name__ == "__main__":

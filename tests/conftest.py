@@ -1,4 +1,4 @@
-"""Fixtures that several test files share: small books, the built site, a browser, a release."""
+"""Shared fixtures: small books, the built site, a browser, a release."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ from site_browser import MISSING, chromium, started
 from site_server import Server, serving
 from whole_site import build_site
 
-# Files that take longest begin first, so that no core waits for the last of them.
+# The slowest files, which start first so that no worker is left running one at the end.
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
@@ -56,22 +56,22 @@ LONGEST = (
     "test_report.py",
 )
 
-# Where the site is published for the tests, and its repository.
+# The path at which tests publish the site below its host.
 PUBLISHED = "/course"
-# Who asks for one of these sees a page as a browser lays it out, or prints it.
+# Fixtures of tests that load pages in a browser, or print them.
 IN_A_BROWSER = {"browser", "pdf"}
 ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/course")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first; the order of the tests in a file stays."""
+    """Put the slowest files first, and keep the order of tests within a file."""
     place = {name: index for index, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 @pytest.fixture(autouse=True)
 def _no_figures_left() -> Iterator[None]:
-    """Close what a test has drawn: whichever tests share its process begin with no figure."""
+    """Close a test's figures, so that the next test in this process starts without any."""
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
@@ -79,13 +79,13 @@ def _no_figures_left() -> Iterator[None]:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Book:
-    """A book that builds, with this repository's configuration and its own copy of rooflib."""
+    """Return a small book with this repository's configuration and its own copy of rooflib."""
     return small_book(tmp_path)
 
 
 @contextmanager
 def alone(lock: Path) -> Iterator[None]:
-    """Wait until no other process of the test run is in here."""
+    """Hold an exclusive lock, so that one process at a time runs the block."""
     lock.parent.mkdir(exist_ok=True)
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -93,7 +93,7 @@ def alone(lock: Path) -> Iterator[None]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Let every test that sees the site in a browser see it published below a path too."""
+    """Run every test of the site in a browser twice: at the top of its host and below a path."""
     asked = set(metafunc.fixturenames)
     if "site" in asked and asked & IN_A_BROWSER:
         published = pytest.param(PUBLISHED, marks=pytest.mark.long)
@@ -102,16 +102,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def below() -> str:
-    """The path of the site at its host: "" at its top, and with no address set."""
+    """Return the path of the site at its host; "" means at the top, with no address set."""
     return ""
 
 
 @pytest.fixture(scope="session")
 def site(below: str) -> Path:
-    """The folder of the whole site: of all processes of a test run the first builds it.
+    """Build the whole site, once per test run, and return its folder.
 
-    A build writes its style sheets again even where nothing has changed, and a browser that another
-    process has sent there would find half of one.
+    Processes of a test run share one build: even an unchanged build rewrites its style sheets, and
+    a browser could load a half-written one.
     """
     with alone(ROOT / "_build" / "lock"):
         book = published_book(ROOT / "_build" / "published", *ADDRESSES) if below else Book(ROOT)
@@ -130,14 +130,14 @@ def site(below: str) -> Path:
 
 @pytest.fixture(scope="module")
 def server(site: Path, below: str) -> Iterator[Server]:
-    """A server of the site."""
+    """Serve the site."""
     with serving(site, below) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One browser for all tests; a test that needs it fails where the machine has none."""
+    """Start one browser for all tests; fail the tests that need it if none is installed."""
     found = chromium()
     if found is None:
         pytest.fail(MISSING, pytrace=False)
@@ -147,11 +147,11 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course folder with all exercises released, to be copied: one for all processes of xdist.
+    """Return a course folder with all exercises released, shared by all xdist workers; copy it.
 
     It has no seed, so each copy draws its own.
     """
-    from grading.course import Course  # which takes a second that other tests need not spend
+    from grading.course import Course  # takes a second to import
     from grading.records.seed import FOLDER
 
     base = tmp_path_factory.getbasetemp()

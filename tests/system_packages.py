@@ -1,9 +1,8 @@
-"""Install the system packages that tests need, or print the command that does.
+"""Installs the system packages that tests need, or prints the command that does.
 
     python3 tests/system_packages.py
 
-Runs first in `make test`, so that nothing is missing halfway through. Needs Python 3.6 or later and
-no packages.
+`make test` runs this first, so that it doesn't fail halfway. Needs only Python 3.6 or later.
 """
 
 import ctypes
@@ -13,12 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Name of the package in Debian and Ubuntu → a check that it is installed.
+# Name of the Debian or Ubuntu package → check whether it is installed.
 NEEDED = {
     "bubblewrap": lambda: shutil.which("bwrap"),
     "chromium": lambda: any(map(shutil.which, BROWSERS)),
     "git": lambda: shutil.which("git"),
-    "libatomic1": lambda: has_library("libatomic.so.1"),  # for the program that drives the browser
+    "libatomic1": lambda: has_library("libatomic.so.1"),  # for Playwright's driver
     "postgresql": lambda: shutil.which("initdb") or has_postgresql(),
     "python3-venv": lambda: has_venv(),
 }
@@ -29,7 +28,7 @@ BROWSERS = (
     "google-chrome",
     "google-chrome-stable",
 )
-# The same browser without windows, where the distribution has it: a third less CPU time.
+# The headless build of the browser, preferred where available: it takes a third less CPU time.
 LIGHTER = {"chromium": "chromium-headless-shell"}
 
 
@@ -43,12 +42,12 @@ def has_library(name):
 
 
 def has_postgresql():
-    """Return whether a server is installed where Debian puts it, outside PATH."""
+    """Return whether PostgreSQL is installed where Debian puts it, outside PATH."""
     return any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
 def has_venv():
-    """Return whether this Python can make an environment."""
+    """Return whether this Python can create virtual environments."""
     try:
         import ensurepip  # noqa: F401
         import venv  # noqa: F401
@@ -63,7 +62,7 @@ def missing():
 
 
 def as_root():
-    """Return the prefix of a command that only root may run; None if this user may not."""
+    """Return the prefix for running a command as root, or None if this user may not."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") and subprocess.call(["sudo", "-n", "true"], stderr=-3) == 0:
@@ -72,8 +71,8 @@ def as_root():
 
 
 def install(packages, prefix):
-    """Install packages with apt-get; return whether that worked."""
-    # sudo does not pass the environment on.
+    """Install packages with apt-get, and return whether that succeeded."""
+    # sudo drops the environment, so set the variable in the command.
     words = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
     if subprocess.call([*words, "update", "-qq"], stdin=-3, stdout=2) != 0:
         return False
@@ -82,7 +81,7 @@ def install(packages, prefix):
 
 
 def offered(package):
-    """Return the lighter variant if the distribution has it, else the package."""
+    """Return the lighter variant of a package if the distribution has it, else the package."""
     lighter = LIGHTER.get(package)
     known = lighter and subprocess.call(["apt-cache", "show", lighter], stdout=-3, stderr=-3) == 0
     return lighter if known else package

@@ -1,4 +1,4 @@
-"""The book's build, on small books: what it shows, what it refuses, what it computes anew."""
+"""The book's build, on small books: what it shows, refuses and recomputes."""
 
 import json
 import os
@@ -103,7 +103,7 @@ RAISES = {
 }
 
 
-# One small book, built three times: as it is, with another sentence, with another catalog.
+# One small book, built three times: unchanged, with another sentence, with another catalog.
 
 PEAK = (
     CELL % "import rooflib as rl\nv5e = rl.chip('TPU v5e')"
@@ -138,7 +138,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
         assert run.returncode == 0, run.stderr
         return Built(book.folder, run.stdout, {name: book.html(name) for name in names})
 
-    # A heading is read before the cell below it, so its value must exist further up.
+    # Put the cell above the title: values in a heading must be computed before it.
     top, rest = PAGE.split("\n\n", 1)
     cell, body = re.match(r"(```\{code-cell.*?```\n)(.*)", rest, re.DOTALL).groups()
     book.write(f"\n{cell}{top}\n{body}")
@@ -161,7 +161,7 @@ def double_bf16_peak(catalog: Path, chip: str) -> None:
     catalog.write_text(text)
 
 
-def test_values_appear_wherever_prose_can_stand(builds: Builds) -> None:
+def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     index = builds.first.folder / "_build" / "html" / "index.html"
     assert builds.first.printed.splitlines()[-1] == str(index)
     html = builds.first.html["page"]
@@ -191,7 +191,7 @@ def test_values_appear_wherever_prose_can_stand(builds: Builds) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_a_site_loads_nothing_from_elsewhere(builds: Builds) -> None:
+def test_a_site_loads_nothing_from_other_hosts(builds: Builds) -> None:
     site = builds.first.folder / "_build" / "html"
     found = html_files(site)
     assert len(found) >= 5
@@ -203,13 +203,13 @@ def test_a_site_loads_nothing_from_elsewhere(builds: Builds) -> None:
             assert local.exists(), (page.name, address)
 
 
-def test_changed_prose_does_not_rerun_the_cells(builds: Builds) -> None:
+def test_changed_prose_does_not_rerun_cells(builds: Builds) -> None:
     stamp = re.search(r"At (\d+)", text_of(builds.first.html["stamp"]))[1]
     assert f"Exactly at {stamp}." in text_of(builds.another_sentence.html["stamp"])
 
 
 def test_a_cited_work_is_listed_once_after_a_rebuild(builds: Builds) -> None:
-    # Leave out the tooltips of links.
+    # text_of leaves out the tooltips of links.
     listed = text_of(builds.another_sentence.html["works"])
     for title in ("Roofline:", "Hitting the", "Validity of"):
         assert listed.count(title) == 1
@@ -229,7 +229,7 @@ def test_a_changed_catalog_figure_appears_in_the_sentence(builds: Builds) -> Non
 def test_each_warning_fails_the_build_every_time(book: Book) -> None:
     book.write("\n# Page\n\n" + "\n\n".join(text for text, _ in WARNS.values()) + "\n")
     book.write("\n# A page outside of the contents\n", "stray")
-    # Sphinx reads a page once and warns once; a second build must not look fine.
+    # Sphinx caches pages and would not repeat its warnings; a second build must still fail.
     for _ in range(2):
         run = book.build()
         assert run.returncode == 1
@@ -238,7 +238,7 @@ def test_each_warning_fails_the_build_every_time(book: Book) -> None:
         assert "stray.md" in run.stderr
 
 
-def test_a_failing_page_fails_the_build_and_says_where(book: Book) -> None:
+def test_a_failing_page_fails_the_build_and_reports_the_line(book: Book) -> None:
     text, message = RAISES["a name"]
     book.write("\n# Page\n" + text)
     run = book.build()
@@ -247,7 +247,7 @@ def test_a_failing_page_fails_the_build_and_says_where(book: Book) -> None:
 
 
 @pytest.mark.parametrize("what", RAISES)
-def test_a_failing_cell_is_named(what: str) -> None:
+def test_failing_cells_and_values_are_reported_with_their_line(what: str) -> None:
     """The edited page runs in a real kernel, as it does in the build."""
     text, message = RAISES[what]
     page = f"{HEADER}\n# Page\n{text}"
@@ -270,7 +270,7 @@ def test_a_page_without_the_header_is_refused() -> None:
 ABOUT = re.compile(r"""v5e\.(ridge\(\)|peaks\[["']bf16)""")
 
 
-def test_what_pages_say_follows_the_catalog(tmp_path: Path) -> None:
+def test_values_in_pages_follow_the_catalog(tmp_path: Path) -> None:
     """Every page that mentions this chip's bf16 peak computes it, so all of them change."""
     shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
     double_bf16_peak(tmp_path / "rooflib" / "hardware.toml", "TPU v5e")
@@ -283,7 +283,7 @@ def test_what_pages_say_follows_the_catalog(tmp_path: Path) -> None:
     code = (
         "import json, rendered, sys; print(json.dumps([rendered.parts(p) for p in sys.argv[1:]]))"
     )
-    paths = [tmp_path, *(ROOT / room for room in ("kit", "site", "tests/support"))]
+    paths = [tmp_path, *(ROOT / name for name in ("kit", "site", "tests/support"))]
     run = subprocess.run(
         [sys.executable, "-c", code, *about],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))},

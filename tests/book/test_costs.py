@@ -1,4 +1,4 @@
-"""What the summary says of costs, counted again without rooflib: loads, FLOPs, hours, dollars."""
+"""The summary's costs, recomputed without rooflib: loads, FLOPs, hours, dollars."""
 
 import re
 
@@ -7,12 +7,12 @@ from rendered import outputs, sentences
 from repository import ROOT
 
 PAGE = "chapters/summary"
-PRICE, PEAK, HBM = 10.8, 989.5e12, 3.35e12  # an hour of an H100, and what it can do in a second
-# Llama 3 8B: 32 layers, 4,096 wide, 32 heads of queries and 8 of keys, 128,256 words.
+PRICE, PEAK, HBM = 10.8, 989.5e12, 3.35e12  # H100: dollars per hour, FLOP/s, B/s
+# Llama 3 8B: 32 layers, width 4,096, 32 query heads and 8 key heads, vocabulary of 128,256.
 LAYER = 2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096
 TABLE = 128_256 * 4096
 PARAMETERS = 32 * LAYER + 2 * TABLE + 4096
-KEPT = 2 * 32 * 8 * 128 * 2  # bytes of keys and values for a token
+KEPT = 2 * 32 * 8 * 128 * 2  # bytes of keys and values per token
 
 
 def dollars(seconds: float) -> float:
@@ -20,13 +20,13 @@ def dollars(seconds: float) -> float:
 
 
 def written(texts: int, behind: int = 4096) -> float:
-    """Return dollars per million tokens; a step loads all weights, a few rows and the cache."""
+    """Return dollars per million written tokens; a step loads weights, embeddings and caches."""
     loads = 2 * (PARAMETERS - TABLE + texts * 4096) + texts * behind * KEPT
     stores = texts * (KEPT + 2 * 128_256)
     return dollars((loads + stores) / HBM) / texts * 1e6
 
 
-def test_a_flop_and_a_byte_have_the_price_of_their_time() -> None:
+def test_a_flop_and_a_byte_cost_their_share_of_an_hour() -> None:
     printed = re.findall(r": ([\d.]+) dollars", outputs(PAGE))
     assert [float(p) for p in printed] == [
         pytest.approx(dollars(1e18 / PEAK), abs=0.005),
@@ -83,7 +83,7 @@ def test_each_entry_of_the_map_cites_a_work(rows: list[str]) -> None:
         found = re.search(rf"^\| {row} \|.*\{{cite:t\}}`(\w+)` \|$", page, re.MULTILINE)
         assert found, row
         assert f"{{{found[1]}," in works
-    # And the introduction names them all.
+    # The introduction names them all, too.
     introduction = sentences("chapters/introduction")
     for row in rows:
         assert re.search(row.split()[0][:5], introduction), row

@@ -1,4 +1,4 @@
-"""An estimate on paper stands before the cell that checks it, and agrees with it."""
+"""Estimates on paper come before the cell that checks them, and agree with it."""
 
 import re
 
@@ -17,7 +17,7 @@ def seconds(text: str) -> list[float]:
 
 
 @pytest.mark.parametrize("page", ["matmul", "chips", "attention", "summary"])
-def test_an_estimate_comes_first_and_then_the_cell_that_checks_it(page: str) -> None:
+def test_estimates_come_before_the_cell_that_checks_them(page: str) -> None:
     cells = parts(f"chapters/{page}")
     at = next(i for i, (kind, text) in enumerate(cells) if kind == "markdown" and PAPER in text)
     estimate = cells[at][1].split(PAPER)[1]
@@ -26,7 +26,7 @@ def test_an_estimate_comes_first_and_then_the_cell_that_checks_it(page: str) -> 
     bytes_ = re.findall(r"^(?:HBM|ICI): .+$", checked, re.MULTILINE)
     assert math
     exact = [*seconds(math[0]), *seconds(bytes_[-1])]
-    # The arithmetic is estimated before the bytes.
+    # Estimates give the arithmetic first, then the bytes.
     assert seconds(estimate)[:2] == pytest.approx(exact, rel=0.2)
 
 
@@ -39,10 +39,10 @@ def test_the_threshold_on_paper_is_near_the_exact_one() -> None:
     assert float(paper[1].replace(",", "")) == pytest.approx(near, rel=0.1)
 
 
-# The pages don't assert this themselves: they must build with a changed catalog.
+# Pages can't assert this themselves: they must also build with a changed catalog.
 
 
-def test_round_numbers_of_the_pages_are_near_the_catalog() -> None:
+def test_round_numbers_in_pages_are_near_the_catalog() -> None:
     chips, intensity = variables("chapters/chips"), variables("chapters/intensity")
     assert chips["r_link"] > chips["r_math"]
     assert intensity["round_ridge"] == pytest.approx(rl.chip("TPU v5e").ridge(), rel=0.05)

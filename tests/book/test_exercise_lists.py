@@ -1,4 +1,4 @@
-"""Pages state the facts in the exercises' metadata."""
+"""Pages state the exercises' effort and prerequisites as in their metadata."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def test_a_chapter_ends_with_the_exercises_that_it_prepares(chapter: str) -> Non
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_the_page_of_an_exercise_says_how_long_and_what_to_read(name: str) -> None:
+def test_exercise_pages_state_effort_and_what_to_read_first(name: str) -> None:
     known = facts(name)
     chapter = (ROOT / "chapters" / f"{known.read_first}.md").read_text(encoding="utf-8")
     label = re.search(r"^\(([a-z-]+)\)=\n# ", chapter, re.MULTILINE)
@@ -59,7 +59,7 @@ def digest(book: Path, **exercise: object) -> str:
     return build.code_digest(book)
 
 
-def test_pages_are_recomputed_when_facts_change_but_not_when_an_exercise_does(
+def test_pages_are_recomputed_when_an_exercises_metadata_changes_but_not_its_cells(
     tmp_path: Path,
 ) -> None:
     first = digest(tmp_path, minutes=40)

@@ -1,4 +1,4 @@
-"""The answers of the homework against counts of their own: no formula of rooflib is used here."""
+"""The homework's answers agree with independent counts that don't use rooflib's formulas."""
 
 import re
 
@@ -11,7 +11,7 @@ V5E_PEAK, V5E_HBM, V5E_ICI = 197e12, 819e9, 45e9
 
 
 def row(start: str, among: str = "") -> list[str]:
-    """Return the cells of the first table row that begins with `start`, after line `among`."""
+    """Return the cells of the first table row that starts with `start`, after the text `among`."""
     text = outputs(PAGE)
     text = text[text.index(among) :]
     found = re.search(rf"^{re.escape(start)} .*$", text, re.MULTILINE)
@@ -23,18 +23,18 @@ def whole(text: str) -> int:
     return int(text.replace(",", "").rstrip("×"))
 
 
-def test_twice_the_bytes_are_half_the_intensity() -> None:
+def test_doubling_the_bytes_halves_the_intensity() -> None:
     elements, flops = 512 * 8192 + 8192 * 8192 + 512 * 8192, 2 * 512 * 8192 * 8192
     _, bf16, fp32 = row("intensity")
     assert [bf16, fp32] == [f"{flops / (width * elements):.0f} FLOP/byte" for width in (2, 4)]
 
 
 def needed(peak: float, width: int, bandwidth: float = HBM) -> float:
-    """Return the tokens at which 2B FLOPs per weight take as long as its bytes."""
+    """Return the batch B at which 2B FLOPs per weight take as long as its bytes."""
     return (width / bandwidth) / (2 / peak)
 
 
-def test_each_type_has_the_critical_batch_of_its_own_peak() -> None:
+def test_each_data_type_has_the_critical_batch_of_its_peak() -> None:
     cells = row("H100 SXM", "batch, bf16")
     batches = [cells[1], cells[4], cells[7]]
     assert [float(b) for b in batches] == [
@@ -46,7 +46,7 @@ def test_each_type_has_the_critical_batch_of_its_own_peak() -> None:
         assert f"{value:.1f}" in page
 
 
-def test_peaks_that_no_sheet_prints_are_dashes_and_are_named() -> None:
+def test_unpublished_peaks_are_dashes_and_are_listed() -> None:
     assert row("TPU v5e", "batch, bf16")[2:] == ["–"] * 6
     assert "For TPU v4, TPU v5e, TPU v6e and TPU7x we found no peak" in sentences(PAGE)
 
@@ -76,21 +76,21 @@ def test_prefill_becomes_compute_bound_at_the_stated_length(
         assert (flops / peak > moved / bandwidth) is computes
 
 
-def test_a_decode_step_has_the_intensity_of_its_group_whatever_the_batch() -> None:
+def test_decode_intensity_is_the_group_size_at_every_batch() -> None:
     for tokens in (300, 3_000, 30_000):
         cells = row(f"{tokens:,}", "decode, one sequence")
         exact = (2 * 2 * 128 * 64 * tokens) / (2 * 128 * (64 + 8 * tokens + 8 * tokens + 64))
         assert [float(cell) for cell in cells[1:3]] == [pytest.approx(exact, abs=0.005)] * 2
 
 
-def test_the_widths_that_links_need_are_whole_and_enough() -> None:
+def test_the_widths_that_links_need_are_the_smallest_sufficient_integers() -> None:
     for chips in (2, 4, 8):
         for cell, peak, link in [
             (row(str(chips), "D at least")[1], PEAK, NVLINK),
             (row(str(chips), "TPU v5e: D")[1], V5E_PEAK, V5E_ICI),
         ]:
             for width, keeps_up in [(whole(cell) - 1, False), (whole(cell), True)]:
-                # Per element of the output: 2D FLOPs shared, and two bytes around the ring.
+                # Per output element: 2D FLOPs split among the chips, and two bytes around the ring.
                 math = 2 * width / chips / peak
                 sending = 2 * (chips - 1) / chips * 2 / link
                 assert (math > sending) is keeps_up
@@ -103,7 +103,7 @@ def sent_around(chips: int) -> float:
     sent = 0
     for lap in (0, 1):
         for step in range(chips - 1):
-            # Lap one adds the arriving piece to the chip's own; lap two replaces it.
+            # The first lap adds the arriving piece to the chip's own; the second replaces it.
             moving = [
                 (
                     (chip + 1) % chips,
@@ -119,7 +119,7 @@ def sent_around(chips: int) -> float:
     return sent / chips
 
 
-def test_four_and_eight_chips_send_what_a_ring_sends() -> None:
+def test_chips_send_as_much_as_a_simulated_ring() -> None:
     for chips in (2, 4, 8):
         everybody, ring, together = row(str(chips), "each sends, to everybody")[1:4]
         assert whole(everybody) == chips - 1

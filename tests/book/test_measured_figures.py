@@ -1,4 +1,4 @@
-"""No measured figure of the book comes from anywhere but a stored run with its provenance."""
+"""All measured figures in the book come from stored runs with provenance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import rooflib as rl
 from roofmeter import store
 
 PAGES = [ROOT / "index.md", *ROOT.glob("chapters/*.md"), *ROOT.glob("slides/*.md")]
-# Ways to get a figure without a stored run: measure it, make it up, or read a file.
+# Names that could bring in a figure without a stored run: by measuring, construction or I/O.
 FORBIDDEN = {
     "measure", "load_run", "Run", "Figure", "Sample", "Host", "MeasuredOperation",
     "open", "read_text", "read_csv", "loadtxt", "genfromtxt", "load", "loads",
@@ -28,7 +28,7 @@ OTHER_DATA = {"csv", "json", "tomllib", "time", "timeit", "pathlib", "importlib"
 CHAPTER = ROOT / "chapters/machine.md"
 NAME = re.findall(r'roofmeter\.runs\(\)\["(.*)"\]', CHAPTER.read_text(encoding="utf-8"))[0]
 SHOWN = re.compile(r"^(?!.*÷).*(?:best|typical|measured|reached|loaded)")
-"""Headings of columns that show what was measured; ratios of few digits may agree by chance."""
+"""Headings of columns with measured values, except ratios, which may agree by chance."""
 
 
 def cells(page: Path) -> list[str]:
@@ -37,7 +37,7 @@ def cells(page: Path) -> list[str]:
 
 
 def other_sources(source: str) -> Iterator[str]:
-    """Yield what a cell uses that could bring in a figure without a stored run."""
+    """Yield the names in a cell that could bring in a figure without a stored run."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.split(".")[0] in OTHER_DATA)
@@ -55,7 +55,7 @@ def other_sources(source: str) -> Iterator[str]:
             yield node.id
 
 
-def test_pages_take_measured_figures_from_stored_runs_alone():
+def test_pages_take_measured_figures_only_from_stored_runs():
     assert len(PAGES) > 10
     found = {page.name: list(other_sources(cell)) for page in PAGES for cell in cells(page)}
     assert not {name: used for name, used in found.items() if used}
@@ -81,7 +81,7 @@ def test_every_other_source_of_figures_is_found(cell):
 
 @pytest.fixture
 def stored(monkeypatch, tmp_path):
-    """Return a function that replaces the stored runs with one made from a seed."""
+    """Return a function that replaces the stored runs by a fake one made from a seed."""
 
     def put(seed: int) -> Path:
         folder = tmp_path / f"runs-{seed}"
@@ -96,7 +96,7 @@ def stored(monkeypatch, tmp_path):
 
 
 def shown() -> list[rl.Table]:
-    """Return the tables that the chapter shows, made from the runs stored now."""
+    """Run the chapter with the current stored runs, and return the tables that it shows."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
@@ -114,7 +114,7 @@ def shown() -> list[rl.Table]:
     return tables
 
 
-def test_every_measured_figure_of_the_chapter_moves_with_the_run(stored):
+def test_every_measured_figure_in_the_chapter_changes_with_the_run(stored):
     worlds = []
     for seed in (1, 2):
         stored(seed)

@@ -1,4 +1,4 @@
-"""Every chapter runs from top to bottom as a notebook, as JupyterLab would run it."""
+"""Every chapter runs as a notebook from top to bottom, as in JupyterLab."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ CHAPTERS = sorted((ROOT / "chapters").glob("*.md"))
 
 
 def run_notebooks(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run every notebook below a folder; a cell that raises fails."""
+    """Run every notebook below a folder with nbval; a cell that raises an error fails."""
     command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "--nbval-current-env"]
     return subprocess.run([*command, str(folder)], cwd=folder, capture_output=True, text=True)
 
@@ -26,7 +26,7 @@ def run_notebooks(folder: Path) -> subprocess.CompletedProcess[str]:
 def test_a_chapter_notebook_matches_what_the_build_ran(
     site: Path, copies: Path, chapter: Path
 ) -> None:
-    """The build runs each page from top to bottom and fails where a cell does."""
+    """Comparing the cells is enough: the build runs them, and fails if one fails."""
     executed = site.parent / "jupyter_execute" / "chapters" / f"{chapter.stem}.ipynb"
     run = [cell.source for cell in code(nbformat.read(executed, as_version=4)) if not hidden(cell)]
     copy = nbformat.read(copies / f"{chapter.stem}.ipynb", as_version=4)
@@ -43,15 +43,15 @@ def hidden(cell: NotebookNode) -> bool:
 
 @pytest.fixture(scope="module")
 def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The chapters as a reader gets them."""
+    """Return a folder with the chapters' notebooks as readers get them."""
     folder = tmp_path_factory.mktemp("chapters")
     for chapter in CHAPTERS:
         nbformat.write(lab.chapter_notebook(chapter), folder / f"{chapter.stem}.ipynb")
     return folder
 
 
-# In JupyterLab a live figure is a widget and no part of a page, so one chapter with such a figure
-# is always run.
+# In JupyterLab live figures are widgets, unlike in pages. So short runs include one chapter with a
+# live figure.
 @pytest.mark.parametrize(
     "chapter",
     [
@@ -73,12 +73,12 @@ def test_a_chapter_runs_as_a_notebook(copies: Path, tmp_path: Path, chapter: Pat
         for page in ("index", *(f"chapters/{chapter.stem}" for chapter in CHAPTERS))
     ],
 )
-def test_a_download_runs_by_itself(site: Path, tmp_path: Path, page: str) -> None:
+def test_a_download_runs_on_its_own(site: Path, tmp_path: Path, page: str) -> None:
     offered = site / f"{page}.ipynb"
     if offered.exists():
         shutil.copy(offered, tmp_path)
     run = run_notebooks(tmp_path)
-    # Five: pytest has found nothing to run.
+    # Exit status 5: pytest collected no tests.
     assert run.returncode == (0 if offered.exists() else 5), run.stdout
 
 

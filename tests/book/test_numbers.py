@@ -1,4 +1,4 @@
-"""No figure in the book is typed by hand, and the scanner finds figures that are."""
+"""No figure in the book is typed by hand, and the scanner finds those that are."""
 
 import ast
 import tomllib
@@ -26,7 +26,7 @@ def test_every_figure_comes_from_a_cell(page) -> None:
 
 
 def typed_by_hand(page: str) -> list[str]:
-    """Return expressions that compute nothing: typed figures inside a value."""
+    """Return the {eval} expressions without any name, which only contain typed figures."""
     return [
         expression
         for expression, _ in expressions(page)
@@ -95,7 +95,7 @@ def test_a_planted_figure_is_found(where: str) -> None:
     assert [s.figure for s in stray_numbers(HEADER + "\n# Page\n\n" + text + "\n")] == figures
 
 
-def test_the_line_of_a_typed_figure_is_named() -> None:
+def test_the_line_of_a_typed_figure_is_reported() -> None:
     text = "\n# Page\n\nOne.\n\n```{code-cell} ipython3\nx = 5\n```\n\n\nTwo:\n44.\n"
     line = (HEADER + text).splitlines().index("44.") + 1
     assert [s.line for s in stray_numbers(HEADER + text)] == [line]
@@ -123,7 +123,7 @@ def test_text_without_typed_figures_passes(what: str) -> None:
     assert stray_numbers(HEADER + "\n# Page\n\n" + CLEAN[what] + "\n") == []
 
 
-def test_an_allowed_phrase_is_allowed_as_a_whole_only() -> None:
+def test_allowed_phrases_match_only_as_whole_words() -> None:
     page = HEADER + "\n# Page\n\n8-bit, 18-bit, 8-bits, 52(4), 1995, 1995.5\n"
     left = [s.figure for s in stray_numbers(page, ("8-bit", "52(4)", "1995"))]
     assert left == ["18-bit", "8-bits", "1995.5"]

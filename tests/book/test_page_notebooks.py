@@ -1,4 +1,4 @@
-"""Every page as a notebook, for JupyterLab and to download: no raw MyST, links, values."""
+"""Pages as notebooks, for JupyterLab and download: no raw MyST, working links, values."""
 
 import posixpath
 import re
@@ -19,12 +19,12 @@ ROLE = re.compile(r"\{([a-z][\w:.+-]*)\}`")
 DIRECTIVE = re.compile(r"^[ >]*(?:`{3,}|:{3,}|~{3,})[ ]*\{([\w:-]+)\}", re.MULTILINE)
 LABEL = re.compile(r"^\([\w-]+\)=", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# Roles and directives of the pages that jupyterlab-myst supports.
+# Directives in our pages that jupyterlab-myst supports.
 KNOWN = {"admonition", "dropdown", "math", "table", "note"}
 
 
 def words(notebook: NotebookNode) -> list[str]:
-    """Return the sources of the Markdown cells with their code blanked out."""
+    """Return the sources of the Markdown cells, with code blanked out."""
     return [without_code(c.source) for c in notebook.cells if c.cell_type == "markdown"]
 
 
@@ -33,14 +33,14 @@ def copies() -> dict[str, NotebookNode]:
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda p: p.split("/")[1])
-def test_a_copy_has_no_role_or_directive_that_jupyterlab_does_not_know(page: str) -> None:
+def test_copies_have_only_roles_and_directives_that_jupyterlab_supports(page: str) -> None:
     for text in words(chapter_notebook(ROOT / f"{page}.md")):
         assert set(ROLE.findall(text)) <= {"eval"}
         assert set(DIRECTIVE.findall(text)) <= KNOWN
         assert not LABEL.search(text)
 
 
-def test_every_link_of_the_copies_leads_to_a_cell() -> None:
+def test_every_link_in_the_copies_leads_to_a_cell() -> None:
     made = copies()
     cells = {BOOK.places[page]: {c.id for c in copy.cells} for page, copy in made.items()}
     exercises = {place for page, place in BOOK.places.items() if page.startswith("exercises/")}
@@ -59,7 +59,7 @@ def test_every_link_of_the_copies_leads_to_a_cell() -> None:
             assert place in cells, f"{page}: {address}"
             if fragment:
                 assert fragment.removeprefix("cell-id=") in cells[place], f"{page}: {address}"
-    # About as many as the pages have references, terms and works.
+    # About as many as the pages' references, glossary terms and citations.
     assert counted > 200
 
 
@@ -89,14 +89,14 @@ def test_a_failing_cell_keeps_the_values_above_it(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def downloads(site: Path) -> dict[str, Path]:
-    """Return the pages that offer a notebook, by name, with their notebooks."""
+    """Return page → notebook, for the pages that offer one to download."""
     found = {p.relative_to(site).with_suffix("").as_posix(): p for p in site.rglob("*.ipynb")}
     found = {page: path for page, path in found.items() if not page.startswith("_")}
     assert {"index", "chapters/matmul", "chapters/hardware"} <= set(found)
     return found
 
 
-def test_a_download_has_no_role_and_no_directive(downloads: dict[str, Path]) -> None:
+def test_downloads_have_no_roles_or_directives(downloads: dict[str, Path]) -> None:
     for page, path in downloads.items():
         for text in words(nbformat.read(path, as_version=4)):
             assert not ROLE.search(text), page
@@ -105,8 +105,8 @@ def test_a_download_has_no_role_and_no_directive(downloads: dict[str, Path]) -> 
             assert not LABEL.search(text), page
 
 
-def test_a_download_says_what_the_page_says(site: Path, downloads: dict[str, Path]) -> None:
-    """Return the words of each paragraph, list item and heading of the page."""
+def test_downloads_contain_the_text_of_their_page(site: Path, downloads: dict[str, Path]) -> None:
+    """The notebook contains each paragraph, list item, heading and value of its page."""
     render = mistune.create_markdown(escape=False, plugins=["table", "math"])
     for page, path in downloads.items():
         cells = nbformat.read(path, as_version=4).cells
@@ -132,11 +132,11 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def test_a_download_runs_what_the_page_ran(site: Path, downloads: dict[str, Path]) -> None:
+def test_downloads_have_the_code_of_their_page(site: Path, downloads: dict[str, Path]) -> None:
     for page, path in downloads.items():
         executed = nbformat.read(
             site.parent / "jupyter_execute" / f"{page}.ipynb", as_version=4
-        )  # with the build's own cells
+        )  # includes cells that the build adds
         mine = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
         theirs = [c.source for c in executed.cells if c.cell_type == "code"]
         theirs = [source for source in theirs if "_page_values" not in source]

@@ -1,6 +1,6 @@
-"""What the book's sentences say: thresholds are whole and high enough, and words agree.
+"""The book's sentences are true: thresholds are sufficient integers, and terms consistent.
 
-Each page is run once, so these tests read the sentences with their values and no build is needed.
+Each page is run once to fill in its values, so these tests need no build.
 """
 
 import math
@@ -39,7 +39,7 @@ def drawn(figure: Figure, settings: int = 300) -> Iterator[Settings]:
 # Live figures.
 
 
-def test_the_matmul_is_compute_bound_from_the_batch_that_its_sentence_names() -> None:
+def test_the_matmul_is_compute_bound_from_the_stated_batch() -> None:
     figure, named, none = figures.matmul(), 0, 0
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
@@ -66,13 +66,13 @@ def test_the_matmul_is_compute_bound_from_the_batch_that_its_sentence_names() ->
         ({"chip": "TPU v5e", "w": "int8", "D": 4096, "F": 4096}, 137),
     ],
 )
-def test_the_first_batch_that_is_enough_is_rounded_up(settings: Settings, first: int) -> None:
+def test_the_smallest_sufficient_batch_is_rounded_up(settings: Settings, first: int) -> None:
     says = figures.matmul().texts(**settings)["says"]
     assert f"From {first}\N{NO-BREAK SPACE}tokens on it is compute-bound." in says
 
 
 @pytest.mark.parametrize("name", ["time", "matmul", "chips", "attention"])
-def test_no_sentence_names_infinity_or_one_number_twice(name: str) -> None:
+def test_no_sentence_contains_infinity_or_equal_bounds(name: str) -> None:
     figure = getattr(figures, name)()
     nearly_equal = 0
     for at in drawn(figure):
@@ -83,28 +83,28 @@ def test_no_sentence_names_infinity_or_one_number_twice(name: str) -> None:
         if between:
             assert between[1] != between[2], at
         nearly_equal += "nearly equal" in says
-    # Each of them adds a far shorter time to a long one.
+    # In each figure, some settings add a far shorter time to a long one.
     assert nearly_equal > 0
 
 
-def test_bounds_that_are_far_apart_are_both_named() -> None:
+def test_bounds_that_are_far_apart_are_both_stated() -> None:
     says = figures.time().texts(chip="H100 SXM", flops=1e12, bytes=2e9)["says"]
     assert "takes between 1.01\N{NO-BREAK SPACE}ms and 1.61\N{NO-BREAK SPACE}ms." in says
 
 
-def test_the_link_keeps_up_from_the_width_that_the_sentence_names() -> None:
+def test_the_link_keeps_up_from_the_stated_width() -> None:
     figure = figures.chips()
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
         first = number(re.search(r"from D = ([\d,]+) on", says))
         values = figure.values(**at)
         link, math_ = values["t_link"] / at["D"], values["t_math"] / at["D"]
-        # Both times of a width: the link's does not depend on it, the arithmetic's grows with it.
-        slack = 1 + 1e-12  # where both times are equal, the width is enough
+        # The arithmetic's time grows with the width, the link's does not.
+        slack = 1 + 1e-12  # equal times are enough
         assert first * math_ * slack >= link * at["D"] >= (first - 1) * math_ / slack, at
 
 
-def test_hbm_has_room_for_the_batch_that_the_sentence_names() -> None:
+def test_hbm_has_room_for_the_stated_batch() -> None:
     figure, named = figures.attention(), 0
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
@@ -124,7 +124,7 @@ def test_hbm_has_room_for_the_batch_that_the_sentence_names() -> None:
     assert 50 < named < 300
 
 
-def test_the_idle_fraction_of_the_time_figure_is_that_of_the_chapter() -> None:
+def test_the_time_figure_and_the_chapter_define_the_same_idle_fraction() -> None:
     figure = figures.time()
     for at in drawn(figure, 100):
         work = rl.operation(flops=at["flops"], bytes=at["bytes"])
@@ -160,7 +160,7 @@ def enough(tokens: int, width: int) -> bool:
     return rl.bound(rl.matmul(tokens, width, width), rl.chip("TPU v5e")).binding == "compute"
 
 
-def test_batches_that_a_width_needs_are_whole_and_enough() -> None:
+def test_stated_batches_are_the_smallest_sufficient_integers() -> None:
     page = sentences("chapters/matmul")
     found = re.search(r"which is also four times as wide: ([\d,]+) tokens against ([\d,]+)\.", page)
     assert found
@@ -186,7 +186,7 @@ def test_cells_to_edit_print_sufficient_sizes() -> None:
     assert depth == math.floor(7 * 2 * h100.peak() / 450e9) + 1
 
 
-def test_widths_between_chips_are_whole_and_enough() -> None:
+def test_stated_widths_are_the_smallest_sufficient_integers() -> None:
     page = sentences("chapters/chips")
     h100, v5e = rl.chip("H100 SXM"), rl.chip("TPU v5e")
     depth = number(re.search(r"No\. D would have to be at least ([\d,]+)\.", page))
@@ -201,7 +201,7 @@ def test_widths_between_chips_are_whole_and_enough() -> None:
     assert last - 1 < 2 * v5e.peak() / v5e.link("DCN").to_one_peer <= last
 
 
-def test_a_prompt_is_long_enough_from_the_length_that_the_page_names() -> None:
+def test_prompts_are_compute_bound_from_the_stated_length() -> None:
     page = sentences("chapters/attention")
     found = re.search(r"On the v5e it takes ([\d,]+) tokens .*?, and ([\d,]+) where four", page)
     assert found
@@ -222,12 +222,12 @@ def test_the_stated_number_of_sequences_fits_and_one_more_does_not() -> None:
     most = number(
         re.search(r"([\d,]+) sequences fit on the one H100", sentences("chapters/attention"))
     )
-    # Weights, of the first table too, and a cache of 128 kiB a position.
+    # Weights, including the embedding table, and a cache of 128 KiB per position.
     left = 80e9 - 2 * 8_030_261_248
     assert most * 8192 * 131072 <= left < (most + 1) * 8192 * 131072
 
 
-def test_measurements_lie_on_the_side_that_the_page_says() -> None:
+def test_measured_steps_are_as_much_slower_than_their_bounds_as_stated() -> None:
     page = sentences("chapters/attention")
     found = re.search(r"\*\*One chip\*\* takes ([\d.]+) to ([\d.]+) times the bound", page)
     assert found
@@ -247,7 +247,7 @@ def test_delay_equals_transfer_time_at_the_stated_message_size() -> None:
     assert printed
     array = re.search(r"An array smaller than ([\d.]+).kB", sentences("chapters/chips"))
     assert array
-    # Each of 14 hops carries an eighth of it.
+    # Each of the 14 hops carries an eighth of the array.
     assert float(array[1]) * 1e3 / 8 / 4.5e10 == pytest.approx(1e-6)
 
 
@@ -267,12 +267,12 @@ def test_the_page_states_one_speed_for_the_dot_product() -> None:
     assert shown == {"409.5 GFLOP/s"}
 
 
-def test_twice_the_peak_is_twice_the_ridge_point_and_not_twice_as_far_on_log_paper() -> None:
+def test_doubling_the_peak_doubles_the_ridge_point() -> None:
     page = sentences("chapters/roofline")
     assert "in fp8 the ridge point lies at 2 times the intensity that it has in bf16" in page
 
 
-# Words that must agree from page to page.
+# Terms that must be consistent across pages.
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -281,7 +281,7 @@ def test_the_time_to_compute_is_named_consistently(page: str) -> None:
     assert not re.search(r"T_\\text\{(?!(math|comms|lower)\})|T_compute", text)
 
 
-def test_the_notation_names_every_letter_of_the_cheat_sheet_once() -> None:
+def test_the_notation_defines_each_letter_of_the_cheat_sheet_once() -> None:
     page = (ROOT / "chapters/glossary.md").read_text(encoding="utf-8")
     table = page.split("name: tab-notation")[1].split("```")[0]
     rows = re.findall(r"^\| \$(\S+)\$ \| (.+?) \|", table, re.MULTILINE)
@@ -295,7 +295,7 @@ def test_the_notation_names_every_letter_of_the_cheat_sheet_once() -> None:
     assert used <= set(letters)
 
 
-def test_the_letter_of_a_length_is_not_that_of_the_chips() -> None:
+def test_lengths_and_numbers_of_chips_have_different_letters() -> None:
     for page in ("chapters/intensity", "chapters/roofline", "chapters/time"):
         maths = re.findall(r"\$\$?(.+?)\$", sentences(page)) + re.findall(
             r"`([^`]+)`", sentences(page)
@@ -305,14 +305,14 @@ def test_the_letter_of_a_length_is_not_that_of_the_chips() -> None:
     assert labels[0].startswith("n ")
 
 
-def test_the_bounds_are_two_apart_only_for_two_times() -> None:
+def test_the_bounds_differ_by_up_to_two_only_for_two_times() -> None:
     page = sentences("chapters/summary")
     assert "never more than a factor of two" not in page
     assert "With two times," in page
     assert "with $k$ times, at most a factor of $k$" in page
 
 
-def test_pages_of_a_paper_are_not_counted_in_two_ways() -> None:
+def test_page_counts_of_papers_are_not_stated() -> None:
     counts = {
         page: re.findall(r"\b(?:two|three|four|five|six|seven) pages\b", sentences(page))
         for page in ("chapters/roofline", "chapters/references")
@@ -326,7 +326,7 @@ def test_shares_of_peak_are_attributed_to_their_source() -> None:
     assert re.search(r"\{cite:t\}`austin2025scaling` report that promising designs", page)
 
 
-def test_a_bandwidth_is_not_said_to_be_the_makers_page_where_that_prints_another() -> None:
+def test_the_v5e_bandwidth_mentions_the_makers_other_figure() -> None:
     page = sentences("chapters/intensity")
     prints = [f.as_printed for f in rl.data_points() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
     assert f"a newer one prints {prints[0]}" in page

@@ -1,4 +1,4 @@
-"""Pages show code that teaches: set-up and drawing are hidden, results are in words."""
+"""Pages show only instructive code: setup and plotting are hidden, results are readable."""
 
 import re
 
@@ -12,7 +12,7 @@ from repository import ROOT
 PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "attention"]
 PAGES += ["machine"]
 PAGES += ["summary", "homework", "hardware"]
-AWAY = {"remove-cell", "remove-input"}
+HIDDEN = {"remove-cell", "remove-input"}
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")
 # Raw Python output: lists, arrays, dictionaries, booleans and unrounded floats.
 RAW = re.compile(
@@ -44,15 +44,15 @@ def test_setup_cells_come_first_and_are_hidden(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_that_only_makes_a_table_or_moves_a_figure_is_not_shown(page: str) -> None:
+def test_code_that_only_makes_tables_or_figures_is_hidden(page: str) -> None:
     makes = re.compile(r"rl\.Table\(|from roofkit import")
     made = [cell for cell in cells(page) if makes.search(cell.source)]
     assert made
-    assert not [cell.source for cell in made if not tags(cell) & AWAY]
+    assert not [cell.source for cell in made if not tags(cell) & HIDDEN]
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_results_are_words_and_units(page: str) -> None:
+def test_results_are_formatted_text(page: str) -> None:
     assert not RAW.findall(LINK.sub("", outputs(f"chapters/{page}")))
 
 
@@ -60,5 +60,5 @@ def test_results_are_words_and_units(page: str) -> None:
     "shown",
     ["[11.91 12.91]", "(8, 22)", "{'fp32': 14000000000000.0}", "agree: True", "0.123456789012"],
 )
-def test_a_raw_python_result_is_found(shown: str) -> None:
+def test_raw_python_results_are_found(shown: str) -> None:
     assert RAW.search(shown)

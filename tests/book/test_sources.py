@@ -1,7 +1,6 @@
-"""Every worked number of the source documents, with the corrections where they slip.
+"""The worked numbers of the source documents, corrected where they are wrong.
 
-The figures given in an exercise are typed here as the exercise gives them; everything else
-comes from the catalog.
+Figures that an exercise states are typed here as stated; all others come from the catalog.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ import rooflib as rl
 V5E = rl.chip("TPU v5e")
 H100 = rl.chip("H100 SXM")
 V6E = rl.chip("TPU v6e")
-# As exercises 1 to 3 state them: 8.1e11 (the catalog has Google's 8.19e11) and 3.94e14.
+# As stated in exercises 1 to 3; the catalog has Google's bandwidth, 8.19e11.
 GIVEN = rl.Chip("given", {"int8": 3.94e14, "bf16": 1.97e14}, 8.1e11, 16e9)
 
 
-def test_a_trillion_flops():
+def test_a_trillion_flops_take_about_a_millisecond():
     op = rl.operation(flops=1e12)
     assert rl.bound(op, H100).lower == pytest.approx(1.01e-3, rel=2e-3)
     assert rl.bound(op, V6E).lower == pytest.approx(1.1e-3, rel=2e-2)
@@ -38,8 +37,8 @@ def test_dot_product_tends_to_one_half():
     assert rl.dot(10**9).intensity == pytest.approx(0.5, rel=1e-8)
 
 
-def test_dot_product_against_the_matrix_unit_is_a_fifth_of_a_percent_busy():
-    # The source says 99.5% idle; half a FLOP per byte under a ridge of 240 is 99.8%.
+def test_dot_product_reaches_a_fifth_of_a_percent_of_peak():
+    # The source says 99.5% idle; half a FLOP per byte at a ridge point of 240 gives 99.8%.
     assert rl.bound(rl.dot(10**6), V5E).fraction_of_peak == pytest.approx(0.5 / 240.5, rel=1e-3)
 
 
@@ -93,7 +92,7 @@ def test_exercise_3_is_1_66_times_and_not_double():
     assert small / large == pytest.approx(1.66, abs=0.005)
 
 
-def test_exercise_4_is_about_two_whatever_the_batch():
+def test_exercise_4_has_an_intensity_of_about_two_at_every_batch():
     sizes = np.array([1, 10, 1000])
     intensity = rl.matmul_per_example(sizes, 4096, 4096, x="int8").intensity
     np.testing.assert_allclose(intensity, 2, rtol=1e-3)

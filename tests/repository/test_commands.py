@@ -1,4 +1,4 @@
-"""Tests that README, Makefile, locks and CI agree, and of messages about what a machine lacks."""
+"""Tests that README, Makefile, locks and CI agree, and of messages about missing programs."""
 
 import os
 import re
@@ -31,14 +31,14 @@ CHOSEN = [
 ]
 
 
-def test_the_readme_names_every_target() -> None:
+def test_the_readme_lists_every_make_target() -> None:
     named = set(re.findall(r"\bmake ([\w-]+)", read("README.md").split("You need")[1]))
     named |= set(re.findall(r"^make ([\w-]+)", read("README.md"), re.MULTILINE))
     assert named - {"python3-venv"} == TARGETS - {"dev", "environment", "style", "system"}
 
 
 def commands(target: str) -> list[str]:
-    """Return what make would run for a target, in order."""
+    """Return the commands that make would run for a target, in order."""
     options = ("--dry-run", "--always-make", "--no-print-directory")
     command = ["make", *options, target, "PYTHON=python3"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -52,7 +52,7 @@ def test_make_test_checks_the_system_first_and_runs_every_check() -> None:
     assert re.fullmatch(r"pytest -n \d+ --dist loadfile --no-loadscope-reorder", ran[-1])
 
 
-def test_every_file_that_is_run_early_exists() -> None:
+def test_every_file_in_longest_exists() -> None:
     names = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
     (listed,) = re.findall(r"LONGEST = \((.*?)\)", read("tests/conftest.py"), re.DOTALL)
     assert set(re.findall(r"\w+\.py", listed)) <= names
@@ -63,7 +63,7 @@ def test_ci_runs_make_test() -> None:
 
 
 @pytest.mark.parametrize("name", LOCKS)
-def test_locks_pin_every_chosen_package_by_hash_and_name_no_address(name: str) -> None:
+def test_locks_pin_every_chosen_package_by_hash_without_urls(name: str) -> None:
     lock, asked = read(f"{name}.txt"), read(f"{name}.in")
     pinned = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", lock, re.MULTILINE))
     # Every package has at least one hash.
@@ -72,14 +72,14 @@ def test_locks_pin_every_chosen_package_by_hash_and_name_no_address(name: str) -
     assert set(re.findall(r"^([\w-]+)", asked, re.MULTILINE)) - {"-c", "-r"} <= set(pinned)
     for package, version in re.findall(r"^([\w-]+)==(\S+)$", asked, re.MULTILINE):
         assert pinned[package] == version
-    # jsonschema would import it in every process that reads a notebook: a second or two.
+    # jsonschema would import it whenever a process reads a notebook, which takes a second or two.
     assert "rfc3987-syntax" not in pinned
     assert "://" not in lock
     assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
 
 
 @pytest.mark.parametrize("minor", [11, 12, 13])
-def test_no_two_locks_disagree(minor: int) -> None:
+def test_locks_pin_the_same_versions(minor: int) -> None:
     python = {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
     versions = set()
     for name in LOCKS:
@@ -91,8 +91,8 @@ def test_no_two_locks_disagree(minor: int) -> None:
     assert len(versions) == len({name for name, _ in versions})
 
 
-def modules_of_tests_alone() -> set[str]:
-    """Return the modules that requirements-dev.txt installs and requirements.txt does not."""
+def dev_only_modules() -> set[str]:
+    """Return the modules that requirements-dev.txt installs but requirements.txt doesn't."""
     names = [
         set(re.findall(r"^([a-z0-9._-]+)==", read(f"{lock}.txt"), re.MULTILINE))
         for lock in ("requirements-dev", "requirements")
@@ -105,12 +105,12 @@ def modules_of_tests_alone() -> set[str]:
 
 
 @pytest.mark.parametrize("start", ["site", "grading", "kit", "rooflib"])
-def test_learners_code_imports_nothing_that_only_tests_install(start: str) -> None:
+def test_learners_code_imports_no_test_dependencies(start: str) -> None:
     folder = ROOT / start
     root = folder if start in ("site", "kit") else ROOT
     files = [path.relative_to(root) for path in folder.rglob("*.py")]
-    # What prints is called by `make pdf` and `make slides` alone; the sandbox's own files are not
-    # imported here.
+    # Only `make pdf` and `make slides` import what prints; the code inside sandboxes is never
+    # imported by path.
     apart = {"pdf.py", "inside", "printing", "__main__.py", "dask_worker.py"}
     modules = [
         ".".join(path.with_suffix("").parts).removesuffix(".__init__")
@@ -138,7 +138,7 @@ for module in modules:
     except (AttributeError, NameError):
         pass  # runs in a notebook, or is read by another program
 """
-    blocked = modules_of_tests_alone()
+    blocked = dev_only_modules()
     assert {"pytest", "playwright"} <= blocked
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -150,13 +150,13 @@ for module in modules:
     assert done.returncode == 0, done.stderr[-1500:]
 
 
-def test_learners_install_no_tools_of_tests() -> None:
+def test_learners_install_no_test_tools() -> None:
     lock = set(re.findall(r"^([a-z0-9._-]+)==", read("requirements.txt"), re.MULTILINE))
     tests = {"pytest", "mypy", "ruff", "playwright", "hypothesis", "distributed", "psycopg"}
     assert not lock & tests
 
 
-def test_locked_packages_have_their_dependencies() -> None:
+def test_installed_packages_have_their_dependencies() -> None:
     command = [sys.executable, "-m", "pip", "check"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
@@ -189,7 +189,7 @@ def test_the_readme_shows_what_rooflib_prints(capsys) -> None:
     assert capsys.readouterr().out == shown
 
 
-def test_no_file_names_a_machine_or_a_package_index() -> None:
+def test_no_file_contains_machine_paths_or_package_indexes() -> None:
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     # /home/learner is the home directory inside the sandbox.
@@ -263,7 +263,7 @@ def test_serve_prints_its_address_and_serves(tmp_path: Path) -> None:
             server.terminate()
 
 
-def test_every_color_of_the_plots_has_one_for_dark_pages() -> None:
+def test_every_plot_color_has_a_dark_variant() -> None:
     colors = set(re.findall(r"#([0-9a-f]{6})\b", read("rooflib/plots.py")))
     assert colors <= set(
         re.findall(r"--c-([0-9a-f]{6}):", read("site/book_extension/static/course.css"))

@@ -1,4 +1,4 @@
-"""Tests that the Containerfile follows the README and the tests. No test builds it."""
+"""Tests that the Containerfile matches the README and the tests' packages; none builds it."""
 
 import re
 
@@ -12,14 +12,14 @@ NEEDED = re.findall(
     (ROOT / "tests" / "system_packages.py").read_text(encoding="utf-8"),
     re.MULTILINE,
 )
-# The instructions without comments, one on each line.
+# The instructions without comments, as (instruction, arguments).
 STEPS = [
     tuple(line.split(maxsplit=1))
     for line in re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", TEXT, flags=re.MULTILINE)).splitlines()
 ]
 
 
-def test_it_installs_the_packages_of_the_readme_and_the_tests() -> None:
+def test_it_installs_the_packages_that_readme_and_tests_need() -> None:
     (line,) = [words for step, words in STEPS if step == "RUN" and "apt-get" in words]
     update, install = line.split(" && ")
     assert update == "apt-get update"
@@ -31,7 +31,7 @@ def test_it_installs_the_packages_of_the_readme_and_the_tests() -> None:
     assert set(words[4:]) == named | set(NEEDED)
 
 
-def test_its_other_steps_are_commands_of_make() -> None:
+def test_its_other_step_is_make_environment() -> None:
     others = [words for step, words in STEPS if step == "RUN" and "apt-get" not in words]
     assert others == ["make environment"]
     assert "\nenvironment:\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_build_outputs_are_not_copied() -> None:
     assert left_out == [".venv", "_build", "my-work"]
 
 
-def test_the_page_shows_its_commands() -> None:
+def test_the_instructors_page_shows_its_commands() -> None:
     page = (ROOT / "chapters" / "instructors.md").read_text(encoding="utf-8")
     section = page.split("### macOS and Windows")[1].split("\n#")[0]
     commands = re.findall(r"^#     (.*)$", TEXT, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Tests of the layers: which packages import which, and that no modules import each other."""
+"""Tests of the layers: packages import only lower ones, and no import is circular."""
 
 import ast
 import collections
@@ -19,7 +19,7 @@ PACKAGES = {
     "roofmeter": ROOT / "kit/roofmeter",
     "grading": ROOT / "grading",
 }
-# Of grading, exercises may import the schema alone.
+# package → what it may import; of grading, exercises may import only the schema.
 ALLOWED = {
     "rooflib": set(),
     "roofkit": {"rooflib"},
@@ -29,16 +29,16 @@ ALLOWED = {
     "site": set(),
     "chapters": {"rooflib", "roofkit", "roofmeter"},
 }
-# Modules that are imported by their file's name, from a folder that a script or pytest adds.
+# Folders on sys.path, whose modules are imported by file name.
 SCRIPT_FOLDERS = ("site", "grading/sandbox/inside", "tests")
-# Type checkers bring these; they are imported only for them.
+# Packages that type checkers bring, imported only for type checking.
 TYPING_ONLY = {"typing_extensions"}
-# A package, a module of it, or its folder, as one word of a string.
+# A mention of a package, one of its modules or its folder in a string.
 NAMED_PACKAGE = re.compile(r"(?:^|[=/'\"\s])(grading|kit|roofkit|roofmeter|rooflib)(?=$|[./=])")
 
 
 def code(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield (file, its Python code) for each file in a folder; of a chapter, its cells' code."""
+    """Yield (file, Python code) for each module and each chapter, whose code is its cells'."""
     for path in sorted(folder.rglob("*.py")):
         yield path, path.read_text(encoding="utf-8")
     for path in sorted(folder.glob("*.md")):
@@ -47,19 +47,19 @@ def code(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def modules(folders: Iterable[Path]) -> dict[str, Path]:
-    """Return the file of each module in these folders, by the module's full name."""
+    """Return full name → file of each module in these folders."""
     roots = import_roots()
     return {module_name(path, roots): path for folder in folders for path in folder.rglob("*.py")}
 
 
 def import_graph(files: Mapping[str, Path]) -> dict[str, set[str]]:
-    """Return which of these modules each of them imports, for types and inside functions too."""
+    """Return module → the modules it imports, also for types and inside functions."""
     graph = {}
     for name, path in files.items():
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         found = set()
         for module in imported(path.read_text(encoding="utf-8"), package):
-            # `from module import name`: the name may be a module.
+            # In `from module import name`, the name may be a module.
             found |= {next((m for m in (module, module.rpartition(".")[0]) if m in files), name)}
         graph[name] = found - {name}
     return graph
@@ -75,7 +75,7 @@ def test_packages_import_only_their_layers(start: str) -> None:
                 assert fits, f"{path.relative_to(ROOT)} imports {module}"
 
 
-def test_no_modules_import_each_other() -> None:
+def test_no_module_imports_are_circular() -> None:
     files = modules([*PACKAGES.values(), ROOT / "site"])
     assert len(files) > 200
     TopologicalSorter(import_graph(files)).prepare()  # raises CycleError
@@ -84,7 +84,7 @@ def test_no_modules_import_each_other() -> None:
 @pytest.mark.parametrize(
     "back", ["import a", "def f():\n    from a import b", "if TYPE_CHECKING:\n    import a.b.c"]
 )
-def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path, back: str) -> None:
+def test_circular_imports_are_found_wherever_they_are(tmp_path: Path, back: str) -> None:
     sources = {"a": "from a.b import c", "a.b": "from . import c", "a.b.c": "from .. import d"}
     sources["d"] = "import a.b.c"
     files = {name: tmp_path / f"{name}.py" for name in sources}
@@ -101,7 +101,7 @@ def test_a_circle_is_found_wherever_the_import_stands(tmp_path: Path, back: str)
         TopologicalSorter(import_graph(files)).prepare()
 
 
-def test_no_subpackages_of_grading_import_each_other() -> None:
+def test_no_subpackage_imports_in_grading_are_circular() -> None:
     graph: dict[str, set[str]] = collections.defaultdict(set)
     for name, found in import_graph(modules([ROOT / "grading"])).items():
         here, *others = (f"{module}.".split(".")[1] for module in (name, *found))
@@ -110,7 +110,7 @@ def test_no_subpackages_of_grading_import_each_other() -> None:
 
 
 def strings(source: str) -> Iterator[str]:
-    """Yield the strings in a piece of code, but no docstring."""
+    """Yield the strings in a piece of code, without docstrings."""
     tree = ast.parse(source)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -118,7 +118,7 @@ def strings(source: str) -> Iterator[str]:
             yield node.value
 
 
-def test_contributing_lists_what_site_names_of_other_packages() -> None:
+def test_contributing_lists_the_packages_that_site_refers_to() -> None:
     found = {}
     for path, source in code(ROOT / "site"):
         names = {name for text in strings(source) for name in NAMED_PACKAGE.findall(text)}
@@ -130,7 +130,7 @@ def test_contributing_lists_what_site_names_of_other_packages() -> None:
     assert {path: set(re.findall(r"`(\w+)`", names)) for path, names in rows} == found
 
 
-def test_every_imported_package_was_chosen() -> None:
+def test_every_imported_package_is_in_the_requirements() -> None:
     asked = "".join(path.read_text() for path in ROOT.glob("requirements*.in"))
     chosen = set(re.findall(r"^([\w-]+)", asked, re.MULTILINE))
     distributions = packages_distributions()

@@ -1,4 +1,4 @@
-"""Tests of .ci/prose_only.py, which tells a change of prose from one that needs all tests."""
+"""Tests of .ci/prose_only.py, which distinguishes prose changes from those that need all tests."""
 
 import subprocess
 from pathlib import Path
@@ -42,7 +42,7 @@ def history(tmp_path: Path) -> Path:
 
 
 def is_prose_only(folder: Path) -> bool:
-    """Commit what has changed, and return what the script says of it."""
+    """Commit all changes, and return the script's answer."""
     before = git(folder, "rev-parse", "HEAD")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "second")
@@ -66,7 +66,7 @@ def is_prose_only(folder: Path) -> bool:
         ("rooflib/code.py", "A sentence", "Another", False),
     ],
 )
-def test_prose_is_told_from_code(
+def test_prose_and_code_changes_are_distinguished(
     history: Path, file: str, before: str, after: str, prose_only: bool
 ) -> None:
     text = (history / file).read_text()
@@ -75,13 +75,13 @@ def test_prose_is_told_from_code(
     assert is_prose_only(history) is prose_only
 
 
-def test_a_change_of_prose_beside_code_is_not_prose_alone(history: Path) -> None:
+def test_a_change_of_prose_and_code_is_not_prose_only(history: Path) -> None:
     (history / "rooflib/code.py").write_text("x = 2\n")
     (history / "chapters/page.md").write_text(PAGE.replace("A sentence", "Another"))
     assert not is_prose_only(history)
 
 
-def test_a_new_a_renamed_and_a_deleted_page_are_not_prose_alone(history: Path) -> None:
+def test_new_renamed_and_deleted_pages_are_not_prose_only(history: Path) -> None:
     (history / "chapters/new.md").write_text("# New\n")
     assert not is_prose_only(history)
     (history / "chapters/new.md").rename(history / "chapters/other.md")
@@ -91,6 +91,6 @@ def test_a_new_a_renamed_and_a_deleted_page_are_not_prose_alone(history: Path) -
 
 
 @pytest.mark.parametrize("commit", ["", "0" * 40, "main; rm -r x"])
-def test_without_a_known_commit_everything_is_tested(history: Path, commit: str) -> None:
+def test_without_a_valid_commit_everything_is_tested(history: Path, commit: str) -> None:
     done = subprocess.run([ROOT / ".ci/prose_only.py", commit], cwd=history, capture_output=True)
     assert done.returncode == 2

@@ -21,7 +21,7 @@ def system() -> ModuleType:
 
 @pytest.fixture
 def ran(system: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Return the commands that would have been run; all of them succeed."""
+    """Replace subprocess calls, which all succeed, and return the recorded commands."""
     commands: list[list[str]] = []
 
     def call(command: list[str], **_: object) -> int:
@@ -36,12 +36,12 @@ def lacking(*names: str) -> dict[str, Callable[[], bool]]:
     return {name: lambda: False for name in names} | {"there": lambda: True}
 
 
-def test_nothing_is_missing_where_the_tests_run(system: ModuleType) -> None:
+def test_this_machine_has_all_packages(system: ModuleType) -> None:
     assert system.missing() == []
     assert system.main() == 0
 
 
-def test_a_user_who_may_not_install_is_told_the_command(
+def test_unprivileged_users_get_the_command_to_run(
     system: ModuleType, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setattr(system, "NEEDED", lacking("chromium", "bubblewrap"))

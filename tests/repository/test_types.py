@@ -1,4 +1,4 @@
-"""Tests that mypy accepts our code; a test, so that other tests run meanwhile."""
+"""Tests that mypy accepts our code; run as a test, in parallel with the others."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ def test_mypy_finds_nothing() -> None:
     assert "no issues found" in done.stdout
 
 
-def test_mypy_would_find_a_wrong_type(tmp_path: Path) -> None:
+def test_mypy_finds_a_planted_type_error(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import rooflib as rl\n\nname: str = rl.chip('TPU v5e').bandwidth\n")
     done = subprocess.run([*MYPY, str(wrong)], cwd=ROOT, capture_output=True, text=True)

@@ -1,6 +1,6 @@
-"""Tests of what hosts run: make's commands, one lock, pinned actions, few permissions.
+"""Tests of CI workflows: make commands, one lock, pinned actions, few permissions.
 
-Workflows run at their hosts alone, so these tests check their form and what they call.
+Workflows run only at their hosts, so these tests check their form and the commands they call.
 """
 
 import json
@@ -28,7 +28,7 @@ HOSTED = [*WORKFLOWS, GITLAB, CONTAINER, *BINDER]
 ids = [path.relative_to(ROOT).as_posix() for path in HOSTED]
 PROGRAMS = Path(sys.executable).parent
 ZIZMOR = [str(PROGRAMS / "zizmor"), "--offline", "--no-config", "--persona=pedantic", "--quiet"]
-# Without shellcheck and pyflakes, which it would call where they are installed.
+# Without shellcheck and pyflakes, which actionlint would call if installed.
 ACTIONLINT = [str(PROGRAMS / "actionlint"), "-no-color", "-oneline", "-shellcheck=", "-pyflakes="]
 SCHEMA = [str(PROGRAMS / "check-jsonschema"), "--quiet", "--builtin-schema"]
 GITHUB_SCHEMA = [*SCHEMA, "vendor.github-workflows"]
@@ -53,7 +53,7 @@ def test_zizmor_finds_nothing() -> None:
         ("run: make book", "run: echo ${{ github.head_ref }}", "template-injection"),
     ],
 )
-def test_zizmor_would_find_a_fault(tmp_path: Path, before: str, after: str, found: str) -> None:
+def test_zizmor_finds_a_planted_fault(tmp_path: Path, before: str, after: str, found: str) -> None:
     text = (ROOT / ".github/workflows/site.yml").read_text(encoding="utf-8")
     assert before in text
     faulty = tmp_path / "site.yml"
@@ -76,7 +76,9 @@ def test_actionlint_finds_nothing() -> None:
         ("github.event_name", "github.event_nam", 'property "event_nam" is not defined'),
     ],
 )
-def test_actionlint_would_find_a_fault(tmp_path: Path, before: str, after: str, found: str) -> None:
+def test_actionlint_finds_a_planted_fault(
+    tmp_path: Path, before: str, after: str, found: str
+) -> None:
     text = (ROOT / ".github/workflows/site.yml").read_text(encoding="utf-8")
     assert before in text
     faulty = tmp_path / "site.yml"
@@ -86,7 +88,7 @@ def test_actionlint_would_find_a_fault(tmp_path: Path, before: str, after: str, 
     assert found in done.stdout
 
 
-def test_the_files_match_the_schemas_of_their_hosts() -> None:
+def test_workflow_files_match_their_hosts_schemas() -> None:
     for command, files in ((GITHUB_SCHEMA, WORKFLOWS), (GITLAB_SCHEMA, [GITLAB])):
         done = linted(command, *files)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -99,7 +101,7 @@ def test_the_files_match_the_schemas_of_their_hosts() -> None:
         (GITLAB_SCHEMA, GITLAB, "    paths: [public]", "    paths: {public: yes}"),
     ],
 )
-def test_a_schema_would_find_a_fault(
+def test_schemas_find_a_planted_fault(
     tmp_path: Path, command: list[str], file: Path, before: str, after: str
 ) -> None:
     text = file.read_text(encoding="utf-8")
@@ -119,7 +121,7 @@ def test_each_action_is_pinned_to_one_hash_and_version() -> None:
 
 
 def scripts(value: object) -> list[str]:
-    """Return the lines that a host runs, wherever they stand in its file."""
+    """Return the command lines in a workflow file, at any depth."""
     if isinstance(value, list):
         return [line for part in value for line in scripts(part)]
     if not isinstance(value, dict):
@@ -133,7 +135,7 @@ def scripts(value: object) -> list[str]:
     return found
 
 
-def test_hosts_call_commands_of_make_alone() -> None:
+def test_workflows_run_only_make_commands() -> None:
     called = {}
     for path in (*WORKFLOWS, GITLAB, CONTAINER):
         lines = scripts(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -149,7 +151,7 @@ def test_hosts_call_commands_of_make_alone() -> None:
     }
 
 
-def test_hosts_take_files_that_the_commands_make() -> None:
+def test_workflows_use_files_that_the_commands_create() -> None:
     made = {
         "_build/html": "site/commands/build.py",
         "_build/public": "site/commands/editions.py",
@@ -169,7 +171,7 @@ def source(name: str) -> str:
 
 
 def read(name: str) -> dict[Any, Any]:
-    """Return a host's file as data; YAML reads the key `on` as true."""
+    """Return a workflow file as data; YAML parses the key `on` as True."""
     return yaml.safe_load(source(name))
 
 
@@ -204,7 +206,7 @@ def test_only_a_tested_main_is_published() -> None:
     assert gitlab["pages"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
 
 
-def test_each_change_keeps_a_preview() -> None:
+def test_each_change_uploads_a_preview() -> None:
     workflow = read(".github/workflows/site.yml")
     assert "pull_request" in workflow[True]
     (preview,) = [s for s in workflow["jobs"]["book"]["steps"] if s.get("name") == "Keep a preview"]
@@ -216,12 +218,12 @@ def test_each_change_keeps_a_preview() -> None:
     assert book["artifacts"]["paths"] == ["_build/html"]
 
 
-def test_a_tag_keeps_the_wheel_and_the_pdf_and_publishes_main() -> None:
+def test_a_tag_releases_wheel_and_pdf_and_publishes_main() -> None:
     jobs = read(".github/workflows/release.yml")["jobs"]
     kept = jobs["files"]["steps"][-1]["with"]["path"].split()
     assert kept == ["_build/roofline.pdf", "_build/served/wheels/rooflib-*.whl"]
     _, release, publish = (step["run"] for step in jobs["release"]["steps"])
-    # An artifact holds the paths below the folder that its files share.
+    # Paths in an artifact are relative to the common parent folder of its files.
     assert release.split()[-2:] == [path.replace("_build/", "files/") for path in kept]
     assert "workflow_dispatch" in read(f".github/workflows/{publish.split()[3]}")[True]
     gitlab = read(".gitlab-ci.yml")
@@ -237,7 +239,7 @@ def test_a_tag_keeps_the_wheel_and_the_pdf_and_publishes_main() -> None:
 
 
 @pytest.mark.parametrize("path", HOSTED, ids=ids)
-def test_no_host_lists_packages(path: Path) -> None:
+def test_no_workflow_lists_packages(path: Path) -> None:
     text = re.sub(r"(?m)(?:^|\s)#.*", "", path.read_text(encoding="utf-8"))
     words = set(re.findall(r"[\w.-]+", text.lower()))
     locks = "".join(source(name) for name in ("requirements.txt", "requirements-dev.txt"))
@@ -246,10 +248,10 @@ def test_no_host_lists_packages(path: Path) -> None:
     assert words & lock == set()
 
 
-def test_a_notebook_on_colab_installs_our_packages_and_locked_ones() -> None:
+def test_colab_notebooks_install_our_packages_and_only_locked_ones() -> None:
     lock = set(re.findall(r"^([a-z0-9._-]+)==", source("requirements.txt"), re.MULTILINE))
     first = source("kit/roofkit/first_cell.py").lower()
-    # The cell says "notebook", which is a package too.
+    # The cell contains the word "notebook", which is also a package.
     assert set(re.findall(r"[\w.-]+", first)) & lock == {"notebook"}
     asked: set[str] = set()
     for name in bundle.PROJECTS:
@@ -260,7 +262,7 @@ def test_a_notebook_on_colab_installs_our_packages_and_locked_ones() -> None:
     assert {"numpy", "ipywidgets"} <= asked <= lock | {"rooflib", "roofkit"}
 
 
-def test_binder_and_the_environment_install_the_same() -> None:
+def test_binder_and_make_environment_install_the_same() -> None:
     here, there = (environment.commands(name, "base", "uv") for name in ("here", "there"))
     assert [[w for w in step if w != "here"] for step in here] == [
         [w for w in step if w != "there"] for step in there
@@ -277,9 +279,9 @@ def test_binder_installs_into_the_python_that_it_runs(monkeypatch: pytest.Monkey
     assert len(ran) == len(environment.commands("", "base", ""))
 
 
-def test_cache_keys_include_all_that_decides_what_is_installed() -> None:
+def test_cache_keys_include_everything_that_affects_the_installation() -> None:
     site = read(".github/workflows/site.yml")
-    # An environment holds the path of its Python, which has the full version.
+    # The cached .venv contains the path of its Python, which includes the full version.
     version = "${{ steps.python.outputs.python-version }}"
     locks = {"test": "requirements*.txt", "book": "requirements.txt"}
     kinds = {"test": "test", "book": "venv"}
@@ -290,7 +292,7 @@ def test_cache_keys_include_all_that_decides_what_is_installed() -> None:
         assert cache["key"] == f"{kinds[job]}-{version}-${{{{ {files} }}}}"
         assert [s["id"] for s in steps if "setup-python" in s.get("uses", "")] == ["python"]
     assert "actions/cache@" not in source(".github/workflows/release.yml")
-    # GitLab takes two files at most; `make` installs again where the others differ.
+    # GitLab allows at most two files in a key; `make` reinstalls if others have changed.
     jobs = read(".gitlab-ci.yml")
     for cache in (jobs["default"]["cache"], jobs["pages"]["cache"][0]):
         assert cache == {"key": {"files": ["requirements.txt"]}, "paths": [".venv"]}
@@ -298,7 +300,7 @@ def test_cache_keys_include_all_that_decides_what_is_installed() -> None:
     assert test == {"files": ["requirements-dev.txt"], "prefix": "$PYTHON_MINOR"}
 
 
-def test_every_python_that_the_course_runs_on_is_tested() -> None:
+def test_every_supported_python_is_tested() -> None:
     supported = [
         f"3.{minor}" for minor in range(8, 20) if not environment.complaint((3, minor), True)
     ]
@@ -307,7 +309,7 @@ def test_every_python_that_the_course_runs_on_is_tested() -> None:
     assert github == gitlab["PYTHON_MINOR"] == supported
 
 
-def test_hosts_take_a_supported_python() -> None:
+def test_workflows_use_supported_pythons() -> None:
     versions = []
     for path in HOSTED:
         versions += re.findall(r"python(?:-version)?(?:: \"|:|-)(3\.\d+)", path.read_text())
@@ -319,7 +321,7 @@ def test_hosts_take_a_supported_python() -> None:
 # The weekly upgrade of the locks.
 
 
-def test_the_job_that_installs_packages_may_write_nothing() -> None:
+def test_the_job_that_installs_packages_has_no_write_permission() -> None:
     workflow = read(".github/workflows/locks.yml")
     assert set(workflow[True]) == {"schedule", "workflow_dispatch"}
     upgrade, propose = workflow["jobs"]["upgrade"], workflow["jobs"]["propose"]
@@ -344,7 +346,7 @@ def test_make_lock_passes_its_arguments_on() -> None:
 # Binder.
 
 
-def test_binder_calls_what_is_there() -> None:
+def test_binder_calls_existing_commands() -> None:
     for path in (ROOT / ".binder/postBuild", ROOT / ".binder/start"):
         assert os.access(path, os.X_OK)
         called = re.findall(r"python3 site (\S+)", path.read_text(encoding="utf-8"))
@@ -359,7 +361,9 @@ def test_binder_starts_jupyterlab_on_the_readers_copies() -> None:
     assert f"--ServerApp.root_dir={lab.WORK}" in command
 
 
-def test_binder_names_the_allowed_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_binder_refuses_unknown_commands_and_lists_the_allowed_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert binder.main(["stop"]) == 2
     assert capsys.readouterr().err == (
         "['stop'] came; `build`, or `start` and a command, is allowed\n"
