@@ -1,11 +1,11 @@
-# What each target does is written in Python, in site/, grading/ and tests/.
+# Targets only call Python programs in site/, grading/ and tests/.
 # `PYTHON=python3.12 make book` picks a Python.
 PYTHON ?= python3
 PORT ?= 8000
-# Two more than cores: a test of the site or the grading waits part of its time.
+# Two more workers than cores, since tests of the site and of grading wait part of their time.
 JOBS ?= $(shell expr $$(nproc) + 2)
 BIN := .venv/bin
-# Where it is set, each of the hundreds of processes compiles all of our code for itself.
+# If this is set, each of hundreds of processes compiles all of our code again.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
@@ -37,7 +37,7 @@ style: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# Node and npm come from the system; the tools and their hashes from tests/javascript.
+# Needs Node and npm; tests/javascript pins the tools and their hashes.
 javascript:  ## lint and type-check the JavaScript, and compare the editor's bundle
 	@cd tests/javascript && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent check
 
@@ -45,48 +45,48 @@ check: style  ## lint, types, rooflib's tests and its docstrings' examples: unde
 	$(BIN)/mypy
 	$(BIN)/pytest tests/rooflib
 
-# The types are a test, tests/repository/test_types.py, so that they are checked beside the others.
+# mypy runs in a test, tests/repository/test_types.py, in parallel with the others.
 test: system style  ## everything that CI runs
 	$(PYTEST)
 
-test-book: dev  ## the book and its tests: enough for a change of prose alone
+test-book: dev  ## the book and its tests: enough for a change of prose only
 	$(PYTEST) tests/book
 
-test-all: system style  ## as test, with the whole of the long random series and matrices
+test-all: system style  ## as test, with the full random series and matrices
 	$(PYTEST) -m "long or not long"
 
-mutants: dev  ## break the code in many places and see that a test notices
+mutants: dev  ## mutation testing: break the code in many places and see that a test notices
 	@PYTHONPATH=tests/support $(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
-fuzz: dev  ## draw what a submission controls, against all code that reads it: FUZZ_EXAMPLES=1000
+fuzz: dev  ## fuzz all code that reads submissions: FUZZ_EXAMPLES=1000
 	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),1000) $(BIN)/pytest tests/fuzz -m "long or not long" --timeout=0
 
 bench: dev  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py
 
-bench-site: dev  ## measure the site beside a stock build of the same pages
+bench-site: dev  ## compare the site with a stock build of the same pages
 	@PYTHONPATH=tests/support $(BIN)/python tests/bench/bench_site.py
 
-bench-page: dev book  ## time Python in the page, from a press to the values
+bench-page: dev book  ## time Python in the page, from pressing Run to the values
 	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench/bench_page.py
 
-bench-grade: dev  ## time the grading of a class beside stock nbgrader: ten minutes
+bench-grade: dev  ## time the grading of a class against stock nbgrader: ten minutes
 	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
 
-# The first is a constraint of the others.
+# The first lock constrains the others.
 lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versions
 	@for name in requirements requirements-cluster requirements-dev; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-header --no-annotate $(LOCK_ARGS) $$name.in --output-file $$name.txt || exit; \
 	done
 
-release: environment  ## the exercises without solutions, into _build/course or COURSE=folder
+release: environment  ## write the exercises without solutions into _build/course or COURSE=folder
 	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)")
 
-grade: environment  ## grade what was handed in: make grade COURSE=folder, options in GRADE_ARGS
+grade: environment  ## grade the submissions of a class: make grade COURSE=folder, options in GRADE_ARGS
 	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(GRADE_ARGS)
 
-nbgrader: environment  ## an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"
+nbgrader: environment  ## run an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"
 	@$(BIN)/python -m grading nbgrader "$(or $(COURSE),_build/course)" $(ARGS)
 
 clean:  ## remove what was built, but neither .venv nor my-work
@@ -102,6 +102,6 @@ cluster: environment  ## what `make grade` needs for many machines, or for Postg
 dev: environment
 	@$(PYTHON) site environment dev
 
-# Before the environment, which needs python3-venv.
+# Runs before `environment`, which needs python3-venv.
 system:
 	@$(PYTHON) tests/system_packages.py
