@@ -32,7 +32,7 @@ DECKS = {
     "roofline": Deck(
         [
             "Why not ten times faster?",
-            "The first time: to compute",
+            "The time to compute",
             "Arithmetic intensity",
             "The dot product, counted",
             "One picture for all of it",
@@ -50,7 +50,7 @@ DECKS = {
             "Prefill: compute-bound from some length on",
             "How many sequences fit",
             "A step of a whole model",
-            "Beside what was measured",
+            "Compared with measurements",
             "Three sentences",
         ],
         range(10, 15),
