@@ -93,7 +93,7 @@ def alone(lock: Path) -> Iterator[None]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run every test of the site in a browser twice: at the top of its host and below a path."""
+    """Run tests of the site in a browser twice: at its host's top and below a path."""
     asked = set(metafunc.fixturenames)
     if "site" in asked and asked & IN_A_BROWSER:
         published = pytest.param(PUBLISHED, marks=pytest.mark.long)
@@ -147,7 +147,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a course folder with all exercises released, shared by all xdist workers; copy it.
+    """Return a course folder with all exercises released, for all workers to copy.
 
     It has no seed, so each copy draws its own.
     """

@@ -1,4 +1,4 @@
-"""Exercise 6: what is asked of attention, its cache and a step of decode; known misconceptions."""
+"""Exercise 6: parts, cases and misconceptions about attention, its cache and decode."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Exercise 5: what is asked of a data sheet's figures; known misconceptions."""
+"""Exercise 5: parts, cases and misconceptions about a data sheet's figures."""
 
 import itertools
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Exercise 1: what is asked of int8[B, D] · int8[D, F] → int8[B, F]; known misconceptions."""
+"""Exercise 1: parts, cases and misconceptions about int8[B, D] · int8[D, F] → int8[B, F]."""
 
 from collections.abc import Callable
 

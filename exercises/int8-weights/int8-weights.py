@@ -1,4 +1,4 @@
-"""Exercise 2: what is asked of bf16[B, D] · int8[D, F] → bf16[B, F]; known misconceptions."""
+"""Exercise 2: parts, cases and misconceptions about bf16[B, D] · int8[D, F] → bf16[B, F]."""
 
 import math
 from collections.abc import Callable

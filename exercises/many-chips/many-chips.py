@@ -1,4 +1,4 @@
-"""Exercise 7: what is asked of a multiplication that chips on a ring share; misconceptions."""
+"""Exercise 7: parts, cases and misconceptions about a multiplication shared on a ring."""
 
 import math
 import random

@@ -1,6 +1,6 @@
-"""Exercise 3: what is asked of the curves of attainable FLOP/s, and the known misconceptions.
+"""Exercise 3: parts, cases and misconceptions about curves of attainable FLOP/s.
 
-The setting is that of exercise 2. What they share is written in both, so that a folder is whole.
+The setting is that of exercise 2. Shared code is duplicated, so that each folder is self-contained.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""Exercise 4: what is asked of int8[B, D] · int8[B, D, F] → int8[B, F]; known misconceptions."""
+"""Exercise 4: parts, cases and misconceptions about int8[B, D] · int8[B, D, F] → int8[B, F]."""
 
 import random
 from collections.abc import Callable, Mapping

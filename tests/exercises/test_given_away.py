@@ -1,7 +1,7 @@
-"""The book does not give the exercises' answers away: no page shows the value of a given case.
+"""The book does not give away the exercises' answers: no page shows the value of a worked case.
 
-A page is run and read as a reader sees it, sentences and outputs. What it shows is compared with
-the reference's answers for the cases that an exercise works with: its own chip, the first sizes.
+Each page is run, and the numbers in its sentences and outputs are compared with the reference
+solution's answers for the cases that an exercise works with: its own chip, the first sizes.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Tests that the Containerfile matches the README and the tests' packages; none builds it."""
+"""Tests that the Containerfile matches README and tests, without building it."""
 
 import re
 

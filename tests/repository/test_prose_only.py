@@ -1,4 +1,4 @@
-"""Tests of .ci/prose_only.py, which distinguishes prose changes from those that need all tests."""
+"""Tests of .ci/prose_only.py, which detects changes that don't need all tests."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which modules a piece of Python code imports, and what a file is called when it is imported."""
+"""Finds the modules that Python code imports, and the module names of files."""
 
 import ast
 import tomllib
@@ -12,7 +12,7 @@ def imported(source: str, package: str = "") -> Iterator[str]:
     """Yield the modules that code imports, those inside functions included.
 
     `from a import b` yields `a.b`, which may be a module or a name in `a`. `package`: the one that
-    relative imports start from.
+    relative imports are resolved against.
     """
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Checks of pages in a browser: requests, errors, axe rules, overflowing text, accessible names."""
+"""Checks pages in a browser: requests, errors, axe rules, overflow, accessible names."""
 
 import shutil
 from collections.abc import Iterator
@@ -281,7 +281,7 @@ def structure(page: Page) -> list[str]:
 
 
 def contrast(page: Page, known: set[str] | None = None) -> list[str]:
-    """Return text with low contrast and links that look like text, testing one element per style.
+    """Return low-contrast text and links that look like text, one element per style.
 
     Styles in `known` have been tested on another page; new ones are added to it.
     """
@@ -292,7 +292,7 @@ def contrast(page: Page, known: set[str] | None = None) -> list[str]:
 
 
 def contrast_everywhere(page: Page) -> list[str]:
-    """Return text with low contrast and links that look like text, testing every element."""
+    """Return low-contrast text and links that look like text, among all elements."""
     return _run_axe(page, {"runOnly": list(COLORS)})
 
 

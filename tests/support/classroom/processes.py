@@ -1,4 +1,4 @@
-"""Finds and awaits the processes that a test started, and commands for an unprivileged user."""
+"""Finds and awaits processes that tests started; runs commands as another user."""
 
 import contextlib
 import ctypes

@@ -1,4 +1,4 @@
-"""The axes: scales, limits, ticks, further axes, and labels that nobody can see."""
+"""The axes: scales, limits, ticks, further axes, and invisible labels."""
 
 import matplotlib.pyplot as plt
 import numpy as np

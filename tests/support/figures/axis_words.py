@@ -1,4 +1,4 @@
-"""The usual figure with other words at its axes: other languages, units and prefixes, and slips."""
+"""The usual figure with other axis labels: other languages, units, prefixes, and mistakes."""
 
 from .base import register_words
 

@@ -1,4 +1,4 @@
-"""The figure that all others vary, and the list in which they are registered."""
+"""The usual figure, which all others vary, and the registry of figures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LibraryFigure:
-    """One learner's function, and what must be said about what it draws.
+    """A learner's plot function, and the expected verdict on its figure.
 
     expected: the key of the problem or misconception to be named; None if no name is known, or if
     the figure is right.
@@ -25,13 +25,13 @@ library: list[LibraryFigure] = []
 
 
 def right(function):
-    """Register a figure that must count."""
+    """Register a figure that must be accepted."""
     _register(function.__name__, function, True, None)
     return function
 
 
 def wrong(expected):
-    """Register a figure that must not count, and what must be named."""
+    """Register a figure that must be rejected, and the problem that must be named."""
 
     def register(function):
         _register(function.__name__, function, False, expected)
@@ -47,7 +47,7 @@ def _register(name: str, function: Callable[..., None], is_right: bool, expected
 
 
 def register_words(name, expected, xlabel, ylabel, unit=1):
-    """Register the usual figure with other words at its axes, and values in another unit."""
+    """Register the usual figure with other axis labels, and values in another unit."""
 
     def plot_throughput(ax, **case):
         draw(ax, **case, xlabel=xlabel, ylabel=ylabel, unit=unit)

@@ -1,4 +1,4 @@
-"""How curves are drawn: color, style, width, markers, and ways in which nobody can see them."""
+"""How curves are drawn: color, style, width, markers, and invisible curves."""
 
 import matplotlib.pyplot as plt
 import numpy as np

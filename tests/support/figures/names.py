@@ -1,4 +1,4 @@
-"""How curves are named: legends, texts beside them, and names that fit no curve."""
+"""How curves are named: legends, texts beside them, and names that match no curve."""
 
 import numpy as np
 from matplotlib.patches import Patch

@@ -1,4 +1,4 @@
-"""Which values are drawn: computed in other ways, or for other sizes and batches than given."""
+"""Which values are drawn: computed differently, or for other sizes and batches."""
 
 import math
 from fractions import Fraction

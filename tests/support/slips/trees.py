@@ -92,7 +92,7 @@ def _is_reordering(node: ast.AST, new: Replacement) -> bool:
 
 
 def _replaced(node: Any, path: frozenset[int], target: ast.AST, new: Replacement) -> Any:
-    """Return a copy of the tree with `target` replaced; subtrees that don't contain it are shared.
+    """Return a copy of the tree with `target` replaced; other subtrees are shared.
 
     path: the ids of the target's ancestors.
     """
