@@ -49,7 +49,7 @@ def of_files(title: str, files: Mapping[str, Path | zipfile.Path]) -> str:
         if not path.is_file():
             continue
         if name.endswith(FONTS):
-            seen.setdefault(said_in_font(path), name)
+            seen.setdefault(font_notice(path), name)
         elif TEXT.search(PurePosixPath(name).name) and not name.endswith(PROGRAMS):
             text = path.read_text(encoding="utf-8", errors="replace").strip()
             seen.setdefault(text, name)
@@ -61,7 +61,7 @@ def entry(title: str, text: str) -> str:
     return f"{RULE}\n{title}\n{RULE}\n\n{text}\n"
 
 
-def said_in_font(path: Path | zipfile.Path) -> str:
+def font_notice(path: Path | zipfile.Path) -> str:
     """Return a font's copyright and license; "" if it names no license."""
     with path.open("rb") as file, TTFont(file, lazy=True) as font:
         copyright, license = (font["name"].getDebugName(at) or "" for at in (COPYRIGHT, LICENSE))

@@ -1,6 +1,6 @@
 """Build the book: ``python site build [folder]``. Prints the path of index.html at the end.
 
-``--python FOLDER`` takes Python for the pages from there and asks no other host for it.
+``--python FOLDER`` takes Python for the pages from there and downloads nothing.
 """
 
 import argparse
@@ -61,8 +61,8 @@ def digest(book: Path, files: Iterable[Path]) -> str:
 def code_digest(book: Path) -> str:
     """Return a hash of what cells compute with: our packages, data, the lock, exercises.
 
-    MyST-NB caches executed pages by their own code alone. With this in the cache's path a change
-    of one figure in the catalog computes every page anew, and a change of prose none.
+    MyST-NB caches executed pages by their own code alone. With this hash in the cache's path, a
+    changed number in the catalog reruns all pages, and changed prose none.
     """
     sources = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
     files = [path for path in sources if path.suffix in (".py", ".toml")]
@@ -70,7 +70,7 @@ def code_digest(book: Path) -> str:
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for path in sorted((book / "exercises").glob("*/*.ipynb")):
-        # Their minutes and difficulty, which pages show; not all of them, since running takes long.
+        # Hash only the metadata that pages show (minutes, difficulty): rerunning pages takes long.
         told = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("exercise")
         digest.update(f"{path.name}\0{json.dumps(told)}\0".encode())
     return digest.hexdigest()[:16]
@@ -83,7 +83,7 @@ def prepare_kernels(book: Path, profile: Path) -> None:
     os.environ["IPYTHONDIR"] = str(profile)
     settings = profile / "profile_default" / "ipython_kernel_config.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    # A kernel warns at each start that it talks over TCP; it does so on this machine alone.
+    # Hide each kernel's warning that it uses TCP: it does so on this machine only.
     settings.write_text(json.dumps({"IPKernelApp": {"log_level": logging.ERROR}}))
 
 
@@ -113,7 +113,7 @@ def run_pages(book: Path) -> Path:
 def build(book: Path, python: Path | None = None) -> bool:
     """Build the book in a folder into ``_build/html``; return whether that succeeded.
 
-    python: where the files of Python for pages lie; None: they are got if need be.
+    python: the folder of Pyodide's files; None: download them if needed.
     """
     with ThreadPoolExecutor(1) as pool:
         files = pool.submit(page_python) if python is None else None
@@ -169,7 +169,7 @@ def build(book: Path, python: Path | None = None) -> bool:
 def serve(files: Path, html: Path) -> None:
     """Copy files that no page contains next to the pages, and remove older ones.
 
-    Sphinx would copy them only when a page has changed.
+    Sphinx itself would copy them only after a page has changed.
     """
     shutil.rmtree(html / "wheels", ignore_errors=True)
     if files.exists():

@@ -1,9 +1,9 @@
 """Collect what is published: the built site, and each tag's edition in a folder.
 
-    python site editions     # after `make book`; prints the folder of the whole
+    python site editions     # after `make book`; prints the folder to publish
 
 A tag is a version, 0.2.0 or v0.2.0. Its edition is built once, from its own sources and its own
-lock; the pages of all but the newest then say that there is a newer one, and lead to it.
+lock. The pages of older editions get a banner with a link to the newest.
 """
 
 import html
@@ -50,7 +50,8 @@ def built(repository: Path, tag: str, kept: Path) -> Path:
         _git(repository, "clone", "--quiet", "--no-checkout", str(repository), str(sources))
         _git(sources, "checkout", "--quiet", "--detach", commit)
         environment = os.environ | {"EDITION": tag}
-        # Where make runs us, it says so to a make below; and kernels take packages from this path.
+        # Drop the variables by which make configures a nested make, and the path that kernels would
+        # import packages from.
         for name in ("MAKEFLAGS", "MAKELEVEL", "PYTHONPATH"):
             environment.pop(name, None)
         subprocess.run(["make", "book"], cwd=sources, env=environment, stdout=2, check=True)
@@ -60,14 +61,14 @@ def built(repository: Path, tag: str, kept: Path) -> Path:
         unfinished = kept / f".{target.name}"
         shutil.rmtree(unfinished, ignore_errors=True)
         shutil.copytree(sources / "_build" / "html", unfinished)
-        unfinished.rename(target)  # a folder of this name counts as built
+        unfinished.rename(target)  # only a complete edition gets this name
     return target
 
 
 def collect(site: Path, editions: dict[str, Path], target: Path) -> None:
     """Copy a site and its editions (tag → folder, oldest first) into an emptied folder.
 
-    After an error the folder is as it was.
+    On an error the folder keeps its old content.
     """
     unfinished = target.with_name(f".{target.name}.new")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -85,14 +86,14 @@ def _collect(site: Path, editions: dict[str, Path], target: Path) -> None:
     *older, newest = editions or [""]
     for tag in older:
         for page in sorted((target / tag).rglob("*.html")):
-            if page.name != "404.html":  # which hosts send from the top of the site alone
+            if page.name != "404.html":  # hosts send only the one at the top of the site
                 page.write_text(with_banner(page, target, tag, newest), encoding="utf-8")
 
 
 def with_banner(page: Path, top: Path, tag: str, newest: str) -> str:
     """Return a page of an older edition with a link to the newest edition at its top.
 
-    Slides and lists of files, which are no pages of the book, stay as they are.
+    Slides and lists of files aren't pages of the book and stay unchanged.
     """
     name = page.relative_to(top / tag)
     same = (top / newest / name).is_file()

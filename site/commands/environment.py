@@ -5,9 +5,9 @@
     python site environment cluster    # and requirements-cluster.txt: many machines, PostgreSQL
     python site environment --here     # into the Python that runs this, as on Binder
 
-Runs before anything is installed and perhaps under an old Python, so it uses the standard
-library alone and a syntax that Python 3.6 can read. pip brings uv, out of the lock and for as long
-as this runs; uv installs everything in a fraction of the time.
+Runs before anything is installed, perhaps under an old Python, so it uses only the standard library
+and syntax of Python 3.6. pip installs uv, at the locked version, into a temporary folder; uv then
+installs the rest in a fraction of pip's time.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
-# What each kind of use installs, beside our own packages.
+# The lock files that each kind of use installs, in addition to our own packages.
 LOCKS = {
     "base": ("requirements.txt",),
     "cluster": ("requirements.txt", "requirements-cluster.txt"),
@@ -52,7 +52,7 @@ def is_installed(kind: str) -> bool:
 
 
 def complaint(version: "tuple[int, ...]", has_venv: bool) -> str:
-    """Return what keeps this Python from making the environment, in one line; "" if nothing."""
+    """Return in one line why this Python can't make the environment; "" if it can."""
     if not OLDEST <= version <= NEWEST:
         return (
             "Python {}.{} found, {}.{} to {}.{} needed: "
@@ -88,20 +88,20 @@ def uv_entry() -> str:
 
 
 def commands(python: str, kind: str, uv: str) -> "list[list[str]]":
-    """Return what installs the locks, and then our packages; `uv` is a folder with uv.txt."""
+    """Return the commands that install the locks, then our packages; folder `uv` has uv.txt."""
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-deps"]
     install = [python, "-m", "uv", "pip", "install", "--python", python, "--quiet", "--no-deps"]
     locks = [word for name in LOCKS[kind] for word in ("-r", name)]
     return [
         [*pip, "--target", uv, "-r", f"{uv}/uv.txt"],
-        # Compiled at once: the grading's sandbox sees these files read-only.
+        # Compile now: the grading sandbox sees these files read-only.
         [*install, "--compile-bytecode", "--require-hashes", *locks],
         [*install, "--no-build-isolation", "-e", ".", "-e", "kit"],
     ]
 
 
 def install(python: str, kind: str) -> bool:
-    """Run the commands up to the first that fails; return whether none did."""
+    """Run the commands until one fails; return whether all succeeded."""
     with tempfile.TemporaryDirectory() as uv:
         Path(uv, "uv.txt").write_text(uv_entry())
         environment = dict(os.environ, PYTHONPATH=uv)

@@ -1,7 +1,7 @@
-"""Run the cells of several pages at once, before Sphinx reads the pages one after another.
+"""Run the cells of several pages in parallel, before Sphinx reads the pages one by one.
 
-MyST-NB finds the results in its cache, and runs what is missing there: a page whose cell failed,
-so that its message names the file and the line.
+MyST-NB takes the results from its cache. It runs a page again whose cell failed, so that the error
+names the file and the line.
 """
 
 import os
@@ -21,7 +21,7 @@ CELL_SECONDS = 60  # as in _config.yml
 
 
 def fill_cache(book: Path, folder: Path) -> None:
-    """Run each page and deck that the cache lacks, and keep its outputs there."""
+    """Run each page and deck that the cache lacks, and cache its outputs."""
     cache = get_cache(folder)
     todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -39,7 +39,7 @@ def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:
         for path in sorted(book.glob(pattern)):
             try:
                 page = read_page(path.read_text(encoding="utf-8"), extensions)
-            except Exception:  # Sphinx reports what is wrong with a page, with its place
+            except Exception:  # Sphinx will report the error with its place
                 continue
             if any(cell.cell_type == "code" for cell in page.cells):
                 yield path, page
@@ -57,7 +57,7 @@ def run(task: tuple[Path, NotebookNode]) -> bool:
     """Run a page's cells in place; return whether all succeeded."""
     path, page = task
     try:
-        # Times would go into the cells' metadata, by which the cache finds a page.
+        # Recorded times would change the cells' metadata, and with it the page's key in the cache.
         execute(page, cwd=str(path.parent), timeout=CELL_SECONDS, record_timing=False)
     except (CellExecutionError, CellTimeoutError, DeadKernelError):
         return False

@@ -1,6 +1,6 @@
 """Open the chapters and the exercises in JupyterLab: ``python site lab [its options]``.
 
-A reader works on copies in my-work/ and begins at a start page: see the folder jupyterlab.
+A reader works on copies in my-work/ and begins at a start page; see the folder jupyterlab/.
 """
 
 import os
@@ -73,7 +73,7 @@ def command(folder: Path, *options: str) -> list[str]:
 
 
 def main(options: list[str]) -> None:
-    # Before anything that writes to these folders.
+    # Set the variables before anything writes to these folders.
     own = WORK / ".jupyter"
     os.environ.update(variables(own, os.environ, Path.home()))
     try:

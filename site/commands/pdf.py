@@ -17,8 +17,8 @@ TRIES = 4
 def print_book(folder: Path) -> Path:
     """Print a built book and return the PDF's path.
 
-    Nobody knows a heading's page before the book is printed. So it is printed once without numbers
-    in the contents and then with them, until they agree.
+    Headings' page numbers are known only after printing. So the book is printed first without
+    numbers in the contents, and then with those of the last print, until they agree.
     """
     output = folder / "_build"
     work = output / "print"

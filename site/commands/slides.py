@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "site/slides_extension/static"
 FAVICON = ROOT / "site/book_extension/static/favicon.svg"
 WIDTH, HEIGHT = 1280, 720
-# Of reveal.js; other themes would load fonts from elsewhere.
+# Files of reveal.js that the slides use; other themes would load fonts from other hosts.
 USED = (
     "LICENSE*",
     "dist/reveal.css",
@@ -52,7 +52,7 @@ def settings(cache: Path) -> dict[str, Any]:
         "nb_output_stderr": "error",
         "nb_render_markdown_format": "myst",
         "nb_merge_streams": True,
-        # MyST-NB knows no order of outputs for this builder, and would drop them all.
+        # MyST-NB has no output priorities for this builder, and would drop all outputs.
         "nb_mime_priority_overrides": [("revealjs", mime, at) for mime, at in MIMES],
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",
@@ -85,13 +85,13 @@ def build(book: Path, cache: Path) -> bool:
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    # Apart from the site, since MyST-NB puts executed notebooks beside what it builds.
+    # Not in the site's folder, since MyST-NB puts executed notebooks next to what it builds.
     source, made = book / "slides", book / "_build" / "slides"
     target = book / "_build" / "html" / "slides"
     if not any(source.glob("*.md")):
         return True
     os.environ["ROOFKIT_LIVE"] = "page"
-    logging.getLogger("traitlets").setLevel(logging.WARNING)  # each execution is said there
+    logging.getLogger("traitlets").setLevel(logging.WARNING)  # it logs each execution
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
             srcdir=source,
@@ -101,7 +101,7 @@ def build(book: Path, cache: Path) -> bool:
             buildername="revealjs",
             confoverrides=settings(cache),
             status=None,
-            # Values and figures are executed once and kept in the cache; writing takes a second.
+            # Read all decks again: cells are cached, and reading and writing take a second.
             freshenv=True,
             warningiserror=True,
             keep_going=True,

@@ -1,7 +1,7 @@
 """Show the solution of a finished exercise: ``python site solution int8-matmul``.
 
-The reader's copy in my-work/ is run in a fresh kernel, with the checks as they were released. Only
-if all of them pass is the solution printed, and it is written nowhere.
+The reader's copy in my-work/ runs in a fresh kernel, with the checks as they were released. If all
+of them pass, the solution is printed; it is never written to a file.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from commands.jupyterlab.folders import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
-CELL_SECONDS = 60  # as for a page of the book; a check stops long calls by itself
+CELL_SECONDS = 60  # as for a page of the book; checks have their own limit for calls
 RULES = (
     "It is one way of several. If you work with an instructor, their rules come first: they may\n"
     "not want you to see it before the date for handing in, or to pass it on at all."
@@ -35,8 +35,8 @@ class Refused(Exception):
 def solution(exercise: str, book: Path, work: Path, release: Path) -> str:
     """Return the reference solution of an exercise, after a note on its use.
 
-    Raises Refused where there is no such exercise or copy, where a check has not passed, and where
-    the course has no solutions.
+    Raises Refused if there is no such exercise or copy, if a check fails, or if the course has no
+    solutions.
     """
     copies = {Path(name).name: place for name, place in names(book / "_toc.yml").items()}
     source = book / "exercises" / exercise / f"{exercise}.ipynb"
@@ -74,7 +74,7 @@ def not_passed(copy: Path, released: NotebookNode) -> list[str]:
     try:
         notebook = nbformat.read(copy, as_version=4)
         notebook.cells = with_released_checks(notebook, released)
-    except Exception as error:  # whatever it is, it is the reader's
+    except Exception as error:  # any error: the file is the reader's own
         raise Refused(f"{copy.name} can't be read as a notebook: {type(error).__name__}") from None
     client = NotebookClient(
         notebook,

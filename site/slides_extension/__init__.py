@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
-# What the pages load already lies in the site, two folders above what the slides load.
+# The slides reuse static files of the site, two folders above their own.
 SITE_STATIC = "../../_static"
 
 

@@ -1,6 +1,6 @@
 // @ts-check
-// Bundles CodeMirror for the pages' editor: `npm run editor` writes the bundle, the list of what is in
-// it and the license texts; with --check, fails unless the files in the repository are the same.
+// Bundles CodeMirror for the pages' editor: `npm run editor` writes the bundle, the list of its
+// packages and the license texts; with --check, it fails if the files in the repository differ.
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";

@@ -1,11 +1,11 @@
-// What browsers, Pyodide, Sphinx and JupyterLab define, and TypeScript's library does not.
+// Names that browsers, Pyodide, Sphinx and JupyterLab define, but TypeScript's library doesn't.
 
 interface Window {
-  /** JupyterLab's register of extensions. */
+  /** JupyterLab's registry of extensions. */
   _JUPYTERLAB: Record<string, unknown>;
-  /** The terms of the glossary, from terms.js of the build. */
+  /** The glossary's terms, from the generated terms.js. */
   courseTerms: Record<string, { title: string; text: string; href: string }>;
-  /** Shorter times for tests of the measurement of a browser. */
+  /** Settings with which tests shorten the measurement of a browser. */
   rooflineRoofSettings?: { cores?: number } & Record<string, number>;
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
   /** Python calls this in the page's worker. */
@@ -34,7 +34,7 @@ interface ParentNode {
   querySelectorAll(selectors: string): NodeListOf<any>;
 }
 
-// The bundle of the editor, by the name that it has in the site.
+// The editor's bundle, by its name in the site.
 declare module "*/codemirror.js" {
   export { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
   export { python, pythonLanguage } from "@codemirror/lang-python";

@@ -1,4 +1,4 @@
-// What the build and live.js define above the scripts of browser_roof/, which form one script.
+// Names that the build and live.js define above the scripts of browser/roof/, which form one script.
 declare const KERNELS: Record<"plain" | "fused", string>;
 declare const WORKER: string;
 declare function text(value: number, unit: string): string;

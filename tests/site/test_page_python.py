@@ -410,7 +410,9 @@ def test_a_notebook_is_taken_back_with_all_that_was_written(
     bad = tmp_path / "bad.ipynb"
     bad.write_text("{")
     exercise.locator(".answers input[type=file]").set_input_files(bad)
-    expect(exercise.locator(".python-words")).to_contain_text("bad.ipynb is no notebook")
+    expect(exercise.locator(".python-words")).to_contain_text(
+        "bad.ipynb can’t be read as a notebook"
+    )
     assert "twice(B * D * F)" in written(field(exercise, "operations"))
 
 

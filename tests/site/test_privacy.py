@@ -183,7 +183,7 @@ def test_what_is_made_from_packages_is_named_too() -> None:
 
 def test_the_license_of_a_font_is_named_where_its_package_has_another() -> None:
     for name, font in cut_fonts().items():
-        assert "SIL Open Font License" in licenses.said_in_font(font)
+        assert "SIL Open Font License" in licenses.font_notice(font)
         own = "OFL" not in str(metadata.distribution(name).metadata["License"])
         assert own == (f'font_license("{name}")' in SOURCE)
 

@@ -11,7 +11,7 @@
 
   // ---- storage
 
-  const unsaved = new Map(); // where storage is disabled
+  const unsaved = new Map(); // used if storage is disabled
   function read(key) {
     try {
       return JSON.parse(localStorage.getItem(START + key)) ?? unsaved.get(key);
@@ -25,7 +25,7 @@
       if (value === undefined) localStorage.removeItem(START + key);
       else localStorage.setItem(START + key, JSON.stringify(value));
     } catch {
-      // Then it is lost when the page closes.
+      // Storage is disabled or full: the value is lost when the page closes.
     }
   }
 
@@ -50,7 +50,7 @@
     if (kind === "choice") return { right: guess === right };
     if (kind === "order") return { right: guess.join(", ") === right };
     const [mine, true_] = [number(guess), number(right)];
-    // A guess of three times a small share may be one point away, and is still far off.
+    // Three times a small share may be only one point away, but is still far off.
     const isSmall = true_ && mine && true_ < 5;
     if (unit(right).startsWith("%") && !isSmall) return { points: Math.abs(mine - true_) };
     if (!true_ || !mine) return { right: mine === true_ };
@@ -92,7 +92,7 @@
         event.preventDefault();
         const text = field.value.trim();
         const given = parts(text);
-        // The unit may follow the number, and nothing else.
+        // Only the unit may follow the number.
         const units = [after, after.startsWith("%") ? "%" : ""].filter(Boolean);
         const written = units.includes(given.unit) ? given.unit : "";
         if (Number.isNaN(given.value) || given.unit !== written) {
@@ -134,7 +134,7 @@
 
   // ---- the page
 
-  // Saves the page for the summary, once a guess was made.
+  // Save the page's title and questions for the summary.
   function savePage() {
     const heading = document.querySelector(".bd-article h1").cloneNode(true);
     heading.querySelector(".headerlink")?.remove();
@@ -177,7 +177,7 @@
     if (folded) (folded.querySelector(".sd-summary-content") ?? folded).prepend(said);
     else place.after(said);
     show();
-    // Only a guess made before the answer was seen counts: then it is final.
+    // Once the answer has been seen, the guess counts and can't be changed.
     new IntersectionObserver((seen, observer) => {
       const kept = read(key);
       if (!kept || !seen.some(({ isIntersecting }) => isIntersecting)) return;
@@ -201,7 +201,7 @@
   const rows = [];
   for (const chapter of chapters) {
     const { title, names: asks, address } = read(chapter);
-    // An older build of the chapter may have asked for others.
+    // An older build of the chapter may have had other questions.
     const kept = asks.map((name) => read(`${chapter.slice("page:".length)}:${name}`)).filter(Boolean);
     const results = kept.filter(({ seen }) => seen).map(({ kind, guess, right }) => compare(kind, guess, right));
     if (!results.length) continue;

@@ -1,5 +1,6 @@
 // @ts-check
-// The menu of a published page closes as menus do, and a report names the section that is read.
+// The menu of a published page: closes on Escape or a click outside, and adds the current section to a
+// report.
 (() => {
   const menu = document.querySelector(".page-links");
   if (!menu) return;
@@ -16,7 +17,7 @@
   if (!report) return;
   const form = report.href;
   menu.addEventListener("toggle", () => {
-    // course.js marks where the reading has got to.
+    // course.js marks the section that is being read.
     const section = document.querySelector(".bd-toc-nav a[aria-current]");
     const address = new URL(form);
     if (section) {

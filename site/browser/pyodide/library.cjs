@@ -1,4 +1,4 @@
-// Runs library.py in Pyodide: node library.cjs FROM TO, both of them folders.
+// Runs library.py in Pyodide. Usage: node library.cjs FROM TO, where both are folders.
 const { join } = require("node:path");
 
 const [source, target] = process.argv.slice(2);

@@ -2,7 +2,8 @@
 
 A page loads a small script with its buttons. The rest is fetched when a button is pressed, or in
 advance in a tab that has run Python before: the scripts, Pyodide (Python in WebAssembly, obtained
-by site/pyodide_files.py), the course's packages, and the page's steps, a JSON file beside the page.
+by site/browser/pyodide/files.py), the course's packages, and the page's steps, a JSON file next to
+the page.
 """
 
 import ast
@@ -141,10 +142,10 @@ def is_live(cell: nodes.container) -> bool:
 def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
     """Return the steps that run a page from top to bottom, and where their results are shown.
 
-    steps: {"code", "cell", "alt"}, cell being the index among the page's cells or null; or
-    {"values": [expression, ...]}, with "names" where they name a chip or model that the cell above
-    chooses: expression → its name in the text. spans: for each value on the page, in order, the
-    index of its expression in `expressions`.
+    A step is {"code", "cell", "alt"}, where cell is the index among the page's cells or null, or
+    {"values": [expression, ...]}. The latter also has "names", expression → name in the text, if
+    the cell above chooses a chip or model. spans: for each value on the page, in order, the index
+    of its expression in `expressions`.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
@@ -238,7 +239,7 @@ def serve_python(app: Sphinx) -> None:
         shutil.copyfile(HERE / name, scripts / name)
     shutil.copyfile(editor_bundle.BUNDLE, scripts / editor_bundle.SCRIPT)
     pack(Path(app.srcdir), scripts / PACKAGES)
-    # Two of the files are scripts, whose progress a page cannot see.
+    # Don't count the two scripts: a page can't see the progress of their download.
     counted = [path for path in runtime.iterdir() if path.suffix != ".js"]
     total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
     files_json = {"bytes": total, "pyodide": f"../{runtime.name}/"}
@@ -288,7 +289,7 @@ def short(content: bytes) -> str:
 def packed(book: Path) -> Mapping[str, bytes]:
     """Return path → content of the files that the page's Python imports.
 
-    No solution and no hidden case is among them.
+    These files contain no solutions and no hidden cases.
     """
     found = {f"{package}/__init__.py": b"" for package in RUNNER}
     for package, paths in RUNNER.items():

@@ -1,5 +1,6 @@
 // @ts-check
-// Adds the button that opens an exercise on its page; opens it at once if it has a saved answer.
+// Adds the button that opens an exercise on its page; opens it right away if there is a saved
+// answer.
 (() => {
   const { python, exercise: name } = document.currentScript.dataset;
   const link = document.querySelector(`.bd-article a.download[href$="/${name}.ipynb"]`);
@@ -31,7 +32,7 @@
   try {
     if (location.protocol !== "file:" && sessionStorage.getItem("roofline-ran-python")) {
       const address = new URL(`${python}warm_start.js`, document.baseURI);
-      import(address.href).then(({ warmUp }) => warmUp()).catch(() => {}); // a press tries again
+      import(address.href).then(({ warmUp }) => warmUp()).catch(() => {}); // a click tries again
     }
     const isOurs = (key) => key.startsWith(`roofline-answer:${name}:`) || key === `roofline-own-cells:${name}`;
     if (location.protocol !== "file:" && Object.keys(localStorage).some(isOurs)) open();

@@ -1,6 +1,6 @@
 // @ts-check
-// An exercise on its page: each part with its question, an editor for the answer, and its check.
-// Questions and checks come from the released notebook alone.
+// An exercise on its page: for each part the question, an editor for the answer, and the check.
+// Questions and checks come from the released notebook.
 
 import { CheckQueue } from "./check_queue.js";
 import { closingSection } from "./closing_section.js";
@@ -60,7 +60,7 @@ export async function open({ place, notebook, name }) {
   const slots = { start: element("div"), end: element("div") };
   const own = new OwnCells(slotOf, (id) => queue.add(id, own.boxOf(id), () => runOwn(id)));
 
-  // Return the place for own cells that follow this cell of the notebook.
+  // Return the place for the reader's own cells that follow this cell of the notebook.
   function slotOf(after) {
     const number = partOf(released, after);
     const part = parts[number];
@@ -89,7 +89,7 @@ export async function open({ place, notebook, name }) {
     }
   }
 
-  // ---- download, and open a file
+  // ---- downloading and opening files
 
   const written = () =>
     new Map(parts.map((part) => /** @type {const} */ ([part.solution, part.editor.code])));
@@ -107,10 +107,10 @@ export async function open({ place, notebook, name }) {
     try {
       found = answersIn(JSON.parse(await file.text()), released);
     } catch (error) {
-      return bar.say(`${file.name} is no notebook that can be read (${error.message}). Nothing was changed.`);
+      return bar.say(`${file.name} can’t be read as a notebook (${error.message}). Nothing was changed.`);
     }
     if (!found.written.size) {
-      return bar.say(`${file.name} has no part of this exercise in it. Nothing was changed.`);
+      return bar.say(`${file.name} contains no part of this exercise. Nothing was changed.`);
     }
     for (const part of parts) {
       const source = found.written.get(part.solution);
@@ -138,7 +138,7 @@ export async function open({ place, notebook, name }) {
 
   const python = new ExercisePython(engine, queue, bar, () => completed(released, written(), own.list));
 
-  // Show the outputs of the reader's own cells, and of other answers only errors.
+  // Show the outputs of the reader's own cells. Of other parts' answers, show only errors.
   function showCells(order, found) {
     for (const [step, { id }] of order.entries()) {
       if (!found[step]?.outputs) continue;
@@ -186,7 +186,7 @@ export async function open({ place, notebook, name }) {
     });
   }
 
-  // Runs none of the reader's code, which might never end.
+  // Show a stronger hint. This runs none of the reader's code, which might never end.
   function hint(part) {
     queue.add(part.hintCode, part.box, () => {
       const given = released.cells.filter(

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from types import ModuleType
 
 LOOP = 100_000
-LOOP_SECONDS = 0.005  # on a grading machine of medium speed
+LOOP_SECONDS = 0.005  # time of the loop on a grading machine of medium speed
 SAMPLES = 5
-MARGIN = 2  # the grading machine may be slower, and slow down other code more than a loop
+MARGIN = 2  # a grading machine may be slower, and slower still for other code than the loop
 
 Report = Callable[[int, float], object]
 
@@ -59,8 +59,8 @@ class CallTimes:
         """Return a warning if the longest call since `begin` is close to grading's limit."""
         took, self.longest = self.longest, 0.0
         if took * MARGIN <= self.limit_seconds:
-            return ""  # in time on any device
-        self.measure()  # the device may have been busy at the first measurement
+            return ""  # far below the limit, whatever the device's speed
+        self.measure()  # the device may have been busy during the first measurement
         if took * MARGIN <= self.limit_seconds * self.slowdown():
             return ""
         return (

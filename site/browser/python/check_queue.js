@@ -1,6 +1,6 @@
 // @ts-check
-// A queue of the runs that a reader asked for: no press is lost while Python is being fetched or is
-// running something else.
+// A queue of the runs that a reader has asked for, so that clicks while Python is being fetched or is
+// running something else are not lost.
 
 export class CheckQueue {
   #jobs = []; // the first one is running

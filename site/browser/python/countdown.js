@@ -1,13 +1,13 @@
 // @ts-check
-// A timeout that counts ticks: while the device sleeps, or is too busy for this page, no ticks come
-// and no time counts.
+// A timeout that counts ticks. Time in which the device sleeps, or is too busy for this page, does
+// not count, since there are no ticks then.
 
 const TICK_MS = 1000;
 
 export class Countdown {
   #timer = null;
 
-  // Call `onTimeout` after so many seconds, unless stopped or started again before.
+  // Call `onTimeout` after this many seconds, unless stopped or restarted before.
   start(seconds, onTimeout) {
     this.stop();
     let left = seconds;

@@ -1,6 +1,6 @@
 // @ts-check
-// A code editor made with CodeMirror, in the highlighting colors of the built pages. Tab moves the
-// focus on, as everywhere on a page.
+// A code editor made with CodeMirror, in the highlighting colors of the built pages. Tab moves
+// the focus, as everywhere on a page.
 
 import {
   EditorView,
@@ -48,7 +48,7 @@ const LOOK = EditorView.theme({
   "&.cm-focused .cm-matchingBracket": { background: "var(--ochre-tint)" },
 });
 
-// Put an editor in the place of a <pre>, which still holds the code for the copy button.
+// Show an editor instead of a <pre>, which keeps a copy of the code for the copy button.
 // `onRun(moveOn)` is called on Shift+Enter and Ctrl+Enter, `onChange` after each change.
 export function editor(pre, code, name, onRun, onChange) {
   const box = document.createElement("div");

@@ -29,7 +29,7 @@ export class Engine extends EventTarget {
     return this.#running !== null;
   }
 
-  // Resolve once Python has started. Later calls return the same promise.
+  // Start Python; resolve when it is ready. Later calls return the same promise.
   start() {
     this.#ready ??= /** @type {Promise<void>} */ (new Promise((resolve, reject) => {
       this.#rejectReady = reject;
@@ -44,7 +44,7 @@ export class Engine extends EventTarget {
     return this.#ready;
   }
 
-  // Unless already started: start, and import what most pages need before anything is run.
+  // Start Python, unless it has started, and import what most pages need.
   async preload() {
     if (this.#ready) return;
     await this.start();
@@ -52,8 +52,8 @@ export class Engine extends EventTarget {
   }
 
   // Run `steps`, the first of which is number `from`, and pass each result to `onStep`. Resolve with
-  // true when all were run, with false when a newer order replaced this one. A step may take its
-  // `seconds`; while one of its checks calls a function, the limit of that call counts instead.
+  // true when all were run, with false when a newer order replaced this one. A step has a
+  // limit of `seconds`; while one of its checks calls a function, that call's limit applies instead.
   async run(from, steps, onStep) {
     await this.start();
     this.#running?.resolve(false);

@@ -58,8 +58,8 @@ export class ExercisePython {
     }
   }
 
-  // A call that takes too long terminates Python. Then the order runs again and its check counts that
-  // call as timed out, as a check outside of a browser does, which can stop the call itself.
+  // If a call takes too long, Python is terminated. Then the order runs again, and its check counts
+  // that call as timed out. Outside of a browser, checks can stop the call itself.
   async #results(order) {
     const results = [];
     try {

@@ -1,7 +1,7 @@
 """The parts of Python in the pages and of its editor: a table, and their license texts.
 
-The directive `{page-python-parts}` shows the table. The license of a package is worded as in its
-own metadata; parts that are no packages are listed in pyodide.toml.
+The directive `{page-python-parts}` shows the table. The license of a package is quoted from
+its metadata; parts that aren't packages are listed in pyodide.toml.
 """
 
 import json
@@ -50,7 +50,7 @@ def packages() -> dict[str, dict[str, str]]:
 
 
 def release() -> dict[str, str]:
-    """Return what the release says of itself: its version, its Python and its platform."""
+    """Return the release's own metadata: its version, Python version and platform."""
     found: dict[str, str] = _lock()["info"]
     return found
 
@@ -94,7 +94,7 @@ class PagePythonParts(SphinxDirective):
 def texts(runtime: Path) -> str:
     """Return the license texts of all parts; `runtime` is the folder of the packages' files.
 
-    Empty files, as in tests, have none.
+    Empty files, which tests use, have none.
     """
     found = [licenses.entry(f"{p.name}, {p.version}", outside(p)) for p in parts() if p.source]
     for package in packages().values():
@@ -107,7 +107,7 @@ def texts(runtime: Path) -> str:
 
 
 def outside(part: Part) -> str:
-    """Return where the license text of a part is that is no package."""
+    """Return where to find the license text of a part that isn't a package."""
     return f"License: {part.license}\nSources, and the text of the license: {part.source}"
 
 

@@ -1,4 +1,4 @@
-"""Markdown that a cell displays, as the built pages have it: tables, and paragraphs of text."""
+"""Conversion of Markdown that a cell displays to HTML like that of the built pages."""
 
 import re
 from html import escape
@@ -8,7 +8,7 @@ from book_extension.table_widths import column_class, shown_as
 RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 COLUMN = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"\[([^\]]*)\]\((https://[^\s()]+)\)")
-# After `escape`, which has made &lt; and &gt; of its brackets.
+# A link in angle brackets, which `escape` has already turned into &lt; and &gt;.
 BARE_LINK = re.compile(r"&lt;(https://[^\s&]+)&gt;")
 MARKS = (
     (re.compile(r"(?<=\w)'"), "’"),
@@ -21,7 +21,7 @@ CODE = re.compile(r"`([^`]+)`")
 
 
 def as_html(markdown: str) -> str:
-    """HTML of the blocks, which empty lines part; what is no table is a paragraph."""
+    """Convert blocks, separated by empty lines: each is a table or a paragraph."""
     blocks = [block.splitlines() for block in re.split(r"\n\s*\n", markdown.strip())]
     return "".join(table(b) if is_table(b) else f"<p>{inline(' '.join(b))}</p>" for b in blocks)
 
@@ -31,10 +31,10 @@ def is_table(lines: list[str]) -> bool:
 
 
 def table(lines: list[str]) -> str:
-    """A table in the theme's own markup."""
+    """Convert a table to the theme's markup."""
     sides = [side(rule) for rule in cells(lines[1])]
     rows = [[inline(cell) for cell in cells(line)] for line in (lines[0], *lines[2:])]
-    # A row may be shorter or longer than the first.
+    # A row may have fewer or more cells than the heading: pad or truncate it.
     rows = [(row + [""] * len(sides))[: len(sides)] for row in rows]
     texts = [[re.sub(r"<[^>]+>", "", cell) for cell in row] for row in rows]
     kind = shown_as(texts)
@@ -56,7 +56,7 @@ def table(lines: list[str]) -> str:
 def row_html(
     number: int, row: list[str], sides: list[str], names: list[str], headings: list[str] | None
 ) -> str:
-    """One row; where a phone shows rows as lists, each cell repeats its heading."""
+    """Convert a row; with `headings`, each cell repeats its own, for lists on phones."""
     shown = []
     for column, cell in enumerate(row):
         label = f'<span class="heading-of-cell">{headings[column]}</span>' if headings else ""
@@ -77,13 +77,13 @@ def cells(line: str) -> list[str]:
 
 
 def side(rule: str) -> str:
-    """What css calls a column's alignment."""
+    """Return the CSS class of a column's alignment, given its delimiter cell."""
     left, right = rule.startswith(":"), rule.endswith(":")
     return {(1, 1): "text-center", (0, 1): "text-right", (1, 0): "text-left"}.get((left, right), "")
 
 
 def inline(text: str) -> str:
-    """Code, bold, slanted, links; anything else is text."""
+    """Convert code, bold, italics and links; escape all other text."""
     parts = []
     for number, part in enumerate(CODE.split(text)):
         if number % 2:

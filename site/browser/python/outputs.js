@@ -17,7 +17,7 @@ export function outputElement({ kind, text }) {
   return place;
 }
 
-// The place of a cell's outputs: shows new outputs, and restores those that were built.
+// Return the place of a cell's outputs, which shows new outputs and restores the built ones.
 export function outputs(cell) {
   let place = cell.querySelector(".cell_output");
   const hadOutputs = Boolean(place);

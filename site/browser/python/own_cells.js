@@ -1,6 +1,6 @@
 // @ts-check
-// The cells that a reader added to an exercise. Code cells can be edited and run on the page. All but
-// empty ones are saved, and are in the downloaded notebook at their places.
+// The cells that a reader has added to an exercise. Code cells can be edited and run on the page. All
+// cells but empty ones are saved, and are part of the downloaded notebook.
 
 import { editor } from "./editor.js";
 import { outputElement } from "./outputs.js";
@@ -41,7 +41,7 @@ export class OwnCells extends EventTarget {
       /** @type {const} */ ([cell.id, view.code]));
   }
 
-  // Replace the cells by these, but keep empty ones.
+  // Replace the cells by these, but keep the present empty ones.
   load(list) {
     const before = new Map(this.#records.filter(isCode).map((one) => [one.cell.id, one]));
     const ids = new Set();
@@ -72,7 +72,7 @@ export class OwnCells extends EventTarget {
     return record.editor;
   }
 
-  // Return the text that replaces a text cell of the notebook, null if none does.
+  // Return the reader's replacement for a text cell of the notebook, null if there is none.
   textFor(id) {
     const found = this.#records.find(({ replaces }) => replaces === id);
     return found ? text(found.cell) : null;

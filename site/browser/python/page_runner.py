@@ -1,7 +1,7 @@
 """Run a page's cells in the page's own Python: their outputs, and the values in the prose.
 
-Each cell sees the names as the cells above it left them, whatever ran later: a page always shows
-what running it from top to bottom would show.
+Each cell sees the names as the cells above it left them, even if cells below it have run: a page
+always shows what running it from top to bottom would show.
 """
 
 import ast
@@ -27,7 +27,7 @@ from .markdown_html import as_html
 from .whole_numbers import WideAstype
 
 Output = dict[str, str]
-# roofkit recognizes a notebook's cells by such file names.
+# roofkit recognizes code of a notebook's cells by file names of this form.
 CELL = "<ipython-input-{}-{}>"
 MAX_PRINTED = 200_000  # characters per cell: a loop could fill the memory with them
 # Imported by most pages; what most cells need comes first.
@@ -38,7 +38,7 @@ PRELOADS = (
     "matplotlib.backends.backend_svg",
     "roofkit.check",
 )
-MAX_COPIED_BYTES = 1_000_000  # a cell that changes a larger array in place changes it for all
+MAX_COPIED_BYTES = 1_000_000  # larger arrays are shared: a change in place affects all cells
 RICH_METHODS = (("_repr_html_", "html"), ("_repr_svg_", "svg"), ("_repr_markdown_", "markdown"))
 
 
@@ -239,7 +239,7 @@ class Stream(io.TextIOBase):
 def compiled(source: str, name: str, optimize: int) -> Iterator[tuple[CodeType, bool]]:
     """Compile a cell, its last expression separately, since its value is displayed.
 
-    A semicolon after the expression suppresses that. optimize: 1 removes assertions.
+    A semicolon after the expression suppresses the display. optimize: 1 removes assertions.
     """
     tree = WideAstype().visit(ast.parse(source, name))
     last: ast.Expression | None = None

@@ -44,12 +44,12 @@ export function panel(article, engine) {
     place,
     back,
     say: (text) => (words.textContent = text),
-    // Say how a run ended.
+    // Show how a run ended.
     finish: (text) => {
       words.textContent = text;
       place.dataset.runs = 1 + Number(place.dataset.runs ?? 0);
     },
-    // Offer a button of this name that ends Python; no name hides it.
+    // Show a button with this name that terminates Python; without a name, hide it.
     offerStop: (name = "") => {
       end.hidden = !name;
       end.textContent = name;

@@ -12,7 +12,7 @@
   }
   const found = [];
   for (const link of document.querySelectorAll(".bd-sidebar-primary a.reference")) {
-    // The link to the page itself is "#".
+    // A page's link to itself is "#"; `link.href` has the full address.
     const name = /\/([\w-]+)\/\1\.html$/.exec(new URL(link.href).pathname)?.[1];
     const count = name && counted(name);
     if (!count?.done) continue;

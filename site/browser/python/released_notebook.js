@@ -53,7 +53,7 @@ export function partOf({ cells }, id) {
 }
 
 // Return the released notebook with answers (grade id → code) and with the reader's own cells in their
-// places; an own text cell that `replaces` a released one takes its place.
+// places. A text cell of the reader's that `replaces` a released one takes its place.
 export function completed(released, written, own) {
   const cells = [];
   const add = (after) => {

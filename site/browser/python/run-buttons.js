@@ -1,13 +1,13 @@
 // @ts-check
 // Gives each cell of a page a Run button. Python is fetched when one of them is pressed, or in advance
-// where the reader has run Python in this tab before.
+// if the reader has run Python in this tab before.
 (() => {
   const { currentScript: script } = document;
   const { python, steps } = script.dataset;
   const cells = [...document.querySelectorAll(".bd-article div.cell")];
   let workbench;
 
-  // Browsers let no page that was opened as a file start a worker.
+  // Browsers don't let a page that was opened as a file start a worker.
   const FROM_DISK =
     "Code does not run in a page that was opened as a file. “make serve” shows this site at an address of its own, and “make lab” opens the page in JupyterLab.";
 

@@ -23,7 +23,7 @@ export class SavedAnswers extends EventTarget {
   }
 
   // Return {source, passed, with} of a part: its code, the code that last passed the check, and the
-  // cells that it depended on then, id → source. null if nothing was written.
+  // cells that this depended on then, id → source. Return null if the part has no answer yet.
   get(part) {
     return this.#read(`${ANSWER}${this.#name}:${part}`);
   }

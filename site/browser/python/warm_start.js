@@ -11,8 +11,8 @@ const FALLBACK_DELAY_MS = 200; // where the browser has no requestIdleCallback
 let engine = null;
 let isTaken = false;
 
-// Return the engine for a page's cells or exercise, the warm one if it is still free. After its first
-// run, pages opened later in this tab start warm.
+// Return the engine for a page's cells or exercise: the warm one, or a new one if that is taken. After
+// its first run, pages opened later in this tab start warm.
 export function takeEngine() {
   if (isTaken) return new Engine();
   isTaken = true;
@@ -21,8 +21,8 @@ export function takeEngine() {
   return engine;
 }
 
-// Start the page's Python once the page is visible and the browser idle, unless a press did. Resolve
-// with whether the device can afford that.
+// Start the page's Python once the page is visible and the browser idle, unless a click has started
+// it. Resolve with false on a device with little memory or a data saver.
 export async function warmUp() {
   const { connection, deviceMemory } = navigator;
   if (connection?.saveData || deviceMemory < MIN_MEMORY_GB) return false;

@@ -1,12 +1,12 @@
 """64-bit integers from numpy in a page, where WebAssembly's native integer has 32 bits.
 
-There numpy makes int32 of Python's integers, and the operations of a layer, 2·B·D·F, overflow
-silently. `widen` puts wrappers in the place of numpy's public functions, which give int64 as on a
-reader's own machine, unless the code asks for 32 bits. `WideAstype` does the same for
-`x.astype(int)` in a cell.
+There numpy converts Python's integers to int32, and the operations of a layer, 2·B·D·F, overflow
+silently. `widen` replaces numpy's public functions by wrappers that return int64, as on a reader's
+own machine, unless the code asks for 32 bits. `WideAstype` does the same for `x.astype(int)` in a
+cell.
 
-Not reached: an array's other methods, so sums of values with fewer bits, `(x > 2).sum()`, have 32
-bits, and `x.take` and `x.repeat` refuse 64-bit places; lists given to `np.linalg` or `np.poly1d`;
+Not covered: an array's other methods, so sums of values with fewer bits, `(x > 2).sum()`, have 32
+bits, and `x.take` and `x.repeat` refuse 64-bit indices; lists given to `np.linalg` or `np.poly1d`;
 the legacy functions of `np.random`; and `np.dtype(int)`.
 """
 
@@ -26,8 +26,8 @@ COMPUTING = {
 }
 # Numpy sums integers of any size as its native integers, unless they are larger.
 REDUCING = ["cumprod", "cumsum", "nancumprod", "nancumsum", "nanprod", "nansum", "prod", "sum"]
-# Functions that accept only native integers for places and counts: these arguments.
-TAKING_PLACES = {
+# Functions that accept only native integers as indices or counts, and the argument with these.
+TAKING_INDICES = {
     "bincount": (0, "x"),
     "choose": (0, "a"),
     "put": (1, "ind"),
@@ -35,8 +35,8 @@ TAKING_PLACES = {
     "take": (1, "indices"),
     "tile": (1, "reps"),
 }
-# Functions that return places. They stay native integers, as `x.take` and `x.repeat` want them.
-GIVING_PLACES = """
+# Functions that return indices. These stay native integers, as `x.take` and `x.repeat` want them.
+GIVING_INDICES = """
 argmax argmin argpartition argsort argwhere digitize flatnonzero lexsort nonzero searchsorted
 unravel_index ravel_multi_index
 """
@@ -51,10 +51,10 @@ def widen(numpy: ModuleType, type_name: str = "int64") -> None:
     if narrow == wide:
         return
     types = WideTypes(numpy, narrow, wide)
-    native = GIVING_PLACES.split()
+    native = GIVING_INDICES.split()
     arrays = {name: count for count, names in COMPUTING.items() for name in names.split()}
     wrapped: dict[str, Any] = {"int_": wide.type}
-    # Only what is loaded: `__all__` also names submodules that numpy imports on demand.
+    # Wrap loaded names alone: `__all__` also has submodules that numpy imports on demand.
     for name in sorted(set(numpy.__all__) & vars(numpy).keys()):
         value = getattr(numpy, name)
         if isinstance(value, numpy.ufunc):
@@ -65,7 +65,7 @@ def widen(numpy: ModuleType, type_name: str = "int64") -> None:
             wrapped[name] = wrapped_function(value, types, callback=True)
         elif callable(value) and not isinstance(value, type) and name not in native:
             wrapped[name] = wrapped_function(
-                value, types, arrays.get(name, 0), name in REDUCING, TAKING_PLACES.get(name)
+                value, types, arrays.get(name, 0), name in REDUCING, TAKING_INDICES.get(name)
             )
     for name in INDEXED:
         wrapped[name] = Indexed(getattr(numpy, name), types)
@@ -121,14 +121,14 @@ class WideTypes:
         named: dict[str, Any],
         places: tuple[int, str] | None,
     ) -> Any:
-        """Call a function, with the argument that holds places as a narrow one."""
+        """Call a function, with its index argument as narrow integers."""
         index, name = places or (len(args), "")
         shortened = [self.place(arg) if at == index else arg for at, arg in enumerate(args)]
         changed = {name: self.place(named[name])} if name in named else {}
         return function(*shortened, **{**named, **changed})
 
     def place(self, value: Any) -> Any:
-        """Return a wide array of places as a narrow one."""
+        """Return a wide array of indices as a narrow one."""
         is_wide = hasattr(value, "dtype") and value.dtype == self.wide
         return value.astype(self.narrow) if is_wide else value
 
@@ -155,7 +155,7 @@ def wrapped_function(
 ) -> Function:
     """Return a function of numpy that gives wide integers where it chooses their type itself.
 
-    The other parameters: the function's entries in COMPUTING, REDUCING and TAKING_PLACES, and
+    The other parameters: the function's entries in COMPUTING, REDUCING and TAKING_INDICES, and
     whether its first argument is a function of the reader's.
     """
 

@@ -123,7 +123,7 @@ export async function open({ cells, steps: address }) {
   const nextEditor = (step) => states.slice(step + 1).find((state) => state.editor)?.editor;
   const codeOf = (step) => states[step].editor?.code ?? states[step].built;
 
-  // Is all code down to this step as it was built?
+  // Return whether all code down to this step is unchanged.
   const untouched = (step) =>
     states.slice(0, step + 1).every((_, number) => codeOf(number) === states[number].built);
 
@@ -132,7 +132,7 @@ export async function open({ cells, steps: address }) {
     if (!state.outputs) return;
     const drawn = JSON.stringify(given.outputs);
     if (isUntouched) state.pristine = drawn;
-    // The same as the page was built with: show that, since figures may differ in invisible details.
+    // Same output as when the page was built: show the built one, since figures may differ invisibly.
     if (drawn === state.pristine) {
       if (!state.asBuilt) state.outputs.restore();
       state.asBuilt = true;

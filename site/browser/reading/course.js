@@ -1,9 +1,10 @@
 // @ts-check
-// What style sheets cannot do: which heading is being read, boxes that scroll by keyboard, paper.
+// Things that style sheets can't do: mark the current heading, make boxes scroll by keyboard, and
+// unfold everything for print.
 (() => {
   const { documentElement: html } = document;
 
-  // The contents of the page follow the reading: the theme would load all of Bootstrap for it.
+  // Scroll spy for the page's contents. The theme's own would load all of Bootstrap.
   const links = new Map();
   for (const link of document.querySelectorAll(".bd-toc-nav a[href^='#']")) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
@@ -30,7 +31,7 @@
     follow();
   }
 
-  // Who has no mouse scrolls a wide box with the arrow keys, so it must take the focus.
+  // A box that scrolls must be focusable, so that the arrow keys can scroll it.
   const boxes = document.querySelectorAll(
     ".pst-scrollable-table-container, div.math, .cell_output, .cell_output .text_html",
   );
@@ -43,7 +44,7 @@
   });
   boxes.forEach((box) => fit.observe(box));
 
-  // On paper nothing can be opened, and ink is dark.
+  // For print, unfold everything and use the light theme.
   let opened = [];
   let theme;
   addEventListener("beforeprint", () => {

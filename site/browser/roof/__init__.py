@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SCRIPT = "browser-roof.js"
 PARTS = ("counts.js", "samples.js", "protocol.js", "worker_pool.js", "roof-panel.js")
-# A multiplication and the addition to its result, on one line of kernels.wat.
+# A multiplication and the addition that uses its result, on one line of kernels.wat.
 PAIR = re.compile(r"f32x4\.mul (\(local\.get \$\w+\)) f32x4\.add")
 
 

@@ -1,11 +1,11 @@
 // @ts-check
-// How much memory is allocated, what one iteration of each kernel computes and moves, and the order of
-// the measurements. Sizes in bytes, as in kernels.wat.
+// Sizes of the allocated memory, the work of one iteration of each kernel, and the order of the
+// measurements. Sizes are in bytes, as in kernels.wat.
 
 const WASM_PAGE = 65_536; // WebAssembly allocates memory in pages
 const MAX_WORKER_BYTES = 64e6;
 const MAX_TOTAL_BYTES = 256e6;
-const OVERHEAD_BYTES = 4e6; // of a worker, besides its arrays
+const OVERHEAD_BYTES = 4e6; // memory of a worker in addition to its arrays
 const MAX_WORKERS = 16;
 const SIZES = { depth: 512, columns: 768, most: 64 };
 const BATCHES = [1, 2, 4, 8, 16, 32, 64];
@@ -26,7 +26,7 @@ function counted({ kernel, bytes, rows }) {
   return { flops: 2 * rows * D * F, bytes: 4 * (rows * D + D * F + rows * F) };
 }
 
-// Return the measurements. Without those marked `roof` nothing can be drawn.
+// Return the measurements in order. Those marked `roof` are required for the drawing.
 /** @returns {any[]} */
 function tasks(memory) {
   const roof = (what, key, task, unit) => ({ what, key, task, unit, roof: true });

@@ -1,23 +1,23 @@
-;; What the page computes to find a browser's roof: five kernels, in the text form of WebAssembly.
-;; The build makes bytes of it, twice: as it stands, where a multiply-add is rounded after the
-;; multiplication and again after the addition, and once more with each pair
-;;     f32x4.mul (local.get $c) f32x4.add    in place of which stands
-;;     (local.get $c) f32x4.relaxed_madd     one instruction, for browsers that have it.
-;; So the two instructions of a multiply-add stand together in one line.
+;; Five kernels that measure a browser's roof, in the text format of WebAssembly. The build compiles
+;; this file twice: unchanged, so that a multiply-add is rounded after the multiplication and again
+;; after the addition, and for browsers with relaxed SIMD, where each pair
+;;     f32x4.mul (local.get $c) f32x4.add    is replaced by one instruction,
+;;     (local.get $c) f32x4.relaxed_madd
+;; So the two instructions of a multiply-add must be on one line.
 ;;
-;; Addresses are in bytes. An array is a multiple of 128 bytes, 32 numbers. The memory comes from
-;; the page, which decides how large it is.
+;; Addresses are in bytes. The size of an array is a multiple of 128 bytes, 32 numbers. The page
+;; allocates the memory and chooses its size.
 (module
   (import "page" "memory" (memory 1))
 
-  ;; 12 sums of 4 numbers, each s = s * m + c: enough of them that none waits for the one before,
-  ;; few enough for the registers of every processor. 12 * 4 * 2 = 96 FLOPs each time.
+  ;; 12 independent sums of 4 numbers, each s = s * m + c: enough to hide the latency of the
+  ;; instructions, few enough for the registers of every processor. 12 * 4 * 2 = 96 FLOPs each time.
   (func (export "multiply_add") (param $times i32) (result f32)
     (local $m v128) (local $c v128)
     (local $s0 v128) (local $s1 v128) (local $s2 v128) (local $s3 v128)
     (local $s4 v128) (local $s5 v128) (local $s6 v128) (local $s7 v128)
     (local $s8 v128) (local $s9 v128) (local $s10 v128) (local $s11 v128)
-    ;; It goes to and fro around a half, so that no number becomes 0 or too small.
+    ;; The sums oscillate around 0.5, so that no number becomes 0 or denormal.
     (local.set $m (v128.const f32x4 -0.9999 -0.9999 -0.9999 -0.9999))
     (local.set $c (v128.const f32x4 1 1 1 1))
     (local.set $s0 (v128.const f32x4 0 1 2 3))
@@ -46,7 +46,7 @@
       (local.get $s10) (local.get $m) f32x4.mul (local.get $c) f32x4.add (local.set $s10)
       (local.get $s11) (local.get $m) f32x4.mul (local.get $c) f32x4.add (local.set $s11)
       (br_if $again (local.tee $times (i32.sub (local.get $times) (i32.const 1)))))
-    ;; All of them in one number: what nobody used, a compiler might leave out.
+    ;; Return the total, so that compilers can't eliminate any of the sums.
     (local.get $s0) (local.get $s1) f32x4.add (local.get $s2) f32x4.add
     (local.get $s3) f32x4.add (local.get $s4) f32x4.add (local.get $s5) f32x4.add
     (local.get $s6) f32x4.add (local.get $s7) f32x4.add (local.get $s8) f32x4.add
@@ -116,10 +116,10 @@
         (br_if $on (i32.lt_u (local.get $at) (local.get $end))))
       (br_if $again (local.tee $times (i32.sub (local.get $times) (i32.const 1))))))
 
-  ;; y[rows, F] = x[rows, D] . w[D, F]. The weights lie in panels of 12 columns, one panel after the
-  ;; other and each row by row, so that they are read in the order in which they lie: each panel
-  ;; once from memory, and again from the first cache for the next rows. x and y lie row by row.
-  ;; $rows is 1, 2 or a multiple of 4; $row is the bytes of a row of x, $line those of a row of y.
+  ;; y[rows, F] = x[rows, D] . w[D, F]. The weights are stored in panels of 12 columns, each panel in
+  ;; row-major order, so that they are read sequentially: each panel once from memory, and for the
+  ;; next rows from the L1 cache. x and y are row-major. $rows is 1, 2 or a multiple of 4; $row is the
+  ;; size of a row of x in bytes, $line that of a row of y.
   (func (export "multiply") (param $x i32) (param $w i32) (param $y i32)
     (param $rows i32) (param $row i32) (param $line i32)
     (local $end i32) (local $panel i32) (local $r i32)
@@ -145,8 +145,8 @@
       (local.set $y (i32.add (local.get $y) (i32.const 48)))
       (br_if $panels (i32.lt_u (local.get $y) (local.get $end)))))
 
-  ;; Twelve numbers of one row of y. Even and odd rows of the panel have sums of their own, since
-  ;; three alone would wait for one another; so D is even.
+  ;; Twelve numbers of one row of y. Even and odd rows of the panel have separate sums, since three
+  ;; sums alone would be bound by latency; so D must be even.
   (func $one_row (param $x i32) (param $w i32) (param $y i32) (param $row i32)
     (local $end i32) (local $v v128) (local $a v128) (local $b v128) (local $c v128)
     (local $d v128) (local $e v128) (local $f v128)

@@ -4,18 +4,18 @@
 
 const DEFAULTS = {
   sample: 50, // ms per sample
-  samples: 5, // of a point
+  samples: 5, // per measurement
   roofSamples: 8,
-  attempts: 3, // for a disturbed measurement
+  attempts: 3, // at a disturbed measurement
   watch: 20, // ms of clock readings after each measurement
   quietTimeout: 3000, // ms to wait for a quiet machine
-  retryTimeout: 15_000, // ms after which no measurement is repeated
-  minTicks: 10, // of the clock between two readings
-  maxTick: 1 / 20, // resolution of the clock, as a share of a sample
-  minOwnShare: 0.9, // of its time that a worker must compute
+  retryTimeout: 15_000, // ms after which disturbed measurements are not repeated
+  minTicks: 10, // clock ticks between two readings
+  maxTick: 1 / 20, // clock resolution, as a share of a sample
+  minOwnShare: 0.9, // share of the time in which a worker must compute
   maxSpread: 0.15, // between best and typical sample, as a share of the best
-  maxDisturbed: 0.5, // share of all samples
-  maxDrift: 0.3, // of the peak from beginning to end
+  maxDisturbed: 0.5, // share of disturbed samples among all
+  maxDrift: 0.3, // relative change of the peak from beginning to end
   maxAboveRoof: 1.15, // a matmul that exceeds its roof by this factor contradicts the roof
 };
 
@@ -23,7 +23,7 @@ class Refused extends Error {}
 const busy = (why) =>
   new Refused(
     `This machine is too busy to be measured: ${why}. ` +
-      "Close what computes beside this page, wait until it is cool, and try again.",
+      "Close other programs that compute, let the machine cool down, and try again.",
   );
 
 const worst = (all) => ({
@@ -99,8 +99,8 @@ async function untilQuiet(pool, watch, set, began) {
     if (seen.tick > set.maxTick * set.sample) {
       throw new Refused(
         `This browser's clock is too coarse: it goes in steps of ${text(seen.tick / 1e3, "s")}, ` +
-          `and ${text((set.maxTick * set.sample) / 1e3, "s")} are the most that will do. ` +
-          "A setting against fingerprinting may cause that.",
+          `and this needs steps of at most ${text((set.maxTick * set.sample) / 1e3, "s")}. ` +
+          "A setting against fingerprinting may be the cause.",
       );
     }
     if (1 - seen.lost >= set.minOwnShare) return seen;

@@ -1,5 +1,5 @@
 // @ts-check
-// The controls and results on the page: progress, a drawing and a table, or the reason of a refusal.
+// The controls and results on the page: progress, a drawing and a table, or why there are none.
 
 const NBSP = "\u00a0";
 const label = (key) => {
@@ -113,7 +113,7 @@ function draw({ view }, { figures, workers, memory, fused, drift, seconds }) {
 function table(figure, { figures }) {
   const made = document.createElement("div");
   made.className = "live-samples";
-  // Focusable, so that keys scroll it on a narrow screen.
+  // Make the table focusable, so that keys scroll it on a narrow screen.
   made.tabIndex = 0;
   made.setAttribute("role", "region");
   made.setAttribute("aria-label", "Measured figures");
@@ -128,7 +128,7 @@ function table(figure, { figures }) {
   const heads = HEADS.map((head) => (head ? `<th scope="col">${head}</th>` : "<td></td>"));
   made.innerHTML =
     "<table><caption>Every figure, of its undisturbed samples. B is the batch of a thin matmul; " +
-    "a size stands for reading so much again and again, in each worker." +
+    "a size stands for reading that much again and again, in each worker." +
     `</caption><thead><tr>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
   figure.querySelector(".live-samples")?.remove();
   figure.querySelector(".live-says").after(made);

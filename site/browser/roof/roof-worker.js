@@ -1,6 +1,6 @@
 // @ts-check
-// Runs a kernel for a given time and records its progress by the clock. worker_pool.js sends the
-// requests, protocol.js decides on them.
+// Runs a kernel for a given time and records its progress over time. worker_pool.js sends the
+// requests; protocol.js decides what to measure.
 
 // Comparable between workers, whose performance.now() starts from different zeros.
 const now = () => performance.timeOrigin + performance.now();
@@ -46,7 +46,7 @@ const answers = {
     return steps;
   },
 
-  // Find the iterations that take long enough for the clock to measure, and return their time.
+  // Find how many iterations take long enough for the clock to measure, and return their time.
   calibrate({ task, chunk }) {
     const key = JSON.stringify(task);
     let times = iterations.get(key) ?? 1;

@@ -1,10 +1,10 @@
 // @ts-check
-// The pool of workers. They share no memory, since a page without cross-origin isolation has none to
-// share; they synchronize by the clock.
+// The pool of workers. Pages without cross-origin isolation can't share memory, so the workers
+// synchronize by the clock.
 
-const LEAD_MS = 5; // from the message to the common start
-const MIN_READINGS = 3; // of the clock in a sample: otherwise neighboring samples would be the same
-const MAX_SKEW_MS = 2; // between clocks, besides the time of the message
+const LEAD_MS = 5; // time from the message to the common start
+const MIN_READINGS = 3; // clock readings per sample: with fewer, neighboring samples would be the same
+const MAX_SKEW_MS = 2; // between the workers' clocks, apart from the latency of messages
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCodeAt(0));
 
 class Stopped extends Error {}
@@ -25,7 +25,7 @@ function supportedKernels(kernels) {
 async function startPool(kernels, source, cores, signal) {
   const { code, fused } = supportedKernels(kernels);
   const { workers: count, pages, bytes } = allocation(cores);
-  // From a blob, so that it also starts on a page that was opened as a file.
+  // Load the worker from a blob, so that it also starts on a page that was opened as a file.
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   const pending = new Map();
   const workers = [];
@@ -93,7 +93,7 @@ async function startPool(kernels, source, cores, signal) {
       const each = Math.max(length, MIN_READINGS * Math.max(...(await askAll("calibrate", { task, chunk }))));
       const begin = now() + LEAD_MS;
       const until = begin + samples * each;
-      // A little longer, so that the last sample is complete in all workers.
+      // Record a little longer, so that the last sample is complete in all workers.
       const records = await askAll("record", { task, end: until + 1 });
       return { begin, end: until, length: each, records };
     },

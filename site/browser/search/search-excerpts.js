@@ -1,5 +1,5 @@
 // @ts-check
-// The search page shows sentences of what it finds: no code, no formulas as they are typed.
+// Shows prose in the excerpts of search results, without code and LaTeX.
 (() => {
   if (typeof Search === "undefined") return;
   const OTHER = [
@@ -9,7 +9,7 @@
   ];
   const LENGTH = 240;
 
-  // A formula in a line, as one would say it: letters stay, commands go.
+  // Return an inline formula as plain text: keep letters, replace or drop commands.
   const spoken = (formula) => formula
     .replace(/^\\\(|\\\)$/g, "")
     .replace(/\\(?:text|mathrm|operatorname)\s*\{([^{}]*)\}/g, "$1")
@@ -27,7 +27,7 @@
     if (!main) return "";
     let part = (anchor && main.querySelector(`[id="${CSS.escape(anchor.slice(1))}"]`)) || main;
     if (part.matches("dt")) {
-      // A term, or a function: what is said of it stands behind.
+      // A glossary term or a function: its description is in the <dd> after it.
       while (part.nextElementSibling && part.matches("dt")) part = part.nextElementSibling;
     }
     part.querySelectorAll(OTHER.join()).forEach((element) => element.remove());
@@ -47,7 +47,7 @@
     const places = [...keywords].map((word) => lower.indexOf(word.toLowerCase()));
     const first = Math.min(...places.filter((place) => place >= 0), text.length);
     const about = first === text.length ? 0 : Math.max(first - LENGTH / 2, 0);
-    // From a whole word to a whole word.
+    // Start and end the excerpt at a word boundary.
     const start = about && text.indexOf(" ", about) + 1;
     const rest = text.slice(start);
     const shown = rest.length > LENGTH ? rest.slice(0, rest.lastIndexOf(" ", LENGTH)) : rest;

@@ -1,11 +1,11 @@
 // @ts-check
-// What a term of the glossary means, in a note at its link: by mouse, keyboard and touch.
+// Tooltips with a glossary term's meaning at each link to it, for mouse, keyboard and touch.
 (() => {
   const LINKS = "a[href*='#term-']:has(> .std-term)";
   const main = document.querySelector("main");
   if (!main?.querySelector(LINKS)) return;
 
-  // Read when first asked for; from disk a script can be loaded, and nothing else.
+  // Load the terms on first use. They are a script, since a page opened from disk can load no data.
   const source = new URL("terms.js", /** @type {HTMLScriptElement} */ (document.currentScript).src);
   let terms;
   const load = () => (terms ??= new Promise((resolve) => {
@@ -41,7 +41,7 @@
   }
 
   function place(link) {
-    // A link may go on in a second line: the note belongs to the first.
+    // A link may wrap onto a second line: place the note at the first.
     const [line] = link.getClientRects();
     const around = note.offsetParent.getBoundingClientRect();
     const room = document.documentElement.clientWidth - note.offsetWidth - 16;
@@ -59,7 +59,7 @@
     note.hidden = true;
   }
 
-  // The pointer may go over to the note, to read or copy it.
+  // Delay closing, so that the pointer can move to the note, to read or copy it.
   const closeSoon = () => {
     clearTimeout(closing);
     closing = setTimeout(close, 200);

@@ -1,7 +1,7 @@
 """Files that the exercises' pages hand out: notebooks, exercises.zip, wheels, solutions.
 
-All of it is made in ``_build`` before Sphinx runs. The notebooks are released by the course's own
-``python -m grading release``; here they are only packed.
+All files are made in ``_build`` before Sphinx runs. ``python -m grading release`` makes the
+notebooks; the code here only packs them.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import nbformat
 
 from commands.handouts import bundle, wheels
 
-SERVED = Path("_build/served")  # copied to the top of the site, for addresses that stay
+SERVED = Path("_build/served")  # copied to the top of the site, so that the addresses never change
 SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
@@ -52,13 +52,13 @@ def digest_of(book: Path) -> str:
     inputs = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
     files = [path for path in inputs if path.suffix in (".ipynb", ".py")]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
-    # An address in the configuration goes into the notebooks, and an edition's folder.
+    # The notebooks contain the configured address and the edition's folder.
     digest = hashlib.sha256(os.environ.get("EDITION", "").encode())
     files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
     for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
     for path in sorted((book / "chapters").glob("*.md")):
-        # A released notebook names the chapter to read first by its title.
+        # A released notebook gives the title of the chapter to read first.
         title = re.search(r"^# .+$", path.read_text(encoding="utf-8"), re.MULTILINE)
         digest.update(f"{path.name}\0{title[0] if title else ''}\0".encode())
     return digest.hexdigest()

@@ -1,7 +1,7 @@
 """exercises.zip: everything that a learner without the repository needs.
 
-It holds the released notebooks, the wheels of the two packages that they import, and a list of all
-that is installed: the wheels, and the part of the lock that they need.
+It contains the released notebooks, the wheels of the two packages that they import, and a
+requirements file: the wheels, and their dependencies from the lock.
 """
 
 import re
@@ -17,9 +17,9 @@ README = Path("site/commands/handouts/bundle-readme.md")
 NBGRADER = Path("kit/roofkit/validate/learner_config.py")
 LOCK = Path("requirements.txt")
 LICENSE = Path("LICENSE")
-# The packages of our own, each beside its pyproject.toml, with the extras that a notebook uses.
+# Our own packages, by their pyproject.toml, with the extras that notebooks use.
 PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("figures", "lab")}
-# What a learner works with beside them.
+# Other packages that a learner needs.
 TOOLS = ("jupyterlab-myst",)
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?")
@@ -45,7 +45,7 @@ def write(book: Path, release: Path, packages: list[Path], target: Path) -> None
         files[Path("wheels", wheel.name)] = wheel.read_bytes()
     for path in release.glob("*/*.ipynb"):
         files[path.relative_to(release)] = path.read_bytes()
-        # nbgrader reads it in the folder that it is started in.
+        # nbgrader reads its settings from the folder that it is started in.
         files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
@@ -89,7 +89,7 @@ def closure(requirements: Iterable[str]) -> set[str]:
         try:
             needed = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
-            # Of another platform, or one of our own.
+            # The package is for another platform, or one of ours.
             continue
         for line in needed:
             extra = EXTRA.search(line.partition(";")[2])

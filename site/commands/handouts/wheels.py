@@ -1,7 +1,7 @@
 """Wheels of our packages for notebooks outside the repository, and an index page for pip.
 
-They are built from a book's sources with the setuptools that is there: nothing is downloaded, and
-the same sources make the same bytes.
+They are built from a book's sources with the installed setuptools: nothing is downloaded, and the
+same sources give the same bytes.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Where each wheel's pyproject.toml lies in a book, and what beside it goes into the build.
+# The folder of each wheel's pyproject.toml in a book, and the files there that go into the build.
 PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
     Path("kit"): ("pyproject.toml", "roofkit", "roofmeter"),
@@ -86,11 +86,11 @@ def _copy(book: Path, project: Path, folder: Path) -> None:
         copy = folder / source.relative_to(book / project)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(source.read_bytes())
-        copy.chmod(0o644)  # which a wheel records, and which else depends on the umask
+        copy.chmod(0o644)  # wheels record the mode, which otherwise depends on the umask
 
 
 def _build(folder: Path, target: Path) -> None:
-    environment = os.environ | {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the oldest in a zip
+    environment = os.environ | {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the minimum in a zip
     command = [sys.executable, "-c", BUILD, str(target.resolve())]
     done = subprocess.run(
         command,

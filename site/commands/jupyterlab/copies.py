@@ -1,8 +1,8 @@
 """A reader's copies of the course's notebooks: made once, kept up to date, never overwritten.
 
-Every copy carries in its metadata which version of which page it is. A copy whose cells are still
-those that the course gave is untouched, whether it was run or not, and follows the course. Any
-other stays as it is, and a new version goes beside it.
+The metadata of a copy says which version of which page it is. A copy with unedited cells, run or
+not, counts as untouched and is updated. An edited copy is never changed; a new version is saved
+next to it.
 """
 
 import copy
@@ -17,8 +17,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-MARK = "course_copy"  # in the metadata of a copy
-GIVEN = ".course-copies.json"  # docname → the version given last
+MARK = "course_copy"  # key in a copy's metadata
+GIVEN = ".course-copies.json"  # docname → version that the reader was given last
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Report:
     made: list[str] = field(default_factory=list)
     updated: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)  # new versions beside a reader's own
+    beside: list[str] = field(default_factory=list)  # new versions of edited copies
 
     def line(self) -> str:
         """Return a summary in one line."""
@@ -132,7 +132,7 @@ def _read(path: Path) -> NotebookNode | None:
     try:
         notebook: NotebookNode = nbformat.read(path, as_version=4)
         _ = [(*_content(cell), cell.metadata) for cell in notebook.cells], notebook.metadata
-    except Exception:  # whatever it is, it is the reader's
+    except Exception:  # any invalid file is the reader's own
         return None
     return notebook
 

@@ -21,8 +21,8 @@ QUIET = {"fetchNews": "false", "checkForUpdates": False}
 def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str, str]:
     """Return the environment variables that name these folders.
 
-    What the user's environment already names stays. So do the settings of a JupyterLab that the
-    user has: theme and keyboard shortcuts are as in all other work, and are changed there.
+    Variables that the user's environment already sets stay. So does the settings folder of the
+    user's JupyterLab, if there is one: its theme and keyboard shortcuts apply here, too.
     """
     found = {variable: str(folder / name) for variable, name in VARIABLES.items()}
     config = Path(environment.get("JUPYTER_CONFIG_DIR", home / ".jupyter"))
@@ -35,7 +35,7 @@ def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[
 def make_quiet(config: Path) -> None:
     """Turn off Jupyter's news feed and its check for updates.
 
-    A default, which the user's own settings overrule.
+    This is a default, which the user's own settings override.
     """
     defaults = {"@jupyterlab/apputils-extension:notification": QUIET}
     write_whole(config / "labconfig" / "default_setting_overrides.json", json.dumps(defaults))

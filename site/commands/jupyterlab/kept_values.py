@@ -1,6 +1,6 @@
 """Cache of the pages' values in ``_build``, reused by the next start.
 
-A page is run again if its own cells have changed, or anything that they may use.
+A page is run again if its own cells or anything that they may use has changed.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ def kept_or_computed(book: Path, pages: Mapping[str, Steps]) -> dict[str, dict[s
     if not unknown:
         return known
     found = known | computed(book, unknown)
-    # What failed is tried again next time: the reason may lie outside of the book.
+    # Don't cache failures: their reason may lie outside of the book and be gone next time.
     _write(book / FILE, {keys[page]: one for page, one in found.items() if not one["error"]})
     return {page: found[page] for page in pages}
 

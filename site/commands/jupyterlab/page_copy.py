@@ -63,8 +63,8 @@ def kept_book(folder: Path, digest: str) -> Book:
 def chapter_notebook(chapter: Path, book: Path | None = None) -> NotebookNode:
     """Return a page's copy for JupyterLab; a page outside the table of contents runs alone.
 
-    The same sources give the same notebook. The values in prose stand in the metadata of their
-    cells, where jupyterlab-myst looks for them.
+    The same sources give the same notebook. The values in prose are in the metadata of their
+    cells, where jupyterlab-myst expects them.
     """
     whole = book_of((book or Path(__file__).resolve().parents[3]).resolve())
     page = chapter.resolve()

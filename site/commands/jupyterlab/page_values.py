@@ -65,7 +65,7 @@ def as_text(value: Any) -> str:
 
 def main() -> None:
     pages = json.load(sys.stdin)
-    # What cells print or display is not asked for.
+    # Discard what cells print or display.
     with contextlib.redirect_stdout(io.StringIO()):
         found = {page: run_page(steps) for page, steps in pages.items()}
     print(json.dumps(found))

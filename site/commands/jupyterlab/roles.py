@@ -11,7 +11,7 @@ from .sources import term_label
 from .targets import Target, Targets
 
 ROLE = re.compile(r"(?<![`\\])\{(?P<name>[a-z][\w:.+-]*)\}`(?P<body>[^`]+)`")
-# A place of the built site, which a reader's folder does not have.
+# A link within the built site, whose target isn't in the reader's folder.
 SITE_LINK = re.compile(r"""<a href="(?![a-z]+:)[^"]*">(?P<text>.*?)</a>""", re.DOTALL)
 WITH_TARGET = re.compile(r"(?P<text>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
 
@@ -30,7 +30,7 @@ class Links:
             return text
         here = posixpath.dirname(self.places.get(self.page, "chapters/here"))
         address = posixpath.relpath(self.places[page], here)
-        # Without a label the notebook opens at its top.
+        # Without a label, the link opens the notebook at its top.
         return f"[{text}]({address}{f'#cell-id={label}' if label else ''})"
 
     def to_target(self, target: Target | None, text: str) -> str:
@@ -79,7 +79,7 @@ def replaced(name: str, body: str, links: Links) -> str:
         return links.to(page, "", text or links.targets.titles.get(page, target))
     if name.startswith("cite"):
         return cited([key.strip() for key in body.split(",")], name == "cite:t", links)
-    # {download}: what the site offers lies in the reader's folder already, or is not needed there.
+    # {download}: the file is in the reader's folder already, or isn't needed there.
     return text or target
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# What the page asks of Sphinx's autodoc: a module's text, then the names that it defines.
+# The page's autodoc directives: a module, then names that it defines.
 AUTODOC = re.compile(r"^\.\. auto(?P<kind>\w+):: (?P<name>\S+)$", re.MULTILINE)
 Definition = ast.FunctionDef | ast.ClassDef
 
@@ -30,7 +30,7 @@ def names(directives: str, book: Path) -> Iterator[str]:
 
 
 def definitions(module: Path) -> dict[str, Definition]:
-    """Return a module's functions and classes; of overloads the implementation, which is last."""
+    """Return a module's functions and classes; for overloads, the implementation, which is last."""
     tree = ast.parse(module.read_text(encoding="utf-8"))
     return {node.name: node for node in tree.body if isinstance(node, Definition)}
 

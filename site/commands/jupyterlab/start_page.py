@@ -1,7 +1,7 @@
 """Contents of JupyterLab's start page, written as course.json into its root folder.
 
-The page itself, and how many parts are done, is the work of an extension of JupyterLab in
-kit/roofkit/validate/labextensions/roofkit-start: it reads the notebooks as they are.
+A JupyterLab extension, kit/roofkit/validate/labextensions/roofkit-start, draws the page. It counts
+the parts that are done in the reader's notebooks.
 """
 
 import json
@@ -62,8 +62,8 @@ def exercise(
 ) -> dict[str, Any]:
     """Return one exercise as plain data; unknown facts are "" or None.
 
-    first: the chapter to read first. The exercise stands in its own place of the book: beside that
-    chapter, exercises would come in another order than that of the course.
+    first: the chapter to read first. Exercises are listed in the order of the course, not by that
+    chapter.
     """
     facts = notebook.metadata.get("exercise", {})
     return {

@@ -13,12 +13,12 @@ from bs4 import BeautifulSoup, Tag
 class BuiltPage:
     """A page's article, without the site's navigation."""
 
-    # As in the table of contents: "chapters/time".
+    # Name in the table of contents, such as "chapters/time".
     name: str
-    # The caption of its part; "" for the title page.
+    # Caption of the page's part; "" for the title page.
     part: str
     article: Tag
-    # Addresses of style sheets, as the page has them.
+    # Addresses of style sheets, as written in the page.
     styles: list[str]
 
     @property

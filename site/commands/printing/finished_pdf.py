@@ -28,11 +28,11 @@ def finish(
     writer = PdfWriter(clone_from=source)
     bookmarks = list(_bookmarks(writer.root_object["/Outlines"].get_object()))
     assert len(bookmarks) == len(headings), "a heading has no bookmark"
-    # Chromium says some titles twice, and sets no blank where a line ends.
+    # Fix the titles: Chromium repeats some, and drops the space at a line break.
     for bookmark, heading in zip(bookmarks, headings, strict=True):
         bookmark[NameObject("/Title")] = TextStringObject(heading)
     writer.page_mode = "/UseOutlines"
-    # The release's date, so that the same pages make the same file.
+    # Use the release's date, so that the same pages give the same file.
     day = f"D:{date.replace('-', '')}000000Z"
     writer.metadata = {
         "/Title": title,

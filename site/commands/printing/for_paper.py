@@ -4,8 +4,8 @@ from bs4 import BeautifulSoup, Tag
 
 from . import hatches
 
-# Where a reader is in the site, ways into it, marks to copy, programs, and controls of figures.
-# The code in .above-input is folded away on the site because it only draws what stands below it.
+# Navigation, links into the site, permalink marks, scripts, and controls of figures. The code in
+# .above-input is folded on the site because it only draws the figure below it.
 FURNITURE = ", ".join(
     (
         "p.place",
@@ -18,7 +18,7 @@ FURNITURE = ", ".join(
         ".heading-of-cell",
     )
 )
-# Pictures that lead to the chapters: in print the contents follow on the next page.
+# Picture cards that link to the chapters: in print the contents follow on the next page.
 WAYS = ".sd-container-fluid:has(a.sd-stretched-link)"
 
 
@@ -31,7 +31,7 @@ def prepare(article: Tag) -> None:
             tag.decompose()
     for cell in article.select("div.cell"):
         if not cell.select_one("*"):
-            # Nothing but folded code was in it.
+            # The cell held nothing but folded code.
             cell.decompose()
     for details in article.select("details"):
         _unfold(details)

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup, Tag
 
 FILL = re.compile(r"fill:\s*url\(#([^)]+)\)")
 CORNER = re.compile(r"(-?[\d.]+)[ ,]+(-?[\d.]+)")
-# Straight lines alone: the corners are then all there is to the size of a shape.
+# An outline of straight lines only, whose corners give the extent of the shape.
 STRAIGHT = re.compile(r"[MLz\d., -]+")
 
 
@@ -30,7 +30,7 @@ def expand(picture: Tag) -> None:
         ground = _tag("g", **{"clip-path": f"url(#{name}-{number})"})
         for x, y in _places(str(shape["d"]), *tiles[name]):
             ground.append(_tag("use", href=f"#{name}", transform=f"translate({x:g} {y:g})"))
-        # What the shape is cut off by cuts off its ground too.
+        # The tiles get the same clip path as the shape.
         outer = _tag("g", **{k: str(v) for k, v in shape.attrs.items() if k == "clip-path"})
         shape.insert_before(outer)
         outer.extend([edge, ground])

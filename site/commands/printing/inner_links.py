@@ -9,9 +9,9 @@ from bs4 import Tag
 
 from .built_pages import BuiltPage
 
-# Beside links, what points to an id of the same page.
+# Attributes, other than href, that refer to an id of the same page.
 POINTERS = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "headers")
-# How a picture points to its own patterns and paths.
+# A picture's reference to its own patterns and paths.
 REFERENCE = re.compile(r"url\(\s*(['\"]?)#([^)'\"]+)\1\s*\)")
 
 
@@ -53,7 +53,7 @@ def _follow(link: Tag, page: BuiltPage, pages: dict[str, BuiltPage]) -> None:
     path = posixpath.normpath(posixpath.join(here, unquote(parts.path))) if parts.path else ""
     target = pages.get(path.removesuffix(".html")) if path else page
     if target is None or (path and not path.endswith(".html")):
-        # A file to download, or a page that paper has no use for.
+        # A file to download, or a page that isn't printed.
         link.name = "span"
         link.attrs = {key: value for key, value in link.attrs.items() if key == "class"}
         return

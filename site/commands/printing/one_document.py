@@ -67,7 +67,7 @@ class Book:
 
     def contents(self) -> dict[str, list[Entry]]:
         """Return each part's pages with their sections, in order."""
-        # "Exercises" or "Hints" tells nothing in a list if many pages have it.
+        # Omit titles that many pages share, such as "Hints": they say nothing in a list.
         sections = {page.name: _sections(page) for page in self.pages}
         times = Counter(_unnumbered(entry.title) for found in sections.values() for entry in found)
         parts: dict[str, list[Entry]] = {}
@@ -80,7 +80,7 @@ class Book:
         """Return the style sheets of all pages, each once, in the pages' order."""
         found: dict[Path, None] = {}
         html = self.folder / "_build" / "html"
-        # The longest list first: others lack some, but none has another order.
+        # Start with the longest list: the others lack some sheets, but have the same order.
         for page in sorted(self.pages, key=lambda page: -len(page.styles)):
             base = (html / page.name).parent
             found |= {(base / urlsplit(address).path).resolve(): None for address in page.styles}

@@ -28,9 +28,9 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Letters as wide as they are: the build without windows would round them to whole pixels.
+    # Exact letter widths: headless Chromium would round them to whole pixels.
     "--font-render-hinting=none",
-    # The document needs nothing from elsewhere, and gets nothing.
+    # Block the network: the document needs nothing from other hosts.
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
 READY = "() => document.fonts.ready"
@@ -53,7 +53,7 @@ def print_out(page: Page, document: Path, target: Path) -> None:
     page.goto(document.resolve().as_uri())
     page.emulate_media(media="print", color_scheme="light")
     page.evaluate(READY)
-    # The size of the paper is in the style sheet.
+    # The style sheet sets the size of the paper.
     page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
 
 

@@ -1,5 +1,5 @@
 // @ts-check
-// What the pages' editor uses of CodeMirror. tests/javascript/bundle_editor.js makes the bundle.
+// The parts of CodeMirror that the pages' editor uses. tests/javascript/bundle_editor.js bundles them.
 export { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 export { python, pythonLanguage } from "@codemirror/lang-python";
 export { bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";

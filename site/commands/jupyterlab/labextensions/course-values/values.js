@@ -3,16 +3,16 @@
 // {eval} roles, which jupyterlab-myst shows from the metadata of their cells, and keeps the target
 // of a link in view.
 //
-// jupyterlab-myst's own way is turned off in package.json. It reads the roles from the rendered page,
-// so it finds none in a cell that is not drawn yet, and then takes the cell's values away. It also
-// asks the kernel late: in Run All its questions come after all cells, and see the last value of a
-// name and not the one at that place.
+// package.json disables jupyterlab-myst's own evaluation. It reads the roles from the rendered page,
+// so it finds none in a cell that isn't rendered yet, and then removes the cell's values. It also
+// asks the kernel late: in Run All its requests come after all cells, and return the last value of a
+// name instead of the one at that place.
 (() => {
   const NAME = "course-values";
   const KEY = "user_expressions";
   const UNDRAWN = "course-undrawn";
   const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
-  // As the book shows it: a string without quotes or escapes, a whole number with commas.
+  // Format a value as the book does: a string without quotes or escapes, an integer with commas.
   const asShown = (expression) =>
     "(lambda v: type('Value', (), {'__repr__': lambda _: v if isinstance(v, str) else f'{v:,}'})()" +
     ` if isinstance(v, str) or hasattr(v, '__index__') and not isinstance(v, bool) else v)(${expression}\n)`;
@@ -34,14 +34,14 @@
     const kept = new Map(before.map((entry) => [entry.expression, entry]));
     const after = found.map((entry) => {
       const old = kept.get(entry.expression);
-      // A name that is not known yet: the value that was shown stays.
+      // Keep the shown value if a name isn't defined yet.
       return entry.result.status !== "ok" && old?.result.status === "ok" ? old : entry;
     });
     if (JSON.stringify(before) !== JSON.stringify(after)) cell.setMetadata(KEY, after);
   };
 
-  // Not awaited before it is sent: the kernel answers in the order in which it is asked, so the
-  // values are those between the cell above and the cell below.
+  // Send the request without waiting for earlier ones: the kernel answers in order, so the values are
+  // those between the cell above and the cell below.
   const compute = (kernel, cell) => {
     const wanted = expressions(cell);
     if (!kernel || !wanted.length) return;
@@ -58,12 +58,12 @@
       const results = content.user_expressions;
       store(cell, wanted.map((expression, i) => ({ expression, result: results[i] })));
     };
-    // A kernel that is restarted or gone answers no more. The values stay.
+    // A restarted or dead kernel doesn't answer. The old values stay.
     request.done.catch(() => {});
   };
 
-  // A link leads to a cell, but the cells above it are drawn later and push it away. It is kept in
-  // view until the reader does something.
+  // Keep the target cell of a link in view until the reader does something: cells above it are
+  // rendered later and push it away.
   const hold = (notebook, cell) => {
     const events = ["wheel", "pointerdown", "keydown"];
     const watcher = new ResizeObserver(() => {
@@ -82,7 +82,7 @@
     const find = (notebook, fragment) =>
       notebook.widgets.find(({ model }) => fragment === `#cell-id=${model.id}`);
     Notebook.prototype.setFragment = async function (fragment) {
-      // From the beginning: on a busy machine it takes JupyterLab seconds to go there.
+      // Hold the target from the start: on a busy machine JupyterLab takes seconds to scroll there.
       const early = find(this, fragment);
       if (early) hold(this, early);
       await go.call(this, fragment);
@@ -91,11 +91,11 @@
     };
   };
 
-  // jupyterlab-myst may draw a text anew between the press and the release of the button. The link
-  // that was pressed is gone then, and browsers send the new one no click.
+  // jupyterlab-myst may render a text again between mouse down and mouse up. The pressed link is then
+  // gone, and browsers send the new one no click.
   const finishClicks = () => {
     const linkAt = ({ target }) => target.closest?.(".myst a[href]") ?? null;
-    // A link to a page gets its whole address just after what opens it in JupyterLab.
+    // JupyterLab attaches the handler that opens a link, then completes the address: wait for that.
     const click = (link, tries) => {
       if (/^(https?:|#)/.test(link.getAttribute("href"))) link.click();
       else if (tries) setTimeout(click, 50, link, tries - 1);
@@ -115,8 +115,8 @@
     window.addEventListener("pointerup", release, true);
   };
 
-  // A cell of text is drawn some time after it comes into view. Until then its source is not shown,
-  // unless the reader opens it.
+  // A text cell is rendered some time after it comes into view. Hide its source until then, unless
+  // the reader opens it.
   const hideUndrawn = (MarkdownCell) => {
     const { initializeDOM, showEditor } = MarkdownCell.prototype;
     MarkdownCell.prototype.initializeDOM = function () {
@@ -129,9 +129,9 @@
     };
   };
 
-  // jupyterlab-myst numbers formulas, beginning anew in each cell. No text refers to the numbers, and
-  // the site has none. It also cuts tall ones off at the top. KaTeX lays empty boxes over the line
-  // above a root, where a link would get no click.
+  // Hide the numbers of formulas: jupyterlab-myst restarts them in each cell, no text refers to them,
+  // and the site has none. Don't clip tall formulas at the top. Put links above the empty boxes that
+  // KaTeX lays over the line above a root: covered links would get no clicks.
   const STYLE = `
     .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
     .myst :has(> .katex-display) + div { visibility: hidden; }
@@ -161,7 +161,7 @@
         const panel = tracker.find((panel) => panel.content === notebook);
         const kernel = panel?.sessionContext.session?.kernel;
         if (cell.model.type === "markdown") compute(kernel, cell.model);
-        // A cell run by itself: the prose up to the next code cell follows.
+        // After a single cell has run, update the prose up to the next code cell.
         if (cell.model.type !== "code" || !success) return;
         for (const other of running) if (other.isDisposed) running.delete(other);
         if (running.size) return;
