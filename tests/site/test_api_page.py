@@ -41,7 +41,7 @@ def test_every_public_name_is_on_the_page(site: Path, name: str) -> None:
     value = object_at(name)
     if callable(value):
         shown = head.get_text()
-        # An error says what its message does.
+        # The page lists no arguments for exceptions.
         raised = isinstance(value, type) and issubclass(value, Exception)
         for argument in () if raised else inspect.signature(value).parameters:
             assert argument in shown, (name, argument)
@@ -51,11 +51,11 @@ def test_every_public_name_is_on_the_page(site: Path, name: str) -> None:
 
 
 def words(text: str) -> list[str]:
-    """Without punctuation, which is set in its typographic form."""
+    """Split into words, without punctuation, whose typographic form differs."""
     return re.findall(r"[^\W_]+", text)
 
 
-def test_a_section_of_a_docstring_is_shown(site: Path) -> None:
+def test_docstring_sections_are_shown(site: Path) -> None:
     page = parsed(site / "chapters" / "api.html")
     text = page.find(id="rooflib.bound").find_next_sibling("dd").get_text(" ")
     assert "Parameters" in text
@@ -80,21 +80,21 @@ def test_types_in_signatures_link_to_their_classes(site: Path) -> None:
     assert links == {name: f"#rooflib.{name}" for name in ("Operation", "Chip", "Link", "Bounds")}
 
 
-def test_a_default_factory_is_shown_as_a_call(site: Path) -> None:
+def test_default_factories_are_shown_as_calls(site: Path) -> None:
     assert "on_chip: Mapping[str, float] = dict()" in head(site, "Chip").get_text()
 
 
-def test_names_that_share_a_description_share_an_entry(site: Path) -> None:
+def test_parameters_that_share_a_description_share_an_entry(site: Path) -> None:
     body = head(site, "Bounds").find_next_sibling("dd")
     assert "held, capacity" in [name.get_text() for name in body.select("dl.field-list strong")]
 
 
-def test_a_propertys_text_is_shown_to_its_end(site: Path) -> None:
+def test_property_docstrings_are_shown_completely(site: Path) -> None:
     body = head(site, "Bounds.lower").find_next_sibling("dd")
     assert body.get_text().strip().endswith("overlap perfectly: the longest of the times.")
 
 
-def test_members_stand_in_the_order_of_the_source(site: Path) -> None:
+def test_members_are_in_source_order(site: Path) -> None:
     members = [
         entry["id"].removeprefix("rooflib.Link.")
         for entry in parsed(site / "chapters" / "api.html").select('[id^="rooflib.Link."]')
@@ -103,7 +103,7 @@ def test_members_stand_in_the_order_of_the_source(site: Path) -> None:
     assert members == properties
 
 
-def test_the_copy_in_jupyterlab_lists_every_name_with_its_arguments() -> None:
+def test_the_jupyterlab_copy_lists_every_name_with_its_arguments() -> None:
     text = signatures.as_list((ROOT / "chapters" / "api.md").read_text(encoding="utf-8"), ROOT)
     listed = dict(re.findall(r"^- `([\w.]+)(.*)`$", text, re.MULTILINE))
     assert set(listed) - {"__version__"} == {*NAMES, *FUNCTIONS_OF_PLOTS}

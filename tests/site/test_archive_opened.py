@@ -1,4 +1,4 @@
-"""exercises.zip opened as learners do who have a Python of their own: what the first cell finds.
+"""exercises.zip for learners with their own Python: what a notebook's first cell finds.
 
 Each notebook's first cell is run in an environment with pip, numpy and matplotlib, in which the
 course's two packages are missing and no index can be asked.
@@ -26,7 +26,7 @@ IMPORTED = "import roofkit.check, rooflib; print(rooflib.__file__)"
 
 @pytest.fixture(scope="module")
 def unpacked(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the archive is unpacked into; it holds `exercises`."""
+    """Unpack the archive into a folder, which then contains `exercises`."""
     folder = tmp_path_factory.mktemp("unpacked here")
     packages = wheels.build(ROOT, folder / "built")
     bundle.write(ROOT, release / "release", packages, folder / "exercises.zip")
@@ -38,7 +38,7 @@ def unpacked(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def own_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with all that is installed here, but for the course's own packages."""
+    """Create an environment with all installed packages except for the course's own."""
     folder = tmp_path_factory.mktemp("own")
     others = folder / "others"
     others.mkdir()
@@ -82,10 +82,10 @@ def first_cell(notebook: Path) -> str:
         ("elsewhere", "vs code"),
     ],
 )
-def test_the_first_cell_finds_the_wheels(
+def test_the_first_cell_finds_the_wheels_from_any_folder(
     unpacked: Path, empty_python: Path, folder: str, editor: str
 ) -> None:
-    """Wherever the kernel is started: in the notebook's folder, above it, or in a workspace."""
+    """The kernel may start in the notebook's folder, above it, or in a workspace."""
     notebook = unpacked / "exercises" / NAME / f"{NAME}.ipynb"
     place = unpacked / folder
     place.mkdir(exist_ok=True)
@@ -100,7 +100,7 @@ def test_the_first_cell_finds_the_wheels(
     assert sys.prefix not in after.stdout
 
 
-def test_a_notebook_without_its_archive_says_what_to_download(
+def test_a_notebook_outside_the_archive_says_what_to_download(
     unpacked: Path, own_python: Path, tmp_path: Path
 ) -> None:
     shutil.copy(unpacked / "exercises" / NAME / f"{NAME}.ipynb", tmp_path)

@@ -1,4 +1,4 @@
-"""The page's own measurement: kernels against numpy, counts, samples, refusals, what one sees."""
+"""The page's own measurement: kernels against numpy, counts, samples, refusals, the display."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ HERE = ROOT / "site" / "browser" / "roof"
 
 
 class Module:
-    """The kernels of one kind, with memory that numpy sees as fp32."""
+    """Compiled kernels of one kind, plain or fused, with memory as a numpy array of fp32."""
 
     def __init__(self, text: str, pages: int = 32) -> None:
         config = wasmtime.Config()
@@ -59,7 +59,7 @@ def random(size: int) -> np.ndarray:
 
 
 def chains(times: int) -> float:
-    """What 48 sums come to, each s = s * m + c so many times, in double precision."""
+    """Return the total of 48 sums after `times` steps of s = s * m + c, in double precision."""
     s = np.arange(48, dtype=np.float64)
     for _ in range(times):
         s = s * np.float64(np.float32(-0.9999)) + 1
@@ -67,12 +67,12 @@ def chains(times: int) -> float:
 
 
 @pytest.mark.parametrize("times", [1, 2, 7, 1000])
-def test_multiply_add_does_it_so_many_times(kernels: Module, times: int) -> None:
+def test_multiply_add_runs_the_given_number_of_times(kernels: Module, times: int) -> None:
     assert kernels.multiply_add(times) == pytest.approx(chains(times), rel=1e-5)
 
 
 @pytest.mark.parametrize(("start", "size", "times"), [(0, 32, 1), (64, 4096, 1), (0, 96, 5)])
-def test_read_sums_an_array_so_many_times(
+def test_read_sums_an_array_the_given_number_of_times(
     kernels: Module, start: int, size: int, times: int
 ) -> None:
     kernels.numbers[:] = np.nan
@@ -83,9 +83,7 @@ def test_read_sums_an_array_so_many_times(
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_update_turns_the_signs_of_an_array_and_of_nothing_else(
-    kernels: Module, times: int
-) -> None:
+def test_update_negates_only_the_given_array(kernels: Module, times: int) -> None:
     before = random(len(kernels.numbers))
     kernels.numbers[:] = before
     kernels.update(256, 4 * 320, times)
@@ -93,7 +91,7 @@ def test_update_turns_the_signs_of_an_array_and_of_nothing_else(
     np.testing.assert_array_equal(kernels.numbers, before)
 
 
-def test_copy_makes_one_array_as_another_and_touches_nothing_else(kernels: Module) -> None:
+def test_copy_writes_only_the_target_array(kernels: Module) -> None:
     before = random(len(kernels.numbers))
     kernels.numbers[:] = before
     kernels.copy(128, 8192, 4 * 640, 2)
@@ -102,7 +100,7 @@ def test_copy_makes_one_array_as_another_and_touches_nothing_else(kernels: Modul
 
 
 def in_panels(w: np.ndarray) -> np.ndarray:
-    """w[D, F] in panels of 12 columns, each row by row."""
+    """Return w[D, F] as consecutive panels of 12 columns, each in row-major order."""
     return np.concatenate([w[:, at : at + 12].ravel() for at in range(0, w.shape[1], 12)])
 
 
@@ -121,7 +119,7 @@ def test_multiply_is_a_matmul(kernels: Module, rows: int, depth: int, columns: i
     assert np.isnan(kernels.numbers[at_y + rows * columns :]).all()
 
 
-def test_both_kinds_multiply_and_add_alike_often() -> None:
+def test_plain_and_fused_kernels_have_equally_many_multiply_adds() -> None:
     texts = browser_roof.texts()
     plain = texts["plain"].split("(module")[1].count("f32x4.mul")
     fused = texts["fused"].split("(module")[1]
@@ -132,8 +130,8 @@ def test_both_kinds_multiply_and_add_alike_often() -> None:
 # ---- the counts
 
 
-# What an instruction on registers of 16 bytes computes or moves. In brackets it is counted after
-# the bracket, and else after the word.
+# What an instruction on 16-byte registers computes or moves. The counter is inserted after the
+# match: the instruction's name, or the whole expression in brackets.
 COUNTED = {
     r"f32x4\.(?:mul|add)\b": ("flops", 4),
     r"\(v128\.load(?: offset=\d+)? \(local\.get \$\w+\)\)": ("moved", 16),
@@ -142,7 +140,7 @@ COUNTED = {
 
 
 def instrumented() -> str:
-    """The plain kernels, with counters of the FLOPs and the bytes that they really do."""
+    """Return the plain kernels with counters of the FLOPs and bytes that they execute."""
     lines = []
     for line in browser_roof.texts()["plain"].splitlines():
         code = line.split(";;")[0].rstrip()
@@ -158,7 +156,7 @@ def instrumented() -> str:
 
 @pytest.fixture(scope="module")
 def executed() -> Callable[..., dict[str, int]]:
-    """What one round more of a kernel does: so nothing counts that comes before and after."""
+    """Return a function that counts one iteration of a kernel, without setup and teardown."""
     module = Module(instrumented())
 
     def counts(does: Callable[[int], object]) -> dict[str, int]:
@@ -185,14 +183,14 @@ def source(*names: str) -> str:
 
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
-    """A page with nothing in it, for parts of the script alone."""
+    """An empty page, in which tests evaluate parts of the script."""
     page = browser.new_page()
     yield page
     page.close()
 
 
 def computed(page: Page, names: tuple[str, ...], expression: str, given: object = None) -> Any:
-    """An expression of the script's parts, with `given` as its only name beside theirs."""
+    """Evaluate an expression that uses the named parts of the script, and `given`."""
     return page.evaluate(f"async (given) => {{ {source(*names)}; return {expression}; }}", given)
 
 
@@ -202,7 +200,9 @@ def counted(page: Page, task: dict[str, object]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("size", [128, 1280, 16_000])
-def test_streams_are_counted_as_they_run(blank: Page, executed: Any, size: int) -> None:
+def test_counts_of_streams_match_executed_instructions(
+    blank: Page, executed: Any, size: int
+) -> None:
     module = executed.module
     runs = {
         "read": lambda times: module.read(0, size, times),
@@ -214,12 +214,12 @@ def test_streams_are_counted_as_they_run(blank: Page, executed: Any, size: int) 
         assert found == {"flops": executed(does)["flops"], "bytes": executed(does)["moved"]}
 
 
-def test_a_multiply_add_is_counted_as_it_runs(blank: Page, executed: Any) -> None:
+def test_counts_of_multiply_adds_match_executed_instructions(blank: Page, executed: Any) -> None:
     found = counted(blank, {"kernel": "multiply_add"})
     assert found == {"flops": executed(executed.module.multiply_add)["flops"], "bytes": 0}
 
 
-def test_thin_matmuls_are_counted_as_they_run_and_as_rooflib_counts(
+def test_counts_of_thin_matmuls_match_executed_instructions_and_rooflib(
     blank: Page, executed: Any
 ) -> None:
     sizes, batches = computed(blank, ("counts.js",), "[SIZES, BATCHES]")
@@ -233,7 +233,7 @@ def test_thin_matmuls_are_counted_as_they_run_and_as_rooflib_counts(
         assert found == {"flops": op.flops, "bytes": op.bytes}
         before = module.value("flops")
         module.multiply(0, at_w, at_y, B, 4 * D, 4 * F)
-        # One row is summed in two halves, and each of its numbers costs an addition more.
+        # A single row is summed in two halves; adding them costs one addition per number.
         assert module.value("flops") - before == op.flops + F * (B == 1)
 
 
@@ -249,7 +249,7 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         assert share["workers"] * share["bytes"] < 256e6
         keys = computed(blank, ("counts.js",), f"tasks({share['bytes']})")
         sizes = [item["task"]["bytes"] for item in keys if "bytes" in item["task"]]
-        # Whole blocks of the kernels, and twice the array of a copy, in that memory.
+        # Arrays are multiples of the kernels' blocks, and fit into the memory.
         assert all(size % 128 == 0 and size <= share["bytes"] for size in sizes)
         layer = computed(blank, ("counts.js",), "SIZES")
         first = 4 * layer["most"] * (layer["depth"] + layer["columns"])
@@ -316,15 +316,15 @@ def test_a_coarse_clock_or_a_busy_machine_is_refused(
 
 
 @pytest.mark.parametrize("machine", [{"tick": 1}, {"tick": 2}, {"late": 40}, {"fades": 0.1}])
-def test_what_does_little_harm_is_not_refused(blank: Page, machine: dict[str, float]) -> None:
+def test_small_disturbances_are_not_refused(blank: Page, machine: dict[str, float]) -> None:
     found = simulated(blank, **machine)
     assert found["figures"]["peak"]["best"] == pytest.approx(PEAK, rel=0.01)
     assert found["figures"]["read"]["best"] == pytest.approx(READ, rel=0.01)
 
 
 @pytest.mark.parametrize("late", [0, 7, 60, 200])
-def test_only_work_that_overlaps_is_summed(blank: Page, late: float) -> None:
-    """Against the work that each worker really did in each sample."""
+def test_only_time_in_which_all_workers_run_is_sampled(blank: Page, late: float) -> None:
+    """Samples begin once all workers run, and sum their rates."""
     rates = (3.0, 5.0)  # rounds per ms
     begin, end, length = 1000.0, 1300.0, 20.0
     starts = (begin - 3, begin - 3 + late)
@@ -354,7 +354,7 @@ LIMITS = {"minOwnShare": 0.9, "maxSpread": 0.15}
         ([1, 0.9, 0.84, 0.84, 0.84], "unsteady"),
     ],
 )
-def test_a_figure_needs_samples_that_agree(
+def test_a_result_needs_enough_samples_that_agree(
     blank: Page, rates: list[float], refused: str | None
 ) -> None:
     samples = [{"rate": rate, "own": 1} for rate in rates] + [{"rate": 9, "own": 0.5}] * 3
@@ -408,11 +408,11 @@ def says(page: Page) -> str:
 
 
 def without_workers(page: Page) -> bool:
-    """Whether those that are ending have ended, after some words with the page."""
+    """Wait until the page has no workers; return whether that happened."""
     for _ in range(2000):
         if not page.workers:
             return True
-        page.evaluate("null")  # while it answers, what happened is told here
+        page.evaluate("null")  # lets Playwright process the events of workers
     return False
 
 
@@ -432,9 +432,9 @@ AXE_IN_FIGURE = """async () => {
 }"""
 
 
-def test_a_press_measures_draws_and_keeps(open_page: Opened, book: Server) -> None:
+def test_the_button_measures_draws_and_saves(open_page: Opened, book: Server) -> None:
     page, traffic = open_page(ONE, address=f"{book.origin}/chapters/machine.html")
-    # Before the press the page is as light as any other.
+    # The script isn't fetched before the button is pressed.
     assert not any(roof_page.SCRIPT in url or "blob:" in url for url in traffic.asked)
     before = set(traffic.asked)
     assert says(page).startswith("Not measured here yet.")
@@ -488,7 +488,7 @@ def test_a_press_measures_draws_and_keeps(open_page: Opened, book: Server) -> No
     page.keyboard.press("Enter")
     assert "My own chip now has this peak" in told(page)
     found = page.evaluate("JSON.parse(localStorage.getItem('roofline-my-own-chip'))")
-    # What a browser can't know stays as the reader typed it.
+    # The fields that aren't measured stay as the reader typed them.
     assert found == {**kept, "peak": values["peak"], "bandwidth": values["read"]}
     assert set(found) <= set(START)
 
@@ -497,7 +497,7 @@ UNDER_WAY = re.compile("Measuring: (?!the workers|looking)")
 BYTES = "typeof memory === 'object' ? memory.buffer.byteLength : 0"
 
 
-def test_it_takes_no_more_memory_and_stops_at_a_key(open_page: Opened) -> None:
+def test_workers_keep_their_memory_and_stop_from_the_keyboard(open_page: Opened) -> None:
     page, traffic = open_page({**ONE, "sample": 40})
     page.get_by_role("button", name="Measure this browser", exact=True).focus()
     page.keyboard.press("Enter")
@@ -516,7 +516,7 @@ def test_it_takes_no_more_memory_and_stops_at_a_key(open_page: Opened) -> None:
     assert traffic.wrong == []
 
 
-def test_leaving_the_page_ends_the_workers(open_page: Opened) -> None:
+def test_leaving_the_page_terminates_the_workers(open_page: Opened) -> None:
     page, _ = open_page({**ONE, "sample": 40})
     page.get_by_role("button", name="Measure this browser", exact=True).click()
     expect(page.locator("[role=status][data-part=told]")).to_have_text(UNDER_WAY)
@@ -534,7 +534,7 @@ def test_leaving_the_page_ends_the_workers(open_page: Opened) -> None:
         ("window.Worker = class { constructor() { throw new Error('no'); } };", "starts no worker"),
     ],
 )
-def test_what_a_browser_lacks_is_said(open_page: Opened, before: str, words: str) -> None:
+def test_missing_browser_features_are_named(open_page: Opened, before: str, words: str) -> None:
     settings = {**SHORT, **LENIENT}
     page, traffic = open_page(settings, before=before)
     roof_page.measured(page)
@@ -563,10 +563,8 @@ navigator.__defineGetter__("hardwareConcurrency", () => undefined);
 """
 
 
-def test_from_a_disk_and_in_an_old_browser_it_measures_too(
-    open_page: Opened, server: Server
-) -> None:
-    """One that knows no relaxed SIMD, and does not say how many cores there are."""
+def test_measures_from_disk_and_in_an_old_browser(open_page: Opened, server: Server) -> None:
+    """An old browser has no relaxed SIMD, and does not report the number of cores."""
     address = (server.folder / "index.html").as_uri()
     page, traffic = open_page({**SHORT, **LENIENT}, before=OLD, address=address)
     roof_page.measured(page)
@@ -576,7 +574,7 @@ def test_from_a_disk_and_in_an_old_browser_it_measures_too(
     assert traffic.wrong == []
 
 
-def test_a_script_that_did_not_load_is_asked_for_again(open_page: Opened) -> None:
+def test_a_script_that_failed_to_load_is_requested_again(open_page: Opened) -> None:
     page, _ = open_page(ONE)
     page.route(f"**/{roof_page.SCRIPT}", lambda route: route.abort(), times=1)
     press = page.get_by_role("button", name="Measure this browser", exact=True)
@@ -586,7 +584,7 @@ def test_a_script_that_did_not_load_is_asked_for_again(open_page: Opened) -> Non
     expect(page.locator("[role=status][data-part=told]")).to_have_text(UNDER_WAY)
 
 
-def test_without_javascript_there_is_nothing_to_press(browser: Browser, server: Server) -> None:
+def test_no_buttons_are_shown_without_javascript(browser: Browser, server: Server) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{server.origin}/index.html")
@@ -595,7 +593,7 @@ def test_without_javascript_there_is_nothing_to_press(browser: Browser, server: 
     context.close()
 
 
-def test_one_page_of_the_book_measures_and_no_other(site: Path) -> None:
+def test_only_the_machine_chapter_measures(site: Path) -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in html_files(site)}
     assert [name for name, text in pages.items() if roof_page.SCRIPT in text] == ["machine.html"]
     assert 'data-part="measure"' in pages["machine.html"]

@@ -1,4 +1,4 @@
-"""exercises.zip works on its own: its README's commands find what they name, its lock is whole."""
+"""exercises.zip works on its own: its README's commands are right, its lock is complete."""
 
 import functools
 import hashlib
@@ -21,7 +21,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory, packages: list[Path]) -> Path:
-    """The archive of a release of one exercise."""
+    """Pack a release of one exercise."""
     folder = tmp_path_factory.mktemp("bundle")
     notebook = folder / "release" / "one" / "one.ipynb"
     notebook.parent.mkdir(parents=True)
@@ -53,20 +53,20 @@ def test_every_file_that_the_readme_names_is_there(unpacked: Path) -> None:
     assert there == {name.rstrip("/") for name in named}
 
 
-def test_three_lines_make_an_environment_install_and_start(unpacked: Path) -> None:
+def test_three_commands_create_an_environment_install_and_start(unpacked: Path) -> None:
     make, install, start = commands(unpacked)
     assert make == "python3 -m venv venv"
     assert install == "venv/bin/pip install -r requirements.txt"
     assert start == "venv/bin/jupyter lab"
 
 
-def test_windows_has_the_same_lines_in_its_own_words(unpacked: Path) -> None:
+def test_windows_commands_match_those_for_other_systems(unpacked: Path) -> None:
     ours = [line.replace("python3 ", "py ") for line in commands(unpacked)]
     ours = [line.replace("venv/bin/", "venv\\Scripts\\") for line in ours]
     assert commands(unpacked, "bat") == ours
 
 
-def test_the_list_names_both_wheels_with_their_hashes(unpacked: Path) -> None:
+def test_the_requirements_name_both_wheels_with_their_hashes(unpacked: Path) -> None:
     lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     ours = re.findall(r"^(\./wheels/\S+\.whl) \\\n    --hash=sha256:(\w{64})$", lock, re.MULTILINE)
     assert [Path(path).name.partition("-")[0] for path, _ in ours] == ["roofkit", "rooflib"]
@@ -74,14 +74,14 @@ def test_the_list_names_both_wheels_with_their_hashes(unpacked: Path) -> None:
         assert hashlib.sha256((unpacked / path).read_bytes()).hexdigest() == digest
 
 
-# What Windows forbids in a name, and the names that it keeps for devices.
+# Characters that Windows forbids in names, and names that it reserves for devices.
 FORBIDDEN = re.compile(
     r'[<>:"\\|?*\x00-\x1f]|[ .](?:/|$)|(?:^|/)(?:con|prn|aux|nul)(?:\.|/|$)', re.I
 )
 
 
 @pytest.mark.parametrize("name", ["a:b", "a\\b", "a ", "a./b", "x/nul.txt", "what?"])
-def test_a_name_that_windows_forbids_would_be_found(name: str) -> None:
+def test_names_forbidden_on_windows_are_detected(name: str) -> None:
     assert FORBIDDEN.search(name)
 
 
@@ -97,12 +97,12 @@ def test_every_file_can_be_unpacked_and_read_on_windows(archive: Path) -> None:
     assert all(name.isascii() for name in names)
 
 
-def test_the_course_gives_the_same_commands(unpacked: Path) -> None:
+def test_the_learners_chapter_gives_the_same_commands(unpacked: Path) -> None:
     page = (ROOT / "chapters" / "learners.md").read_text(encoding="utf-8")
     assert "\n".join(commands(unpacked)) in page
 
 
-def test_the_lock_has_what_a_learner_needs_and_no_more(unpacked: Path) -> None:
+def test_the_requirements_have_only_what_a_learner_needs(unpacked: Path) -> None:
     lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     whole = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     entries = [entry[0] for entry in bundle.ENTRY.finditer(lock)]
@@ -110,12 +110,12 @@ def test_the_lock_has_what_a_learner_needs_and_no_more(unpacked: Path) -> None:
     assert len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)) == len(entries)
     assert all(entry in whole for entry in entries)
     names = {bundle.ENTRY.match(entry)["name"] for entry in entries}
-    # What is imported, what that needs in turn, and what only Windows needs.
+    # Direct dependencies, their dependencies, and those for Windows only.
     assert {"numpy", "ipywidgets", "jupyterlab", "nbgrader", "pyzmq", "pywinpty"} <= names
     assert not {"jupyter-book", "sphinx", "mypy", "playwright", "distributed"} & names
 
 
-def test_an_extra_is_needed_only_where_it_is_asked() -> None:
+def test_packages_of_an_extra_are_included_only_on_request() -> None:
     plain, extra = bundle.closure(["playwright", "nbconvert"]), bundle.closure(["nbconvert[test]"])
     assert "mistune" in plain
     assert "ipykernel" in extra
@@ -130,12 +130,12 @@ def test_a_lock_with_hashes_keeps_them() -> None:
     assert list(bundle.lock_for(ROOT, lock)) == [entry]
 
 
-# --- the list on other systems --------------------------------------------------------------------
+# --- the requirements on other systems ------------------------------------------------------------
 
 
 @functools.total_ordering
 class Python:
-    """The version of a Python in a marker: it compares with text by its numbers."""
+    """Python version in a marker, which compares with text numerically."""
 
     def __init__(self, version: str) -> None:
         self.numbers = numbers(version)
@@ -162,7 +162,7 @@ PYTHONS = ("3.11.2", "3.11.7", "3.12.1", "3.13.0")
 
 
 def holds(marker: str, system: str, python: str, extras: frozenset[str] = frozenset()) -> bool:
-    """Whether a requirement with this marker, a Python expression, is installed there."""
+    """Return whether a requirement with this marker is installed on that system and Python."""
     where: dict[str, object] = {
         **SYSTEMS[system],
         "platform_system": {"macOS": "Darwin"}.get(system, system),
@@ -177,10 +177,10 @@ def holds(marker: str, system: str, python: str, extras: frozenset[str] = frozen
 
 
 def needs(name: str, system: str, python: str, extras: frozenset[str]) -> Iterator[str]:
-    """What a package that is installed here needs there."""
+    """Yield what a package installed here requires on that system and Python."""
     try:
         lines = metadata.requires(name) or []
-    except metadata.PackageNotFoundError:  # one of another system
+    except metadata.PackageNotFoundError:  # a package for another system
         return
     for line in lines:
         requirement, _, marker = line.partition(";")
@@ -190,8 +190,10 @@ def needs(name: str, system: str, python: str, extras: frozenset[str]) -> Iterat
 
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("python", PYTHONS)
-def test_the_list_is_whole_on_every_system(unpacked: Path, system: str, python: str) -> None:
-    """Each package that is installed there has all that it needs there, in one version."""
+def test_the_requirements_are_complete_on_every_system(
+    unpacked: Path, system: str, python: str
+) -> None:
+    """All dependencies of the packages for a system are listed, each in one version."""
     lock = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     rows = re.findall(r"^([\w.-]+)==(\S+)(?: ; (.*?))? \\$", lock, re.MULTILINE)
     assert len(rows) == len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE))
@@ -215,7 +217,7 @@ def test_the_list_is_whole_on_every_system(unpacked: Path, system: str, python: 
             todo.append((bundle.normal(found["name"]), asked))
 
 
-def test_the_readme_names_the_pythons_that_the_course_takes(unpacked: Path) -> None:
+def test_the_readme_names_the_supported_python_versions(unpacked: Path) -> None:
     readme = (unpacked / "README.md").read_text(encoding="utf-8")
     oldest, newest = (".".join(map(str, end)) for end in (environment.OLDEST, environment.NEWEST))
     assert f"You need Python {oldest} to {newest}" in readme

@@ -1,4 +1,4 @@
-"""Editions: a folder for each tag, and from a page of an older one the way to the newest."""
+"""Editions: a folder for each tag, and links from older editions to the newest."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def test_versions_are_in_the_order_of_their_numbers(repository: Path) -> None:
+def test_versions_sort_numerically(repository: Path) -> None:
     for tag in ("0.10.0", "v0.9.1", "0.9.0", "draft", "1.0-rc", "v2", "0.2"):
         git(repository, "tag", tag)
     assert editions.tags(repository) == ["0.2", "0.9.0", "v0.9.1", "0.10.0"]
@@ -52,11 +52,11 @@ def test_a_tag_is_built_once_from_its_own_sources(
 ) -> None:
     log, kept = tmp_path / "log", tmp_path / "kept"
     monkeypatch.setenv("LOG", str(log))
-    # As below another make, which only says what it would do.
+    # As in a nested make, with `make -n`.
     for name, value in {"MAKELEVEL": "1", "MAKEFLAGS": "n", "PYTHONPATH": "elsewhere"}.items():
         monkeypatch.setenv(name, value)
     git(repository, "tag", "0.1.0")
-    # What the tag does not have is not built.
+    # The working tree's Makefile, which would fail, is not used.
     (repository / "Makefile").write_text("book:\n\tfalse\n")
     first = editions.built(repository, "0.1.0", kept)
     assert (first / "index.html").read_text().split() == ["0.1.0", "0"]
@@ -70,9 +70,7 @@ def test_a_tag_is_built_once_from_its_own_sources(
     assert log.read_text().split() == ["0.1.0", "0.1.0"]
 
 
-def test_a_tag_that_cannot_be_built_stops_and_leaves_nothing(
-    repository: Path, tmp_path: Path
-) -> None:
+def test_a_failed_build_of_a_tag_leaves_no_files(repository: Path, tmp_path: Path) -> None:
     (repository / "Makefile").write_text("book:\n\tfalse\n")
     git(repository, "commit", "--quiet", "--all", "--message", "No book")
     git(repository, "tag", "0.1.0")
@@ -81,7 +79,7 @@ def test_a_tag_that_cannot_be_built_stops_and_leaves_nothing(
     assert not (tmp_path / "kept").exists()
 
 
-def test_which_tag_cannot_be_built_is_said_in_one_line(
+def test_a_failed_build_is_reported_in_one_line_with_its_tag(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(editions, "ROOT", repository)
@@ -94,7 +92,7 @@ def test_which_tag_cannot_be_built_is_said_in_one_line(
     assert not (repository / "_build" / "public").exists()
 
 
-def test_all_tags_are_collected_beside_the_site(
+def test_editions_of_all_tags_are_collected_with_the_site(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOG", os.devnull)
@@ -108,7 +106,7 @@ def test_all_tags_are_collected_beside_the_site(
     assert (public / "0.1.0/index.html").read_text().split()[0] == "0.1.0"
 
 
-def test_what_was_built_for_no_edition_is_built_anew_for_one(
+def test_setting_an_edition_rebuilds_pages_and_handouts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = build.state(ROOT)["python"], handouts.digest_of(ROOT)
@@ -137,7 +135,7 @@ def collected(tmp_path: Path) -> Path:
     return tmp_path / "public"
 
 
-def test_each_edition_lies_in_its_folder_and_the_site_at_the_top(collected: Path) -> None:
+def test_each_edition_is_in_its_folder_and_the_site_at_the_top(collected: Path) -> None:
     assert sorted(path.name for path in collected.iterdir()) == ["0.1.0", "0.2.0", "index.html"]
     for name in ("index.html", "0.2.0/index.html", "0.2.0/a/b/deep.html", "0.1.0/404.html"):
         assert (collected / name).read_text() == PAGE
@@ -152,7 +150,7 @@ def test_each_edition_lies_in_its_folder_and_the_site_at_the_top(collected: Path
         ("a/gone.html", "../../0.2.0/index.html", "edition 0.2.0, the newest, which has no such"),
     ],
 )
-def test_a_page_of_an_older_edition_leads_to_the_newest(
+def test_pages_of_older_editions_link_to_the_newest(
     collected: Path, name: str, address: str, words: str
 ) -> None:
     text = (collected / "0.1.0" / name).read_text()
@@ -165,14 +163,14 @@ def test_a_page_of_an_older_edition_leads_to_the_newest(
     assert (collected / "0.1.0" / name).parent.joinpath(address).resolve().is_file()
 
 
-def test_without_a_tag_the_whole_is_the_site(tmp_path: Path) -> None:
+def test_without_tags_only_the_site_is_collected(tmp_path: Path) -> None:
     site = put(tmp_path / "site", "index.html")
     put(tmp_path / "public", "left.html")
     editions.collect(site, {}, tmp_path / "public")
     assert [path.name for path in (tmp_path / "public").iterdir()] == ["index.html"]
 
 
-def test_an_error_halfway_leaves_what_was_collected(tmp_path: Path) -> None:
+def test_an_error_while_collecting_keeps_the_old_files(tmp_path: Path) -> None:
     site, public = tmp_path / "html", tmp_path / "public"
     for folder in (site, public):
         folder.mkdir()
@@ -184,7 +182,7 @@ def test_an_error_halfway_leaves_what_was_collected(tmp_path: Path) -> None:
     assert (public / "index.html").read_text() == "public"
 
 
-def test_a_copy_that_was_stopped_is_no_edition(
+def test_an_interrupted_copy_does_not_count_as_an_edition(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
@@ -209,12 +207,12 @@ def test_a_tag_named_like_a_folder_of_the_site_is_refused(tmp_path: Path) -> Non
         editions.collect(site, {"0.1.0": site}, tmp_path / "public")
 
 
-# Two editions in a browser, under a path; the second has one page less.
+# Two editions in a browser, under a path. The second lacks one page.
 
 
 @dataclass(frozen=True)
 class Course:
-    """A published course of two editions, and the addresses of two pages in them."""
+    """Published course of two editions; page `stays` is in both, `goes` only in the older."""
 
     folder: Path
     stays: str
@@ -223,7 +221,7 @@ class Course:
 
 @pytest.fixture(scope="module")
 def of_the_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """Pages of the site that is built anyway."""
+    """Make both editions from pages of the shared test site."""
     folder = tmp_path_factory.mktemp("of-the-site")
     stays, goes = "chapters/time.html", "chapters/privacy.html"
     old, newest = folder / "old", folder / "newest"
@@ -240,7 +238,7 @@ def of_the_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="module")
 def of_two_builds(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """Each edition built as its tag would be."""
+    """Build each edition as for its tag."""
     folder = tmp_path_factory.mktemp("of-two-builds")
     found = {}
     for tag, *pages in (("0.1.0", "page", "other"), ("0.2.0", "page")):
@@ -272,7 +270,7 @@ def server(course: Course) -> Iterator[Server]:
 
 
 @pytest.mark.long
-def test_an_edition_names_its_own_address_and_has_no_lists(of_two_builds: Course) -> None:
+def test_an_edition_has_its_own_address_and_no_feed_or_sitemap(of_two_builds: Course) -> None:
     for tag in ("0.1.0", "0.2.0"):
         page = (of_two_builds.folder / tag / of_two_builds.stays).read_text(encoding="utf-8")
         own = f"https://example.org/course/{tag}/{of_two_builds.stays}"
@@ -290,7 +288,7 @@ def test_an_edition_names_its_own_address_and_has_no_lists(of_two_builds: Course
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_the_way_to_the_newest_edition_is_seen_and_leads_there(
+def test_the_banner_is_visible_and_links_to_the_newest_edition(
     browser: Browser, server: Server, course: Course, size: ViewportSize
 ) -> None:
     desk = size == DESK

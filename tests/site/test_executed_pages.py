@@ -1,4 +1,4 @@
-"""Pages that are run at once, before Sphinx reads them."""
+"""Pages that run in parallel before Sphinx reads them."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ def two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
     return book
 
 
-def test_the_cache_has_the_outputs_of_each_page_that_succeeded(two_pages: Book) -> None:
+def test_outputs_of_successful_pages_are_cached(two_pages: Book) -> None:
     folder = two_pages.folder / "cache"
     executed_pages.fill_cache(two_pages.folder, folder)
     cache = get_cache(folder)
@@ -36,11 +36,11 @@ def test_the_cache_has_the_outputs_of_each_page_that_succeeded(two_pages: Book) 
     assert "42\n" in texts
 
 
-def test_sphinx_runs_no_page_that_the_cache_has(two_pages: Book) -> None:
+def test_sphinx_does_not_run_cached_pages(two_pages: Book) -> None:
     (two_pages.folder / "chapters" / "failing.md").unlink()
     toc = two_pages.folder / "_toc.yml"
     toc.write_text(toc.read_text().replace("  - file: chapters/failing\n", ""))
     run = two_pages.build()
     assert run.returncode == 0, run.stderr
     (cache,) = (two_pages.folder / "_build" / ".jupyter_cache").iterdir()
-    assert len(get_cache(cache).list_cache_records()) == 2  # the title page and the good one
+    assert len(get_cache(cache).list_cache_records()) == 2  # the title page and good.md

@@ -1,4 +1,4 @@
-"""An exercise on its page tells a learner what its notebook tells, and does as much for them."""
+"""An exercise on its page has the questions, checks and messages of its notebook."""
 
 import re
 from collections.abc import Iterator
@@ -33,10 +33,10 @@ from grading.release import exercises
 EXERCISE = "int8-matmul"
 PARTS = list(functions(EXERCISE))
 OWN = ".own-cell"
-# A call gets less here than a learner's: how long is no matter to what is said.
+# Shortens the time limit of calls, which doesn't affect the messages.
 SOON = "import functools, roofkit.check as c; c.limited = functools.partial(c.limited, 0.3, 60)"
 ENDLESS = "def bytes_moved(B, D, F):\n    while True:\n        pass"
-# What the page's Python tells, as it comes: a test can wait for a call that never ends.
+# Records the messages of the page's Python, so that a test can wait for a call that never ends.
 LISTEN = """
 window.heard = [];
 window.Worker = class extends Worker {
@@ -65,7 +65,7 @@ def released(site: Path) -> dict[str, nbformat.NotebookNode]:
 
 @pytest.fixture(scope="module")
 def right() -> dict[str, str]:
-    """The reference solution of each part."""
+    """Return the reference solution of each part."""
     return {
         part: str(cell(exercises.source(EXERCISE), f"{part}-solution").source) for part in PARTS
     }
@@ -82,9 +82,9 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext, server: Server) -> Page:
-    """A page on which nothing was written yet; Python starts with the first check."""
+    """Open a page without answers; Python starts with the first check."""
     page = context.new_page()
-    page.clock.install()  # for those who let a page wait
+    page.clock.install()  # for tests that advance the page's clock
     answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
     return page
 
@@ -103,7 +103,7 @@ def shown(page: Page, part: str) -> str:
 
 
 def checked_until_stopped(page: Page, part: str) -> str:
-    """What the check says of a function whose first call never ends, after a minute."""
+    """Check a part whose first call never ends; return the message after a minute."""
     page.evaluate("() => { heard.length = 0; }")
     with a_run(page):
         section(page, part).get_by_role("button", name="Check").click()
@@ -116,7 +116,7 @@ def checked_until_stopped(page: Page, part: str) -> str:
 
 
 def plain(markdown: str) -> str:
-    """The words of a text, without the marks of Markdown."""
+    """Return a text's words without Markdown markup."""
     return " ".join(re.sub(r"^```\w*$|^(?:#+|[-*]) |[`*]", "", markdown, flags=re.M).split())
 
 
@@ -125,7 +125,7 @@ def no_marks(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_the_page_asks_all_that_the_notebook_asks(
+def test_the_page_has_all_questions_of_the_notebook(
     context: BrowserContext,
     server: Server,
     released: dict[str, nbformat.NotebookNode],
@@ -143,7 +143,7 @@ def test_the_page_asks_all_that_the_notebook_asks(
     everything = no_marks(" ".join(page.locator(".answers, .answers-end").all_inner_texts()))
     asked = [text for text in texts if text.startswith("## ") and text != texts[-1]]
     asked += [text for text in texts[2:] if not text.startswith(("## ", "*"))]
-    # Of the others the page says in its own words how to begin, and how to end.
+    # The page replaces the first paragraphs of the introduction and of the last section.
     asked += ["\n\n".join(text.split("\n\n")[1:]) for text in (texts[1],)]
     asked += texts[-1].split("\n\n")[2:]
     missing = [
@@ -155,7 +155,7 @@ def test_the_page_asks_all_that_the_notebook_asks(
     assert missing == []
 
 
-def test_an_answer_in_words_is_kept_and_handed_in(
+def test_written_answers_are_saved_and_downloaded(
     page: Page, released: dict[str, nbformat.NotebookNode], tmp_path: Path
 ) -> None:
     text = page.get_by_role("textbox", name="Your answer to To think about (not graded)")
@@ -174,8 +174,8 @@ def test_an_answer_in_words_is_kept_and_handed_in(
 # ---- checks
 
 
-def test_all_checks_that_were_pressed_are_made(page: Page, right: dict[str, str]) -> None:
-    """Also those that were pressed while Python was fetched; one that waits is made once."""
+def test_all_requested_checks_run_once(page: Page, right: dict[str, str]) -> None:
+    """Clicks while Python is fetched count too; a check that is already waiting runs once."""
     for part in PARTS[:3]:
         write(field(page, part), right[part])
     runs = "() => Number(document.querySelector('.python-panel').dataset.runs ?? 0)"
@@ -197,7 +197,7 @@ def test_all_checks_that_were_pressed_are_made(page: Page, right: dict[str, str]
     assert "The function is still to be written." in shown(page, PARTS[-1])
 
 
-def test_what_waits_is_dropped_with_what_is_stopped_and_that_is_said(page: Page) -> None:
+def test_stopping_a_check_drops_the_queue_and_says_so(page: Page) -> None:
     write(field(page, "bytes-moved"), ENDLESS)
     section(page, "bytes-moved").get_by_role("button", name="Check").click()
     section(page, "operations").get_by_role("button", name="Check").click()
@@ -209,7 +209,7 @@ def test_what_waits_is_dropped_with_what_is_stopped_and_that_is_said(page: Page)
     assert page.locator(".running").count() == 0
 
 
-def test_done_holds_only_while_all_that_the_answer_calls_is_as_it_was(
+def test_a_part_is_done_only_while_its_dependencies_are_unchanged(
     page: Page, right: dict[str, str]
 ) -> None:
     uses = "def intensity(B, D, F):\n    return ops(B, D, F) / sum(bytes_moved(B, D, F))"
@@ -233,7 +233,7 @@ def test_done_holds_only_while_all_that_the_answer_calls_is_as_it_was(
         assert " 1 to check again, " in done(page)
         write(editor, was)
         assert mark(page, "intensity") == " – done"
-    # What it doesn't call may change.
+    # Parts that it doesn't depend on may change.
     write(field(page, "times"), "def times(*sizes): ...")
     assert mark(page, "intensity") == " – done"
     write(field(page, "bytes-moved"), "def bytes_moved(B, D, F):\n    return 1, 1")
@@ -244,10 +244,10 @@ def test_done_holds_only_while_all_that_the_answer_calls_is_as_it_was(
     assert mark(page, "intensity") == ""
 
 
-def test_an_endless_loop_is_stopped_and_told_as_in_a_notebook(
+def test_endless_loops_in_answers_get_the_same_message_as_in_a_notebook(
     page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
 ) -> None:
-    """Also that it was tried twice, although Python was ended each time."""
+    """Attempts are counted, too, although Python is terminated each time."""
     write(field(page, "operations"), right["operations"])
     assert checked(page, "operations").startswith("operations: right for")
     write(field(page, "bytes-moved"), ENDLESS)
@@ -261,12 +261,12 @@ def test_an_endless_loop_is_stopped_and_told_as_in_a_notebook(
     assert found == [expected["first"].rstrip(), expected["second"].rstrip()]
     assert "It was stopped: a call gets 5 s of computing and 30 s in all" in found[0]
     assert 'run: check.hint("bytes-moved")' in found[1]
-    # The other part is still done, and Python goes on.
+    # The other part is still done, and Python works again.
     assert mark(page, "operations") == " – done"
     assert checked(page, "operations").startswith("operations: right for")
 
 
-def test_a_cell_that_never_ends_is_stopped_too(page: Page) -> None:
+def test_endless_loops_at_top_level_are_stopped_too(page: Page) -> None:
     write(field(page, "bytes-moved"), "while True:\n    pass")
     page.evaluate("() => { heard.length = 0; }")
     with a_run(page):
@@ -276,8 +276,8 @@ def test_a_cell_that_never_ends_is_stopped_too(page: Page) -> None:
     assert shown(page, "bytes-moved").startswith("This cell did not come to an end")
 
 
-def test_a_slow_right_answer_is_not_done(page: Page, right: dict[str, str]) -> None:
-    """Grading, which counts seconds of computing, might stop it."""
+def test_a_right_answer_near_the_time_limit_is_not_done(page: Page, right: dict[str, str]) -> None:
+    """Grading might stop it, since it limits the CPU time."""
     slow = (
         "import sys\ntimes = sys.modules['browser.python.call_times'].TIMES\n"
         "def operations(B, D, F):\n"
@@ -295,15 +295,17 @@ def test_a_slow_right_answer_is_not_done(page: Page, right: dict[str, str]) -> N
     assert mark(page, "operations") == " – done"
 
 
-# ---- cells of one's own, and hints
+# ---- the reader's own cells, and hints
 
 
 def own(page: Page) -> Locator:
-    """The cell of one's own that is there from the start."""
+    """Return the own cell that every exercise page has."""
     return page.locator(f".answers-end {OWN}").first
 
 
-def test_there_is_a_cell_of_ones_own(page: Page, right: dict[str, str], tmp_path: Path) -> None:
+def test_the_readers_own_cell_runs_is_saved_and_downloaded(
+    page: Page, right: dict[str, str], tmp_path: Path
+) -> None:
     write(field(page, "operations"), right["operations"])
     code = own(page).locator(EDITOR)
     before = downloaded(page, tmp_path).read_bytes()
@@ -319,24 +321,24 @@ def test_there_is_a_cell_of_ones_own(page: Page, right: dict[str, str], tmp_path
     (mine,) = (one for one in found.cells if one.source.startswith("print(operations"))
     assert mine.metadata == {}
     assert 'check("bounds", bounds)' in found.cells[found.cells.index(mine) - 1].source
-    # An empty one is in no notebook.
+    # Empty own cells are not in the downloaded notebook.
     write(own(page).locator(EDITOR), "")
     assert downloaded(page, tmp_path).read_bytes() == before
 
 
-def test_a_cell_of_ones_own_may_stand_below_any_part(page: Page, right: dict[str, str]) -> None:
+def test_own_cells_can_be_added_below_any_part(page: Page, right: dict[str, str]) -> None:
     page.get_by_role("button", name="Add a cell of your own below Part 1").click()
     page.keyboard.insert_text("WIDTH = 1\nunknown")
     with a_run(page):
         page.get_by_role("button", name="Run your own cell below Part 1").click()
     assert bar(page) == "The cell ended with an error."
     assert "NameError" in page.locator(f"{OWN} .given-error").inner_text()
-    # Below it, its names are there, and a check runs it too.
+    # Cells below can use its names, and checks run it, too.
     write(field(page, "operations"), f"two = 2 * WIDTH\n{right['operations']}")
     assert checked(page, "operations").startswith("operations: right for")
 
 
-def test_two_windows_hold_the_same_own_cells(page: Page) -> None:
+def test_own_cells_are_synchronized_between_windows(page: Page) -> None:
     other = page.context.new_page()
     write(own(page).locator(EDITOR), "a = 1")
     other.goto(page.url)
@@ -352,10 +354,10 @@ def given(released: dict[str, nbformat.NotebookNode]) -> list[tuple[str, str]]:
     return [("", str(cell(released[EXERCISE], key).source)) for key in ("given", "cases")]
 
 
-def test_the_same_steps_lead_to_the_same_words(
+def test_page_and_notebook_give_the_same_messages_for_the_same_steps(
     page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
 ) -> None:
-    """Of a learner who makes mistakes, asks for hints, and puts right what was wrong."""
+    """The learner makes mistakes, asks for hints, and corrects the answers."""
     wrong = "def bytes_moved(B, D, F):\n    return B * D + D * F, 0"
     uses = "def intensity(B, D, F):\n    return 2 * B * D * F / sum(bytes_moved(B, D, F))"
     steps = [
@@ -411,7 +413,7 @@ def test_the_same_steps_lead_to_the_same_words(
         ("phone", "dark"),
     ],
 )
-def test_hints_own_cells_and_marks_keep_nobody_out(
+def test_hints_own_cells_and_marks_are_accessible(
     page: Page, right: dict[str, str], width: str, theme: str
 ) -> None:
     for part in ("bytes-moved", "operations"):

@@ -1,4 +1,4 @@
-"""The parts of the Sphinx extension one by one: figures, tables, downloads, the head of a page."""
+"""Unit tests of the Sphinx extension: figures, tables, downloads, the head of a page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SVG = """<?xml version="1.0"?>
 </svg>"""
 
 
-def test_a_figure_takes_the_pages_colors_and_has_ids_of_its_own() -> None:
+def test_figures_use_css_colors_and_unique_ids() -> None:
     text = themed_svg.themed_svg(SVG, 'A "line"', "figure-2")
     svg = ElementTree.fromstring(text)
     assert [svg.get(key) for key in ("role", "aria-label", "class")] == [
@@ -43,15 +43,15 @@ def test_a_figure_takes_the_pages_colors_and_has_ids_of_its_own() -> None:
         "figure",
     ]
     assert "stroke-linejoin: round" in svg.get("style", "")
-    # What matplotlib writes about itself and what would hold for the whole page is gone.
+    # Matplotlib's metadata, and the style that would apply to the whole page, are removed.
     assert not {"title", "metadata", "style"} & {e.tag.rpartition("}")[2] for e in svg.iter()}
     assert "var(--c-0b5fa5, #0B5FA5)" in text
     assert "var(--c-22262b, #22262b)" in text
-    # A color in an attribute, as in the ground of a hatch, becomes one; in a text it stays.
+    # A color in an attribute, such as a hatch's background, becomes a variable; text is unchanged.
     assert '<text style="fill: var(--c-0b5fa5, #0b5fa5); ">#0b5fa5<' in text
     ground, lines = next(svg.iter(f"{{{themed_svg.SVG}}}pattern"))
     assert ground.attrib == {"style": "fill: var(--c-ece3f2, #ECE3F2); "}
-    # What the style says goes first, as it does without us.
+    # The style attribute takes precedence, as in the original.
     assert lines.attrib == {
         "fill": "none",
         "style": "stroke: var(--c-7a4a9e, #7a4a9e); fill: var(--c-dfe9f4, #dfe9f4)",
@@ -81,13 +81,13 @@ def table(*rows: tuple[str, ...], heading: bool = True) -> nodes.table:
         ([("a", "b", "c", "d"), ("x" * 15,) * 4], False),
         ([("a", "b", "c", "d"), ("x" * 16, *("x" * 15,) * 3)], True),
         ([("a", "b", "c", "d"), ("x" * 61, "", "", ""), ("", "", "", "")], True),
-        # A long heading breaks into lines.
+        # Long headings wrap, so their length doesn't count.
         ([("x" * 99, "b", "c", "d"), ("1",) * 4], False),
         ([("a", "b", "c"), ("x" * 99,) * 3], False),
         ([("a", "b", "c", "d", "e"), ("1",) * 5], True),
     ],
 )
-def test_a_table_too_wide_for_a_phone_repeats_its_headings(rows: list, wide: bool) -> None:
+def test_tables_too_wide_for_a_phone_repeat_their_headings(rows: list, wide: bool) -> None:
     document = new_document("page")
     document += table(*rows)
     tables.label_cells(None, document)  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def test_a_long_table_stays_a_table_on_a_phone() -> None:
         assert bool(list(document.findall(nodes.inline))) == (kind == "wide")
 
 
-def test_a_column_is_as_wide_as_its_longest_cell_asks() -> None:
+def test_column_width_depends_on_the_longest_cell() -> None:
     document = new_document("page")
     cells = ("x" * 20, "x" * 21, "x" * 45, "x" * 46, "1")
     document += table(("a long heading, which breaks",) * 5, cells, ("1",) * 5)
@@ -117,14 +117,14 @@ def test_a_column_is_as_wide_as_its_longest_cell_asks() -> None:
     assert [entry["classes"] for entry in heading.findall(nodes.entry)] == [[]] * 5
 
 
-def test_a_table_without_headings_has_none_to_repeat() -> None:
+def test_tables_without_headings_repeat_none() -> None:
     document = new_document("page")
     document += table(("1",) * 5, ("2",) * 5, heading=False)
     tables.label_cells(None, document)  # type: ignore[arg-type]
     assert not list(document.findall(nodes.inline))
 
 
-# The notebook that a page offers.
+# Notebooks to download.
 
 PAGE = f"""{HEADER}
 # A page of {{eval}}`n` lines
@@ -144,7 +144,7 @@ secret = 1
 """
 
 
-def test_a_downloaded_notebook_has_the_authors_cells_and_none_of_the_builds() -> None:
+def test_a_downloaded_notebook_omits_cells_added_by_the_build() -> None:
     page = values.read_page(PAGE, [])
     live = {"output_type": "display_data", "metadata": {}, "data": {}}
     code = [cell for cell in page.cells if cell.cell_type == "code"]
@@ -160,17 +160,17 @@ def test_a_downloaded_notebook_has_the_authors_cells_and_none_of_the_builds() ->
     assert [cell.source for cell in notebook.cells] == ["before", "n = 2", "after", "secret = 1"]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.outputs == [shown] for cell in code)
-    # What the page leaves out is folded: later cells need what it computes.
+    # Cells that the page hides are folded: later cells need their results.
     assert [cell.metadata for cell in code] == [{}, {"jupyter": {"source_hidden": True}}]
     assert notebook.metadata.kernelspec.name == "python3"
 
 
-def test_a_notebook_is_offered_where_a_reader_sees_code() -> None:
+def test_notebooks_are_offered_for_pages_with_visible_code() -> None:
     cells = values.read_page(PAGE, []).cells
     assert [cell.source for cell in cells if downloads.is_to_be_run(cell)] == ["n = 2"]
 
 
-def test_values_are_computed_where_the_reader_has_got_to() -> None:
+def test_values_are_computed_at_their_place_in_the_page() -> None:
     caption = '---\nmystnb:\n  figure: {caption: "{eval}`later`"}\n---\n'
     text = (
         PAGE + "\n{eval}`n` {eval}`n`\n" + f"\n```{{code-cell}} ipython3\n{caption}later = 1\n```\n"
@@ -179,14 +179,14 @@ def test_values_are_computed_where_the_reader_has_got_to() -> None:
     sources = [cell.source.splitlines()[0] for cell in page.cells]
     hidden = "_page_values("
     assert sources[0].startswith("# First, hidden cell")
-    # Before a text; after the cell whose caption has the value.
+    # Hidden cells come before the text, but after the cell whose caption has the value.
     assert [s for s in sources[1:] if s] == [
         *(hidden, "# A page of {eval}`n` lines", "n = 2", "secret = 1"),
         *(hidden, "{eval}`n` {eval}`n`", "later = 1", hidden),
     ]
     assert len(page.metadata["source_map"]) == len(page.cells)
     assert page.cells[-1].metadata.tags == ["remove-cell"]
-    # An expression that stands there twice is computed once.
+    # A repeated expression is computed once.
     assert values.values_cell("{eval}`n` {eval}`n`").source.count("'n'") == 1
 
 
@@ -199,7 +199,7 @@ def test_the_line_of_a_failing_cell_is_found() -> None:
     assert said.startswith(f"chapters/page.md:{line}: a cell failed: KeyError: 7\n")
 
 
-def test_expressions_in_code_are_no_roles() -> None:
+def test_expressions_in_code_are_ignored() -> None:
     text = "{eval}`a`\n\n```\n{eval}`b`\n```\n% {eval}`c`\n\\{eval}`d` and {eval}`e\n> f`\n"
     assert list(prose.expressions(text)) == [("a", 0), ("e f", 6)]
     assert len(prose.without_code(text)) == len(text)
@@ -208,28 +208,28 @@ def test_expressions_in_code_are_no_roles() -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        # A fence is closed by as long a mark of its kind, or a longer one, and by no other.
+        # A fence is closed only by a fence of the same character that is at least as long.
         ("```\n{eval}`a`\n`````\n{eval}`b`\n", ["b"]),
         ("````\n{eval}`a`\n```\n{eval}`b`\n", []),
         ("~~~\n{eval}`a`\n```\n{eval}`b`\n", []),
-        # A directive's body is prose, unless the directive takes it as it stands.
+        # A directive's body is prose, except for directives with a literal body.
         (":::{note}\n{eval}`a`\n:::\n", ["a"]),
         ("```{note}\n{eval}`a`\n```\n", ["a"]),
         ("::: title\n{eval}`a`\n:::\n", ["a"]),
         ("```{math}\n{eval}`a`\n```\n", []),
         (":::{code-block} text\n{eval}`a`\n:::\n", []),
-        # A panel in a panel; the outer mark closes both.
+        # Nested admonitions; the outer fence closes both.
         ("::::{tip}\n:::{note}\n{eval}`a`\n:::\n{eval}`b`\n::::\n{eval}`c`\n", ["a", "b", "c"]),
         ("```{note}\n~~~\n{eval}`a`\n```\n{eval}`b`\n", ["b"]),
-        # Three backticks with another behind them are a span of code.
+        # Three backticks with others later on the line are inline code.
         ("``` {eval}`a` ```\n{eval}`b`\n", ["b"]),
     ],
 )
-def test_roles_are_found_where_markdown_is_prose(text: str, found: list[str]) -> None:
+def test_roles_are_found_in_prose_only(text: str, found: list[str]) -> None:
     assert [expression for expression, _ in prose.expressions(text)] == found
 
 
-# The head of a page, and what it loads.
+# The head of a page, and the files that it loads.
 
 
 def app_with(*captions: str) -> SimpleNamespace:
@@ -246,13 +246,13 @@ def app_with(*captions: str) -> SimpleNamespace:
     return SimpleNamespace(config=config, env=env)
 
 
-def test_a_page_knows_its_part_and_its_place_there() -> None:
+def test_pages_know_their_part_and_position() -> None:
     app = app_with("Start", "Part")
     assert theme.place(app, "Part/two") == {"part": "Part", "number": 2, "of": 2}
     assert theme.place(app, "index") is None
 
 
-def test_a_link_to_a_page_shows_title_description_and_picture() -> None:
+def test_link_previews_have_title_description_and_picture() -> None:
     app, document = app_with("Part"), new_document("page")
     document += nodes.meta(name="description", content="What takes time.")
     document += nodes.meta(**{"http-equiv": "refresh", "content": "60"})
@@ -278,11 +278,11 @@ def test_a_link_to_a_page_shows_title_description_and_picture() -> None:
         ("https://example.org/a/b/", "/a/b/"),
     ],
 )
-def test_the_path_of_the_site_is_that_of_its_address(address: str, path: str) -> None:
+def test_site_path_is_taken_from_the_address(address: str, path: str) -> None:
     assert theme.site_path(address) == path
 
 
-def test_a_term_says_its_first_sentence() -> None:
+def test_terms_are_explained_by_their_first_sentence() -> None:
     def item(names: list[str], *sentences: str) -> nodes.definition_list_item:
         terms = [nodes.term("", name, ids=[f"term-{name}"]) for name in names]
         text = nodes.paragraph("", "\n".join(sentences))
@@ -297,7 +297,7 @@ def test_a_term_says_its_first_sentence() -> None:
             item(["a", "b"], "One of\ntwo?", "Yes."),
         ),
     )
-    # A list that is no glossary.
+    # A definition list outside of a glossary.
     document += nodes.definition_list("", item(["other"], "No."))
     assert terms.first_sentences(document) == {
         "term-byte": "Eight bits.",
@@ -306,7 +306,7 @@ def test_a_term_says_its_first_sentence() -> None:
     }
 
 
-def test_a_page_loads_what_it_uses() -> None:
+def test_pages_load_only_files_that_they_use() -> None:
     def file(name: str, **attributes: str) -> SimpleNamespace:
         return SimpleNamespace(filename=name, attributes=attributes)
 

@@ -1,4 +1,4 @@
-"""Guesses are taken, kept, and told at the answer; without scripts nothing of them is seen."""
+"""Guesses are saved, and get feedback at the answer; without scripts they are hidden."""
 
 import json
 import re
@@ -12,11 +12,11 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from site_browser import DESK, PHONE, SIDEWAYS, Traffic, axe, put_theme, put_width, ready
 from site_server import Server, serving
 
-# A guess that was told is no longer taken; a test may guess twice.
+# Enables the forms again, which are disabled once the answer has been seen.
 AGAIN = "() => document.querySelectorAll('.guess :disabled').forEach((e) => (e.disabled = false))"
 
 
-# No room for guesses; the theme keeps its own things.
+# Simulates a full storage for the course's keys; the theme can still save its own.
 FULL = """const { setItem } = Storage.prototype;
 Storage.prototype.setItem = function (key, value) {
   if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
@@ -45,13 +45,13 @@ def chapter(context: BrowserContext, server: Server) -> Page:
 
 
 def right(page: Page, name: str) -> str:
-    """The right answer, as the page was built with it."""
+    """Return the right answer that is built into the page."""
     text = page.locator(f".answer[data-name={name}] .right").text_content()
     return " ".join((text or "").split())
 
 
 def told(page: Page, name: str) -> str:
-    """What stands behind the answer, or in the folded one."""
+    """Return the feedback after the answer, or in the folded answer."""
     place = f".answer[data-name={name}]"
     return page.locator(f"{place} + .guess-told, {place} + details .guess-told").inner_text()
 
@@ -68,7 +68,7 @@ def first_number(text: str) -> float:
     return float(found[0].replace(",", ""))
 
 
-def test_a_choice_is_taken_in_its_box_and_told_at_the_answer(chapter: Page) -> None:
+def test_choices_are_made_in_the_box_with_feedback_at_the_answer(chapter: Page) -> None:
     box = chapter.locator(".admonition.tip", has_text="vectors of a billion numbers")
     expect(box.locator(".guess")).to_have_count(1)
     box.get_by_label("about a thousand").check()
@@ -83,7 +83,7 @@ def test_a_choice_is_taken_in_its_box_and_told_at_the_answer(chapter: Page) -> N
     ("times", "words"),
     [(4.0, "your guess is 4 times as large."), (0.25, "that is 4 times as large as your guess.")],
 )
-def test_a_number_is_told_by_the_factor(chapter: Page, times: float, words: str) -> None:
+def test_feedback_on_numbers_gives_the_factor(chapter: Page, times: float, words: str) -> None:
     chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
     answer = right(chapter, "check-mixed")
     guess = f"{times * first_number(answer):.6f}"
@@ -93,7 +93,7 @@ def test_a_number_is_told_by_the_factor(chapter: Page, times: float, words: str)
     assert said == f"Your guess was {guess} FLOP/byte, and it is {answer}: {words}"
 
 
-def test_next_to_the_answer_no_factor_is_told(chapter: Page) -> None:
+def test_close_guesses_get_no_factor(chapter: Page) -> None:
     chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
     answer = right(chapter, "check-mixed")
     guess = f"{1.01 * first_number(answer):.6f}"
@@ -116,7 +116,7 @@ def test_next_to_the_answer_no_factor_is_told(chapter: Page) -> None:
         ("3e1", 30),
     ],
 )
-def test_a_number_is_read_as_it_was_meant(chapter: Page, written: str, meant: float) -> None:
+def test_number_formats_are_parsed(chapter: Page, written: str, meant: float) -> None:
     chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
     chapter.evaluate(AGAIN)
     number(chapter, "check-mixed", written)
@@ -128,7 +128,7 @@ def test_a_number_is_read_as_it_was_meant(chapter: Page, written: str, meant: fl
 
 
 @pytest.mark.parametrize("written", ["10^9", "2×10⁹", "1/3", "4 to 6", "2 million", "5k", "", "e9"])
-def test_what_is_more_than_a_number_is_asked_for_again(chapter: Page, written: str) -> None:
+def test_anything_but_a_plain_number_is_refused(chapter: Page, written: str) -> None:
     chapter.locator(".answer[data-name=check-mixed] + details").evaluate("(e) => (e.open = true)")
     chapter.evaluate(AGAIN)
     number(chapter, "check-mixed", "7")
@@ -140,7 +140,7 @@ def test_what_is_more_than_a_number_is_asked_for_again(chapter: Page, written: s
     assert told(chapter, "check-mixed") == before
 
 
-def test_a_share_is_told_in_points_and_no_number_is_asked_for_again(chapter: Page) -> None:
+def test_feedback_on_shares_is_in_points_and_other_text_is_refused(chapter: Page) -> None:
     chapter.locator(".answer[data-name=check-laptop] + details").evaluate("(e) => (e.open = true)")
     place = chapter.locator(".answer[data-name=check-laptop]")
     number(chapter, "check-laptop", "a lot")
@@ -151,7 +151,7 @@ def test_a_share_is_told_in_points_and_no_number_is_asked_for_again(chapter: Pag
     assert told(chapter, "check-laptop").endswith(f"and it is {answer}: 12 points away.")
 
 
-def test_of_a_small_share_the_factor_is_told_and_none_counts_before_its_answer_was_read(
+def test_small_shares_get_a_factor_and_count_once_the_answer_is_seen(
     browser: Browser, server: Server
 ) -> None:
     context = browser.new_context(viewport=DESK)
@@ -175,7 +175,7 @@ def test_of_a_small_share_the_factor_is_told_and_none_counts_before_its_answer_w
     context.close()
 
 
-def test_an_order_says_how_many_stood_in_their_place(chapter: Page) -> None:
+def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> None:
     place = chapter.locator(".answer[data-name=check-order]")
     chapter.locator(".answer[data-name=check-order] + details").evaluate("(e) => (e.open = true)")
     order = right(chapter, "check-order").split(", ")
@@ -187,7 +187,7 @@ def test_an_order_says_how_many_stood_in_their_place(chapter: Page) -> None:
     )
 
 
-def test_a_guess_that_was_told_stays_and_the_summary_counts_it(
+def test_answered_guesses_are_final_and_counted_in_the_summary(
     chapter: Page, server: Server
 ) -> None:
     chapter.locator(".answer[data-name=check-order] + details").scroll_into_view_if_needed()
@@ -203,7 +203,7 @@ def test_a_guess_that_was_told_stays_and_the_summary_counts_it(
     page.close()
 
 
-def test_it_keeps_nobody_out(chapter: Page) -> None:
+def test_guesses_are_accessible(chapter: Page) -> None:
     assert axe(chapter) == []
     put_width(chapter, PHONE)
     put_theme(chapter, "dark")
@@ -211,7 +211,7 @@ def test_it_keeps_nobody_out(chapter: Page) -> None:
     assert chapter.evaluate(SIDEWAYS) <= 0
 
 
-# Answers each guess of a page as the page itself does: {name: what is said then}.
+# Enters the right answer to each guess of a page: {name: [kind, right answer, feedback]}.
 ANSWERED = """() => Object.fromEntries([...document.querySelectorAll(".answer")].map((answer) => {
   const { name, kind } = answer.dataset;
   const right = answer.querySelector(".right").textContent.trim();
@@ -243,7 +243,7 @@ GUESSING += ("machine", "hardware", "homework", "summary")
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", GUESSING)
-def test_each_right_answer_is_judged_right(browser: Browser, server: Server, name: str) -> None:
+def test_every_right_answer_is_accepted(browser: Browser, server: Server, name: str) -> None:
     context = browser.new_context()
     page = context.new_page()
     ready(page, f"{server.origin}/chapters/{name}.html")
@@ -260,7 +260,9 @@ def test_each_right_answer_is_judged_right(browser: Browser, server: Server, nam
     context.close()
 
 
-def test_without_storage_it_lasts_as_long_as_the_page(browser: Browser, server: Server) -> None:
+def test_without_storage_guesses_last_until_the_page_is_left(
+    browser: Browser, server: Server
+) -> None:
     context = browser.new_context()
     context.add_init_script(FULL)
     traffic = Traffic().listen(context)
@@ -272,7 +274,7 @@ def test_without_storage_it_lasts_as_long_as_the_page(browser: Browser, server: 
     context.close()
 
 
-def test_without_scripts_nothing_is_seen(browser: Browser, server: Server) -> None:
+def test_guesses_are_hidden_without_javascript(browser: Browser, server: Server) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{server.origin}/chapters/intensity.html")
@@ -281,7 +283,7 @@ def test_without_scripts_nothing_is_seen(browser: Browser, server: Server) -> No
     context.close()
 
 
-def test_what_cannot_be_an_answer_is_a_warning() -> None:
+def test_invalid_answers_are_reported() -> None:
     assert problem("number", "12.5 times", []) == ""
     assert problem("number", "1,024", []) == ""
     assert "does not begin with a number" in problem("number", "about 3", [])
@@ -291,7 +293,7 @@ def test_what_cannot_be_an_answer_is_a_warning() -> None:
     assert "in an order" in problem("order", "a, c", ["a", "b"])
 
 
-def test_every_chapter_asks_and_no_two_answers_have_one_name(site: Path) -> None:
+def test_chapters_have_guesses_with_unique_names(site: Path) -> None:
     asking = {}
     for path in sorted((site / "chapters").glob("*.html")):
         soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")

@@ -1,4 +1,4 @@
-"""The values that are kept between two starts of JupyterLab: used while true, and never longer."""
+"""The cache of values between starts of JupyterLab is used while valid, and no longer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES = {"one": {"rooflib.SIZE": "7"}, "two": {"n": "2", "n + 1": "3"}}
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
-    """A book with a package whose value a page shows."""
+    """Create a book with a package whose value a page shows."""
     for name in ("rooflib", "kit/roofkit", "exercises/task"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "rooflib" / "__init__.py").write_text("SIZE = 7\n")
@@ -26,7 +26,7 @@ def book(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The pages that were run, in a list for each time."""
+    """Record the pages of each run."""
     runs: list[list[str]] = []
     compute = kept_values.computed
 
@@ -48,7 +48,7 @@ def test_a_second_start_runs_no_page(book: Path, ran: list[list[str]]) -> None:
     assert ran == [["one", "two"]]
 
 
-def test_a_page_that_has_changed_is_run_and_no_other(book: Path, ran: list[list[str]]) -> None:
+def test_only_changed_pages_are_run(book: Path, ran: list[list[str]]) -> None:
     values(book)
     changed = PAGES | {"two": [["code", "n = 3"], ["values", "n", "n + 1"]]}
     assert values(book, changed) == VALUES | {"two": {"n": "3", "n + 1": "4"}}
@@ -67,18 +67,18 @@ def test_a_page_that_has_changed_is_run_and_no_other(book: Path, ran: list[list[
         "requirements.txt",
     ],
 )
-def test_whatever_a_page_may_use_makes_all_of_them_anew(
+def test_changed_dependencies_invalidate_all_pages(
     book: Path, ran: list[list[str]], path: str
 ) -> None:
     values(book)
-    # Of another length, since Python tells compiled code by the second and the length.
+    # Change the length, too: Python recognizes changed sources by date (in seconds) and length.
     (book / path).write_text("SIZE = 8  # anew\n")
     shown = "8" if path == "rooflib/__init__.py" else "7"
     assert values(book) == VALUES | {"one": {"rooflib.SIZE": shown}}
     assert ran == [["one", "two"]] * 2
 
 
-def test_another_python_makes_all_of_them_anew(
+def test_another_python_version_invalidates_all_pages(
     book: Path, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values(book)
@@ -87,7 +87,7 @@ def test_another_python_makes_all_of_them_anew(
     assert ran == [["one", "two"]] * 2
 
 
-def test_a_page_that_failed_is_tried_again(book: Path, ran: list[list[str]]) -> None:
+def test_failed_pages_are_run_again(book: Path, ran: list[list[str]]) -> None:
     (book / "data").mkdir()
     pages = {"one": [["code", f"open({str(book / 'data' / 'text')!r})"], ["values", "'read'"]]}
     assert values(book, pages) == {"one": {}}
@@ -97,13 +97,13 @@ def test_a_page_that_failed_is_tried_again(book: Path, ran: list[list[str]]) -> 
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "\xff"])
-def test_a_damaged_file_only_costs_time(book: Path, ran: list[list[str]], text: str) -> None:
+def test_a_damaged_cache_is_ignored(book: Path, ran: list[list[str]], text: str) -> None:
     values(book)
     (book / kept_values.FILE).write_bytes(text.encode("latin-1"))
     assert values(book) == VALUES
     assert len(ran) == 2
 
 
-def test_nothing_unfinished_is_left(book: Path) -> None:
+def test_no_temporary_files_are_left(book: Path) -> None:
     values(book)
     assert [path.name for path in (book / "_build").iterdir()] == [kept_values.FILE.name]

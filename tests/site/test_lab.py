@@ -1,4 +1,4 @@
-"""A reader's copies in my-work: their names, how they follow the course, what is never lost."""
+"""A reader's copies in my-work: their names, updates, and protection of edits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ parts:
 
 
 class Course:
-    """A small course, a reader's folder, and what `make lab` does between them."""
+    """Small course with a reader's folder; `lab` updates the copies as `make lab` does."""
 
     def __init__(self, folder: Path) -> None:
         self.book, self.work, self.release = folder / "book", folder / "work", folder / "release"
@@ -67,7 +67,7 @@ class Course:
         return nbformat.read(self.work / copy, as_version=4)
 
     def edit(self, copy: str, source: str = "mine") -> bytes:
-        """Write into a copy's last cell, as a reader would; the file as it is then."""
+        """Edit a copy's last cell, as a reader would; return the file's new content."""
         notebook = self.read(copy)
         notebook.cells[-1].source = source
         nbformat.write(notebook, self.work / copy)
@@ -86,14 +86,14 @@ MARKS = {"grade": True, "grade_id": "part", "solution": False, "points": 1}
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """A course whose copies have been made."""
+    """Create a course with copies."""
     made = Course(tmp_path)
     report = made.lab()
     assert report.made == list(contents.names(made.book / "_toc.yml").values())
     return made
 
 
-def test_the_names_sort_as_the_chapters_follow(course: Course) -> None:
+def test_file_names_sort_in_chapter_order(course: Course) -> None:
     named = list(contents.names(course.book / "_toc.yml").values())
     assert named == [
         "chapters/0-preface.ipynb",
@@ -106,7 +106,7 @@ def test_the_names_sort_as_the_chapters_follow(course: Course) -> None:
     assert sorted(chapters) == chapters
 
 
-def test_the_numbers_are_those_of_the_site() -> None:
+def test_chapter_numbers_match_the_site() -> None:
     named = contents.names(ROOT / "_toc.yml")
     assert named["chapters/introduction"] == "chapters/0-introduction.ipynb"
     assert named["chapters/matmul"] == "chapters/4-matmul.ipynb"
@@ -123,7 +123,7 @@ def test_a_second_start_changes_nothing(course: Course) -> None:
     assert report.line() == "5 as they were"
 
 
-def test_an_untouched_copy_follows_the_course(course: Course) -> None:
+def test_untouched_copies_are_updated(course: Course) -> None:
     course.write("first", "# The first, better")
     report = course.lab()
     assert report.updated == [COPY]
@@ -132,7 +132,7 @@ def test_an_untouched_copy_follows_the_course(course: Course) -> None:
     assert course.lab().line() == "5 as they were"
 
 
-def test_a_copy_that_was_only_run_is_untouched(course: Course) -> None:
+def test_running_a_copy_does_not_count_as_editing(course: Course) -> None:
     notebook = course.read(COPY)
     cell = notebook.cells[-1]
     cell.execution_count = 7
@@ -145,7 +145,7 @@ def test_a_copy_that_was_only_run_is_untouched(course: Course) -> None:
 
 
 @pytest.mark.parametrize("how", ["cell", "new cell", "cell gone", "picture", "order", "kind"])
-def test_whatever_a_reader_writes_counts_as_touched(course: Course, how: str) -> None:
+def test_every_kind_of_edit_counts_as_touched(course: Course, how: str) -> None:
     notebook = course.read(COPY)
     match how:
         case "cell":
@@ -167,7 +167,7 @@ def test_whatever_a_reader_writes_counts_as_touched(course: Course, how: str) ->
     assert (course.work / COPY).read_bytes() == mine
 
 
-def test_beside_a_touched_copy_lies_the_new_version_once(course: Course) -> None:
+def test_new_versions_of_edited_copies_are_saved_once_next_to_them(course: Course) -> None:
     mine = course.edit(TASK)
     course.put_exercise("Task, better")
     report = course.lab()
@@ -175,7 +175,7 @@ def test_beside_a_touched_copy_lies_the_new_version_once(course: Course) -> None
     assert "better" in course.read("task/task.new.ipynb").cells[0].source
     assert course.lab().line() == "5 as they were"
 
-    # The next version takes the place of the one before, unless that was touched too.
+    # The next version replaces the previous one, unless that was edited, too.
     course.put_exercise("Task, better still")
     assert course.lab().beside == ["task/task.new.ipynb"]
     mine_too = course.edit("task/task.new.ipynb")
@@ -185,7 +185,7 @@ def test_beside_a_touched_copy_lies_the_new_version_once(course: Course) -> None
     assert (course.work / "task/task.new.ipynb").read_bytes() == mine_too
 
 
-def test_a_new_version_that_was_thrown_away_does_not_come_back(course: Course) -> None:
+def test_a_deleted_new_version_is_not_restored(course: Course) -> None:
     course.edit(COPY)
     course.write("first", "# The first, better")
     course.lab()
@@ -193,7 +193,7 @@ def test_a_new_version_that_was_thrown_away_does_not_come_back(course: Course) -
     assert course.lab().line() == "5 as they were"
 
 
-def test_a_new_version_that_took_the_old_ones_place_is_known(course: Course) -> None:
+def test_a_new_version_moved_over_the_old_one_is_recognized(course: Course) -> None:
     course.edit(COPY)
     course.write("first", "# The first, better")
     course.lab()
@@ -205,7 +205,7 @@ def test_a_new_version_that_took_the_old_ones_place_is_known(course: Course) -> 
     assert course.lab().beside == ["chapters/1-first.new.ipynb"]
 
 
-def test_a_copy_that_was_removed_is_made_afresh(course: Course) -> None:
+def test_a_removed_copy_is_created_again(course: Course) -> None:
     mine = course.edit(TASK)
     (course.work / TASK).rename(course.work / "task/mine.ipynb")
     assert course.lab().made == [TASK]
@@ -214,14 +214,14 @@ def test_a_copy_that_was_removed_is_made_afresh(course: Course) -> None:
 
 
 @pytest.mark.parametrize("text", ["mine", "{}", "[]", '{"cells": 1, "nbformat": 4}', "\xff"])
-def test_what_cannot_be_read_is_the_readers(course: Course, text: str) -> None:
+def test_invalid_notebooks_are_not_overwritten(course: Course, text: str) -> None:
     (course.work / COPY).write_bytes(text.encode("latin-1"))
     course.write("first", "# The first, better")
     assert course.lab().beside == ["chapters/1-first.new.ipynb"]
     assert (course.work / COPY).read_bytes() == text.encode("latin-1")
 
 
-def test_a_copy_without_a_mark_counts_as_touched(course: Course) -> None:
+def test_copies_without_course_metadata_count_as_touched(course: Course) -> None:
     notebook = course.read(COPY)
     del notebook.metadata[copies.MARK]
     nbformat.write(notebook, course.work / COPY)
@@ -231,7 +231,7 @@ def test_a_copy_without_a_mark_counts_as_touched(course: Course) -> None:
     assert (course.work / COPY).read_bytes() == before
 
 
-def test_a_copy_of_another_page_under_this_name_is_the_readers(course: Course) -> None:
+def test_a_copy_of_another_page_is_not_overwritten(course: Course) -> None:
     mine = (course.work / "chapters/2-second.ipynb").read_bytes()
     (course.work / COPY).write_bytes(mine)
     course.write("first", "# The first, better")
@@ -240,14 +240,14 @@ def test_a_copy_of_another_page_under_this_name_is_the_readers(course: Course) -
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "no JSON"])
-def test_a_lost_record_loses_nothing(course: Course, text: str) -> None:
+def test_a_damaged_version_record_loses_no_work(course: Course, text: str) -> None:
     mine = course.edit(COPY)
     (course.work / copies.GIVEN).write_text(text)
     assert course.lab().line() == "5 as they were"
     assert (course.work / COPY).read_bytes() == mine
 
 
-def test_other_facts_about_a_notebook_reach_untouched_copies_alone(course: Course) -> None:
+def test_changed_metadata_updates_only_untouched_copies(course: Course) -> None:
     course.put_exercise("Task", minutes=20)
     assert course.lab().updated == [TASK]
     assert course.read(TASK).metadata.exercise.minutes == 20
@@ -256,7 +256,7 @@ def test_other_facts_about_a_notebook_reach_untouched_copies_alone(course: Cours
     assert course.lab().line() == "5 as they were"
 
 
-def test_a_chapter_that_gets_another_number_takes_untouched_copies_along(course: Course) -> None:
+def test_renumbered_chapters_rename_untouched_copies(course: Course) -> None:
     mine = course.edit("chapters/2-second.ipynb")
     toc = TOC.replace("[{file: chapters/first}", "[{file: chapters/zeroth}, {file: chapters/first}")
     (course.book / "_toc.yml").write_text(toc)
@@ -271,7 +271,9 @@ def test_a_chapter_that_gets_another_number_takes_untouched_copies_along(course:
     assert (course.work / "chapters/2-second.ipynb").read_bytes() == mine
 
 
-def test_a_crash_leaves_no_half_of_a_file(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_no_partial_file(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = course.files()
     course.write("first", "# The first, better")
 
@@ -288,7 +290,7 @@ def test_a_crash_leaves_no_half_of_a_file(course: Course, monkeypatch: pytest.Mo
     assert not [name for name in course.files() if "unfinished" in name]
 
 
-def test_the_start_page_knows_the_pages_and_the_exercises(course: Course) -> None:
+def test_the_start_page_lists_pages_and_exercises(course: Course) -> None:
     course.put_exercise("Task", minutes=40, difficulty="hard", read_first="second")
     course.lab()
     content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
@@ -315,8 +317,8 @@ def test_the_start_page_knows_the_pages_and_the_exercises(course: Course) -> Non
     ]
 
 
-def test_the_exercises_come_in_the_order_of_the_course(course: Course) -> None:
-    """Whichever chapters they follow: here the first belongs to the last chapter."""
+def test_exercises_are_listed_in_course_order(course: Course) -> None:
+    """The chapters to read first don't matter: here the first exercise has the last chapter."""
     for name, chapter in (("a-later", "first"), ("task", "glossary"), ("b-last", "preface")):
         course.put_exercise(name, read_first=chapter)
         if name != "task":
@@ -339,7 +341,7 @@ def test_the_exercises_come_in_the_order_of_the_course(course: Course) -> None:
     ]
 
 
-def test_an_exercise_without_facts_or_release_breaks_nothing(course: Course) -> None:
+def test_exercises_without_metadata_or_release_are_tolerated(course: Course) -> None:
     content = json.loads((course.work / "course.json").read_text(encoding="utf-8"))
     one = content["exercises"][0]
     assert (one["minutes"], one["difficulty"]) == ("", "")
@@ -353,26 +355,26 @@ def test_an_exercise_without_facts_or_release_breaks_nothing(course: Course) -> 
     assert (course.work / TASK).exists()
 
 
-def test_the_words_of_validate_lie_in_each_exercise(course: Course) -> None:
+def test_each_exercise_folder_configures_validate(course: Course) -> None:
     for folder in (course.work, course.work / "task"):
         assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
 
 
-def test_a_learners_own_settings_of_nbgrader_are_kept(course: Course) -> None:
+def test_a_learners_own_nbgrader_config_is_kept(course: Course) -> None:
     mine = course.work / "task" / "nbgrader_config.py"
     mine.write_text("mine")
     course.lab()
     assert mine.read_text() == "mine"
 
 
-def test_every_room_of_jupyter_is_in_the_readers_folder(tmp_path: Path) -> None:
+def test_all_jupyter_folders_are_in_the_readers_folder(tmp_path: Path) -> None:
     found = folders.variables(tmp_path / "rooms", {}, tmp_path / "home")
     assert set(found) == set(folders.VARIABLES)
     assert all(Path(place).parent == tmp_path / "rooms" for place in found.values())
     assert len(set(found.values())) == len(found)
 
 
-def test_settings_that_a_reader_has_are_used(tmp_path: Path) -> None:
+def test_existing_jupyterlab_settings_are_used(tmp_path: Path) -> None:
     settings = tmp_path / "home" / ".jupyter" / "lab" / "user-settings"
     settings.mkdir(parents=True)
     found = folders.variables(tmp_path / "rooms", {}, tmp_path / "home")
@@ -380,7 +382,7 @@ def test_settings_that_a_reader_has_are_used(tmp_path: Path) -> None:
     assert found["JUPYTERLAB_WORKSPACES_DIR"] == str(tmp_path / "rooms" / "workspaces")
 
 
-def test_places_that_the_environment_names_stay(tmp_path: Path) -> None:
+def test_folders_set_in_the_environment_are_kept(tmp_path: Path) -> None:
     given = {"IPYTHONDIR": "/elsewhere", "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
     (tmp_path / "config" / "lab" / "user-settings").mkdir(parents=True)
     found = folders.variables(tmp_path / "rooms", given, tmp_path / "home")
@@ -404,12 +406,12 @@ def test_each_exercise_is_copied_without_its_solution(release: Path, tmp_path: P
     assert all(page["title"] for part in content["parts"] for page in part["pages"])
 
 
-# --- a folder that can't be written --------------------------------------------------------------
+# --- folders that can't be written ---------------------------------------------------------------
 
 
 @pytest.fixture
 def started(course: Course, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """`make lab` for the small course; the command that would start JupyterLab."""
+    """Set up `make lab` for the small course; record the command instead of starting JupyterLab."""
     config = course.book / lab.NBGRADER
     config.parent.mkdir(parents=True)
     config.touch()
@@ -432,7 +434,7 @@ def test_make_lab_starts_jupyterlab_on_the_copies(
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC])
 @pytest.mark.parametrize("place", [".jupyter", "chapters", "task", "course.json", copies.GIVEN])
-def test_what_cannot_be_written_is_said_in_one_line(
+def test_write_errors_are_reported_in_one_line(
     course: Course,
     started: list[list[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -458,7 +460,7 @@ def test_what_cannot_be_written_is_said_in_one_line(
     assert str(course.work) in said
 
 
-def test_a_file_in_place_of_the_folder_is_said_in_one_line(
+def test_a_file_instead_of_the_folder_is_reported_in_one_line(
     course: Course, started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -467,7 +469,7 @@ def test_a_file_in_place_of_the_folder_is_said_in_one_line(
         lab.main([])
 
 
-def test_an_error_elsewhere_is_not_blamed_on_the_copies(
+def test_write_errors_outside_the_copies_name_their_own_path(
     course: Course, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Path) -> Path:
@@ -479,8 +481,8 @@ def test_an_error_elsewhere_is_not_blamed_on_the_copies(
     assert str(stopped.value.code).startswith("/elsewhere/_build can't be written")
 
 
-def test_a_folder_that_is_mounted_read_only_is_one_line_and_no_traceback(tmp_path: Path) -> None:
-    """A real one, which is read-only for root too."""
+def test_a_read_only_mount_is_reported_in_one_line(tmp_path: Path) -> None:
+    """The mount is real, so that it is read-only for root, too."""
     work = tmp_path / "my-work"
     work.mkdir()
     script = "import pathlib; from commands import lab; "

@@ -1,4 +1,4 @@
-"""What a reader sees in JupyterLab: values and not code, before and after running, and links."""
+"""The prose in JupyterLab: values instead of code, before and after running, and links."""
 
 import json
 import posixpath
@@ -20,11 +20,11 @@ from repository import HEADER, ROOT
 BOOK = book_of(ROOT)
 CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
 SHORT, LONG = "chapters/glossary", "chapters/matmul"
-# A link to a place of the course, by its address; a link that nothing can follow.
+# Links into the course; answers to guesses; leftovers that JupyterLab can't follow or render.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
 ANSWER = re.compile(r"^:::\{answer\}.*?^:::$", re.MULTILINE | re.DOTALL)
 HTML = re.compile(r"<a [^>]*>|\{(?!eval)[a-z:]+\}`")
-# The value of a name changes on the way down, and only the last cell is in view at the end.
+# The value of `n` changes between the cells, and at the end only the last cell is in view.
 CHANGING = """---
 jupytext:
   text_representation: {extension: .md, format_name: myst}
@@ -57,7 +57,7 @@ The formula stands above.
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reader's folder: the chapters, and a small page."""
+    """Create the reader's folder with the chapters, and a small page."""
     folder = tmp_path_factory.mktemp("work")
     for page in CHAPTERS:
         copy = folder / BOOK.places[page]
@@ -69,7 +69,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def changing(page: Page, work: Path, request: pytest.FixtureRequest) -> None:
-    """The small page, open, in a file of the test's own: a kernel belongs to a file."""
+    """Open the small page in a separate file for this test, and so with its own kernel."""
     copy = work / f"{request.node.name}.ipynb"
     nbformat.write(chapter_notebook(work / "changing.md"), copy)
     opened(page, copy.name)
@@ -77,7 +77,7 @@ def changing(page: Page, work: Path, request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 def unchanged(page: Page, work: Path) -> None:
-    """The small page, open, for tests that change nothing in it: they may find it open already."""
+    """Open the small page, unless it is open, for tests that don't change it."""
     copy = work / "unchanged.ipynb"
     if not copy.exists():
         nbformat.write(chapter_notebook(work / "changing.md"), copy)
@@ -92,11 +92,11 @@ def page(browser: Browser, work: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 def shown(page: Page) -> str:
-    """The prose of the small page, with its spaces as they are."""
+    """Return the prose of the small page with unchanged spaces."""
     return " ".join(cell["text"] for cell in prose(page))
 
 
-def test_values_are_there_before_a_cell_is_run_and_follow_a_changed_number(
+def test_values_are_shown_before_running_and_updated_after_a_change(
     page: Page, changing: None
 ) -> None:
     assert "The first is 16,384, in words 16\N{NO-BREAK SPACE}K." in shown(page)
@@ -105,7 +105,7 @@ def test_values_are_there_before_a_cell_is_run_and_follow_a_changed_number(
     change = f"{PANEL}.content.widgets[1].model.sharedModel.setSource('n = 2048')"
     page.evaluate(f"void {change}")
     run_all(page)
-    # In the order of the page: n is 2,049 when all cells have run.
+    # Values are those at their place in the page: after all cells, n is 2,049.
     page.wait_for_function(
         f"{PANEL}.content.widgets[2].node.textContent.includes('The first is 2,048')"
     )
@@ -115,7 +115,7 @@ def test_values_are_there_before_a_cell_is_run_and_follow_a_changed_number(
     assert raw_values(prose(page)) == []
 
 
-def test_prose_follows_a_cell_that_is_run_by_itself(page: Page, changing: None) -> None:
+def test_running_a_single_cell_updates_the_prose(page: Page, changing: None) -> None:
     page.evaluate(
         f"""() => {{
           const notebook = {PANEL}.content;
@@ -127,8 +127,8 @@ def test_prose_follows_a_cell_that_is_run_by_itself(page: Page, changing: None) 
     page.wait_for_function(f"{PANEL}.content.widgets[2].node.textContent.includes('3,072')")
 
 
-def test_values_stay_where_the_kernel_knows_no_name(page: Page, unchanged: None) -> None:
-    """A reader runs the text first: the kernel has an error for it, and the page its value."""
+def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged: None) -> None:
+    """If the text runs first, the kernel returns an error and the page keeps its value."""
     page.evaluate(
         f"""async () => {{
           const panel = {PANEL};
@@ -142,7 +142,7 @@ def test_values_stay_where_the_kernel_knows_no_name(page: Page, unchanged: None)
 
 
 def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
-    """No text refers to them."""
+    """No text refers to the numbers."""
     prose(page)
     formula = page.locator(".katex-display")
     assert formula.count() == 1
@@ -151,8 +151,8 @@ def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
     assert "(1)" not in around.inner_text()
 
 
-def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: None) -> None:
-    """The state of a cell that was never drawn is kept by taking the drawing away."""
+def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: None) -> None:
+    """The test recreates the state of a cell that was never rendered."""
     prose(page)
     seen = """(undrawn) => {
       const cell = window.jupyterapp.shell.currentWidget.content.widgets[2];
@@ -167,10 +167,10 @@ def test_the_source_is_not_seen_before_a_cell_is_drawn(page: Page, changing: Non
 @pytest.mark.parametrize(
     ("replaced", "clicks"), [(True, 1), pytest.param(False, 0, marks=pytest.mark.long)]
 )
-def test_a_link_that_is_drawn_anew_while_it_is_pressed_is_followed(
+def test_links_rendered_again_during_a_click_are_followed(
     page: Page, changing: None, replaced: bool, clicks: int
 ) -> None:
-    """One that stays gets its click from the browser, and from nobody else."""
+    """A link that isn't replaced gets its click from the browser only."""
     prose(page)
     counted = page.evaluate(
         """(replaced) => {
@@ -203,21 +203,21 @@ COVERED = f"""() => [...{PANEL}.node.querySelectorAll(".myst a[href]")].filter((
 }}).map((link) => link.textContent)"""
 
 
-# The longest chapter has links beside roots, over which KaTeX lays empty boxes.
+# The longest chapter has links near roots, over which KaTeX lays empty boxes.
 @pytest.mark.long
-def test_nothing_lies_over_a_link(page: Page) -> None:
+def test_links_are_not_covered(page: Page) -> None:
     opened(page, BOOK.places[LONG])
     prose(page)
     before = page.viewport_size
-    for width in range(800, 1400, 40):  # so that many a link comes to stand over a root
+    for width in range(800, 1400, 40):  # so that different links are above a root
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(COVERED) == [], width
     page.set_viewport_size(before)
 
 
-# The longest chapter and the glossary are drawn whole for it.
+# This is slow: the longest chapter and the glossary are rendered completely.
 @pytest.mark.long
-def test_a_link_leads_to_its_cell_and_stays_there(page: Page) -> None:
+def test_a_link_scrolls_to_its_cell_and_stays_there(page: Page) -> None:
     opened(page, BOOK.places[LONG])
     page.get_by_role("link", name="arithmetic intensity", exact=True).first.click()
     page.wait_for_function(
@@ -241,18 +241,20 @@ def test_a_link_leads_to_its_cell_and_stays_there(page: Page) -> None:
     [pytest.param(p, marks=[] if p == SHORT else pytest.mark.long) for p in CHAPTERS],
     ids=lambda p: p.split("/")[1],
 )
-def test_a_chapter_shows_no_raw_value_before_and_after_run_all(page: Page, chapter: str) -> None:
+def test_chapters_show_no_raw_expressions_before_and_after_run_all(
+    page: Page, chapter: str
+) -> None:
     opened(page, BOOK.places[chapter])
     before = prose(page)
     assert raw_values(before) == []
     run_all(page)
     after = prose(page)
     assert raw_values(after) == []
-    # Nothing was changed, so every value is as the copy had it.
+    # Nothing was changed, so every value is as it was in the copy.
     assert [cell["values"] for cell in after] == [cell["values"] for cell in before]
 
 
-def test_links_to_places_of_the_site_are_words(tmp_path: Path) -> None:
+def test_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
     text = 'A <a href="../wheels/index.html">page with\nboth</a>, ``<a href="x">code</a>``,'
     out = '<a href="https://example.org">outside</a>.'
     (tmp_path / "page.md").write_text(f"{HEADER}\n{text} {out}\n")
@@ -261,7 +263,7 @@ def test_links_to_places_of_the_site_are_words(tmp_path: Path) -> None:
 
 
 def test_every_link_has_a_target(work: Path) -> None:
-    """To a page: its copy is there. To a place in a page: a cell with this id is in the copy."""
+    """A linked page has a copy; a linked place in a page is the id of a cell in the copy."""
     copies = {
         path: nbformat.read(work / path, as_version=4) for path in map(BOOK.places.get, CHAPTERS)
     }
@@ -286,7 +288,7 @@ def test_every_link_has_a_target(work: Path) -> None:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Other work on the machine: processes that compute without an end."""
+    """Keep the machine busy with processes that compute forever."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield
@@ -297,7 +299,7 @@ def busy(processes: int) -> Iterator[None]:
 
 
 @pytest.mark.long
-def test_the_chapter_with_most_values_shows_none_raw_on_a_busy_machine(page: Page) -> None:
+def test_the_longest_chapter_shows_no_raw_expressions_on_a_busy_machine(page: Page) -> None:
     with busy(2):
         opened(page, BOOK.places[LONG])
         run_all(page)
@@ -310,7 +312,7 @@ def test_the_chapter_with_most_values_shows_none_raw_on_a_busy_machine(page: Pag
 def test_a_copy_has_the_values_of_the_built_page(site: Path, chapter: str) -> None:
     glued = site.parent / "jupyter_execute" / f"{chapter}.glue.json"
     found = json.loads(glued.read_text(encoding="utf-8")) if glued.exists() else {}
-    # Of what only an answer to a guess says, a copy has nothing: it takes no guesses.
+    # A copy has no guesses, and so none of the values that only their answers contain.
     page = (ROOT / f"{chapter}.md").read_text(encoding="utf-8")
     answers = "\n".join(ANSWER.findall(page))
     left_out = {e for e, _ in expressions(answers)} - {

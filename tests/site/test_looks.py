@@ -1,4 +1,4 @@
-"""What a reader meets beside the text: a missing page, notes at terms, excerpts, lines of code."""
+"""The site's looks: the 404 page, notes at terms, search excerpts, lines of code, colors."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ from rooflib import plots
 
 @contextmanager
 def served_as_readers_do(folder: Path) -> Iterator[str]:
-    """The address of a folder that `make serve` serves."""
+    """Serve a folder like `make serve`; yield its address."""
     handler = partial(serve.Quiet, directory=str(folder))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
         thread = threading.Thread(target=http.serve_forever, daemon=True)
@@ -41,7 +41,7 @@ def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContex
     context.close()
 
 
-# A page that is not there.
+# Missing pages.
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContex
         pytest.param("/course", "gone/", marks=pytest.mark.long),
     ],
 )
-def test_a_missing_page_has_the_look_of_the_site_and_leads_home(
+def test_the_404_page_has_the_sites_style_and_links(
     browser: Browser, site: Path, below: str, tmp_path: Path, place: str, missing: str
 ) -> None:
-    folder, place = site, below or place  # a site with an address stands there alone
+    folder, place = site, below or place  # a site with an address works only there
     if place:
         folder = tmp_path
         (tmp_path / place[1:]).symlink_to(site)
-        # A host sends the site's own page for all that is missing below its address.
+        # A host sends the site's 404 page for any missing address below the site's.
         shutil.copy(site / "404.html", tmp_path)
     with served_as_readers_do(folder) as origin, opened(browser) as (_, page):
         top = f"{origin}{place}/"
@@ -85,7 +85,7 @@ def test_a_missing_page_has_the_look_of_the_site_and_leads_home(
         assert page.url.startswith(f"{top}search.html")
 
 
-def test_a_folder_without_such_a_page_says_404_too(browser: Browser, tmp_path: Path) -> None:
+def test_a_folder_without_a_404_page_still_sends_404(browser: Browser, tmp_path: Path) -> None:
     with served_as_readers_do(tmp_path) as origin, opened(browser) as (_, page):
         answer = page.goto(f"{origin}/nothing")
         assert answer is not None
@@ -99,7 +99,7 @@ NOTE = "#term-note"
 WORDS = "FLOPs per second, a speed."
 
 
-def test_a_term_is_explained_to_mouse_and_keyboard(browser: Browser, server: Server) -> None:
+def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: Server) -> None:
     with opened(browser) as (_, page):
         ready(page, f"{server.origin}/chapters/time.html")
         link, note = page.locator(LINK).first, page.locator(NOTE)
@@ -111,7 +111,7 @@ def test_a_term_is_explained_to_mouse_and_keyboard(browser: Browser, server: Ser
         for theme in ("light", "dark"):
             put_theme(page, theme)
             assert axe(page) == []
-        # The pointer may go to the note, and Escape closes it without the pointer leaving.
+        # The pointer may move to the note, and Escape closes it while the pointer is there.
         note.hover()
         assert note.is_visible()
         page.keyboard.press("Escape")
@@ -127,7 +127,7 @@ def test_a_term_is_explained_to_mouse_and_keyboard(browser: Browser, server: Ser
         page.wait_for_url("**/glossary.html#term-FLOP-s")
 
 
-def test_a_term_is_explained_to_a_finger(browser: Browser, server: Server) -> None:
+def test_terms_are_explained_on_touch_screens(browser: Browser, server: Server) -> None:
     with opened(browser, viewport=PHONE, has_touch=True) as (_, page):
         ready(page, f"{server.origin}/chapters/time.html")
         link, note = page.locator(LINK).first, page.locator(NOTE)
@@ -145,7 +145,7 @@ def test_a_term_is_explained_to_a_finger(browser: Browser, server: Server) -> No
         page.wait_for_url("**/glossary.html#term-FLOP-s")
 
 
-def test_a_term_is_explained_from_disk_and_a_link_without_scripts(
+def test_terms_are_explained_from_disk_and_stay_links_without_javascript(
     browser: Browser, site: Path
 ) -> None:
     address = (site / "chapters/time.html").as_uri()
@@ -161,7 +161,7 @@ def test_a_term_is_explained_from_disk_and_a_link_without_scripts(
         page.wait_for_url("**/glossary.html#term-FLOP-s")
 
 
-def test_every_term_is_explained_in_words(site: Path) -> None:
+def test_explanations_of_terms_have_no_markup(site: Path) -> None:
     told = (site / "_static/terms.js").read_text(encoding="utf-8")
     linked = {
         term
@@ -179,7 +179,7 @@ def test_every_term_is_explained_in_words(site: Path) -> None:
 @pytest.mark.parametrize(
     "query", ["bandwidth", "print", pytest.param("ridge point", marks=pytest.mark.long)]
 )
-def test_excerpts_are_prose(browser: Browser, server: Server, query: str) -> None:
+def test_search_excerpts_are_prose(browser: Browser, server: Server, query: str) -> None:
     with opened(browser) as (_, page):
         ready(page, f"{server.origin}/search.html?q={query}")
         page.wait_for_function("!document.querySelector('#search-results h2 span')?.textContent")
@@ -203,7 +203,7 @@ CLIPPED = """() => [...document.querySelectorAll("main pre")]
 
 @pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["chapters/hardware", "chapters/roofline", "chapters/api"])
-def test_no_line_of_code_is_cut_off(
+def test_lines_of_code_are_not_cut_off(
     browser: Browser, server: Server, name: str, width: int
 ) -> None:
     with opened(browser, viewport={"width": width, "height": 900}) as (_, page):
@@ -213,7 +213,7 @@ def test_no_line_of_code_is_cut_off(
         assert page.evaluate(CLIPPED) == []
 
 
-def test_a_phone_shows_the_hardware_in_less_than_a_book(browser: Browser, server: Server) -> None:
+def test_the_hardware_chapter_stays_short_on_a_phone(browser: Browser, server: Server) -> None:
     with opened(browser, viewport={"width": 390, "height": 844}) as (_, page):
         ready(page, f"{server.origin}/chapters/hardware.html")
         assert page.evaluate("document.documentElement.scrollHeight") < 25_000
@@ -231,7 +231,7 @@ def luminance(color: str) -> float:
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_bars_and_their_hatches_have_contrast_in_both_themes() -> None:
+def test_bars_and_hatches_have_contrast_in_both_themes() -> None:
     css = (ROOT / "site/book_extension/static/course.css").read_text(encoding="utf-8")
     dark = {f"#{a}": b for a, b in re.findall(r"--c-(\w{6}): (#\w{6});", css)}
     for line, tint in zip(plots.SERIES, plots.TINTS, strict=True):
@@ -243,7 +243,7 @@ def test_bars_and_their_hatches_have_contrast_in_both_themes() -> None:
 # Works.
 
 
-def test_no_two_works_are_cited_alike() -> None:
+def test_citations_are_unique() -> None:
     cited = []
     for entry in parse_file(str(ROOT / "references.bib"), bib_format="bibtex").entries.values():
         people = [" ".join(p.last_names) for p in entry.persons["author"]]

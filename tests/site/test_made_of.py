@@ -41,7 +41,7 @@ def test_a_part_has_an_spdx_license_and_an_address(part: made_of.Part) -> None:
     assert part.version
 
 
-def test_versions_are_those_of_the_release() -> None:
+def test_versions_match_the_release() -> None:
     version = {part.name: part.version for part in OUTSIDE}
     release = made_of.release()
     assert version["Pyodide"] == release["version"] == PINNED["version"]
@@ -52,10 +52,10 @@ def test_versions_are_those_of_the_release() -> None:
             assert part.source.endswith(part.version)
 
 
-# The editor. `make javascript` makes the bundle again and compares it.
+# The editor. `make javascript` rebuilds the bundle and compares it.
 
 
-def test_the_editors_bundle_is_the_one_that_its_licenses_belong_to() -> None:
+def test_the_editors_bundle_matches_its_license_list() -> None:
     bundle = editor_bundle.BUNDLE.read_bytes()
     assert hashlib.sha256(bundle).hexdigest() == editor_bundle.sha256()
     texts = re.split(r"\n={80}\n\n", editor_bundle.licenses())
@@ -67,7 +67,7 @@ def test_the_editors_bundle_is_the_one_that_its_licenses_belong_to() -> None:
     assert {"@codemirror/view", "@lezer/python", "style-mod"} <= {p.name for p in made_of.editor()}
 
 
-# What the site says.
+# The page and the license texts.
 
 
 def test_the_page_and_the_license_texts_name_every_part(site: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_packages_license_files_are_included(tmp_path: Path) -> None:
     assert "numpy 2" not in text
 
 
-# Pyodide's own files, for the long tests alone.
+# Pyodide's own files, in the long tests only.
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def runtime() -> Path:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(made_of.packages()))
-def test_a_packages_license_is_worded_as_in_its_metadata_and_has_a_text(
+def test_licenses_of_packages_match_their_metadata_and_have_a_text(
     runtime: Path, name: str
 ) -> None:
     path = runtime / made_of.packages()[name]["file_name"]
@@ -144,7 +144,7 @@ MARKS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MARKS)
-def test_a_part_is_in_the_file_that_it_is_listed_for(runtime: Path, name: str) -> None:
+def test_parts_are_in_the_file_that_lists_them(runtime: Path, name: str) -> None:
     (part,) = [part for part in OUTSIDE if part.name == name]
     mark = MARKS[name].replace(b"{version}", part.version.encode())
     assert mark in (runtime / "pyodide.asm.wasm").read_bytes()

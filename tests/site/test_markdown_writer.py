@@ -1,4 +1,4 @@
-"""The Markdown of downloaded notebooks, one kind of block and text at a time."""
+"""The Markdown of downloaded notebooks, for each kind of block and inline text."""
 
 import mistune
 import nbformat
@@ -95,7 +95,7 @@ def read(source: str) -> Document:
     return document
 
 
-def test_each_block_is_written_as_common_markdown() -> None:
+def test_blocks_are_written_as_plain_markdown() -> None:
     assert Writer().parts(read(RST)) == [MARKDOWN]
 
 
@@ -114,7 +114,7 @@ def test_each_block_is_written_as_common_markdown() -> None:
         "snake_case",
     ],
 )
-def test_a_text_is_shown_as_it_is(text: str) -> None:
+def test_markup_characters_in_text_are_escaped(text: str) -> None:
     paragraph = nodes.paragraph("", "", nodes.Text(text))
     written = Writer().text([paragraph])
     tokens = mistune.create_markdown(renderer=None, plugins=["math"])(written)
@@ -137,16 +137,16 @@ def reference(uri: str, text: str) -> nodes.paragraph:
         ("", "https://c.example/", "[word](https://c.example/)"),
     ],
 )  # fmt: skip
-def test_a_link_needs_an_address(address: str, uri: str, written: str) -> None:
+def test_links_to_other_pages_need_the_sites_address(address: str, uri: str, written: str) -> None:
     assert Writer(address, "chapters/p").text([reference(uri, "word")]) == written
 
 
-def test_a_bare_address_stays_bare() -> None:
+def test_bare_addresses_stay_bare() -> None:
     uri = "https://c.example/"
     assert Writer().text([reference(uri, uri)]) == f"<{uri}>"
 
 
-def test_a_download_is_a_link_where_the_site_is_known() -> None:
+def test_downloads_are_links_if_the_sites_address_is_known() -> None:
     node = addnodes.download_reference("", "", nodes.literal("", "x.zip"), filename="ab/x.zip")
     block = nodes.paragraph("", "", node)
     assert Writer().text([block]) == "`x.zip`"
@@ -154,7 +154,7 @@ def test_a_download_is_a_link_where_the_site_is_known() -> None:
     assert found == "[`x.zip`](https://a.example/_downloads/ab/x.zip)"
 
 
-def test_a_cell_cuts_the_text_and_its_figure_leaves_the_caption() -> None:
+def test_cells_split_the_text_and_figures_become_captions() -> None:
     figure = nodes.figure("", nodes.caption("", "A slope."), ids=["fig-a"])
     cell = nodes.container("", figure, nb_element="cell_code", cell_index=7)
     section = nodes.section("", nodes.title("", "T"), cell, nodes.paragraph("", "below"))
@@ -164,16 +164,14 @@ def test_a_cell_cuts_the_text_and_its_figure_leaves_the_caption() -> None:
     assert parts == ["# T", CodeCell(7), "**Fig. 1.2.** A slope.\n\nbelow"]
 
 
-def test_code_may_hold_the_marks_of_code() -> None:
+def test_code_spans_may_contain_backticks() -> None:
     assert code_span("a") == "`a`"
     assert code_span("{eval}`x`") == "`` {eval}`x` ``"
     assert code_span("a``b") == "```a``b```"
 
 
 @pytest.mark.parametrize("source", ["", "install()"])
-def test_the_first_cell_is_there_if_it_says_something(
-    source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_opening_cell_is_omitted_if_empty(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_download.opening_cell, "source", lambda code, baseurl: source)
     document = read("text")
     nothing = nbformat.v4.new_notebook()

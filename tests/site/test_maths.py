@@ -1,4 +1,4 @@
-"""Formulas as MathML: nothing of one is lost, and what cannot be set stops the build."""
+"""Formulas as MathML: they are complete, and those that can't be converted raise an error."""
 
 import html
 import re
@@ -22,7 +22,7 @@ def rows(tag: Tag) -> list[list[str]]:
     return [[letters(cell) for cell in row.find_all("mtd")] for row in tag.find_all("mtr")]
 
 
-def test_a_fraction_an_index_and_a_root_are_elements() -> None:
+def test_fractions_indices_and_roots_become_elements() -> None:
     found = math(r"T_\text{math} \ge \frac{2BDF}{C} + \sqrt{N}")
     assert letters(found) == "Tmath≥2BDFC+N"
     assert [letters(part) for part in found.mfrac.find_all("mrow", recursive=False)] == [
@@ -34,11 +34,11 @@ def test_a_fraction_an_index_and_a_root_are_elements() -> None:
 
 
 @pytest.mark.parametrize("display", ["inline", "block"])
-def test_it_says_whether_it_stands_in_a_line(display: str) -> None:
+def test_the_display_attribute_is_inline_or_block(display: str) -> None:
     assert math("x", display)["display"] == display
 
 
-def test_rows_that_are_aligned_have_two_columns() -> None:
+def test_aligned_rows_have_two_columns() -> None:
     found = math("\\begin{aligned}\nI &= 2 \\\\[0.8em]\n&> 3\n\\end{aligned}")
     assert rows(found) == [["I", "=2"], ["", ">3"]]
 
@@ -46,11 +46,11 @@ def test_rows_that_are_aligned_have_two_columns() -> None:
 @pytest.mark.parametrize(
     "tex", [r"\begin{gathered} a = 1 \\[2ex] b = 2 \end{gathered}", r"a = 1 \\ b = 2"]
 )
-def test_rows_below_one_another_are_rows(tex: str) -> None:
+def test_unaligned_rows_are_kept(tex: str) -> None:
     assert ["".join(cells) for cells in rows(math(tex))] == ["a=1", "b=2"]
 
 
-def test_signs_of_html_are_written_for_html() -> None:
+def test_html_special_characters_are_escaped() -> None:
     made = mathml("a < b", "inline")
     assert "&lt;" in made or "&#x0003C;" in made
     assert letters(math("a < b")) == "a<b"
@@ -58,6 +58,6 @@ def test_signs_of_html_are_written_for_html() -> None:
 
 
 @pytest.mark.parametrize("tex", [r"\unheardof{x}", r"a &= b"])
-def test_what_can_not_be_set_is_named(tex: str) -> None:
+def test_formulas_that_cannot_be_converted_are_named(tex: str) -> None:
     with pytest.raises(UnknownFormula, match=re.escape(repr(tex))):
         mathml(tex, "inline")

@@ -1,7 +1,7 @@
-"""A single notebook in an environment without rooflib and roofkit sets itself up and runs.
+"""A notebook in an environment without rooflib and roofkit installs them and runs.
 
-The kernel sees the packages of this environment but not ours, and an empty folder in which pip is
-told to install: so nothing is downloaded, and no environment has to be made.
+The kernel sees the packages of this environment but not ours. pip installs into an empty folder on
+the kernel's path, so nothing is downloaded and no environment has to be created.
 """
 
 import json
@@ -22,7 +22,7 @@ from submissions import Submission, hand_in
 
 from grading.release import exercises, opening
 
-# Without the files by which our packages are installed in place: `-S` reads none of them.
+# Hides our editable installs: with `-S`, Python doesn't read their .pth files.
 KERNEL = """\
 import sys
 sys.path[1:1] = [{installed!r}, *{packages!r}]
@@ -41,7 +41,7 @@ print(rl.chip("TPU v5e").name)
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The top of a site that serves the wheels and no more."""
+    """Create a site with nothing but the wheels."""
     folder = tmp_path_factory.mktemp("site")
     wheels.build(ROOT, folder / "wheels")
     return folder
@@ -49,7 +49,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The notebook's folder, with a kernel named alone."""
+    """Create the notebook's folder, and install a kernel named "alone"."""
     installed = tmp_path / "installed"
     packages = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
     start = tmp_path / "start.py"
@@ -84,7 +84,7 @@ def code(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def said(cell: NotebookNode) -> str:
-    """What a cell prints, or the words of its error as a reader sees them."""
+    """Return what a cell prints, or its error as a reader sees it."""
     return "".join(o.get("text") or "\n".join(o.get("traceback", [])) for o in cell.outputs)
 
 
@@ -94,7 +94,7 @@ def errors(notebook: NotebookNode) -> list[str]:
 
 
 def exercise(release: Path, name: str, site: str = "") -> NotebookNode:
-    """A released notebook with right answers, of a course whose site has this address."""
+    """Return a released notebook with right answers; `site` is the address of the course's site."""
     notebook = nbformat.read(release / "release" / name / f"{name}.ipynb", as_version=4)
     mine = Submission(name, "reference", "", {})
     notebook = hand_in(mine, notebook, exercises.source(name), functions(name))
@@ -103,12 +103,12 @@ def exercise(release: Path, name: str, site: str = "") -> NotebookNode:
 
 
 NAMES = exercises.names()
-ONE = "h100-spec-sheet"  # which imports rooflib and roofkit
+ONE = "h100-spec-sheet"  # it imports rooflib and roofkit
 QUICK = [ONE, *(pytest.param(n, marks=pytest.mark.long) for n in NAMES if n != ONE)]
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_an_exercise_takes_the_wheels_beside_it(
+def test_an_exercise_installs_the_wheels_next_to_it(
     release: Path, served: Path, folder: Path, name: str
 ) -> None:
     for wheel in (served / "wheels").glob("*.whl"):
@@ -116,14 +116,14 @@ def test_an_exercise_takes_the_wheels_beside_it(
     notebook = ran(exercise(release, name), folder)
     assert errors(notebook) == []
     assert said(code(notebook)[0]).splitlines()[-1] == "Both are installed."
-    # Checks ran, and passed.
+    # Checks have run and passed.
     assert "with others, not shown here" in " ".join(said(code(notebook)[-1]).split())
     again = ran(exercise(release, name), folder)
     assert (errors(again), said(code(again)[0])) == ([], "")
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) for name in NAMES])
-def test_an_exercise_takes_the_wheels_from_the_site(
+def test_an_exercise_installs_the_wheels_from_the_site(
     release: Path, served: Path, folder: Path, name: str
 ) -> None:
     with serving(served) as server:
@@ -133,7 +133,7 @@ def test_an_exercise_takes_the_wheels_from_the_site(
     assert asked == {f"/wheels/{wheel.name}" for wheel in (served / "wheels").glob("*.whl")}
 
 
-def test_a_page_takes_the_wheels_from_the_site(served: Path, folder: Path) -> None:
+def test_a_page_installs_the_wheels_from_the_site(served: Path, folder: Path) -> None:
     with serving(served) as server:
         first = opening_cell.source(PAGE, server.origin)
         cells = [nbformat.v4.new_code_cell(source) for source in (first, PAGE)]
@@ -142,7 +142,9 @@ def test_a_page_takes_the_wheels_from_the_site(served: Path, folder: Path) -> No
     assert said(cells[1]) == "TPU v5e\n"
 
 
-def test_a_notebook_that_cannot_set_itself_up_says_so_first(release: Path, folder: Path) -> None:
+def test_a_notebook_that_cannot_install_says_so_in_its_first_cell(
+    release: Path, folder: Path
+) -> None:
     notebook = ran(exercise(release, ONE), folder)
     words = said(code(notebook)[0])
     assert words.startswith("No module named 'rooflib'. This notebook needs two packages")
@@ -150,7 +152,7 @@ def test_a_notebook_that_cannot_set_itself_up_says_so_first(release: Path, folde
     assert "Traceback" not in words
 
 
-def test_a_site_that_does_not_answer_is_named_with_what_pip_says(
+def test_a_failed_installation_shows_the_address_and_pips_message(
     release: Path, folder: Path
 ) -> None:
     with serving(folder) as server:

@@ -1,7 +1,7 @@
 """Python in the page, in a browser: cells run, the prose follows, and nothing is lost.
 
-Python starts once for the chapter and once for the exercise; the tests of each go on from there.
-A process of this machine is in the place of Pyodide; the long tests have Pyodide itself.
+Python starts once for the chapter and once for the exercise; the tests of each build on one
+another. A local Python process stands in for Pyodide; the long tests use Pyodide itself.
 """
 
 import copy
@@ -56,7 +56,7 @@ from grading.release import exercises
 
 CHAPTER = "chapters/time"
 EXERCISE = "int8-matmul"
-UNPRESSED = 10_000  # bytes, compressed, that Python in the page costs who does not press
+UNPRESSED = 10_000  # max compressed bytes that pages load for Python before a button is pressed
 
 
 @pytest.fixture(scope="module", params=["native", pytest.param("pyodide", marks=pytest.mark.long)])
@@ -84,21 +84,21 @@ def traffic(context: BrowserContext) -> Traffic:
 
 @pytest.fixture(scope="module")
 def chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Page:
-    """The chapter after the first press; `ran` holds what each of its cells gave."""
+    """Open the chapter and run it; `window.ran` has the outputs of each cell."""
     page = context.new_page()
     first_run(page, f"{server.origin}/{CHAPTER}.html")
     assert bar(page) == "Done. All values in the text are as they were built."
     return page
 
 
-def test_who_does_not_press_fetches_little(site: Path) -> None:
+def test_pages_fetch_little_before_a_button_is_pressed(site: Path) -> None:
     static = site / "_static"
     names = ("run-buttons.js", "answer-button.js", "parts-done.js", "page-python.css")
     small = [static / name for name in names]
     assert sum(len(gzip.compress(path.read_bytes())) for path in small) < UNPRESSED
 
 
-def test_each_cell_gives_in_the_page_what_was_built(chapter: Page, site: Path) -> None:
+def test_outputs_in_the_page_match_the_build(chapter: Page, site: Path) -> None:
     html = (site / f"{CHAPTER}.html").read_text(encoding="utf-8")
     cells = BeautifulSoup(html, "html.parser").select(".bd-article div.cell")
     ran = [one for one in chapter.evaluate("window.ran") if one["cell"] is not None]
@@ -110,7 +110,7 @@ def test_each_cell_gives_in_the_page_what_was_built(chapter: Page, site: Path) -
         for element, out in zip(built, one["outputs"], strict=True):
             if element.name == "svg":
                 shown = BeautifulSoup(out["text"], "html.parser")
-                # The same letters at the axes and beside the curves.
+                # The texts in the figure are the same.
                 texts = sorted(text.get_text() for text in shown.select("text"))
                 assert texts == sorted(text.get_text() for text in element.select("text"))
             else:
@@ -121,10 +121,10 @@ def test_each_cell_gives_in_the_page_what_was_built(chapter: Page, site: Path) -
     assert {"stdout", "html", "svg"} <= kinds
 
 
-def test_every_value_follows_as_in_a_page_built_with_the_change(
+def test_values_match_a_page_built_with_the_change(
     chapter: Page, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # What the authors assert holds for their own chip.
+    # Skip the authors' assertions, which hold for their own chip.
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     old, new = 'rl.chip("H100 SXM")', 'rl.chip("A100 80GB SXM")'
     built = values(chapter)
@@ -133,7 +133,7 @@ def test_every_value_follows_as_in_a_page_built_with_the_change(
     known, error = built_with(CHAPTER, old, new)
     assert error == ""
     assert said.startswith("Done. ")
-    # The words around the values have the name of the chip that the authors chose.
+    # The prose around the values still names the chip that the authors chose.
     assert said.endswith(" marked. Where the text says H100 SXM, read A100 80GB SXM.")
     shown = shown_values(chapter, site, CHAPTER)
     assert {name: text for name, text in shown.items() if name in known} == known
@@ -144,7 +144,7 @@ def test_every_value_follows_as_in_a_page_built_with_the_change(
     assert "when the page was built" in str(marked.first.get_attribute("title"))
 
 
-def test_one_press_puts_the_page_back(chapter: Page) -> None:
+def test_one_click_restores_the_page(chapter: Page) -> None:
     chapter.get_by_role("button", name="Put the page back").click()
     assert chapter.locator(".computed.changed").count() == 0
     text = "() => { const all = document.querySelector('.bd-article').cloneNode(true); "
@@ -154,7 +154,7 @@ def test_one_press_puts_the_page_back(chapter: Page) -> None:
     assert chapter.locator(".cell_output .given-html").count() == 0
 
 
-def test_an_error_is_said_and_stands_where_the_output_was(chapter: Page) -> None:
+def test_errors_are_announced_and_replace_the_output(chapter: Page) -> None:
     change_cell(chapter, "square = rl.matmul", "print('so far')\nsquare = 1 / 0 * rl.matmul")
     before = values(chapter)
     said = "This cell ended with an error (ZeroDivisionError: division by zero). "
@@ -166,7 +166,7 @@ def test_an_error_is_said_and_stands_where_the_output_was(chapter: Page) -> None
     assert values(chapter) == before
 
 
-def test_a_cell_that_never_ends_is_stopped_and_python_begins_anew(chapter: Page) -> None:
+def test_an_endless_cell_can_be_stopped_and_python_restarts(chapter: Page) -> None:
     change_cell(chapter, "square = 1 / 0 * rl", "while True: pass\nsquare = rl")
     chapter.keyboard.press("Control+Enter")
     with a_run(chapter):
@@ -174,11 +174,11 @@ def test_a_cell_that_never_ends_is_stopped_and_python_begins_anew(chapter: Page)
     assert bar(chapter).startswith("Stopped. The next run starts Python anew")
     change_cell(chapter, "while True: pass\n", "")
     assert press(chapter, "Shift+Enter").startswith("Done.")
-    # And moves on to the next cell.
+    # Shift+Enter also moves to the next cell.
     assert "h100 = rl.chip" in written(chapter.locator(f"{EDITOR}:focus"))
 
 
-def test_nobody_is_asked_and_what_stands_below_is_marked(chapter: Page) -> None:
+def test_input_raises_and_values_below_are_marked(chapter: Page) -> None:
     change_cell(chapter, "square = rl.matmul", "name = input('Who?')\nsquare = rl.matmul")
     said = "This cell ended with an error (RuntimeError: a page cannot ask: write the answer into"
     assert press(chapter).startswith(said)
@@ -188,7 +188,9 @@ def test_nobody_is_asked_and_what_stands_below_is_marked(chapter: Page) -> None:
     assert chapter.locator(".computed.stale").count() == 0
 
 
-def test_a_cell_may_be_run_before_those_above_it(context: BrowserContext, server: Server) -> None:
+def test_running_a_cell_first_runs_the_cells_above_it(
+    context: BrowserContext, server: Server
+) -> None:
     page = context.new_page()
     ready(page, f"{server.origin}/{CHAPTER}.html")
     with a_run(page):
@@ -197,16 +199,14 @@ def test_a_cell_may_be_run_before_those_above_it(context: BrowserContext, server
     first = page.locator(".bd-article div.cell:has(.code-editor) .cell_output").first
     built = first.inner_text()
     change_cell(page, "square = rl.matmul(8192", "square = rl.matmul(4096")
-    # What stands above and was changed is run, too.
+    # Changed cells above are run, too.
     page.locator(EDITOR).nth(3).focus()
     assert press(page).startswith("Done.")
     assert first.inner_text() not in ("", built)
     page.close()
 
 
-def test_where_the_browser_has_no_room_python_comes_all_the_same(
-    browser: Browser, server: Server
-) -> None:
+def test_python_starts_without_storage_quota(browser: Browser, server: Server) -> None:
     context = browser.new_context()
     page = context.new_page()
     full = {"origin": server.origin, "quotaSize": 1}
@@ -217,7 +217,7 @@ def test_where_the_browser_has_no_room_python_comes_all_the_same(
 
 
 @pytest.mark.long
-def test_a_gigabyte_is_had_or_refused_in_words(chapter: Page) -> None:
+def test_a_gigabyte_is_allocated_or_a_memory_error_shown(chapter: Page) -> None:
     change_cell(chapter, "square = rl.matmul", "room = bytearray(10**9)\nsquare = rl.matmul")
     said = press(chapter)
     assert said.startswith(("Done.", "This cell ended with an error (MemoryError"))
@@ -225,7 +225,7 @@ def test_a_gigabyte_is_had_or_refused_in_words(chapter: Page) -> None:
     assert press(chapter).startswith("Done.")
 
 
-def test_keys_indent_and_tab_leaves(chapter: Page) -> None:
+def test_enter_indents_and_tab_leaves_the_editor(chapter: Page) -> None:
     editor = chapter.locator(EDITOR).nth(2)
     was = written(editor)
     editor.focus()
@@ -241,7 +241,7 @@ def test_keys_indent_and_tab_leaves(chapter: Page) -> None:
     ("width", "theme"),
     [pytest.param("desk", "light", marks=pytest.mark.long), ("phone", "dark")],
 )
-def test_nothing_keeps_anybody_out(chapter: Page, width: str, theme: str) -> None:
+def test_the_chapter_is_accessible(chapter: Page, width: str, theme: str) -> None:
     put_width(chapter, DESK if width == "desk" else PHONE)
     put_theme(chapter, theme)
     chapter.evaluate(SETTLED)
@@ -250,16 +250,16 @@ def test_nothing_keeps_anybody_out(chapter: Page, width: str, theme: str) -> Non
     assert chapter.evaluate(STICKING_OUT) == []
 
 
-def test_nothing_is_asked_elsewhere_and_nothing_fails(
+def test_no_requests_to_other_hosts_and_no_errors(
     chapter: Page, traffic: Traffic, server: Server
 ) -> None:
     assert [url for url in traffic.asked if "/_static/python/" in url]
     assert traffic.outside(server.origin) == []
-    # The stand-in was asked for something when it was stopped.
+    # The local process had a pending request when it was stopped.
     assert [wrong for wrong in traffic.wrong if "/native/ask/" not in wrong] == []
 
 
-def test_a_page_from_disk_says_why_it_cannot(browser: Browser, site: Path) -> None:
+def test_a_page_from_disk_says_why_it_cannot_run_code(browser: Browser, site: Path) -> None:
     context = browser.new_context()
     traffic = Traffic().listen(context)
     page = context.new_page()
@@ -273,7 +273,7 @@ def test_a_page_from_disk_says_why_it_cannot(browser: Browser, site: Path) -> No
     context.close()
 
 
-def test_a_page_of_an_older_build_says_what_to_do(browser: Browser, server: Server) -> None:
+def test_a_page_of_an_older_build_asks_to_reload(browser: Browser, server: Server) -> None:
     context = browser.new_context()
     page = context.new_page()
     page.route("**/_static/python/**", lambda route: route.fulfill(status=404, body="gone"))
@@ -298,7 +298,7 @@ def exercise(context: BrowserContext, server: Server) -> Page:
 
 @pytest.fixture(scope="module")
 def by_hand(site: Path) -> nbformat.NotebookNode:
-    """The released notebook with a submission's answers, as somebody in JupyterLab hands it in."""
+    """Return the released notebook with a submission's answers, as filled in in JupyterLab."""
     path = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
     released = nbformat.read(path, as_version=4)
     return hand_in(WRONG, released, exercises.source(EXERCISE), functions(EXERCISE))
@@ -312,7 +312,7 @@ def answer(notebook: nbformat.NotebookNode, part: str) -> str:
     return str(cell(notebook, f"{part}-solution").source)
 
 
-def test_a_check_says_what_it_says_elsewhere(
+def test_checks_give_the_same_messages_as_in_a_notebook(
     exercise: Page, by_hand: nbformat.NotebookNode
 ) -> None:
     assert exercise.locator(".answers h3").count() == len(PARTS)
@@ -330,7 +330,7 @@ def test_a_check_says_what_it_says_elsewhere(
     assert "– done" in exercise.locator("#answer-operations").inner_text()
 
 
-def test_the_download_is_what_was_put_in_by_hand(
+def test_the_download_equals_a_notebook_filled_in_by_hand(
     exercise: Page, by_hand: nbformat.NotebookNode, tmp_path: Path
 ) -> None:
     path = downloaded(exercise, tmp_path)
@@ -341,32 +341,34 @@ def test_the_download_is_what_was_put_in_by_hand(
 
 
 @pytest.mark.long
-def test_what_was_put_in_by_hand_gets_its_points(by_hand: nbformat.NotebookNode) -> None:
+def test_the_notebook_filled_in_by_hand_gets_its_points(by_hand: nbformat.NotebookNode) -> None:
     graded = {
         part["key"]: part for part in grade(by_hand, EXERCISE, "a seed").metadata.rooflib.parts
     }
     assert {key for key, part in graded.items() if not part["points"]} == set(WRONG.expected)
 
 
-def test_answers_stay_when_the_page_is_left(exercise: Page, by_hand: nbformat.NotebookNode) -> None:
+def test_answers_persist_after_a_reload(exercise: Page, by_hand: nbformat.NotebookNode) -> None:
     exercise.reload()
     exercise.locator(".answers h3").first.wait_for()
     for part in PARTS:
         assert written(field(exercise, part)) == answer(by_hand, part)
     assert exercise.locator(".answers-done").inner_text().startswith(f"{len(PARTS) - 4} of")
-    # What was changed after it passed its check is no longer done.
+    # A part that changes after it has passed its check is no longer done.
     write(field(exercise, "operations"), "def operations(B, D, F): ...")
     assert exercise.locator(".answers-done").inner_text().startswith(f"{len(PARTS) - 5} of")
 
 
-def test_two_windows_hold_the_same_answers(exercise: Page, by_hand: nbformat.NotebookNode) -> None:
+def test_answers_are_synchronized_between_windows(
+    exercise: Page, by_hand: nbformat.NotebookNode
+) -> None:
     other = exercise.context.new_page()
     ready(other, exercise.url)
     other.locator(".answers h3").first.wait_for()
     write(field(other, "intensity"), "def intensity(B, D, F): ...")
     pre = section(exercise, "intensity").locator(".cell_input pre")
     expect(pre).to_have_text("def intensity(B, D, F): ...")
-    # What stands in the other parts stays, in both.
+    # The other parts keep their answers in both windows.
     write(field(exercise, "intensity"), answer(by_hand, "intensity"))
     expect(section(other, "intensity").locator(".cell_input pre")).to_have_text(
         answer(by_hand, "intensity")
@@ -375,7 +377,7 @@ def test_two_windows_hold_the_same_answers(exercise: Page, by_hand: nbformat.Not
     other.close()
 
 
-def test_the_overview_shows_what_is_done(exercise: Page, server: Server) -> None:
+def test_the_overview_shows_finished_parts(exercise: Page, server: Server) -> None:
     page = exercise.context.new_page()
     ready(page, f"{server.origin}/chapters/learners.html")
     listed = page.locator(".bd-article li", has_text="Exercise 1")
@@ -384,10 +386,10 @@ def test_the_overview_shows_what_is_done(exercise: Page, server: Server) -> None
     page.close()
 
 
-def test_a_notebook_is_taken_back_with_all_that_was_written(
+def test_opening_a_notebook_restores_answers_own_cells_and_texts(
     exercise: Page, by_hand: nbformat.NotebookNode, tmp_path: Path
 ) -> None:
-    """Answers, own cells, texts; an answer also where an editor has lost what marks it."""
+    """An answer is recognized even if an editor has dropped its metadata and id."""
     mine = copy.deepcopy(by_hand)
     for one in mine.cells:
         if one.metadata.get("nbgrader", {}).get("grade_id") == "intensity-solution":
@@ -416,7 +418,7 @@ def test_a_notebook_is_taken_back_with_all_that_was_written(
     assert "twice(B * D * F)" in written(field(exercise, "operations"))
 
 
-def test_an_exercise_on_its_page_keeps_nobody_out(exercise: Page) -> None:
+def test_the_exercise_is_accessible(exercise: Page) -> None:
     assert axe(exercise) == []
     put_width(exercise, PHONE)
     put_theme(exercise, "dark")
@@ -425,7 +427,7 @@ def test_an_exercise_on_its_page_keeps_nobody_out(exercise: Page) -> None:
     assert exercise.evaluate(STICKING_OUT) == []
 
 
-def test_where_nothing_can_be_kept_it_is_said(
+def test_the_page_says_if_answers_cannot_be_saved(
     browser: Browser, server: Server, by_hand: nbformat.NotebookNode
 ) -> None:
     context = browser.new_context()
@@ -439,7 +441,7 @@ def test_where_nothing_can_be_kept_it_is_said(
     context.close()
 
 
-def test_where_storage_is_forbidden_nothing_written_is_lost(
+def test_answers_are_kept_in_memory_if_storage_is_forbidden(
     browser: Browser, server: Server, tmp_path: Path
 ) -> None:
     context = browser.new_context(accept_downloads=True)
@@ -464,8 +466,8 @@ def test_where_storage_is_forbidden_nothing_written_is_lost(
     context.close()
 
 
-def test_what_an_older_build_kept_is_there(browser: Browser, server: Server) -> None:
-    """Also of a part that is gone: it is not shown, and not thrown away."""
+def test_answers_saved_by_an_older_build_are_kept(browser: Browser, server: Server) -> None:
+    """The answer to a part that no longer exists is not shown, but kept."""
     context = browser.new_context()
     page = context.new_page()
     address = f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html"

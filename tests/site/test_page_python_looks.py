@@ -1,4 +1,4 @@
-"""How pages look and speak while Python runs in them: phone and desk, light and dark."""
+"""Accessibility of pages while Python runs in them: phone and desktop, light and dark."""
 
 import os
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from site_server import Server
 pytestmark = pytest.mark.long
 
 LOOKS = [(size, theme) for size in ("desk", "phone") for theme in ("light", "dark")]
-# Where pictures of what is seen are put, if they are asked for.
+# Folder for screenshots, if any are wanted.
 PICTURES = os.environ.get("PICTURES")
 
 
@@ -59,7 +59,7 @@ def context(browser: Browser, traffic: Traffic) -> Iterator[BrowserContext]:
 
 
 def problems(page: Page, name: str) -> list[str]:
-    """What keeps anybody out of the page as it is now, in all four looks."""
+    """Return the accessibility problems of the page's current state, in all four looks."""
     found = []
     for size, theme in LOOKS:
         put_width(page, DESK if size == "desk" else PHONE)
@@ -74,7 +74,9 @@ def problems(page: Page, name: str) -> list[str]:
     return found
 
 
-def test_a_chapter_that_was_run_changed_and_failed(context: BrowserContext, server: Server) -> None:
+def test_a_chapter_is_accessible_when_run_changed_and_failed(
+    context: BrowserContext, server: Server
+) -> None:
     page = context.new_page()
     first_run(page, f"{server.origin}/chapters/time.html")
     assert problems(page, "ran") == []
@@ -94,7 +96,7 @@ def test_a_chapter_that_was_run_changed_and_failed(context: BrowserContext, serv
     page.close()
 
 
-def test_an_exercise_with_a_right_answer_and_a_wrong_one(
+def test_an_exercise_is_accessible_with_right_and_wrong_answers(
     context: BrowserContext, server: Server
 ) -> None:
     page = context.new_page()
@@ -108,7 +110,7 @@ def test_an_exercise_with_a_right_answer_and_a_wrong_one(
     page.close()
 
 
-def test_nothing_was_asked_elsewhere_and_nothing_failed(traffic: Traffic, server: Server) -> None:
+def test_no_requests_to_other_hosts_and_no_errors(traffic: Traffic, server: Server) -> None:
     assert [url for url in traffic.asked if "/_static/python/" in url]
     assert traffic.outside(server.origin) == []
     assert traffic.wrong == []

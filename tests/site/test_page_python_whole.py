@@ -1,4 +1,4 @@
-"""All of the book in the page, run by Pyodide: every cell, every value, every submission."""
+"""The whole book run by Pyodide in its pages: every cell, every value, every submission."""
 
 import re
 from collections.abc import Iterator
@@ -37,13 +37,13 @@ pytestmark = pytest.mark.long
 
 AS_BUILT = "Done. All values in the text are as they were built."
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-# Offered after two tries, and the page's Python has seen those of other submissions.
+# Offered after two attempts, among which the page counts those at other submissions.
 HINT = re.compile(r"For a stronger hint, run: .*")
-# Another version of Matplotlib draws in the page: points of a curve to this part of its axes.
+# Tolerance of curves, as a share of the axes: the page has another version of Matplotlib.
 CLOSE = 0.005
-# What the theme has made of a printed text: it shortens the address of a repository.
+# Cells whose printed text the theme has changed: it shortens a repository's address.
 SHORTENED = {("chapters/hardware", 7)}
-# Each chapter with another chip or model, another size, and another data type.
+# For each chapter another chip or model, another size, and another data type.
 CHANGES = [
     ("introduction", 'rl.chip("H100 SXM")', 'rl.chip("H200 SXM")'),
     ("introduction", "B=4096, D=8192", "B=8192, D=8192"),
@@ -89,7 +89,7 @@ def server(site: Path, below: str) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def traffic() -> Traffic:
-    """What all pages of this file ask for, and what goes wrong in them."""
+    """Record the requests and errors of all pages in this file."""
     return Traffic()
 
 
@@ -109,7 +109,7 @@ CHAPTERS = list(dict.fromkeys(chapter for chapter, *_ in CHANGES))
 def chapter(
     request: pytest.FixtureRequest, context: BrowserContext, server: Server
 ) -> Iterator[tuple[str, Page]]:
-    """A chapter's name, and its page after the first press: Python starts once for each."""
+    """Open a chapter and run it; yield its name and page. Python starts once per chapter."""
     name = f"chapters/{request.param}"
     page = context.new_page()
     first_run(page, f"{server.origin}/{name}.html")
@@ -117,7 +117,7 @@ def chapter(
     page.close()
 
 
-def test_these_are_all_pages_with_cells(site: Path) -> None:
+def test_the_changes_cover_all_pages_with_cells(site: Path) -> None:
     found = {path.name.removesuffix(".steps.json") for path in site.rglob("*.steps.json")}
     assert found == set(CHAPTERS)
 
@@ -129,7 +129,7 @@ Curve = NDArray[np.float64]
 
 
 def drawn(svg: Tag) -> list[Curve]:
-    """The curves and points of a figure, as parts of the axes that they are drawn into."""
+    """Return the curves and points of a figure, in units of their axes."""
     boxes = {}
     for clip in svg.select("clippath"):
         rectangle = clip.select_one("rect")
@@ -150,7 +150,7 @@ def drawn(svg: Tag) -> list[Curve]:
 
 
 def apart(curve: Curve, other: Curve) -> float:
-    """How far a point of the curve is from the other at most: their numbers of points differ."""
+    """Return the largest distance of a point of `curve` from the line `other`."""
     starts, steps = other, np.diff(other, axis=0, append=other[-1:])
     lengths = np.maximum((steps**2).sum(axis=1), 1e-30)
     away = curve[:, None] - starts
@@ -164,7 +164,7 @@ def words(text: str) -> list[str]:
 
 
 def compare(built: Tag, outputs: list[dict[str, str]]) -> None:
-    """A cell's outputs with those that stand on the built page."""
+    """Compare a cell's outputs with those of the built page."""
     figures = [figure.extract() for figure in built.select("svg.figure")]
     for caption in built.select("figcaption"):
         caption.extract()
@@ -183,7 +183,7 @@ def compare(built: Tag, outputs: list[dict[str, str]]) -> None:
             assert max(apart(one, other), apart(other, one)) < CLOSE
 
 
-def test_every_cell_gives_what_was_built(chapter: tuple[str, Page], site: Path) -> None:
+def test_outputs_in_the_page_match_the_build(chapter: tuple[str, Page], site: Path) -> None:
     name, page = chapter
     soup = BeautifulSoup((site / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
     cells = soup.select(".bd-article div.cell")
@@ -206,11 +206,11 @@ def test_every_cell_gives_what_was_built(chapter: tuple[str, Page], site: Path) 
 # ---- values
 
 
-def test_every_value_is_that_of_a_page_built_with_a_change(
+def test_values_match_a_page_built_with_each_change(
     chapter: tuple[str, Page], site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another chip or model, another size, another data type, each on the page as it was built."""
-    # What the authors assert holds for their own chips and sizes.
+    """Each change starts from the page as built: another chip or model, size, or data type."""
+    # Skip the authors' assertions, which hold for their own chips and sizes.
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     name, page = chapter
     before = shown_values(page, site, name)
@@ -223,7 +223,7 @@ def test_every_value_is_that_of_a_page_built_with_a_change(
         apart = {key: (shown[key], known[key]) for key in known if shown[key] != known[key]}
         if apart or (error == "") != said.startswith("Done. "):
             different.append((new, said, error, apart))
-        # Without an error each value is compared; with one, those above it.
+        # Without an error all values are compared; with one, those above it.
         assert error or set(shown) <= set(known)
         changed = sum(text != before[key] for key, text in shown.items())
         moved += changed
@@ -238,7 +238,7 @@ def test_every_value_is_that_of_a_page_built_with_a_change(
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_every_submission_is_told_and_graded_as_elsewhere(
+def test_submissions_get_the_same_messages_and_points_as_in_a_notebook(
     context: BrowserContext,
     server: Server,
     below: str,
@@ -246,7 +246,7 @@ def test_every_submission_is_told_and_graded_as_elsewhere(
     tmp_path: Path,
     name: str,
 ) -> None:
-    """One page for all submissions of an exercise; what it gives to download is a class's work."""
+    """All submissions of an exercise use one page; the downloads are graded as a class."""
     room = Classroom(tmp_path / "course", release)
     parts = list(functions(name))
     page = context.new_page()
@@ -263,7 +263,7 @@ def test_every_submission_is_told_and_graded_as_elsewhere(
             if said.split() != told.split():
                 different.append((submission.name, part, said, told))
         taken = nbformat.read(downloaded(page, tmp_path), as_version=4)
-        # What a published site hands out says where it comes from; the class's own does not.
+        # Notebooks from a published site contain its address; the class's own don't.
         if not below and taken != by_hand:
             different.append((submission.name, "download", "", ""))
         room.hand_in(submission.name, name, taken)
@@ -278,6 +278,6 @@ def test_every_submission_is_told_and_graded_as_elsewhere(
     assert different == []
 
 
-def test_nothing_was_asked_elsewhere_and_nothing_failed(traffic: Traffic, server: Server) -> None:
+def test_no_requests_to_other_hosts_and_no_errors(traffic: Traffic, server: Server) -> None:
     assert traffic.outside(server.origin) == []
     assert traffic.wrong == []

@@ -1,4 +1,4 @@
-"""What the page's own Python does with cells: outputs, values, errors, names as they were."""
+"""Running cells in the page's own Python: outputs, values, errors, rewinding names."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ def failure(page: Page, source: str) -> str:
     return str(given["outputs"][-1]["text"])
 
 
-def test_prints_and_the_last_expression_are_shown_in_their_order() -> None:
+def test_prints_and_the_last_expression_are_shown_in_order() -> None:
     page = Page()
     given = run(page, "import sys\nprint(1)\nprint('two', end='')\nsys.stderr.write('!')\n[3, 4]")
     assert given == [("stdout", "1\ntwo"), ("stderr", "!"), ("plain", "[3, 4]")]
@@ -40,13 +40,13 @@ def test_prints_and_the_last_expression_are_shown_in_their_order() -> None:
     assert run(page, "None") == []
 
 
-def test_a_flood_of_prints_ends() -> None:
+def test_long_output_is_truncated() -> None:
     ((_, text),) = run(Page(), "for _ in range(10**5): print('roofline')")
     assert MAX_PRINTED < len(text) < MAX_PRINTED + 100
     assert text.endswith("and so on")
 
 
-def test_a_cell_finds_the_names_as_those_above_left_them() -> None:
+def test_a_cell_sees_the_names_as_the_cells_above_left_them() -> None:
     page = Page()
     run(page, "import numpy as np\nn, sizes, a = 1, [1], np.zeros(2)\ntable = {'b': sizes}")
     run(page, "n += 1; sizes.append(2); a += 1; later = True")
@@ -60,7 +60,7 @@ def test_a_cell_finds_the_names_as_those_above_left_them() -> None:
         page.rewind_to(9)
 
 
-def test_a_function_reads_the_names_that_are_there_now() -> None:
+def test_functions_see_current_names_after_a_rewind() -> None:
     page = Page()
     run(page, "n = 1\ndef f():\n    return n")
     run(page, "n = 2")
@@ -68,7 +68,7 @@ def test_a_function_reads_the_names_that_are_there_now() -> None:
     assert run(page, "f()") == [("plain", "1")]
 
 
-def test_settings_of_matplotlib_rewind_too() -> None:
+def test_matplotlib_settings_are_rewound_too() -> None:
     page = Page()
     run(page, "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 10.0")
     run(page, "plt.rcParams['font.size'] = 20.0")
@@ -76,7 +76,7 @@ def test_settings_of_matplotlib_rewind_too() -> None:
     assert run(page, "plt.rcParams['font.size']") == [("plain", "10.0")]
 
 
-def test_settings_are_the_defaults_before_matplotlib_is_loaded() -> None:
+def test_rewinding_past_matplotlibs_import_restores_its_defaults() -> None:
     code = (
         "from browser.python.page_runner import Page; page = Page(); page.run('1'); "
         "page.run('import matplotlib.pyplot as plt; plt.rcParams[\"font.size\"] = 20.0'); "
@@ -92,7 +92,7 @@ def test_settings_are_the_defaults_before_matplotlib_is_loaded() -> None:
     assert json.loads(done.stdout)["outputs"] == [{"kind": "plain", "text": "10.0"}]
 
 
-def test_values_are_texts_as_the_build_has_them() -> None:
+def test_values_are_formatted_as_in_the_build() -> None:
     page = Page()
     run(page, "n = 12345")
     found = json.loads(page.values(["n", "f'{n:.1e}'", "n / 2", "True", "unknown"]))
@@ -105,7 +105,7 @@ def test_values_are_texts_as_the_build_has_them() -> None:
     }
 
 
-def test_an_error_names_the_readers_lines_and_no_others() -> None:
+def test_errors_show_only_lines_of_the_readers_cells() -> None:
     page = Page()
     run(page, "import json\ndef f(x):\n    return json.loads(x)")
     assert failure(page, "y = 1\nf('{')") == (
@@ -120,19 +120,19 @@ def test_an_error_names_the_readers_lines_and_no_others() -> None:
     assert said.endswith("RuntimeError: a page cannot ask: write the answer into the cell instead")
 
 
-def test_what_the_authors_assert_of_the_page_as_built_stops_nobody() -> None:
+def test_the_authors_hidden_assertions_are_skipped() -> None:
     page = Page()
     source = "n = 1\nassert n == 2"
     assert json.loads(page.run(source, ours=True)) == {"outputs": [], "failed": False}
     assert failure(page, source).endswith("AssertionError")
 
 
-def test_what_was_shown_before_an_error_stays() -> None:
+def test_output_before_an_error_is_kept() -> None:
     given = json.loads(Page().run("print('so far')\n1 / 0"))["outputs"]
     assert given[0] == {"kind": "stdout", "text": "so far\n"}
 
 
-def test_a_cell_shows_and_clears_as_in_a_notebook() -> None:
+def test_display_and_clear_output_work_as_in_a_notebook() -> None:
     code = (
         "from browser.python.ipython_stubs import install; install(); "
         "from browser.python.page_runner import Page; "
@@ -158,7 +158,7 @@ display(HTML("<b>bold</b>"))
     assert shown == [("plain", "1"), ("plain", "2"), ("html", "<b>bold</b>")]
 
 
-def test_figures_are_drawn_once_and_named() -> None:
+def test_figures_are_shown_once_with_a_text_alternative() -> None:
     page = Page()
     source = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot([1, 2])\nfig"
     ((kind, svg),) = [
@@ -169,7 +169,7 @@ def test_figures_are_drawn_once_and_named() -> None:
     assert run(page, "plt.get_fignums()") == [("plain", "[]")]
 
 
-def test_matplotlib_is_imported_without_its_docstrings_and_works() -> None:
+def test_matplotlib_works_without_generated_docstrings() -> None:
     code = (
         "from browser.python.ipython_stubs import install; install(); "
         "from matplotlib.lines import Line2D; line = Line2D([0], [0]); line.set(linewidth=3); "
@@ -185,7 +185,7 @@ def test_matplotlib_is_imported_without_its_docstrings_and_works() -> None:
     assert done.stdout == "3.0 None\n"
 
 
-def test_a_name_is_followed_that_one_cell_chooses_and_keeps() -> None:
+def test_chips_and_models_chosen_by_a_single_literal_are_found() -> None:
     for source, names in {
         'a = rl.chip("TPU v5e")': {"a.name": "TPU v5e"},
         'x, m = 1, rl.model("Llama 3 8B")': {"m.name": "Llama 3 8B"},
@@ -198,7 +198,7 @@ def test_a_name_is_followed_that_one_cell_chooses_and_keeps() -> None:
         assert chosen(source) == names
 
 
-def test_markdown_is_a_table_or_text_and_nothing_else() -> None:
+def test_markdown_becomes_tables_or_escaped_paragraphs() -> None:
     html = as_html("| a | `b` |\n|:--|--:|\n| <i> | 2 \\| 3 |\n| x |\n\nSay **so**, it's <b>.")
     soup = BeautifulSoup(html, "html.parser")
     assert [cell.get_text() for cell in soup.select("td")] == ["<i>", "2 | 3", "x", ""]
@@ -209,9 +209,9 @@ def test_markdown_is_a_table_or_text_and_nothing_else() -> None:
     assert str(soup.find_all("p")[-1]) == "<p>Say <strong>so</strong>, it’s &lt;b&gt;.</p>"
 
 
-# ---- the whole book: what its pages would compute in a browser is what they show
+# ---- the whole book: its pages compute in a browser what they show
 
-# A process for each page, made of one that has loaded what all of them load.
+# Forks a process for each page from one that has already imported the packages.
 WHOLE = """
 import json, os, sys
 from pathlib import Path
@@ -240,14 +240,14 @@ def words(element: object) -> str:
 
 @pytest.fixture(scope="module")
 def stepped(site: Path) -> list[str]:
-    """The pages with cells that a reader can run."""
+    """Return the pages with cells that a reader can run."""
     return sorted(
         path.relative_to(site).as_posix().removesuffix(".steps.json")
         for path in site.rglob("*.steps.json")
     )
 
 
-def test_the_chapters_can_be_run(stepped: list[str]) -> None:
+def test_chapters_have_steps(stepped: list[str]) -> None:
     assert {f"chapters/{name}" for name in ("time", "intensity", "chips")} <= set(stepped)
 
 
@@ -255,7 +255,7 @@ def test_the_chapters_can_be_run(stepped: list[str]) -> None:
 def computed(
     site: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Path:
-    """A folder with what each page gave that a test of this run asks for."""
+    """Run the pages that the selected tests need; return the folder of their results."""
     environment = {
         "PYTHONPATH": ":".join(map(str, (ROOT / "site", ROOT, ROOT / "kit"))),
         "MPLBACKEND": "agg",
@@ -271,7 +271,7 @@ def computed(
 
 
 def shown(outputs: list[dict[str, str]]) -> Iterator[str]:
-    """What a cell gave, in words."""
+    """Yield a cell's outputs as comparable texts."""
     for out in outputs:
         if out["kind"] == "stdout":
             yield words(out["text"])
@@ -292,7 +292,7 @@ LONG += ("hardware",)
 @pytest.mark.parametrize(
     "chapter", [*PAGES, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
 )
-def test_a_page_computes_what_it_shows(site: Path, computed: Path, chapter: str) -> None:
+def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: str) -> None:
     name = f"chapters/{chapter}"
     data = json.loads((site / f"{name}.steps.json").read_text(encoding="utf-8"))
     html = (site / f"{name}.html").read_text(encoding="utf-8")
@@ -317,8 +317,8 @@ def test_a_page_computes_what_it_shows(site: Path, computed: Path, chapter: str)
     assert len(spans) > 20
 
 
-def test_python_is_given_no_solution_and_no_hidden_case(site: Path) -> None:
-    """What the browser imports: our packages, and of an exercise its title and its facts."""
+def test_pages_get_no_solutions_and_no_hidden_cases(site: Path) -> None:
+    """The browser gets our packages, and only the title and metadata of each exercise."""
     import zipfile
 
     (packed,) = (site / "_static" / "python").rglob("course.zip")
@@ -337,24 +337,24 @@ def test_python_is_given_no_solution_and_no_hidden_case(site: Path) -> None:
     assert not [name for name in names if "grading" in name]
 
 
-# ---- calls that take long, and which cells an answer needs
+# ---- time limits of calls, and the cells that an answer depends on
 
 
 class Clock:
-    """Seconds that pass as a test wants; the loop that is timed takes `loop` of them."""
+    """Fake clock; the loop that measures the device takes `loop` seconds."""
 
     def __init__(self, loop: float) -> None:
         self.now, self.loop = 0.0, loop
 
     def __call__(self) -> float:
-        self.now += self.loop  # only the measured loop asks twice in a row
+        self.now += self.loop  # only the timed loop reads the clock twice in a row
         return self.now
 
 
 def doubt_about(took: float, slowdown: float, busy: float = 1) -> str:
-    """What is said of a call that took so long on a device so much slower than a grading machine.
+    """Return the warning about a call of `took` seconds on a device of this slowdown.
 
-    busy: how many times as slow it was at the first measurement.
+    busy: factor by which the device was even slower during the first measurement.
     """
     clock = Clock(call_times.LOOP_SECONDS * slowdown * busy)
     times = call_times.CallTimes(clock)
@@ -364,21 +364,21 @@ def doubt_about(took: float, slowdown: float, busy: float = 1) -> str:
     return times.doubt()
 
 
-def test_a_call_near_the_limit_of_grading_is_doubted() -> None:
+def test_calls_near_the_grading_limit_get_a_warning() -> None:
     assert doubt_about(2, 1) == ""
     assert doubt_about(4, 1).startswith("A call took 4 s here. In grading a call gets 5 s ")
-    # A phone takes longer for the same.
+    # A slow phone takes longer for the same call.
     assert doubt_about(4, 10) == ""
     assert doubt_about(29, 10).startswith("A call took 29 s")
-    # What kept the device busy at first makes nothing faster.
+    # A busy device at the first measurement doesn't extend the limit: it is measured again.
     assert doubt_about(4, 1, busy=10).startswith("A call took 4 s")
 
 
-def test_a_device_faster_than_a_grading_machine_gives_no_more_time() -> None:
+def test_a_fast_device_does_not_extend_the_limit() -> None:
     assert doubt_about(4, 0.1).startswith("A call took 4 s")
 
 
-def test_the_page_is_told_of_each_call_and_of_its_limit() -> None:
+def test_each_call_is_reported_with_its_limit() -> None:
     times, told = call_times.CallTimes(Clock(call_times.LOOP_SECONDS * 4)), []
     times.report = lambda *what: told.append(what)
     for _ in range(2):
@@ -394,7 +394,7 @@ def test_the_page_is_told_of_each_call_and_of_its_limit() -> None:
     ]
 
 
-def test_the_call_that_was_stopped_counts_as_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminated_call_counts_as_timed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     times = call_times.CallTimes()
     monkeypatch.setattr(call_limit, "host", times)
     times.begin(late=2)
@@ -419,5 +419,7 @@ def test_the_call_that_was_stopped_counts_as_too_late(monkeypatch: pytest.Monkey
         (["f = 1", "check('f', f)"], [0]),
     ],
 )
-def test_a_cell_needs_those_that_bind_what_it_reads(cells: list[str], places: list[int]) -> None:
+def test_cells_depend_on_those_that_bind_the_names_they_read(
+    cells: list[str], places: list[int]
+) -> None:
     assert needed(cells) == places

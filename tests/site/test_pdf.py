@@ -1,4 +1,4 @@
-"""The book on paper: one document of all pages, and the PDF that is printed from it."""
+"""The printed book: one document of all pages, and its PDF."""
 
 import os
 import re
@@ -33,23 +33,23 @@ def document(book: one_document.Book) -> BeautifulSoup:
 
 
 def titles(site: Path) -> list[str]:
-    """The title of each page that the table of contents names, as the site shows it."""
+    """Return the title of each page in the table of contents, as the site shows it."""
     contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     names = re.findall(r"(?:root|file): (\S+)", contents)
     found = [parsed(site / f"{name}.html").select_one("article h1") for name in names]
     return [re.sub(r"#$", "", tag.get_text()) for tag in found if tag is not None]
 
 
-# The one document.
+# The HTML document.
 
 
-def test_every_page_of_the_contents_is_there_in_order(document: BeautifulSoup, site: Path) -> None:
+def test_the_document_has_every_page_in_order(document: BeautifulSoup, site: Path) -> None:
     found = [h1.get_text() for h1 in document.select("article h1")]
     assert found == titles(site)
     assert len(found) > 15
 
 
-def test_every_inner_link_has_its_target_exactly_once(document: BeautifulSoup) -> None:
+def test_every_inner_link_has_exactly_one_target(document: BeautifulSoup) -> None:
     times = Counter(str(tag["id"]) for tag in document.find_all(id=True))
     assert [name for name, number in times.items() if number > 1] == []
     inner = [str(tag["href"]) for tag in document.select("a[href]") if tag["href"][:1] == "#"]
@@ -57,7 +57,7 @@ def test_every_inner_link_has_its_target_exactly_once(document: BeautifulSoup) -
     assert [href for href in inner if times[href[1:]] != 1] == []
 
 
-def test_pictures_find_their_own_parts(document: BeautifulSoup) -> None:
+def test_references_within_pictures_resolve(document: BeautifulSoup) -> None:
     ids = {str(tag["id"]) for tag in document.find_all(id=True)}
     pointed: set[str] = set()
     for tag in document.select("article svg, article svg *"):
@@ -75,7 +75,7 @@ def test_all_other_links_lead_to_the_web(document: BeautifulSoup) -> None:
     assert [href for href in outer if not href.startswith("https://")] == []
 
 
-def test_nothing_is_loaded_but_the_sites_own_style_sheets(document: BeautifulSoup) -> None:
+def test_the_document_loads_only_the_sites_style_sheets(document: BeautifulSoup) -> None:
     loaded = [
         (tag.name, address)
         for tag, address in addresses(document)
@@ -86,13 +86,13 @@ def test_nothing_is_loaded_but_the_sites_own_style_sheets(document: BeautifulSou
         assert Path(os.path.normpath(ROOT / DOCUMENT.parent / address)).is_file(), address
 
 
-def test_nothing_can_be_clicked_folded_or_moved(document: BeautifulSoup) -> None:
+def test_the_document_has_no_interactive_elements(document: BeautifulSoup) -> None:
     for kind in ("script", "details", "summary", "input", "select", "button", "fieldset", "img"):
         assert document.select(kind) == [], kind
     assert document.select(".headerlink, .toctree-wrapper, .steps") == []
 
 
-def test_answers_and_hints_are_open_and_have_their_titles(
+def test_answers_and_hints_are_unfolded_with_their_titles(
     document: BeautifulSoup, book: one_document.Book, site: Path
 ) -> None:
     folded = [
@@ -106,7 +106,7 @@ def test_answers_and_hints_are_open_and_have_their_titles(
         assert len(box.get_text(" ", strip=True)) > len(box.p.get_text()) + 5
 
 
-def test_figures_are_drawn_and_moving_ones_stand_still(document: BeautifulSoup, site: Path) -> None:
+def test_live_figures_become_still_pictures(document: BeautifulSoup, site: Path) -> None:
     still = document.select("figure.live")
     built = [path.read_text(encoding="utf-8") for path in html_files(site)]
     assert len(still) == sum(page.count('<figure class="live"') for page in built) > 5
@@ -116,12 +116,12 @@ def test_figures_are_drawn_and_moving_ones_stand_still(document: BeautifulSoup, 
         assert figure.select_one(".live-says").get_text(strip=True)
         assert figure.select("dd")
     assert all(figure.select_one("svg") for figure in document.select("figure"))
-    # Chromium prints these as bitmaps.
+    # Chromium would print these as bitmaps.
     for kind in ("pattern", "filter", "mask", "image", "foreignobject"):
         assert document.select(f"svg {kind}") == [], kind
 
 
-def test_the_title_page_says_what_the_citation_says(document: BeautifulSoup) -> None:
+def test_the_title_page_matches_the_citation_file(document: BeautifulSoup) -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     imprint = document.select_one(".title-page .imprint").get_text()
     assert f"Version {cited['version']}, {cited['date-released']}" in imprint
@@ -130,7 +130,7 @@ def test_the_title_page_says_what_the_citation_says(document: BeautifulSoup) -> 
         assert re.sub(r"^(CC)-(BY)-", r"\1 \2 ", license) in imprint
 
 
-def test_the_contents_list_every_page_and_its_numbers(book: one_document.Book) -> None:
+def test_the_contents_list_every_page_with_its_number(book: one_document.Book) -> None:
     anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
     numbers = {anchor: place for place, anchor in enumerate(anchors, 7)}
     filled = BeautifulSoup(book.document(book.folder / DOCUMENT, numbers), "html.parser")
@@ -139,7 +139,7 @@ def test_the_contents_list_every_page_and_its_numbers(book: one_document.Book) -
     assert {page.anchor for page in book.pages[1:]} <= set(anchors)
 
 
-# Small pieces.
+# Unit tests.
 
 
 def page(name: str, article: str) -> built_pages.BuiltPage:
@@ -161,7 +161,7 @@ def page(name: str, article: str) -> built_pages.BuiltPage:
         ("../wheels/rooflib.whl", None),
     ],
 )
-def test_a_link_leads_into_the_document_or_is_plain_words(href: str, expected: str | None) -> None:
+def test_links_lead_into_the_document_or_become_plain_text(href: str, expected: str | None) -> None:
     one = page("a/one", f'<a class="reference" href="{href}" download="">words</a>')
     inner_links.join([one, page("a/two", ""), page("b/three", "")])
     link = one.article.select_one(".reference")
@@ -170,7 +170,7 @@ def test_a_link_leads_into_the_document_or_is_plain_words(href: str, expected: s
     assert link.get_text() == "words"
 
 
-def test_a_cell_with_nothing_but_folded_code_leaves_nothing() -> None:
+def test_cells_with_only_folded_code_are_removed() -> None:
     folded = '<details class="hide above-input"><summary>Show</summary><pre>x</pre></details>'
     cell = page("p", f'<div class="cell">{folded}</div><p>text</p>')
     for_paper.prepare(cell.article)
@@ -190,7 +190,7 @@ HATCHED = """<svg><defs><pattern id="h" width="72" height="72"><path d="M 0 0"><
 style="fill: url(#h); stroke: red"></path></svg>"""
 
 
-def test_a_hatched_shape_gets_its_lines_from_tiles() -> None:
+def test_hatches_are_drawn_as_tiles() -> None:
     picture = page("p", HATCHED).article
     hatches.expand(picture)
     assert not picture.select("pattern")
@@ -198,21 +198,21 @@ def test_a_hatched_shape_gets_its_lines_from_tiles() -> None:
     places = [f"translate({x} {y})" for y in (0, 72) for x in (0, 72, 144)]
     assert tiles == places
     assert picture.select_one("clippath path")["d"] == "M 57 56 L 150 56 L 150 76 L 57 76 z"
-    # Under the shape, which keeps its outline, and cut off where the shape is.
+    # The tiles are under the shape, which keeps its outline, and have the same clip path.
     ground, shape = picture.select('[clip-path="url(#c)"]')
     assert (ground.name, shape.name) == ("g", "path")
     assert shape["style"] == "fill: none; stroke: red"
 
 
-def test_a_hatched_shape_with_a_bend_is_no_guesswork() -> None:
+def test_hatched_shapes_with_curves_are_refused() -> None:
     picture = page("p", HATCHED.replace("L 150 56", "C 1 1 1 1 1 1")).article
     with pytest.raises(ValueError, match="has a bend"):
         hatches.expand(picture)
 
 
-def test_a_missing_chromium_is_said_in_one_line(site: Path, tmp_path: Path) -> None:
+def test_a_missing_chromium_is_reported_in_one_line(site: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "site"), "pdf"]
-    # No program is found there.
+    # The PATH has no programs.
     environment = {"PATH": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 1
@@ -222,8 +222,8 @@ def test_a_missing_chromium_is_said_in_one_line(site: Path, tmp_path: Path) -> N
 # The PDF.
 
 
-def test_the_contents_begin_a_page_of_their_own(book: one_document.Book, browser: Browser) -> None:
-    """What stands before them may take more than one page, and covers none of theirs."""
+def test_the_contents_start_a_new_page(book: one_document.Book, browser: Browser) -> None:
+    """The front matter may take several pages, and must not overlap the contents."""
     work = book.folder / "_build" / "print"
     work.mkdir(exist_ok=True)
     document, printed = work / "front.html", work / "front.pdf"
@@ -249,12 +249,12 @@ def pdf(site: Path) -> PdfReader:
 
 
 def bookmarks(pdf: PdfReader) -> Iterator[Any]:
-    """Those of the first level."""
+    """Return the top-level bookmarks."""
     return (mark for mark in pdf.outline if not isinstance(mark, list))
 
 
 def resources(pdf: PdfReader, kind: str) -> Iterator[Any]:
-    """What pages draw with, also inside of groups and patterns."""
+    """Yield the pages' resources of a kind, also those nested in groups and patterns."""
     todo = [page["/Resources"] for page in pdf.pages]
     seen = set()
     while todo:
@@ -297,23 +297,23 @@ def test_every_inner_link_of_the_pdf_resolves(pdf: PdfReader) -> None:
     assert len(inner) > 400
     assert {name for name in inner if name not in places} == set()
     assert all(pdf.get_destination_page_number(place) is not None for place in places.values())
-    # Nothing on this machine is linked to.
+    # No link leads to this machine.
     assert [address for address in outer if not address.startswith("https://")] == []
 
 
 @pytest.mark.long
-def test_each_page_but_the_first_has_its_number(pdf: PdfReader) -> None:
+def test_all_pages_but_the_first_are_numbered(pdf: PdfReader) -> None:
     assert len(pdf.pages) > 80
     for number, sheet in enumerate(pdf.pages, 1):
         assert (str(number) in at_the_foot(sheet)) == (number > 1), number
 
 
 def at_the_foot(sheet: Any) -> list[str]:
-    """The texts of a page below that of the book."""
+    """Return the texts in a page's footer."""
     found: list[str] = []
 
     def look(text: str, outer: list[float], inner: list[float], *_: object) -> None:
-        # Heights: what the page's matrix makes of the text's.
+        # The text's height on the page: its own matrix, transformed by the page's.
         if inner[5] * outer[3] + outer[5] < 60:
             found.append(text.strip())
 
@@ -322,7 +322,7 @@ def at_the_foot(sheet: Any) -> list[str]:
 
 
 @pytest.mark.long
-def test_the_contents_name_the_pages_where_headings_are(pdf: PdfReader, site: Path) -> None:
+def test_the_contents_have_the_right_page_numbers(pdf: PdfReader, site: Path) -> None:
     text = " ".join(sheet.extract_text() for sheet in pdf.pages[1:5])
     for mark in list(bookmarks(pdf))[2:]:
         number = pdf.get_destination_page_number(mark) + 1
@@ -344,14 +344,14 @@ def test_figures_are_vectors_and_fonts_are_embedded(pdf: PdfReader) -> None:
 
 
 @pytest.mark.long
-def test_formulas_are_set(pdf: PdfReader) -> None:
+def test_formulas_are_rendered(pdf: PdfReader) -> None:
     text = "".join(sheet.extract_text() for sheet in pdf.pages)
     assert r"\frac" not in text
     assert r"\[" not in text
 
 
 @pytest.mark.long
-def test_the_pdf_says_what_it_is_and_when_it_was_released(pdf: PdfReader) -> None:
+def test_the_pdf_has_title_author_and_release_date(pdf: PdfReader) -> None:
     assert pdf.metadata.title == "The roofline"
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert pdf.metadata.author == cited["authors"][0]["name"]

@@ -1,4 +1,4 @@
-"""A published course: what its pages say of addresses; one that is not published says nothing."""
+"""A published course: addresses, links, feed and sitemap; none of them if unpublished."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ TOC = "format: jb-book\nroot: index\nparts:\n- caption: Part\n  numbered: true\n
 
 
 def setting(folder: Path, repository: str = "", site: str = "") -> Path:
-    """A configuration with these addresses."""
+    """Write a configuration with these addresses."""
     text = yaml.safe_dump({"repository": {"url": repository}, "html": {"baseurl": site}})
     (folder / "_config.yml").write_text(text)
     return folder / "_config.yml"
 
 
-# What the settings say.
+# Settings.
 
 
-def test_nothing_is_known_where_nothing_is_set() -> None:
+def test_no_addresses_are_known_by_default() -> None:
     assert read(ROOT / "_config.yml") == Addresses(branch="main")
 
 
-def test_a_setting_may_be_missing(tmp_path: Path) -> None:
+def test_address_settings_may_be_missing(tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("title: A book\nhtml:\n")
     assert read(tmp_path / "_config.yml") == Addresses(branch="main")
 
 
-def test_a_slash_at_the_end_and_git_do_not_count(tmp_path: Path) -> None:
+def test_trailing_slash_and_git_suffix_are_ignored(tmp_path: Path) -> None:
     found = read(setting(tmp_path, f"{REPOSITORY}.git", f"{SITE}/"))
     assert (found.repository, found.course, found.site) == (REPOSITORY, SITE, SITE)
 
@@ -77,7 +77,7 @@ def test_a_slash_at_the_end_and_git_do_not_count(tmp_path: Path) -> None:
         ("https://example.org/some/code", "", "repository.url"),
     ],
 )
-def test_what_is_no_address_is_said_with_what_is_allowed(
+def test_invalid_addresses_are_refused_with_the_allowed_format(
     tmp_path: Path, repository: str, site: str, named: str
 ) -> None:
     with pytest.raises(AddressError) as error:
@@ -89,7 +89,9 @@ def test_what_is_no_address_is_said_with_what_is_allowed(
     assert "\n" not in said
 
 
-def test_an_edition_is_a_folder_and_a_tag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edition_has_its_own_folder_and_tag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = setting(tmp_path, REPOSITORY, SITE)
     monkeypatch.setenv("EDITION", "0.2.0")
     found = read(config)
@@ -115,7 +117,7 @@ def test_an_edition_is_a_folder_and_a_tag(tmp_path: Path, monkeypatch: pytest.Mo
         ),
     ],
 )
-def test_each_host_has_forms_of_its_own(
+def test_link_formats_depend_on_the_host(
     repository: str, source: str, form: str, binder: str
 ) -> None:
     at = Addresses(SITE, repository, "main")
@@ -129,7 +131,7 @@ def test_each_host_has_forms_of_its_own(
     )
 
 
-def test_a_branch_with_a_slash_stays_one_part_of_binders_address() -> None:
+def test_slashes_in_branch_names_are_escaped_for_binder() -> None:
     assert "/course/a%2Fb?urlpath=" in Addresses(SITE, REPOSITORY, "a/b").binder("0.ipynb")
 
 
@@ -152,7 +154,7 @@ LOG = """# Changes
 ATOM = {"a": changes.ATOM}
 
 
-def test_the_feed_has_an_entry_for_each_edition_with_a_date() -> None:
+def test_the_feed_has_an_entry_for_each_dated_edition() -> None:
     top = ElementTree.fromstring(changes.feed(LOG, "A & B", "Somebody", SITE, "changes.xml"))
     assert top.findtext("a:updated", namespaces=ATOM) == "2027-01-02T00:00:00Z"
     assert top.findtext("a:author/a:name", namespaces=ATOM) == "Somebody"
@@ -166,13 +168,13 @@ def test_the_feed_has_an_entry_for_each_edition_with_a_date() -> None:
     assert changes.feed("# Changes\n", "A", "B", SITE, "changes.xml") == ""
 
 
-def test_the_courses_own_log_makes_a_feed() -> None:
+def test_the_changelog_of_the_course_is_parsed() -> None:
     log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     dated = re.findall(r"^## .*\d{4}-\d\d-\d\d", log, re.MULTILINE)
     assert len(changes.editions(log)) == len(dated) > 0
 
 
-# Books: as it is, without the extension, published.
+# Books: without addresses, without the extension, and published.
 
 
 def made(folder: Path, site: str = "", repository: str = "", without: str = "") -> Book:
@@ -199,20 +201,20 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
 def files(book: Book) -> dict[str, bytes]:
     top = book.folder / "_build" / "html"
     found = {p.relative_to(top).as_posix(): p.read_bytes() for p in top.rglob("*") if p.is_file()}
-    # Sphinx's hash of the settings, of which the list of extensions is one.
+    # Ignore Sphinx's hash of the settings, which include the list of extensions.
     del found[".buildinfo"]
     return found
 
 
 @pytest.mark.long
-def test_where_nothing_is_set_the_site_is_as_without_all_this(tmp_path: Path) -> None:
+def test_without_addresses_the_extension_changes_nothing(tmp_path: Path) -> None:
     unset = files(made(tmp_path / "unset"))
     without = files(made(tmp_path / "without", without="    publishing: site\n"))
     assert set(unset) == set(without)
     assert [name for name in unset if unset[name] != without[name]] == []
 
 
-def test_where_nothing_is_set_no_page_says_anything_of_it(site: Path) -> None:
+def test_without_addresses_pages_have_no_publishing_links(site: Path) -> None:
     top = {path.name for path in site.iterdir()}
     assert not top & {publishing.FEED, publishing.SITEMAP}
     assert not list(site.glob("_static/page-links*"))
@@ -221,16 +223,16 @@ def test_where_nothing_is_set_no_page_says_anything_of_it(site: Path) -> None:
         assert not said.search(page.read_text(encoding="utf-8")), page.name
 
 
-def test_every_address_of_a_published_book_resolves(published: Book) -> None:
+def test_all_links_of_a_published_book_resolve(published: Book) -> None:
     assert broken(published.folder / "_build" / "html", SITE) == []
 
 
-# The whole course, below a path: the tests of the browser look at it too.
+# The whole course, below a path. The browser tests run on it, too.
 below_a_path = pytest.mark.parametrize("below", [urlsplit(SITE).path], scope="session")
 
 
-def test_who_serves_the_whole_site_serves_it_below_the_path_too() -> None:
-    """Else the second time that `below` asks for would be the first once more."""
+def test_all_tests_that_serve_the_site_use_the_path_below() -> None:
+    """Otherwise their second run, with `below`, would only repeat the first."""
     text = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/*/test_*.py"))
     places = re.findall(r"(?:serving\w*|served)\(site\b.*?\)", text)
     assert len(places) > 3
@@ -239,13 +241,13 @@ def test_who_serves_the_whole_site_serves_it_below_the_path_too() -> None:
 
 @pytest.mark.long
 @below_a_path
-def test_every_address_of_the_published_course_resolves(site: Path) -> None:
+def test_all_links_of_the_published_course_resolve(site: Path) -> None:
     assert broken(site, SITE) == []
 
 
 @pytest.mark.long
 @below_a_path
-def test_every_page_of_the_published_course_leads_to_what_is_there(site: Path) -> None:
+def test_menu_links_of_the_published_course_have_targets(site: Path) -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     written = {"index", *re.findall(r"'file': '([^']+)'", str(toc))}
     copies = set(contents.names(ROOT / "_toc.yml").values())
@@ -261,7 +263,7 @@ def test_every_page_of_the_published_course_leads_to_what_is_there(site: Path) -
             missing += [name] * (links["binder"].partition("?urlpath=lab/tree/")[2] not in copies)
         assert {"report", "source", "edit"} <= set(links)
     assert missing == []
-    # Every page that offers a notebook for download, and no other.
+    # Only pages with a notebook to download can be opened in Colab.
     opened = {name for name in written if "colab" in page_links(site / f"{name}.html")}
     notebooks = "a[download][href$='.ipynb']"
     assert opened == {name for name in written if parsed(site / f"{name}.html").select(notebooks)}
@@ -273,11 +275,11 @@ def test_every_page_of_the_published_course_leads_to_what_is_there(site: Path) -
 
 
 def page_links(page: Path) -> dict[str, str]:
-    """Kind → address of what the menu of a published page leads to."""
+    """Return kind → address of the links in a published page's menu."""
     return {str(a["data-kind"]): str(a["href"]) for a in parsed(page).select(".page-links a")}
 
 
-def test_every_page_names_its_own_address(published: Book) -> None:
+def test_every_page_has_its_canonical_address(published: Book) -> None:
     top = published.folder / "_build" / "html"
     for path in html_files(top):
         name, soup = path.relative_to(top).as_posix(), parsed(path)
@@ -290,7 +292,7 @@ def test_every_page_names_its_own_address(published: Book) -> None:
     assert parsed(top / "404.html").select("base")[0]["href"] == "/course/"
 
 
-def test_the_lists_name_pages_that_are_there(published: Book) -> None:
+def test_sitemap_and_feed_list_existing_pages(published: Book) -> None:
     top = published.folder / "_build" / "html"
     listed = [e.text for e in ElementTree.parse(top / "sitemap.xml").iter() if e.tag[-3:] == "loc"]
     assert listed == [f"{SITE}/chapters/page.html", f"{SITE}/index.html"]
@@ -300,7 +302,7 @@ def test_the_lists_name_pages_that_are_there(published: Book) -> None:
     assert [e.attrib["href"] for e in feed.iterfind("a:link[@rel='self']", ATOM)] == [link["href"]]
 
 
-def test_a_page_leads_to_its_notebook_and_its_source(published: Book) -> None:
+def test_pages_link_to_their_notebook_and_source(published: Book) -> None:
     links = page_links(published.folder / "_build/html/chapters/page.html")
     assert list(links) == ["colab", "binder", "source", "edit", "report"]
     notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
@@ -314,14 +316,14 @@ def test_a_page_leads_to_its_notebook_and_its_source(published: Book) -> None:
     assert f"Page: {SITE}/chapters/page.html\nSection: \n" in asked["body"][0]
 
 
-def test_a_setting_that_is_no_address_stops_the_build(tmp_path: Path) -> None:
+def test_an_invalid_address_stops_the_build(tmp_path: Path) -> None:
     setting(tmp_path, site="here")
     app = SimpleNamespace(srcdir=tmp_path)
     with pytest.raises(ConfigError, match=r"html\.baseurl in _config\.yml is 'here'; allowed is"):
         publishing.take_addresses(app, Config())  # type: ignore[arg-type]
 
 
-def test_a_build_of_an_edition_takes_its_own_address_and_writes_no_lists(
+def test_an_edition_uses_its_own_address_and_writes_no_feed_or_sitemap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITION", "0.1.0")
@@ -338,7 +340,7 @@ def test_a_build_of_an_edition_takes_its_own_address_and_writes_no_lists(
     assert [path for path in left if path.exists()] == []
 
 
-def test_an_exercise_opens_the_notebook_that_it_hands_out() -> None:
+def test_the_handed_out_notebook_of_an_exercise_is_found() -> None:
     document = nodes.section()
     document += addnodes.download_reference("", "", filename="12/exercises.zip")
     assert publishing.handed_out(document) == ""  # type: ignore[arg-type]
@@ -346,7 +348,7 @@ def test_an_exercise_opens_the_notebook_that_it_hands_out() -> None:
     assert publishing.handed_out(document) == "_downloads/34/one.ipynb"  # type: ignore[arg-type]
 
 
-# In a browser, served under a path.
+# Browser tests, served under a path.
 
 
 @pytest.fixture(scope="module")
@@ -371,7 +373,7 @@ MENU = ".page-links"
 FORM = f"{MENU} [data-kind=report]"
 
 
-def test_the_menu_opens_reads_well_and_closes(page: Page) -> None:
+def test_the_menu_opens_is_accessible_and_closes(page: Page) -> None:
     summary, last = page.locator(f"{MENU} summary"), page.locator(f"{MENU} a").last
     summary.focus()
     page.keyboard.press("Enter")
@@ -390,14 +392,14 @@ def test_the_menu_opens_reads_well_and_closes(page: Page) -> None:
     last.wait_for(state="hidden")
 
 
-def test_a_report_names_the_section_that_is_read(page: Page) -> None:
-    # At the end of the page the section stands in the upper third.
+def test_a_report_names_the_current_section(page: Page) -> None:
+    # Make the page long enough to scroll the section to the top.
     page.evaluate("document.querySelector('main h2').style.marginBottom = '200vh'")
     page.evaluate("document.querySelector('main h2').scrollIntoView({behavior: 'instant'})")
     page.locator(".bd-toc-nav a[aria-current]").wait_for(state="attached")
-    # The browser's own click: the test's would first scroll to where the bar stands without it.
+    # Click by script: Playwright's click would first scroll to the bar's unscrolled position.
     page.evaluate("(menu) => document.querySelector(`${menu} summary`).click()", MENU)
-    # The menu says that it is open a moment after it is seen.
+    # The menu's toggle event comes slightly after it is visible.
     page.wait_for_function("(f) => document.querySelector(f).href.includes('%23')", arg=FORM)
     report = page.locator(FORM)
     asked = parse_qs(urlsplit(str(report.get_attribute("href"))).query)

@@ -1,4 +1,4 @@
-"""Python for pages is taken from any place that has it, and only if each file is the one wanted."""
+"""Pyodide's files come from any source that has them, and only with the right hashes."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ PACKAGE = {"name": "a-package", "version": "1.0", "folder": "a_package/assets"}
 
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]:
-    """Two files in place of Pyodide's, with no address to look at."""
+    """Replace Pyodide's files by two small ones, with an unreachable release address."""
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in CONTENT.items()}
     lock = tmp_path / "lock.json"
     entry = {"file_name": "numpy.whl", "sha256": hashes["numpy.whl"]}
@@ -32,7 +32,7 @@ def pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]
     found: dict[str, object] = {
         "version": "1",
         "files": {"python_stdlib.zip": hashes["python_stdlib.zip"]},
-        "release": {"address": "http://127.0.0.1:9/"},  # where nobody listens
+        "release": {"address": "http://127.0.0.1:9/"},  # no server listens there
         "package": PACKAGE,
     }
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -42,7 +42,7 @@ def pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, object]
 
 
 def wheel(folder: Path, content: dict[str, bytes]) -> Path:
-    """A package that pip finds in the folder."""
+    """Write a package that pip finds in the folder."""
     folder.mkdir()
     with zipfile.ZipFile(folder / "a_package-1.0-py3-none-any.whl", "w") as archive:
         for name, data in content.items():
@@ -64,7 +64,7 @@ def find_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
 
 
-def test_the_release_is_asked_first_and_its_files_are_kept(pinned, tmp_path: Path) -> None:
+def test_files_are_downloaded_from_the_release_once(pinned, tmp_path: Path) -> None:
     release = tmp_path / "release"
     release.mkdir()
     for name, content in CONTENT.items():
@@ -82,7 +82,7 @@ def test_the_release_is_asked_first_and_its_files_are_kept(pinned, tmp_path: Pat
         assert server.sent == []
 
 
-def test_a_package_is_opened_where_the_release_is_out_of_reach(
+def test_the_package_is_the_fallback_for_the_release(
     pinned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_in(monkeypatch, wheel(tmp_path / "wheels", CONTENT | {"scipy.whl": b"not wanted"}))
@@ -90,7 +90,7 @@ def test_a_package_is_opened_where_the_release_is_out_of_reach(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == CONTENT
 
 
-def test_another_file_under_the_name_is_not_taken(pinned, tmp_path: Path) -> None:
+def test_files_with_a_wrong_hash_are_refused(pinned, tmp_path: Path) -> None:
     def bring(folder: Path, names: list[str]) -> list[tuple[str, bytes]]:
         return list((CONTENT | {"numpy.whl": b"not the one"}).items())
 
@@ -99,7 +99,7 @@ def test_another_file_under_the_name_is_not_taken(pinned, tmp_path: Path) -> Non
     assert not (tmp_path / "cache" / "numpy.whl").exists()
 
 
-def test_what_no_place_has_is_said_in_one_line(
+def test_missing_files_are_reported_in_one_line(
     pinned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -111,7 +111,9 @@ def test_what_no_place_has_is_said_in_one_line(
     assert "\n" not in str(found.value)
 
 
-def test_a_build_goes_on_without_and_says_so(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_the_build_continues_without_pyodide_and_warns(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     def nowhere(folder: Path) -> Path:
         raise NotObtained("its own address: out of reach")
 
@@ -130,7 +132,7 @@ def test_a_build_goes_on_without_and_says_so(monkeypatch: pytest.MonkeyPatch, ca
 
 @pytest.fixture
 def got(tmp_path: Path) -> Path:
-    """A folder with a library and a package in it, and files that no page needs."""
+    """Create a folder with a library and a package, which also have files that no page needs."""
     with zipfile.ZipFile(tmp_path / "python_stdlib.zip", "w") as archive:
         archive.writestr("answers.py", '"""Texts."""\nassert False\nanswer = 42\n')
         archive.writestr("wrong.py", "answer =\n")
@@ -148,9 +150,7 @@ def names(path: Path) -> set[str]:
         return set(archive.namelist())
 
 
-def test_what_a_page_fetches_is_compiled_and_imported_from_the_archive(
-    got: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_archives_are_compiled_and_importable(got: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     this = int.from_bytes(MAGIC_NUMBER[:2], "little")
     monkeypatch.setattr(pyodide_library, "MAGIC", this)
     pyodide_files.make(got)
@@ -163,7 +163,7 @@ def test_what_a_page_fetches_is_compiled_and_imported_from_the_archive(
     assert done.stdout == "42 None\n"
 
 
-def test_where_nothing_can_compile_they_hold_sources_and_it_is_said(
+def test_archives_hold_sources_with_a_warning_if_nothing_can_compile(
     got: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pyodide_library, "MAGIC", 0)
@@ -172,7 +172,7 @@ def test_where_nothing_can_compile_they_hold_sources_and_it_is_said(
     assert names(got / LIBRARY) == {"answers.py", "wrong.py"}
     said = "Python in the pages starts slowly (there is no Node)\n"
     assert capsys.readouterr().err == said
-    # Not made again of the same files, though it is tried, and said.
+    # The same files aren't packed again, but the compilation is tried again, with the same warning.
     before = [(got / name).stat().st_mtime_ns for name in MADE]
     pyodide_files.make(got)
     assert [(got / name).stat().st_mtime_ns for name in MADE] == before
@@ -184,7 +184,7 @@ def test_where_nothing_can_compile_they_hold_sources_and_it_is_said(
     assert capsys.readouterr().err == ""
 
 
-def test_the_lock_names_every_package_that_another_needs() -> None:
+def test_the_lock_has_all_dependencies() -> None:
     packages = json.loads(pyodide_files.LOCK.read_text(encoding="utf-8"))["packages"]
     assert {"numpy", "matplotlib"} <= set(packages)
     for package in packages.values():
@@ -193,8 +193,8 @@ def test_the_lock_names_every_package_that_another_needs() -> None:
 
 
 @pytest.mark.long
-def test_the_script_prints_the_folder() -> None:
-    """The real files, which the long tests of pages need too: kept from a build, or got now."""
+def test_the_command_prints_the_folder() -> None:
+    """Uses the real files, which other long tests need, too: cached, or downloaded now."""
     script = [sys.executable, str(ROOT / "site"), "pyodide"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

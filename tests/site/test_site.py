@@ -1,6 +1,6 @@
-"""The whole site in a browser: every page, both themes, at the width of a desk and of a phone.
+"""The whole site in a browser: every page, both themes, at the widths of a desktop and a phone.
 
-Each page is opened once; the tests then look at what was seen there.
+Each page is opened once; the tests then check what was recorded there.
 """
 
 import functools
@@ -41,7 +41,7 @@ GENERATED = ("404", "genindex", "search")
 
 
 def listed(contents: Any) -> Iterator[str]:
-    """The pages that a table of contents names, in its order."""
+    """Yield the pages of a table of contents in order."""
     if isinstance(contents, list):
         for part in contents:
             yield from listed(part)
@@ -54,19 +54,18 @@ def listed(contents: Any) -> Iterator[str]:
 WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
 PAGES = (*WRITTEN, *GENERATED)
 each_page = pytest.mark.parametrize("name", PAGES)
-# A page of each kind: what is looked at on these alone by default is looked at everywhere with the
-# long tests.
+# A page of each kind: some checks run only on these by default, and on all pages in the long tests.
 EXERCISE = next(name for name in PAGES if name.startswith("exercises/"))
 KINDS = ("index", "chapters/matmul", "chapters/hardware", EXERCISE, "genindex")
 
 
 @dataclass
 class Seen:
-    """What a page was, with everything unfolded: at a desk, then as narrow as a phone."""
+    """Record of an unfolded page: on a desktop, then at the width of a phone."""
 
     traffic: Traffic
     outside: list[str]
-    # Bytes, compressed: all that the page asked for, and what the browser did not have yet.
+    # Compressed bytes: of all requested files, and of those that weren't in the browser's cache.
     asked: int
     transferred: int
     # By width and theme.
@@ -81,15 +80,15 @@ class Seen:
     live: int = 0
 
 
-FIRST = "chapters/time"  # with formulas and a live figure it brings what all pages share
+FIRST = "chapters/time"  # its formulas and live figure load all files that pages share
 VIEWS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
 
 
 def views(name: str) -> tuple[tuple[str, str], ...]:
-    """Where axe looks at a page: chapters in both themes, and a page of each kind on a phone too.
+    """Return the views in which axe checks a page: chapters in both themes, KINDS on a phone, too.
 
-    What a phone shows in another way, pages share: the bar at the top, and the menus behind it. And
-    what is dark in exercises and lists, a page of their kind shows.
+    The elements that differ on phones, the top bar and its menus, are the same on all pages. One
+    page of each kind is enough for the dark colors of exercises and lists.
     """
     if name in KINDS:
         return VIEWS
@@ -101,7 +100,7 @@ Visits = Callable[[str], Seen]
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    """One window, in which a reader goes from page to page."""
+    """Open a window, in which pages are visited one after another."""
     context = browser.new_context(viewport=DESK, color_scheme="light")
     yield context.new_page()
     context.close()
@@ -113,7 +112,7 @@ def visit(page: Page, server: Server) -> Visits:
     styles: set[str] = set()
 
     def seen_at(name: str) -> Seen:
-        page.goto("about:blank")  # the page before need not be laid out anew
+        page.goto("about:blank")  # so that the previous page isn't laid out again
         page.emulate_media(color_scheme="light")
         put_width(page, DESK)
         traffic.clear()
@@ -145,7 +144,7 @@ def visit(page: Page, server: Server) -> Visits:
                     seen.axe[width, theme] += structure(page)
                 seen.sideways[width] = page.evaluate(SIDEWAYS)
                 seen.sticking_out[width] = page.evaluate(STICKING_OUT)
-        # At the last width, that of a phone.
+        # The width is now that of a phone.
         seen.wide_maths = page.evaluate(WIDE_MATHS)
         seen.tall_figures = page.evaluate(TALL_FIGURES, PHONE["height"])
         seen.traffic = traffic.copy()
@@ -153,23 +152,23 @@ def visit(page: Page, server: Server) -> Visits:
         return seen
 
     first = seen_at(FIRST)
-    # With nothing at hand, what was sent is what the page asked for.
+    # With an empty cache, every requested file is sent.
     assert first.transferred == first.asked
     return functools.cache(seen_at)
 
 
-def test_every_page_of_the_site_is_looked_at(site: Path) -> None:
+def test_every_page_of_the_site_is_tested(site: Path) -> None:
     built = {p.relative_to(site).with_suffix("").as_posix() for p in html_files(site)}
-    # A list of files for pip, without anything of the book.
+    # The index page for pip isn't part of the book.
     assert built - {"wheels/index"} == set(PAGES)
 
 
-def test_every_address_resolves_and_every_outside_one_is_https(site: Path) -> None:
+def test_all_links_resolve_and_external_links_use_https(site: Path) -> None:
     assert broken(site) == []
 
 
 @each_page
-def test_nothing_is_asked_elsewhere_and_nothing_fails(visit: Visits, name: str) -> None:
+def test_no_requests_to_other_hosts_and_no_errors(visit: Visits, name: str) -> None:
     seen = visit(name)
     assert len(seen.traffic.asked) > 1
     assert seen.outside == []
@@ -186,14 +185,16 @@ def test_axe_finds_no_violation(visit: Visits, name: str, width: str, theme: str
 
 @each_page
 @pytest.mark.parametrize("width", ["desk", "phone"])
-def test_no_sideways_scroll_and_no_text_sticks_out(visit: Visits, name: str, width: str) -> None:
+def test_no_horizontal_scrolling_and_no_overflowing_text(
+    visit: Visits, name: str, width: str
+) -> None:
     seen = visit(name)
     assert seen.sideways[width] <= 0
     assert seen.sticking_out[width] == []
 
 
 @each_page
-def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
+def test_formulas_are_rendered(visit: Visits, site: Path, name: str) -> None:
     seen = visit(name)
     assert seen.unset_maths == []
     written = parsed(site / f"{name}.html").select(".math")
@@ -201,30 +202,30 @@ def test_formulas_are_set(visit: Visits, site: Path, name: str) -> None:
 
 
 @each_page
-def test_each_formula_is_seen_whole_on_a_phone(visit: Visits, name: str) -> None:
+def test_formulas_fit_on_a_phone(visit: Visits, name: str) -> None:
     assert visit(name).wide_maths == []
 
 
 @each_page
-def test_a_phone_shows_controls_and_numbers_of_a_figure_together(visit: Visits, name: str) -> None:
+def test_controls_and_numbers_of_a_figure_fit_on_one_phone_screen(visit: Visits, name: str) -> None:
     assert visit(name).tall_figures == []
 
 
 @each_page
-def test_every_picture_has_a_name(visit: Visits, name: str) -> None:
+def test_every_picture_has_a_text_alternative(visit: Visits, name: str) -> None:
     assert visit(name).unnamed == []
 
 
 @each_page
-def test_a_page_weighs_little(visit: Visits, name: str) -> None:
-    """Alone, and next to nothing after the first."""
+def test_pages_have_few_bytes(visit: Visits, name: str) -> None:
+    """COLD limits a page with an empty cache, WARM one after another page."""
     seen = visit(name)
     assert 0 < seen.asked <= COLD, f"{seen.asked:,} bytes"
     assert seen.transferred <= WARM, f"{seen.transferred:,} bytes"
 
 
 def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
-    """Else the tests above would look at nothing."""
+    """Otherwise the tests above would check nothing."""
     chapters = [visit(name) for name in WRITTEN if name.startswith("chapters/")]
     assert any(seen.maths and seen.live for seen in chapters)
 
@@ -232,10 +233,10 @@ def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
 @pytest.mark.long
 @each_page
 @pytest.mark.parametrize(("width", "theme"), VIEWS)
-def test_a_page_loaded_anew_at_each_width_and_theme(
+def test_pages_pass_in_a_fresh_context_at_each_width_and_theme(
     browser: Browser, server: Server, name: str, width: str, theme: str
 ) -> None:
-    """As above, without anything carried over from another page, width or theme."""
+    """The checks above again, without state from another page, width or theme."""
     phone = width == "phone"
     context = browser.new_context(
         viewport=PHONE if phone else DESK, has_touch=phone, is_mobile=phone, color_scheme=theme
@@ -257,11 +258,11 @@ def test_a_page_loaded_anew_at_each_width_and_theme(
     context.close()
 
 
-# The search box, the switch of themes, the disk.
+# Search, the theme switch, pages from disk.
 
 
 def results_of(page: Page, query: str) -> list[str]:
-    """Type into the search box, which opens by its shortcut, and wait for what it finds."""
+    """Search with the keyboard shortcut; return the links of the results."""
     page.keyboard.press("Control+k")
     page.keyboard.type(query)
     page.keyboard.press("Enter")
@@ -269,7 +270,7 @@ def results_of(page: Page, query: str) -> list[str]:
     return [str(link.get_attribute("href")) for link in page.locator("#search-results li a").all()]
 
 
-# Sphinx's own search, without a page load for each query.
+# Calls Sphinx's search directly, without loading a page for each query.
 FIND = """(terms) => terms.filter((term) => {
   const found = Search._performSearch(...Search._parseQuery(term));
   return !found.some(([page]) => page === "chapters/glossary");
@@ -300,7 +301,9 @@ THEME = "document.documentElement.dataset.theme"
 AT_SWITCH = "document.activeElement.matches('.theme-switch-button')"
 
 
-def test_the_theme_is_switched_by_keyboard_and_stays(browser: Browser, server: Server) -> None:
+def test_the_theme_can_be_switched_by_keyboard_and_persists(
+    browser: Browser, server: Server
+) -> None:
     context = browser.new_context(viewport=DESK, color_scheme="light")
     traffic = Traffic().listen(context)
     page = context.new_page()
@@ -311,7 +314,7 @@ def test_the_theme_is_switched_by_keyboard_and_stays(browser: Browser, server: S
         if page.evaluate(AT_SWITCH):
             break
     assert page.evaluate(AT_SWITCH), "no Tab leads to the switch"
-    # It goes round: as the system has it, light, dark.
+    # The switch cycles through: system setting, light, dark.
     for _ in range(3):
         if page.evaluate(THEME) == "dark":
             break
@@ -323,7 +326,7 @@ def test_the_theme_is_switched_by_keyboard_and_stays(browser: Browser, server: S
     context.close()
 
 
-# Style sheets that did not load, pictures and fonts that failed.
+# Style sheets, pictures and fonts that failed to load.
 NOT_THERE = """() => [
   ...[...document.querySelectorAll("link[rel=stylesheet]")].filter((l) => !l.sheet),
   ...[...document.images].filter((i) => i.complete && !i.naturalWidth),
@@ -331,19 +334,17 @@ NOT_THERE = """() => [
   [...document.fonts].filter((f) => f.status === "error").map((f) => f.family))"""
 
 
-# That every address is there is tested for all.
+# Another test checks the links of all pages.
 FROM_DISK = [
     name if name in KINDS[:2] else pytest.param(name, marks=pytest.mark.long) for name in PAGES
 ]
 
 
 @pytest.mark.parametrize("name", FROM_DISK)
-def test_a_page_opened_from_disk_reads_well(
-    browser: Browser, site: Path, below: str, name: str
-) -> None:
+def test_pages_work_from_disk(browser: Browser, site: Path, below: str, name: str) -> None:
     if below and name == "404":
-        # Its host shows it at whatever address is missing, so it names its place on the host, where
-        # a disk has nothing.
+        # A host sends this page for any missing address, so its links are relative to the host, and
+        # don't work from disk.
         assert [one["href"] for one in parsed(site / "404.html").select("base")] == [f"{below}/"]
         return
     context = browser.new_context(viewport=DESK)
@@ -355,7 +356,7 @@ def test_a_page_opened_from_disk_reads_well(
     assert traffic.outside("file://") == []
     assert page.evaluate(NOT_THERE) == []
     assert page.evaluate(UNSET_MATHS) == []
-    # Laid out by the theme, with the words that the file has.
+    # The theme's layout is applied, and the file's text is shown.
     assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
     main = parsed(path).select_one("main")
     assert main is not None
@@ -368,10 +369,10 @@ def test_a_page_opened_from_disk_reads_well(
     context.close()
 
 
-def test_search_from_disk_finds_without_excerpts(browser: Browser, site: Path) -> None:
+def test_search_from_disk_works_without_excerpts(browser: Browser, site: Path) -> None:
     """Sphinx fetches a result's page for an excerpt, which a browser forbids from disk.
 
-    The results are there all the same; that one complaint is all that may be wrong.
+    The results are shown anyway; only these failed requests may be reported.
     """
     context = browser.new_context(viewport=DESK)
     traffic = Traffic().listen(context)

@@ -1,4 +1,4 @@
-"""What holds the site to account finds what is planted in a small page, and nothing else."""
+"""The checks used on the site find faults that are planted in a small page, and no others."""
 
 import http.client
 from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ Plant = Callable[[str], tuple[Page, Traffic]]
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser) -> Iterator[Page]:
-    """A phone, on which page after page is opened."""
+    """Open a window of a phone's size for all tests."""
     context = browser.new_context(viewport=PHONE)
     yield context.new_page()
     context.close()
@@ -66,7 +66,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def planted(tab: Page, server: Server) -> Plant:
-    """Open the page with something planted in it, on a phone."""
+    """Return a function that opens the page with the given HTML planted in it."""
     traffic = Traffic().listen(tab.context)
 
     def plant(html: str) -> tuple[Page, Traffic]:
@@ -91,7 +91,7 @@ def test_a_good_page_passes(planted: Plant, server: Server) -> None:
     assert broken(server.folder) == []
 
 
-def test_a_request_elsewhere_is_found_and_reaches_no_one(planted: Plant, server: Server) -> None:
+def test_requests_to_other_hosts_are_found_and_blocked(planted: Plant, server: Server) -> None:
     _, traffic = planted(f"<img alt='A picture' src='{OUTSIDE}'>")
     assert traffic.outside(server.origin) == [OUTSIDE]
     assert any("ERR_NAME_NOT_RESOLVED" in line for line in traffic.wrong)
@@ -109,7 +109,7 @@ def test_a_request_elsewhere_is_found_and_reaches_no_one(planted: Plant, server:
         ),
     ],
 )
-def test_what_goes_wrong_is_found(planted: Plant, html: str, message: str) -> None:
+def test_errors_in_a_page_are_found(planted: Plant, html: str, message: str) -> None:
     page, traffic = planted(html)
     if "failed" in html:
         page.wait_for_function("window.failed")
@@ -117,7 +117,7 @@ def test_what_goes_wrong_is_found(planted: Plant, html: str, message: str) -> No
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pale_text_is_found_in_its_theme_alone(planted: Plant, theme: str) -> None:
+def test_low_contrast_is_found_only_in_its_theme(planted: Plant, theme: str) -> None:
     page, _ = planted(PALE % theme)
     for shown in ("light", "dark", "light"):
         if shown != page.evaluate("document.documentElement.dataset.theme"):
@@ -141,17 +141,17 @@ def test_pale_text_is_found_in_its_theme_alone(planted: Plant, theme: str) -> No
         "<p>In a text <a href='#top' style='text-decoration: none'>a link</a>.</p>",
     ],
 )
-def test_pale_text_and_a_link_like_text_are_found_among_good_ones(
+def test_low_contrast_and_unmarked_links_are_found_among_good_elements(
     planted: Plant, html: str
 ) -> None:
-    """One element of each style is asked about, and axe finds no more when it asks about all."""
+    """Checking one element per style finds only what axe finds on all elements."""
     page, _ = planted(html)
     found = contrast(page)
     assert found
     assert set(found) <= set(contrast_everywhere(page))
 
 
-def test_a_style_that_was_looked_at_is_not_asked_about_again_and_a_new_one_is(
+def test_each_style_is_checked_once(
     planted: Plant,
 ) -> None:
     page, _ = planted("<p style='color: #bbb'>Pale</p>")
@@ -164,7 +164,7 @@ def test_a_style_that_was_looked_at_is_not_asked_about_again_and_a_new_one_is(
     assert len(contrast(page)) == 2
 
 
-def test_a_violation_in_a_folded_panel_is_found(planted: Plant) -> None:
+def test_violations_in_folded_panels_are_found(planted: Plant) -> None:
     page, _ = planted("<details><summary>More</summary><button></button></details>")
     assert any(line.startswith("button-name") for line in axe(page))
 
@@ -189,7 +189,7 @@ def test_a_page_that_scrolls_sideways_is_found(planted: Plant) -> None:
         ),
     ],
 )
-def test_text_that_sticks_out_is_found_without_a_scroll_bar(
+def test_overflowing_text_is_found_without_a_scroll_bar(
     planted: Plant, html: str, how: str
 ) -> None:
     page, _ = planted(html)
@@ -206,7 +206,7 @@ def test_text_that_sticks_out_is_found_without_a_scroll_bar(
         ("<p><math><merror><mtext>x</mtext></merror></math></p>", "error"),
     ],
 )
-def test_maths_that_was_not_set_is_found(planted: Plant, html: str, what: str) -> None:
+def test_unrendered_formulas_are_found(planted: Plant, html: str, what: str) -> None:
     page, _ = planted(html)
     assert [line.split(":")[0] for line in page.evaluate(UNSET_MATHS)] == [what]
 
@@ -219,7 +219,7 @@ def test_maths_that_was_not_set_is_found(planted: Plant, html: str, what: str) -
         "<canvas role='img'></canvas>",
     ],
 )
-def test_a_picture_without_a_name_is_found(planted: Plant, html: str) -> None:
+def test_a_picture_without_a_text_alternative_is_found(planted: Plant, html: str) -> None:
     page, _ = planted(html)
     assert len(unnamed_pictures(page)) == 1
 
@@ -242,7 +242,7 @@ def test_a_picture_without_a_name_is_found(planted: Plant, html: str) -> None:
         ("<img src='nowhere.png'>", "no such file"),
     ],
 )
-def test_an_address_that_leads_nowhere_is_found(tmp_path: Path, html: str, problem: str) -> None:
+def test_broken_links_are_found(tmp_path: Path, html: str, problem: str) -> None:
     (tmp_path / "page.html").write_text(GOOD % html, encoding="utf-8")
     (line,) = broken(tmp_path)
     assert line.startswith("page.html: <")
@@ -257,7 +257,7 @@ def test_an_address_that_leads_nowhere_is_found(tmp_path: Path, html: str, probl
         ('@font-face { src: url("a.woff2") }', "no such file"),
     ],
 )
-def test_an_address_in_a_style_sheet_is_found(tmp_path: Path, css: str, problem: str) -> None:
+def test_broken_addresses_in_style_sheets_are_found(tmp_path: Path, css: str, problem: str) -> None:
     (tmp_path / "style.css").write_text(css)
     (line,) = broken(tmp_path)
     assert line.endswith(problem)
@@ -270,7 +270,7 @@ def test_the_server_counts_what_it_sends(browser: Browser, server: Server) -> No
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.origin}/page.html")
-    # It stands in the page as it lies on disk, and came compressed.
+    # The style sheet is complete in the page, and was sent compressed.
     assert page.evaluate("document.styleSheets[0].cssRules.length") == 1000
     first = {answer.path: answer for answer in server.sent}
     assert set(first) == {"/page.html", "/style.css"}
@@ -278,7 +278,7 @@ def test_the_server_counts_what_it_sends(browser: Browser, server: Server) -> No
     assert 0 < first["/style.css"].packed < first["/style.css"].raw / 10
     assert server.transferred() == sum(answer.packed for answer in first.values())
 
-    # What the browser has already is not counted again.
+    # Files in the browser's cache are not counted.
     server.sent.clear()
     page.goto(f"{server.origin}/page.html")
     assert server.transferred() == 0

@@ -1,4 +1,4 @@
-"""The slides in a browser: nothing overflows, nothing is fetched, and the speaker has notes."""
+"""The slides in a browser: no overflow, no external requests, and notes for the speaker."""
 
 import re
 import subprocess
@@ -14,13 +14,13 @@ from site_browser import UNSET_MATHS, Traffic, unnamed_pictures
 from site_server import Server
 
 SIZES = {"1920 × 1080": (1920, 1080), "1280 × 720": (1280, 720)}
-# In units of a slide that is 720 high: a twentieth is what a last row reads with ease.
+# Min text sizes on a slide that is 720 high: a twentieth is easy to read in the last row.
 TEXT, IN_PICTURES = 32, 18
 
 
 @dataclass
 class Deck:
-    """What a deck has to hold: slides in this order among others, its length in both measures."""
+    """Expectations of a deck: titles in this order, and ranges of its slides and minutes."""
 
     parts: list[str]
     slides: range
@@ -71,7 +71,7 @@ SHOW = """(number) => {
   const at = Reveal.getIndices(Reveal.getSlides()[number]);
   Reveal.slide(at.h, at.v, 99);
 }"""
-# How far a slide's elements reach, in units of the slide, and the smallest letters.
+# Extent of a slide's elements, in units of the slide, and the smallest text sizes.
 MEASURE = """() => {
   const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale();
   const { left, top } = document.querySelector(".reveal .slides").getBoundingClientRect();
@@ -101,7 +101,7 @@ MEASURE = """() => {
 
 @dataclass
 class Seen:
-    """What was found on the slides of a deck at one size of the window."""
+    """Measurements of a deck's slides at one window size."""
 
     deck: Deck
     slides: list[dict[str, Any]] = field(default_factory=list)
@@ -115,7 +115,7 @@ def too_large(slide: dict[str, Any]) -> bool:
 
 
 def opened(page: Page, address: str) -> int:
-    """The number of slides, once all of them can be shown."""
+    """Open a deck, wait until it is ready, and return the number of slides."""
     page.goto(address)
     page.evaluate(READY)
     return int(page.evaluate("Reveal.getTotalSlides()"))
@@ -149,19 +149,19 @@ def test_no_slide_overflows(seen: Seen) -> None:
     assert [slide["title"] for slide in seen.slides if too_large(slide)] == []
 
 
-def test_the_last_row_can_read_it(seen: Seen) -> None:
+def test_text_is_large_enough_for_the_last_row(seen: Seen) -> None:
     assert [s["title"] for s in seen.slides if s["text"] < TEXT] == []
     assert [s["title"] for s in seen.slides if s["pictures"] < IN_PICTURES] == []
 
 
-def test_nothing_is_fetched_from_elsewhere_and_nothing_goes_wrong(seen: Seen) -> None:
+def test_no_requests_to_other_hosts_and_no_errors(seen: Seen) -> None:
     assert seen.traffic.asked == []
     assert seen.traffic.wrong == []
     assert seen.unset == []
     assert seen.unnamed == []
 
 
-def test_every_slide_has_notes_with_minutes_that_make_a_lecture(seen: Seen) -> None:
+def test_the_notes_minutes_add_up_to_a_lecture(seen: Seen) -> None:
     spent = 0
     for slide in seen.slides:
         clock = re.match(r"(\d+) min, until (\d):(\d\d)\.\s+\S", slide["notes"])
@@ -171,7 +171,7 @@ def test_every_slide_has_notes_with_minutes_that_make_a_lecture(seen: Seen) -> N
     assert spent in seen.deck.minutes
 
 
-def test_the_parts_come_in_their_order(seen: Seen) -> None:
+def test_the_slides_are_in_order(seen: Seen) -> None:
     titles = [slide["title"] for slide in seen.slides]
     assert [title for title in titles if title in seen.deck.parts] == seen.deck.parts
     assert len(titles) in seen.deck.slides
@@ -180,7 +180,7 @@ def test_the_parts_come_in_their_order(seen: Seen) -> None:
 
 @pytest.fixture(scope="module")
 def decks(site: Path, browser: Browser) -> dict[str, Page]:
-    """The decks as files, as somebody has them who has copied the folder of the site."""
+    """Open the decks from disk, as in a copied folder of the site."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     pages = {name: context.new_page() for name in DECKS}
     for name, page in pages.items():
@@ -194,7 +194,7 @@ def deck(decks: dict[str, Page]) -> Page:
     return decks["roofline"]
 
 
-def test_a_slide_that_overflows_would_be_found(deck: Page) -> None:
+def test_overflowing_slides_are_detected(deck: Page) -> None:
     deck.evaluate(SHOW, 3)
     assert not too_large(deck.evaluate(MEASURE))
     deck.evaluate(ADD, "height: 700px")
@@ -205,9 +205,7 @@ def test_a_slide_that_overflows_would_be_found(deck: Page) -> None:
 
 
 @pytest.mark.parametrize("name", DECKS)
-def test_two_questions_keep_their_answer_until_the_next_key(
-    decks: dict[str, Page], name: str
-) -> None:
+def test_vote_answers_are_hidden_until_the_next_key(decks: dict[str, Page], name: str) -> None:
     deck = decks[name]
     votes = deck.evaluate(
         """() => Reveal.getSlides().map((slide, at) => [slide.querySelector("h2")?.innerText, at])
@@ -223,7 +221,7 @@ def test_two_questions_keep_their_answer_until_the_next_key(
         assert "visible" in str(answer.get_attribute("class"))
 
 
-def test_a_figure_moves_without_a_server(deck: Page) -> None:
+def test_figures_are_live_without_a_server(deck: Page) -> None:
     number = deck.evaluate(
         "Reveal.getSlides().findIndex((s) => s.querySelector('[data-figure=roofline]'))"
     )
@@ -240,7 +238,7 @@ def test_a_figure_moves_without_a_server(deck: Page) -> None:
 def test_the_handouts_have_a_page_of_notes_after_each_slide(
     decks: dict[str, Page], site: Path
 ) -> None:
-    # As `make slides` does; a second browser needs a process of its own.
+    # Run the command of `make slides`; a second browser needs a separate process.
     command = [sys.executable, str(site.parents[1] / "site"), "slides"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     handouts = {name: site.parent / f"{name}-slides.pdf" for name in DECKS}
@@ -260,7 +258,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("ﬁ", "fi").replace("ﬀ", "ff"))
 
 
-def test_the_page_for_instructors_leads_to_the_slides(site: Path) -> None:
+def test_the_page_for_instructors_links_to_the_slides(site: Path) -> None:
     page = (site / "chapters" / "instructors.html").read_text(encoding="utf-8")
     for name in DECKS:
         assert f'href="../slides/{name}.html"' in page

@@ -1,4 +1,4 @@
-"""`make solution`: who has finished sees the reference, anybody else one line that says why not."""
+"""`make solution` shows the reference for a finished copy, or one line that says why not."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from grading.release import exercises
 NAME = "int8-matmul"
 SOURCE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
 Change = Callable[[NotebookNode], None]
-# No other part calls this one.
+# No other part depends on this one.
 WRONG = "def bounds(B, D, F, peak, bandwidth):\n    return 1.0, 1.0"
 
 
 @pytest.fixture
 def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
-    """Ask for the solution with a copy that is the reference, changed; or None for no copy."""
+    """Return a function that asks for the solution; the copy is the changed reference, or none."""
 
     def asked(change: Change | None, of: Path = SOURCE, name: str = NAME, book: Path = ROOT) -> str:
         copy = tmp_path / "my-work" / NAME / f"{NAME}.ipynb"
@@ -40,7 +40,7 @@ def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
 
 
 def nothing(_: NotebookNode) -> None:
-    """Leave the copy as it is."""
+    """Leave the copy unchanged."""
 
 
 def cell(notebook: NotebookNode, name: str) -> NotebookNode:
@@ -62,7 +62,7 @@ def refusal(ask: Callable[..., str], *arguments: object, **named: object) -> str
     return line
 
 
-def test_who_has_finished_gets_the_solution_and_hears_of_other_rules_first(
+def test_a_finished_copy_gets_the_solution_after_a_note_on_its_use(
     ask: Callable[..., str], tmp_path: Path
 ) -> None:
     def own_work(notebook: NotebookNode) -> None:
@@ -75,11 +75,11 @@ def test_who_has_finished_gets_the_solution_and_hears_of_other_rules_first(
     assert worked.count("```python") == 7
     assert "return B * D + D * F, B * F" in worked
     assert "SOLUTION" not in told
-    # It is in no file.
+    # The solution isn't written to any file.
     assert [p.name for p in (tmp_path / "my-work").rglob("*") if p.is_file()] == [f"{NAME}.ipynb"]
 
 
-def test_who_has_not_begun_is_told_all_that_is_missing(
+def test_an_empty_copy_is_refused_with_all_failing_parts(
     ask: Callable[..., str], release: Path
 ) -> None:
     line = refusal(ask, nothing, of=release / "release" / NAME / f"{NAME}.ipynb")
@@ -89,7 +89,7 @@ def test_who_has_not_begun_is_told_all_that_is_missing(
     )
 
 
-def test_one_wrong_part_is_enough_and_is_named(ask: Callable[..., str]) -> None:
+def test_one_wrong_part_is_refused_and_named(ask: Callable[..., str]) -> None:
     line = refusal(ask, replaced("bounds-solution", WRONG))
     assert "1 of 7 checks do not pass" in line
     assert line.endswith("saved last: bounds")
@@ -119,31 +119,31 @@ def cheat(how: str) -> Change:
         *("removed", "another check"),
     ],
 )
-def test_a_changed_check_passes_nobody(ask: Callable[..., str], how: str) -> None:
+def test_changed_checks_do_not_count(ask: Callable[..., str], how: str) -> None:
     assert refusal(ask, cheat(how)).endswith("saved last: bounds")
 
 
-def test_a_lost_cell_harms_nobody(ask: Callable[..., str]) -> None:
+def test_missing_cells_are_restored(ask: Callable[..., str]) -> None:
     def lose(notebook: NotebookNode) -> None:
-        # The reference has no cell with cases: that comes with the release.
+        # The reference has no cell with cases: the release adds it.
         notebook.cells.remove(cell(notebook, "given"))
         notebook.cells.remove(cell(notebook, "times"))
 
     assert "all 7 checks pass" in ask(lose)
 
 
-def test_without_a_copy_the_line_says_what_makes_one(ask: Callable[..., str]) -> None:
+def test_a_missing_copy_is_refused_with_the_command_that_makes_one(ask: Callable[..., str]) -> None:
     line = refusal(ask, None)
     assert line == f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
 
 
 @pytest.mark.parametrize("name", ["", "int8", "chapters/matmul", "matmul", "../int8-matmul"])
-def test_an_exercise_that_is_none_gets_the_names_of_all(ask: Callable[..., str], name: str) -> None:
+def test_unknown_exercises_are_refused_with_all_names(ask: Callable[..., str], name: str) -> None:
     line = refusal(ask, None, name=name)
     assert line == f"EXERCISE must be one of {', '.join(sorted(exercises.names()))}; got {name!r}"
 
 
-def test_what_is_no_notebook_is_said_to_be_none(
+def test_invalid_notebooks_are_reported(
     ask: Callable[..., str], tmp_path: Path, release: Path
 ) -> None:
     copy = tmp_path / "my-work" / NAME / f"{NAME}.ipynb"
@@ -153,12 +153,12 @@ def test_what_is_no_notebook_is_said_to_be_none(
     assert line.startswith(f"{NAME}.ipynb can't be read as a notebook")
 
 
-def test_a_kernel_that_dies_is_said_to_have_died(ask: Callable[..., str]) -> None:
+def test_a_dead_kernel_is_reported(ask: Callable[..., str]) -> None:
     dies = replaced("operations-solution", "import os\nos._exit(1)")
     assert refusal(ask, dies) == f"{NAME}.ipynb: the kernel died while the notebook ran"
 
 
-def test_a_cell_without_an_end_is_said_to_have_none(
+def test_a_cell_timeout_is_reported(
     ask: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_long(self: object) -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from site_browser import DESK, ready
 from site_server import Server
 
-# Records each worker, and resolves `window.started` when the first one has started.
+# Counts workers, and resolves `window.started` when the first one is ready.
 WATCH_WORKERS = """
 window.workers = 0;
 window.started = new Promise((resolve) => {
@@ -55,7 +55,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def tab(context: BrowserContext, server: Server) -> Page:
-    """A tab in which a reader has run a cell."""
+    """Open a tab, and run a chapter in it."""
     page = context.new_page()
     first_run(page, f"{server.origin}/chapters/time.html")
     return page
@@ -68,10 +68,10 @@ def go_on(page: Page, server: Server, script: str = "") -> None:
     ready(page, f"{server.origin}/{NEXT}.html")
 
 
-def test_the_next_page_starts_python_and_a_press_uses_it(tab: Page, server: Server) -> None:
+def test_the_next_page_starts_python_and_a_click_uses_it(tab: Page, server: Server) -> None:
     go_on(tab, server)
     assert tab.evaluate("started")
-    # Nothing on the page shows it.
+    # The page doesn't show the warm start.
     assert tab.locator(".python-panel").count() == 0
     with a_run(tab):
         tab.locator(".run-cell").first.click()
@@ -79,7 +79,7 @@ def test_the_next_page_starts_python_and_a_press_uses_it(tab: Page, server: Serv
     assert tab.evaluate("workers") == 1
 
 
-def test_a_press_waits_for_the_start_that_is_under_way(tab: Page, server: Server) -> None:
+def test_a_click_waits_for_a_start_in_progress(tab: Page, server: Server) -> None:
     go_on(tab, server)
     tab.wait_for_function("workers === 1")
     with a_run(tab):
@@ -88,9 +88,7 @@ def test_a_press_waits_for_the_start_that_is_under_way(tab: Page, server: Server
     assert tab.evaluate("workers") == 1
 
 
-def test_a_press_before_the_browser_is_idle_starts_the_only_python(
-    tab: Page, server: Server
-) -> None:
+def test_a_click_before_the_idle_callback_starts_the_only_worker(tab: Page, server: Server) -> None:
     go_on(tab, server, "window.requestIdleCallback = (callback) => (window.whenIdle = callback);")
     tab.wait_for_function("Boolean(window.whenIdle)")
     assert tab.evaluate("workers") == 0
@@ -102,7 +100,7 @@ def test_a_press_before_the_browser_is_idle_starts_the_only_python(
     assert tab.evaluate("workers") == 1
 
 
-def test_a_browser_without_idle_callbacks_starts_warm_too(tab: Page, server: Server) -> None:
+def test_browsers_without_idle_callbacks_start_warm_too(tab: Page, server: Server) -> None:
     go_on(
         tab,
         server,
@@ -121,7 +119,7 @@ def test_an_exercise_starts_warm_and_shows_no_progress(tab: Page, server: Server
     assert tab.evaluate("workers") == 1
 
 
-def test_a_hidden_page_starts_when_it_is_seen(tab: Page, server: Server) -> None:
+def test_a_hidden_page_starts_once_visible(tab: Page, server: Server) -> None:
     go_on(tab, server, HIDDEN)
     tab.wait_for_load_state("networkidle")
     assert tab.evaluate("workers") == 0
@@ -130,14 +128,14 @@ def test_a_hidden_page_starts_when_it_is_seen(tab: Page, server: Server) -> None
 
 
 @pytest.mark.parametrize("script", [SAVE_DATA, LITTLE_MEMORY], ids=["data saver", "little memory"])
-def test_a_device_that_saves_starts_only_at_a_press(
+def test_data_savers_and_little_memory_prevent_a_warm_start(
     context: BrowserContext, server: Server, script: str
 ) -> None:
     page = context.new_page()
     page.add_init_script(script)
     first_run(page, f"{server.origin}/chapters/time.html")
     go_on(page, server)
-    # The module has decided at once, with no reason to wait for an idle period.
+    # The module decides this without waiting for an idle period.
     assert page.evaluate(f"import('{module(page)}').then(({{ warmUp }}) => warmUp())") is False
     assert page.evaluate("workers") == 0
     with a_run(page):
@@ -145,7 +143,7 @@ def test_a_device_that_saves_starts_only_at_a_press(
     assert bar(page) == AS_BUILT
 
 
-def test_another_tab_fetches_nothing_before_a_press(
+def test_another_tab_fetches_nothing_before_a_click(
     tab: Page, context: BrowserContext, server: Server
 ) -> None:
     server.sent.clear()
@@ -157,7 +155,7 @@ def test_another_tab_fetches_nothing_before_a_press(
 
 
 def module(page: Page) -> str:
-    """The address of the page's module that starts Python."""
+    """Return the address of warm_start.js."""
     folder = page.locator("script[data-python]").first.get_attribute("data-python")
     return str(
         page.evaluate("(path) => new URL(path, document.baseURI).href", f"{folder}warm_start.js")

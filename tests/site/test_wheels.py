@@ -1,4 +1,4 @@
-"""The wheels that the site serves: whole, the same from the same sources, found by pip."""
+"""The wheels that the site serves: complete, reproducible, and usable by pip."""
 
 import os
 import re
@@ -30,11 +30,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wheel(built: Path, name: str) -> Path:
-    """The wheel by the name that a notebook's first cell asks for."""
+    """Return the path of a wheel, with the name that a notebook's first cell requests."""
     return built / f"{name}-{VERSIONS[name]}-py3-none-any.whl"
 
 
-def test_there_is_one_for_each_package_in_its_version(built: Path) -> None:
+def test_each_package_has_a_wheel_of_its_version(built: Path) -> None:
     names = {path.name for path in built.iterdir()}
     assert names == {wheel(built, name).name for name in VERSIONS} | {"index.html"}
 
@@ -50,7 +50,7 @@ def test_a_wheel_holds_every_file_of_its_package(built: Path, name: str, folder:
     assert packed == set(listed.stdout.split())
 
 
-def test_additions_are_where_jupyterlab_finds_them(built: Path) -> None:
+def test_extensions_are_where_jupyterlab_finds_them(built: Path) -> None:
     with zipfile.ZipFile(wheel(built, "roofkit")) as archive:
         names = [name for name in archive.namelist() if "/share/jupyter/labextensions/" in name]
     assert sorted("/".join(Path(name).parts[-2:]) for name in names) == [
@@ -70,14 +70,14 @@ def umask() -> Iterator[None]:
     os.umask(old)
 
 
-def test_the_same_sources_make_the_same_bytes_and_are_left_alone(
+def test_wheels_are_reproducible_and_builds_leave_the_sources_alone(
     built: Path, tmp_path: Path, umask: None
 ) -> None:
     book = tmp_path / "book"
     for source in wheels.sources(ROOT):
         copy = book / source.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(source.read_bytes())  # with a date and rights of its own
+        copy.write_bytes(source.read_bytes())  # with other dates and permissions
     before = sorted(book.rglob("*"))
     wheels.build(book, tmp_path / "wheels")
     for path in built.iterdir():
@@ -85,7 +85,7 @@ def test_the_same_sources_make_the_same_bytes_and_are_left_alone(
     assert sorted(book.rglob("*")) == before
 
 
-def test_an_older_wheel_does_not_stay(tmp_path: Path) -> None:
+def test_older_wheels_are_removed(tmp_path: Path) -> None:
     (tmp_path / "rooflib-0.0.1-py3-none-any.whl").touch()
     made = wheels.build(ROOT, tmp_path)
     assert sorted(path.name for path in made) == sorted(
@@ -94,7 +94,7 @@ def test_an_older_wheel_does_not_stay(tmp_path: Path) -> None:
     assert len(made) == len(VERSIONS)
 
 
-def test_what_setuptools_says_when_it_fails_is_shown(tmp_path: Path) -> None:
+def test_setuptools_errors_are_shown(tmp_path: Path) -> None:
     for source in wheels.sources(ROOT):
         copy = tmp_path / source.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +104,7 @@ def test_what_setuptools_says_when_it_fails_is_shown(tmp_path: Path) -> None:
         wheels.build(tmp_path, tmp_path / "wheels")
 
 
-def test_the_list_has_a_hash_that_pip_compares(built: Path, tmp_path: Path) -> None:
+def test_the_index_page_has_hashes_that_pip_verifies(built: Path, tmp_path: Path) -> None:
     shutil.copytree(built, tmp_path / "wheels")
     into = tmp_path / "installed"
     with serving(tmp_path) as server:
@@ -122,7 +122,7 @@ def test_the_list_has_a_hash_that_pip_compares(built: Path, tmp_path: Path) -> N
     assert "DO NOT MATCH THE HASHES" in wrong.stderr
 
 
-def test_they_lie_at_an_address_that_stays(book: Book) -> None:
+def test_wheels_are_served_at_a_fixed_address(book: Book) -> None:
     served = book.folder / handouts.SERVED / "wheels"
     old = book.folder / "_build" / "html" / "wheels" / "old.whl"
     for folder in (served, old.parent):
@@ -133,7 +133,7 @@ def test_they_lie_at_an_address_that_stays(book: Book) -> None:
     built = book.build()
     assert built.returncode == 0, built.stderr
     assert {path.name for path in old.parent.iterdir()} == {"new.whl"}
-    # And when no page has changed.
+    # The wheels are replaced even if no page has changed.
     (served / "new.whl").rename(served / "newer.whl")
     shutil.rmtree(book.folder / "_build" / "html" / "wheels")
     built = book.build()
@@ -151,18 +151,18 @@ def call(code: str, site: str = "") -> tuple[object, ...]:
     return arguments
 
 
-def test_a_page_asks_for_what_it_imports() -> None:
+def test_the_first_cell_requires_what_the_page_imports() -> None:
     assert call("import rooflib as rl") == ("", VERSIONS, "rooflib", "roofkit")
     drawn = call("import rooflib as rl\nfrom roofkit import figures", "https://example.org")
     assert drawn == ("https://example.org", VERSIONS, "rooflib", "roofkit.figures")
 
 
-def test_a_page_without_our_packages_gets_no_cell() -> None:
+def test_pages_without_our_packages_get_no_first_cell() -> None:
     assert opening_cell.source("import numpy as np", "https://example.org") == ""
 
 
-def test_pages_and_exercises_have_the_same_text() -> None:
-    # The room that releases exercises may not be imported by the site, so each makes its own call.
+def test_pages_and_exercises_have_the_same_first_cell() -> None:
+    # site/ must not import grading/, so each has its own code for the last line, the call.
     from grading.release import opening
 
     ours, theirs = opening_cell.source("import rooflib", "x"), opening.source("x")
@@ -170,7 +170,7 @@ def test_pages_and_exercises_have_the_same_text() -> None:
     assert call("import rooflib", "x")[:2] == ("x", VERSIONS)
 
 
-def test_a_package_without_a_version_is_named(tmp_path: Path, monkeypatch) -> None:
+def test_packages_without_a_version_are_refused(tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "__init__.py").touch()
     monkeypatch.setattr(opening_cell, "PACKAGES", {"rooflib": tmp_path})
     with pytest.raises(ValueError, match="names no __version__"):

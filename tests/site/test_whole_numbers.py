@@ -1,4 +1,4 @@
-"""The page's numpy makes 64-bit integers, as a reader's own does."""
+"""The page's numpy uses 64-bit integers, as on a reader's own machine."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from browser.pyodide import files as pyodide_files
 from repository import ROOT
 
-# Integers whose type numpy chooses itself.
+# Results with an integer type that numpy chooses itself.
 CHOSEN = """
 np.array([1, 2]); np.array(5); np.array((1, 2), int); np.array([1], dtype=int); np.array(range(3))
 np.array([[1, 2], [3, 4]]); np.asarray([1]); np.asanyarray([1]); np.ascontiguousarray([1, 2])
@@ -36,7 +36,7 @@ np.vectorize(lambda n: 2)([1, 2]); np.vectorize(lambda n: n, otypes=[int])([1])
 np.apply_along_axis(lambda row: 2, 0, [[1, 2]]); np.unique([1, 1], return_counts=True)[1]
 np.meshgrid([1], [2])[1]; np.select([[True]], [[3]]); np.array_split([1, 2], 2)[0]
 """
-# Values that already have a type, and values that are no integers.
+# Results whose type is given, and results that aren't integers.
 KEPT = """
 np.array([1], dtype="int64"); np.full(2, 3, np.int64); np.arange(3, dtype=np.int64)
 np.array([1], dtype=np.int32); np.array([1], "int32"); np.asarray(np.array([1], dtype="int16"))
@@ -47,7 +47,7 @@ np.array([1, None]); np.linspace(0, 1, 3); np.divide([1], [2]); np.sum([True]) =
 np.array([1.5]).astype("float32"); np.add(1, 2.5);
 np.interp(1, [1], [3])
 """
-# Results that need more than 32 bits, and places; floats cannot stand in for these.
+# Results that need more than 32 bits, and indices, for which floats can't stand in.
 LARGE = """
 np.array([1.5]).astype(int); np.array([1.5]).astype("int"); np.array([2]).astype(dtype=int)
 np.pad([1, 2], 1); np.percentile([1, 2, 3], 50); np.bincount(np.array([0, 0, 1])) @ [1, 2] == 4
@@ -70,7 +70,7 @@ np.vectorize(lambda n: n * 2**20)([1, 3000]); np.apply_along_axis(lambda row: 2*
 np.unique([3, 1], return_counts=True)[1] * 2**31; np.array(range(3)) * 2**31; np.r_[1, 2] * 2**31
 np.bincount(np.array([0, 1, 1]), minlength=5) * 2**31; np.histogram([1, 2], bins=2)[0] * 2**31
 """
-# What wrappers of functions do not reach: fewer bits, or an error, and no other value.
+# Expressions that the wrappers don't cover: they give fewer bits or an error, but no wrong value.
 NOT_REACHED = """
 (np.array([1, 2]) > 1).sum(); np.array([1, 5]).argmax(); np.argsort([3, 1]); np.nonzero([0, 1])[0]
 """
@@ -90,7 +90,7 @@ def values(numpy: str) -> list[tuple[str, str, object]]:
     return found
 
 
-# The same, run with the wrappers; `found` has "" as the type of an error.
+# Evaluates expressions like `values`, but with the wrappers; an error has the type "".
 PROGRAM = """
 import ast, json, sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -117,7 +117,7 @@ def program(place: str, kind: str, more: str = "") -> str:
     return "\n".join([*(f"{name} = {value!r}" for name, value in given.items()), PROGRAM])
 
 
-def test_integers_get_the_wide_type_and_nothing_else_does() -> None:
+def test_only_integers_get_the_wide_type() -> None:
     """Here int64 is the narrow type, and float64 stands in for a wider one."""
     place = str(ROOT / "site" / "browser" / "python" / "whole_numbers.py")
     command = [sys.executable, "-c", program(place, "float64")]
@@ -152,7 +152,7 @@ const { loadPyodide } = require(`${source}/pyodide.js`);
 
 
 @pytest.mark.long
-def test_pyodide_gives_the_values_and_types_of_this_machine() -> None:
+def test_pyodide_gives_the_same_values_and_types_as_this_machine() -> None:
     import playwright
 
     folder = pyodide_files.make(pyodide_files.obtain(pyodide_files.cache()))
