@@ -46,7 +46,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("build-finished", search.keep_terms)
     # After all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
-    # After those of the theme and of other extensions, which have 500.
+    # After the listeners of the theme and of other extensions, which have priority 500.
     app.add_css_file("course.css", priority=900)
     for script in ("course.js", "term-notes.js", "search-excerpts.js"):
         app.add_js_file(script, loading_method="defer")

@@ -19,29 +19,30 @@ from sphinx.ext.autodoc import (
 
 
 def one_signature(self: Documenter, **kwargs: Any) -> str:
-    """Format the implementation's signature instead of one for each overload.
+    """Show the signature of the implementation instead of one per overload.
 
-    Overloads tell type checkers numbers from arrays. Some hide the arguments in a TypedDict.
+    Overloads let type checkers distinguish numbers from arrays. Some hide the arguments in a
+    TypedDict.
     """
     return Documenter.format_signature(self, **kwargs)
 
 
 class Function(FunctionDocumenter):
-    """Documents a function."""
+    """Documenter of functions."""
 
     format_signature = one_signature
 
 
 class Method(MethodDocumenter):
-    """Documents a method."""
+    """Documenter of methods."""
 
     format_signature = one_signature
 
 
 class Property(PropertyDocumenter):
-    """Documents a property.
+    """Documenter of properties.
 
-    Napoleon would take what stands before a colon in its docstring for its type.
+    Napoleon would take the text before a colon in the docstring for a type.
     """
 
     def process_doc(self, docstrings: list[list[str]]) -> Iterator[str]:
@@ -66,7 +67,7 @@ def name_factories(
 def link_types(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.TextElement
 ) -> nodes.Node | None:
-    """Link a type in a signature to its class, documented by its public name, or show its text."""
+    """Link a type in a signature to its class by the public name, or show its text."""
     if node.get("refdomain") != "py" or not in_signature(node):
         return None
     public = f"{node['py:module']}.{node['reftarget'].rpartition('.')[2]}"
@@ -93,5 +94,5 @@ def setup(app: Sphinx) -> None:
         app.add_autodocumenter(documenter, override=True)
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
-    # Before Sphinx warns of a missing reference (500).
+    # Before Sphinx warns about a missing reference (500).
     app.connect("missing-reference", link_types, priority=400)

@@ -38,9 +38,9 @@ def _pages(parts: list[dict[str, object]]) -> Iterator[Page]:
 def names(toc: Path) -> dict[str, str]:
     """Return the path of each page's copy below my-work/ by docname, in order.
 
-    JupyterLab's file browser sorts by name. So a numbered chapter begins with its number, and a
-    page before the first of them with 0; pages without a number come after the digits. An
-    exercise keeps the name under which it is handed in.
+    JupyterLab's file browser sorts by name. So the name of a numbered chapter starts with its
+    number, and that of a page before the first chapter with 0; other pages sort after the digits.
+    An exercise keeps the name under which it is handed in.
     """
     found, seen_number = {}, False
     for page in pages(toc):

@@ -38,8 +38,8 @@ def offer_notebook(
 def with_outputs(notebook: NotebookNode, cache: str) -> NotebookNode:
     """Return a notebook of the build with its outputs from MyST-NB's cache.
 
-    MyST-NB shows on the page what it has kept from an earlier build, but leaves it out of the
-    notebook that it writes.
+    MyST-NB shows outputs cached by an earlier build on the page, but omits them from the notebook
+    that it writes.
     """
     if not cache:
         return notebook

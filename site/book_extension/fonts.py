@@ -13,9 +13,9 @@ FACES = {
     ],
     "font-source-sans-pro": [f"SourceSansPro-{weight}" for weight in ("Regular", "Semibold")],
 }
-# Of formulas; browsers draw fractions, roots and indices by what this one tells them.
+# The font of formulas: its MATH table tells browsers how to draw fractions, roots and indices.
 MATHS = Path("ziamath/fonts/STIXTwoMath-Regular.ttf")
-# Latin, Greek, punctuation, raised and lowered digits, arrows, signs of mathematics.
+# Latin, Greek, punctuation, superscript and subscript digits, arrows, mathematical operators.
 RANGES = [
     (0x20, 0xFF),
     (0x391, 0x3C9),
@@ -24,7 +24,7 @@ RANGES = [
     (0x2190, 0x2193),
     (0x2200, 0x2265),
 ]
-# The same and: more arrows and operators, brackets that grow, letters of variables.
+# In addition: more arrows and operators, stretchy brackets, italic letters for variables.
 MATHS_RANGES = [
     *RANGES,
     (0x2102, 0x2124),

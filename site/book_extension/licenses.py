@@ -1,6 +1,6 @@
 """License texts of the packages that the site contains, as one file of the site.
 
-The page chapters/privacy.md says what each of them is for, and links to the file.
+The page chapters/privacy.md says what each package is for, and links to the file.
 """
 
 import re
@@ -15,12 +15,12 @@ from sphinx.application import Sphinx
 PAGE = Path("chapters/privacy.md")
 FILE = "licenses.txt"
 NAMED = re.compile(r'\bpackage\("([\w.-]+)"\)')
-# Files that hold a license, wherever they lie in a package.
+# Names of license files, at any depth of a package.
 TEXT = re.compile(r"(?i)(^|[^a-z])(licen[cs]e|copying|ofl|notice)(?![a-z])")
 PROGRAMS = (".py", ".pyc", ".js", ".css", ".json")
 RULE = "=" * 80
 FONTS = (".otf", ".ttf")
-# A font's copyright and its license, as numbers of its names.
+# IDs of a font's copyright and license in its name table.
 COPYRIGHT, LICENSE = 0, 13
 
 
@@ -31,7 +31,7 @@ def write_texts(app: Sphinx) -> None:
         return
     names = NAMED.findall(page.read_text(encoding="utf-8"))
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Each once, in the order of the page.
+    # Each package once, in the page's order.
     parts = [texts(metadata.distribution(name)) for name in dict.fromkeys(names)]
     target.write_text("\n".join(parts), encoding="utf-8")
 

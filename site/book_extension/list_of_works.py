@@ -7,10 +7,10 @@ from sphinx.environment import BuildEnvironment
 def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Clear entries written by an earlier build; return the pages with bibliographies.
 
-    These are written anew each time, since a work may be cited now that was not before.
+    Those pages are written again in each build, since the cited works may have changed.
 
-    sphinxcontrib-bibtex writes an entry into a node of the environment when it writes the page. We
-    save the environment after that (search.py), so a second build would write it there again.
+    sphinxcontrib-bibtex adds the entries to a node of the environment when it writes the page. We
+    save the environment after that (search.py), so a second build would add them again.
     """
     bibliographies = env.get_domain("cite").data["bibliographies"]
     for bibliography in bibliographies.values():

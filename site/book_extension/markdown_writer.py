@@ -1,7 +1,7 @@
 """Conversion of a built page to plain Markdown, split at its code cells.
 
-The page comes as Sphinx has resolved it: references, numbers, citations and values are texts. What
-is written uses nothing that only some programs understand: no role, no directive.
+Sphinx has already resolved the page: references, numbers, citations and values are text. The
+Markdown has no roles or directives, which only some programs understand.
 """
 
 import re
@@ -28,7 +28,7 @@ SKIPPED = (
 
 @dataclass(frozen=True)
 class CodeCell:
-    """Position of a code cell: its index among the cells that ran."""
+    """Position of a code cell: its index among the executed cells."""
 
     index: int
 
@@ -75,7 +75,7 @@ class Writer:
         return "\n\n".join(str(block) for block in self.blocks(children))
 
     def writer_of(self, node: nodes.Node) -> "Callable[..., str] | None":
-        """Return the method that writes a block; None for a mere wrapper."""
+        """Return the method that writes a block; None for a wrapper without markup of its own."""
         writers: dict[type[nodes.Node], Callable[..., str]] = {
             nodes.paragraph: self.paragraph,
             nodes.caption: self.paragraph,
@@ -91,7 +91,7 @@ class Writer:
             nodes.literal_block: self.code,
             nodes.citation: lambda entry: f"- {self.text(entry.children[1:])}",
             nodes.block_quote: lambda quote: quoted(self.text(quote.children)),
-            # Texts of extensions, such as a card's title.
+            # Text elements of extensions, such as a card's title.
             nodes.TextElement: self.paragraph,
         }
         if getattr(node, "tagname", "") == "dropdown_main":
@@ -184,7 +184,7 @@ class Writer:
             return f"*{inside}*"
         if isinstance(node, nodes.strong):
             return f"**{inside}**"
-        # A kind of reference, so it comes first.
+        # A subclass of reference, so it is tested first.
         if isinstance(node, addnodes.download_reference):
             file = node.get("filename")
             return f"[{inside}]({self.site}/_downloads/{file})" if self.site and file else inside

@@ -12,11 +12,11 @@ from sphinx.writers.html5 import HTML5Translator
 
 NAME = "mathml"
 CLASSES = "math notranslate nohighlight"
-# The space after a row, which the style sheet gives to all rows alike.
+# Extra space after a row, as in `\\[2pt]`. It is dropped: the style sheet spaces all rows alike.
 ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
-# Names of what the converter knows as one thing: rows, which may be aligned at a sign.
+# Environments for rows, aligned or not. The converter knows only `split`, which does the same.
 SPLIT = re.compile(r"\{(?:aligned|gathered)\}")
-# Written as characters: browsers need no more than these as entities.
+# Entities are replaced by their characters, except for those that HTML must escape.
 ENTITY = re.compile(r"&#x([0-9A-Fa-f]+);")
 KEPT = "&<>"
 
@@ -35,7 +35,7 @@ def mathml(tex: str, display: str) -> str:
         known = rf"\begin{{split}}{known}\end{{split}}"  # as Sphinx does elsewhere
     try:
         made = convert(known, display=display)
-    except Exception as error:  # of many kinds, none of which names the formula
+    except Exception as error:  # of any type; its message doesn't name the formula
         raise UnknownFormula(f"{tex!r} cannot be set as MathML: {error!r}") from error
     words = html.unescape(re.sub(r"<[^>]*>", "", made))
     if "\\" in words or "&" in words:

@@ -1,6 +1,7 @@
 """First cell of a downloaded notebook: it installs missing packages where it runs.
 
-Its text is the learner's kit's; the released exercises carry the same (grading/release/opening.py).
+Its text comes from the learner's kit. Released exercises begin with the same text
+(grading/release/opening.py).
 """
 
 import re
@@ -10,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = ROOT / "kit" / "roofkit" / "first_cell.py"
 PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
 OURS = re.compile(r"\b(?:rooflib|roofkit|roofmeter)\b")
-# What needs the packages that figures are shown with.
+# Code that needs the packages for showing figures.
 FIGURES = re.compile(r"\bfrom roofkit import figures\b|\broofkit\.figures\b")
 VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 

@@ -12,7 +12,7 @@ from book_extension import opening_cell
 from .markdown_writer import CodeCell, Writer
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-# Cells whose code the page does not show are folded, not left out: others need what they compute.
+# Cells whose code the page hides are folded, not dropped: other cells need their results.
 FOLDED = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 OUTPUT_FOLDED = {"hide-output", "hide-cell"}
 

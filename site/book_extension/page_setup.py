@@ -1,4 +1,4 @@
-# First, hidden cell of every page; executed in the page's kernel, so nothing leaks but one name.
+# First, hidden cell of every page. It runs in the page's kernel, so it defines only one name there.
 def _page_values_maker() -> object:
     import sys
     from numbers import Integral
@@ -8,8 +8,8 @@ def _page_values_maker() -> object:
     from IPython.display import display
 
     shell = get_ipython()
-    # A stream is else sent every so often, also in the middle of a line, and MyST-NB would put a
-    # line's end there.
+    # By default a stream is flushed at intervals, even in the middle of a line, and MyST-NB would
+    # insert a line break there.
     sys.stdout.flush_interval = 60  # type: ignore[union-attr]
     shell.config.InlineBackend.figure_formats = {"svg"}
     shown: dict[str, str] = {}

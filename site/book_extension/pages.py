@@ -45,7 +45,7 @@ def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
             value = getattr(failure, "evalue", "")
             return f"{path}:{line + 1}: {value}"
     details = str(failure)
-    # nbclient prints the failing cell between two rules.
+    # nbclient prints the failing cell between two lines of dashes.
     parts = details.split("------------------\n")
     source = parts[1].strip() if len(parts) > 1 else ""
     line = text.count("\n", 0, text.find(source)) + 1 if source and source in text else 1

@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 1200, 630
 DPI = 100
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 BLUE, MEMORY_ZONE, COMPUTE_ZONE = "#0b5fa5", "#f6dfd5", "#dcefe6"
-# Pixels from the top left corner: the plot's edges, the ridge, and points under the roof.
+# Positions in pixels from the top left corner: the plot's edges, ridge, and points under the roof.
 LEFT, RIGHT, TOP, BOTTOM = 560, 1130, 180, 540
 RIDGE = (846, 238)
 POINTS = [(655, 440), (774, 314), (1010, 238)]
@@ -48,7 +48,7 @@ def draw(target: Path) -> None:
     _write(axes, 226, TITLE, 76, "SourceSerifPro-Semibold")
     for row, words in enumerate(QUESTION.splitlines()):
         _write(axes, 312 + 50 * row, words, 38, "SourceSerifPro-Regular")
-    # Without metadata the same picture gives the same bytes.
+    # Drop the metadata, so that the same picture gives the same bytes.
     figure.savefig(target, metadata={"Software": None})
 
 

@@ -14,7 +14,9 @@ EVAL = re.compile(r"(?<![`\\])\{eval\}`(?P<expression>[^`]+)`")
 def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIRECTIVES) -> str:
     """Return the text at the same length with code and comments blanked out."""
     blocks = [""]  # prose; fence; prose; ...
-    open_fences: list[tuple[str, bool]] = []  # (marker, is its body literal?), outermost first
+    open_fences: list[
+        tuple[str, bool]
+    ] = []  # open fences, outermost first: marker, whether the body is literal
     for line in markdown.splitlines(keepends=True):
         fence = FENCE.match(line)
         literal = bool(open_fences) and open_fences[-1][1]
@@ -22,7 +24,7 @@ def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIR
         if depth is not None:
             del open_fences[depth:]
             blocks += [line, ""]
-        # CommonMark: what follows three backticks has no backtick in it, or it is no fence.
+        # CommonMark: a fence of backticks has none in its info string; else it is inline code.
         elif fence and not literal and not (fence["mark"][0] == "`" and "`" in fence["info"]):
             directive = DIRECTIVE.match(fence["info"])
             if directive:

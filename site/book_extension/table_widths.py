@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
-# What fits beside each other on a phone, judged by the longest cell of each column.
+# A table with more columns than this is too wide for a phone; so is one with just as many, if the
+# longest cells of its columns have more characters in total.
 COLUMNS, CHARACTERS = 4, 60
-# A list of each row's cells is easy to read, and takes a line for each: with more rows than this a
-# reader would scroll past screens of them.
+# A phone shows the rows of a wide table as lists, with a line for each cell. With more rows than
+# this, the reader would scroll past screens of them.
 LISTED_ROWS = 4
-# A figure or a name stays in one line; what is longer gets room for some words, or for a sentence.
+# Longest cells, in characters, of a column that stays on one line, and of a column with room for
+# some words. Other columns get room for a sentence.
 ONE_LINE, SOME_WORDS = 20, 45
 
 

@@ -9,7 +9,7 @@ from .table_widths import column_class, shown_as
 def label_cells(app: Sphinx, doctree: nodes.document) -> None:
     """Mark wide tables with how a phone shows their rows, and with their columns' widths.
 
-    Where css shows rows as lists, each cell repeats its heading.
+    For wide tables, whose rows CSS shows as lists there, each cell repeats its heading.
     """
     for table in doctree.findall(nodes.table):
         rows = [list(row.findall(nodes.entry)) for row in table.findall(nodes.row)]

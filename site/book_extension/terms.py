@@ -17,7 +17,7 @@ def write_terms(
 ) -> None:
     """Write a glossary page's terms as a script, which pages can load from disk, too.
 
-    A script, since a browser lets no page read a file of data from disk.
+    It is a script because a page opened from disk can't load data files.
     """
     terms = first_sentences(doctree) if doctree is not None else {}
     if terms:

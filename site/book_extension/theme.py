@@ -10,13 +10,13 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 HERE = Path(__file__).parent
-# Docutils gives references roles that are deprecated and not allowed where they stand.
+# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there.
 BIBLIOGRAPHY_ROLES = re.compile(r' role="doc-biblioentry"| role="list"(?= class="citation-list")')
 UNUSED = ("design-tabs",)
 
 
 def use_templates(app: Sphinx, config: Config) -> None:
-    # Before the theme's templates, some of which have the same names.
+    # Our templates take precedence over the theme's, some of which have the same names.
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
 
@@ -24,9 +24,9 @@ def use_templates(app: Sphinx, config: Config) -> None:
 def prepare_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Give the templates what is known about a page, and drop files that it does not use."""
+    """Pass what is known about a page to the templates; drop files that the page doesn't use."""
     context["place"] = place(app, page)
-    # Where the site's top is on its server, if that is known.
+    # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
     context["body"] = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
     context["social"] = social(app, page, context, doctree)

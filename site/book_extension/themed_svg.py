@@ -14,8 +14,8 @@ REFERENCE = re.compile(r"url\(#([^)]+)\)")
 def themed_svg(source: str, label: str, prefix: str) -> str:
     """Return an SVG file's content as an element of a page.
 
-    Every color becomes ``var(--c-rrggbb, #rrggbb)``: css gives it another value where
-    the page is dark. Ids get ``prefix``, since two figures may use the same, or go if unused.
+    Every color becomes ``var(--c-rrggbb, #rrggbb)``, which CSS overrides on dark pages. Ids get
+    ``prefix``, since two figures may use the same ones; unused ids are removed.
     """
     svg = ElementTree.fromstring(source)
     for parent in list(svg.iter()):
@@ -35,7 +35,7 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
             if key == "style":
                 value = COLOR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
             element.set(key, value)
-    # What matplotlib's own <style> says, which in a page would hold for every element.
+    # From matplotlib's own <style> element, which would apply to the whole page.
     svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
     svg.set("class", "figure")
     svg.set("role", "img")
@@ -44,9 +44,9 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
 
 
 def paint_by_style(element: ElementTree.Element) -> None:
-    """Move colors from attributes into the style: a variable means nothing in an attribute.
+    """Move colors from attributes into the style, since attributes can't use CSS variables.
 
-    So the ground of a hatch, which matplotlib paints by attribute, is dark on a dark page.
+    So the background of a hatch, whose color matplotlib sets by attribute, is dark on a dark page.
     """
     style = element.get("style", "")
     for key in ("fill", "stroke"):

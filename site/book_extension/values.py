@@ -1,8 +1,8 @@
 """Values in prose: ``{eval}`` roles, evaluated in the page's own notebook.
 
-MyST-NB has an ``eval`` role, but only for a mode of execution without a cache. Here hidden cells
-put into the notebook evaluate the expressions where they stand and record the texts as glue; the
-role then looks its text up. The Markdown itself stays as written.
+MyST-NB has an ``eval`` role, but only for an execution mode without a cache. Here, hidden cells in
+the notebook evaluate the expressions at their places and record the texts as glue; the role then
+looks its text up. The Markdown itself stays unchanged.
 """
 
 from pathlib import Path
@@ -28,7 +28,7 @@ class ValueRole(SphinxRole):
         expression = one_line(self.text)
         document = self.inliner.document
         if "nb_renderer" in document:
-            # Kept for the fragments of this page that Sphinx parses later, such as translations.
+            # Keep the values for fragments that Sphinx parses later, such as translations.
             glued = document["nb_renderer"].renderer.nb_client.glue_data
             self.env.temp_data["page_values"] = glued
         glued = self.env.temp_data.get("page_values", {})
@@ -36,15 +36,15 @@ class ValueRole(SphinxRole):
             logger.warning("no value for {eval}`%s`", expression, location=self.get_location())
             return [nodes.inline(self.rawtext, self.rawtext)], []
         text = glued[expression]["data"]["text/plain"]
-        # The page's own Python computes the value anew where a reader changes a cell.
+        # The class and the expression let the page's Python update the value after a change.
         return [nodes.inline(self.rawtext, text, classes=["computed"], expression=expression)], []
 
 
 def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
     """Read a page's Markdown as a notebook, with hidden cells that compute its values.
 
-    The hidden cell stands before a Markdown cell, so that it sees what the reader has seen, but
-    after a code cell whose figure caption has values in it.
+    A hidden cell comes before its Markdown cell, so that its values are those that the reader has
+    seen so far, but after a code cell whose figure caption contains values.
     """
     config = MdParserConfig(enable_extensions=set(myst_extensions))
     page: NotebookNode = read_myst_markdown_notebook(text, config=config, add_source_map=True)

@@ -1,6 +1,6 @@
 """Sphinx extension for a published course: links to its source, feed and sitemap.
 
-Loaded through ``local_extensions`` in ``_config.yml``. Where no address is set it does nothing.
+Loaded through ``local_extensions`` in ``_config.yml``. Does nothing if no address is set.
 """
 
 from functools import cache
@@ -24,9 +24,9 @@ MISTAKE = "What is wrong:\n\n\nPage: {page}\nSection: \n"
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    # Before others read the site's address.
+    # Before other listeners read the site's address.
     app.connect("config-inited", take_addresses, priority=100)
-    # After the theme has said what links elsewhere show.
+    # After the theme has set the metadata for link previews.
     app.connect("html-page-context", describe_page, priority=950)
     app.connect("build-finished", write_lists)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
@@ -62,7 +62,7 @@ def describe_page(
     """Pass the addresses of a page and of its source to the templates."""
     found = addresses(app)
     if page == "404":
-        context["pageurl"] = None  # it stands for any address
+        context["pageurl"] = None  # it is served for any missing address
     if found.course and doctree is not None:
         context["social"]["og:url"] = context["pageurl"]
         if changelog(app).is_file():

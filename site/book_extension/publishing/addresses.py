@@ -1,6 +1,6 @@
 """Addresses of the published course, from `_config.yml` and EDITION, and links to them.
 
-All of it may be unknown, which is the default: then no page links to any of these places.
+All of them may be unset, which is the default: then no page links to these places.
 """
 
 import os
@@ -26,8 +26,8 @@ class AddressError(ValueError):
 class Addresses:
     """Addresses of a build, each "" if unknown and without a slash at the end.
 
-    course: the top of the published site. edition: the tag that the build is made from; its pages
-    lie in a folder of that name. repository, branch: where the sources are.
+    course: the top of the published site. edition: the tag that the build is made from, and the
+    name of the folder with its pages. repository, branch: where the sources are.
     """
 
     course: str = ""
@@ -88,7 +88,7 @@ class Addresses:
 def read(config: Path) -> Addresses:
     """Read the addresses from a configuration and the environment variable EDITION.
 
-    AddressError if a setting can't be understood.
+    Raises AddressError for an invalid setting.
     """
     settings = yaml.safe_load(config.read_text(encoding="utf-8"))
     repository = settings.get("repository") or {}
@@ -104,7 +104,10 @@ def read(config: Path) -> Addresses:
 def _address(name: str, value: object, allowed: str) -> str:
     text = str(value or "").rstrip("/")
     parts = urlsplit(text)
-    here = parts.hostname in ("127.0.0.1", "localhost")  # to try a build before it is published
+    here = parts.hostname in (
+        "127.0.0.1",
+        "localhost",
+    )  # for trying out a build before publishing it
     secure = parts.scheme == "https" or (parts.scheme == "http" and here)
     if text and not (secure and parts.netloc and not parts.query and not parts.fragment):
         raise AddressError(f"{name} in _config.yml is {value!r}; allowed is {allowed}")

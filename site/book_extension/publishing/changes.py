@@ -14,7 +14,7 @@ DATED = re.compile(
 
 @dataclass(frozen=True)
 class Edition:
-    """Part of the change log: version, date as YYYY-MM-DD, and text as Markdown."""
+    """Dated part of the change log: version, date as YYYY-MM-DD, and text as Markdown."""
 
     name: str
     date: str

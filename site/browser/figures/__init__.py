@@ -20,7 +20,7 @@ MEASURES = 'data-part="measure"'
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    # Kernels inherit it: figures then show themselves as HTML and make no widget.
+    # Kernels inherit this variable; figures then display HTML instead of a widget.
     os.environ["ROOFKIT_LIVE"] = "page"
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_to_page)
@@ -48,12 +48,12 @@ def figures() -> str:
 
 
 def measuring() -> str:
-    """Return the script that measures the reader's browser; it writes numbers as figures do."""
+    """Return the script that measures the reader's browser, with the figures' number format."""
     return in_function(browser_roof.script(source("expressions.js")))
 
 
 def in_function(code: str) -> str:
-    """Wrap a script in a function: other scripts of a page have names as short."""
+    """Wrap a script in a function, so that its short names don't clash with other scripts'."""
     return f"(() => {{\n{code}\n}})();\n"
 
 

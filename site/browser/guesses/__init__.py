@@ -1,17 +1,18 @@
-"""Guesses: "Your guess" and "Check yourself" take one, and say later how far off it was.
+"""Guesses: "Your guess" and "Check yourself" ask for one, and later show how far off it was.
 
-A page says the right answer once, where it is reached:
+A page gives the right answer once, at the place where the text reaches it:
 
     :::{answer} name
     {eval}`rl.text(slower)` times
     :::
 
-A number, with what stands behind it, is compared as a number. With a list below it the answer is
-one of a choice, or with `:order:` the whole list in the right order, with commas. The box "Your
-guess" above it in its section asks for it, or, where there is none, the place before the folded
-answer. `:ask:` says what is asked for, where a question asks for more than one thing.
+An answer that starts with a number is compared as a number; its unit follows. With a list below
+it, the answer is one item of the list or, with `:order:`, all items in the right order, separated
+by commas. The box "Your guess" above it in its section asks for the guess; if there is no such box,
+the form comes before the folded answer. `:ask:` names what to guess if a question asks for several
+things.
 
-Without scripts nothing of it is seen, nor in notebooks and on paper.
+Guesses don't appear without scripts, in notebooks or on paper.
 """
 
 import os
@@ -32,17 +33,17 @@ FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
 logger = logging.getLogger(__name__)
 
 
-# Invisible: what is made of a page without scripts leaves them out.
+# Invisible nodes: versions of a page without scripts, such as notebooks, omit them.
 class answer(nodes.Invisible, nodes.Element):  # type: ignore[misc]
-    """A right answer, whose attributes say how to ask for a guess."""
+    """Right answer, with attributes that say how to ask for a guess."""
 
 
 class guesses(nodes.Invisible, nodes.Element):  # type: ignore[misc]
-    """The place of the summary of all guesses."""
+    """Placeholder for the summary of all guesses."""
 
 
 class Answer(SphinxDirective):
-    """`:::{answer} name` with the right answer and, for a choice, a list of what to choose from."""
+    """`:::{answer} name` with the right answer and, for a choice, a list of options."""
 
     has_content = True
     required_arguments = 1

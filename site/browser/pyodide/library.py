@@ -1,10 +1,10 @@
-"""Python's library and the packages, as pages fetch them: two archives, made once of Pyodide's.
+"""Two archives for pages: Python's library and the packages, compiled if possible.
 
-Pyodide's own hold sources, which a browser would compile anew at each start. To do that costs four
-times what all the rest of a start does. So where a Python of the right version can be had, the
-archives hold what it compiled: the Python that makes them, or else Pyodide itself, in Node.
+Pyodide's own archives hold sources, which a browser would compile again at each start. That takes
+four times as long as the rest of the start. So the archives hold bytecode if a Python of the right
+version is available: the one that runs this, or else Pyodide itself, in Node.
 
-This file runs in either; ``python library.py FROM TO`` packs what FROM has into TO.
+This file runs in both; ``python library.py FROM TO`` packs the files of FROM into TO.
 """
 
 import marshal
@@ -17,26 +17,26 @@ from pathlib import Path
 
 LIBRARY, PACKAGES = "library.zip", "packages.zip"
 MADE = (LIBRARY, PACKAGES)
-MAGIC = 3531  # of the Pythons 3.12, whose code Pyodide's loads
-# What a page has no use for: a package's own tests, its types, other ways to show figures.
+MAGIC = 3531  # of bytecode for Python 3.12, Pyodide's version
+# Files that pages don't need: packages' own tests, type stubs, other Matplotlib backends.
 LEFT_OUT = re.compile(
     r"(?:^|/)(?:tests?|testing|sample_data|web_backend|images|afm|pdfcorefonts|f2py|_pyinstaller)/"
     r"|^(?:idlelib|lib2to3|ensurepip|dateutil/zoneinfo)/"
     r"|_(?:operand_flag|rational|struct_ufunc|umath)_tests\.cpython"
     r"|\.(?:pyi|pxd|h|a|typed)$|\.dist-info/(?!licenses?/|LICEN[CS]E)"
 )
-# Whose texts of documentation its own code asks for.
+# Packages whose code needs its docstrings.
 DOCUMENTED = ("numpy/",)
-DATE = (1980, 1, 1, 0, 0, 0)  # the same files make the same bytes
+DATE = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same files give the same bytes
 
 
 def can_compile() -> bool:
-    """Does the Python that runs this make what Pyodide's can load?"""
+    """Return whether Pyodide's Python can load bytecode of the running Python."""
     return int.from_bytes(MAGIC_NUMBER[:2], "little") == MAGIC
 
 
 def made(source: Path, target: Path) -> None:
-    """Both archives, in `target`, of the wheels and the library that lie in `source`."""
+    """Write both archives into `target`, from the library and the wheels in `source`."""
     packed([source / "python_stdlib.zip"], target / LIBRARY)
     packed(sorted(source.glob("*.whl")), target / PACKAGES)
 
@@ -52,15 +52,15 @@ def packed(archives: Iterable[Path], target: Path) -> None:
 
 
 def as_loaded(name: str, content: bytes) -> tuple[str, bytes]:
-    """A file as an import finds it: a source compiled if it can be, without its documentation."""
+    """Return a file's name and content in the archive: sources compiled, without docstrings."""
     if not name.endswith(".py") or not can_compile():
         return name, content
     optimize = 0 if name.startswith(DOCUMENTED) else 2
     try:
         code = compile(content, f"/{name}", "exec", dont_inherit=True, optimize=optimize)
-    except SyntaxError:  # an example of code that is wrong, or of another version
+    except SyntaxError:  # an example of invalid code, or code for another version
         return name, content
-    # As PEP 552 has it; the date and the size are asked for only where the source lies beside.
+    # A header as in PEP 552. Date and size are 0: Python compares them only with a source file.
     return f"{name}c", MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
 
 
