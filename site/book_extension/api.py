@@ -83,7 +83,7 @@ def in_signature(node: nodes.Node | None) -> bool:
 
 
 def document_book_packages(app: Sphinx) -> None:
-    """Document the packages that lie beside the book, not those installed."""
+    """Document the packages next to the book, not the installed ones."""
     sys.path.insert(0, str(app.srcdir))
 
 

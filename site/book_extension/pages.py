@@ -38,7 +38,7 @@ class PageParser(Parser):  # type: ignore[misc]
 
 
 def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
-    """Return a line with the place and the exception, then the failing cell's traceback."""
+    """Return a line with file, line and exception, then the failing cell's traceback."""
     reason = f"{getattr(failure, 'ename', '')}: {getattr(failure, 'evalue', failure)}"
     for expression, line in expressions(text):
         if f"{{eval}}`{expression}`" in reason:

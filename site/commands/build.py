@@ -19,7 +19,7 @@ from browser.pyodide import files as pyodide_files
 ROOT = Path(__file__).resolve().parents[2]
 # Folders that pages are made from, besides the files at the top.
 FOLDERS = ("chapters", "exercises", "grading", "kit", "rooflib", "slides")
-PYODIDE = "ROOFLINE_PYODIDE"  # tells the extension browser.python where Pyodide lies
+PYODIDE = "ROOFLINE_PYODIDE"  # environment variable with Pyodide's folder
 
 
 def page_python() -> str:

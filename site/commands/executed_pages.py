@@ -39,7 +39,7 @@ def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:
         for path in sorted(book.glob(pattern)):
             try:
                 page = read_page(path.read_text(encoding="utf-8"), extensions)
-            except Exception:  # Sphinx will report the error with its place
+            except Exception:  # Sphinx will report the error with file and line
                 continue
             if any(cell.cell_type == "code" for cell in page.cells):
                 yield path, page

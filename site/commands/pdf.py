@@ -24,7 +24,7 @@ def print_book(folder: Path) -> Path:
     work = output / "print"
     work.mkdir(exist_ok=True)
     document, printed = work / "roofline.html", work / "printed.pdf"
-    # Start Chromium first, so that a missing one is reported at once.
+    # Start Chromium first, so that a missing one is reported before the work begins.
     with press() as print_out:
         book = one_document.compose(folder)
         anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]

@@ -71,7 +71,7 @@ def test_stored_data_is_named_on_the_page(browser: Browser, server: Server) -> N
     context.add_init_script(RECORD)
     traffic = Traffic().listen(context)
     page = context.new_page()
-    # Reading alone stores only what the first row says.
+    # Reading stores only the keys in the table's first row.
     ready(page, f"{server.origin}/chapters/time.html")
     assert set(page.evaluate("window.kept")) == {"mode", "theme"}
     use(page, server.origin)

@@ -92,7 +92,7 @@ def files() -> Path | None:
 def offer_python(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add buttons to a page with cells or exercise parts, and write its steps beside it."""
+    """Add buttons to a page with cells or exercise parts, and write its steps next to it."""
     if files() is None or doctree is None or app.builder.format != "html":
         return
     if exercise := EXERCISE.fullmatch(page):

@@ -59,7 +59,7 @@ class CallTimes:
         """Return a warning if the longest call since `begin` is close to grading's limit."""
         took, self.longest = self.longest, 0.0
         if took * MARGIN <= self.limit_seconds:
-            return ""  # far below the limit, whatever the device's speed
+            return ""  # far below the limit even if the device is fast
         self.measure()  # the device may have been busy during the first measurement
         if took * MARGIN <= self.limit_seconds * self.slowdown():
             return ""

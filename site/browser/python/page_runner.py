@@ -270,7 +270,7 @@ def snapshot(names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def copy(value: Any, known: dict[int, Any]) -> Any:
-    """Return a deep copy of a plain collection or array, and any other value itself."""
+    """Return a deep copy of a plain collection or array, any other value unchanged."""
     if id(value) in known:
         return known[id(value)]
     kind = type(value)

@@ -82,7 +82,7 @@ class WideTypes:
         self.dtype, self.asarray = numpy.dtype, numpy.asarray
 
     def requested(self, value: Any) -> Any:
-        """Return the wide type for `int` or "int", any other argument itself."""
+        """Return the wide type for `int` or "int", any other argument unchanged."""
         return self.wide if any(value is name for name in INT_NAMES) else value
 
     def is_narrow(self, value: Any) -> bool:
@@ -99,7 +99,7 @@ class WideTypes:
         return False
 
     def input(self, value: Any) -> Any:
-        """Return lists of Python integers as wide arrays; anything else itself."""
+        """Return lists of Python integers as wide arrays, anything else unchanged."""
         if not isinstance(value, list | tuple) or not value:
             return value
         if all(type(each) is int for each in value):
@@ -133,7 +133,7 @@ class WideTypes:
         return value.astype(self.narrow) if is_wide else value
 
     def of_callback(self, function: Function) -> Function:
-        """Return a reader's function with its Python integers as wide ones."""
+        """Wrap a reader's function so that Python integers which it returns are wide."""
 
         @wraps(function)
         def called(*args: Any, **named: Any) -> Any:
@@ -216,7 +216,7 @@ def wrapped_vectorize(vectorize: Any, types: WideTypes) -> type:
 
 
 class Indexed:
-    """A stand-in for `np.r_` and others like it, with wide integers."""
+    """Wrapper of `np.r_` and similar objects, with wide integers."""
 
     def __init__(self, original: Any, types: WideTypes) -> None:
         self.original, self.types = original, types
@@ -228,10 +228,10 @@ class Indexed:
 
 
 class WideAstype(ast.NodeTransformer):
-    """A change of `x.astype(int)` into `x.astype("int64")` in a cell's code."""
+    """AST transformer that turns `x.astype(int)` in a cell into `x.astype("int64")`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Change the type that the call names, if it is such a call."""
+        """Replace the type in such a call."""
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
             node.args[:1] = map(wide_name, node.args[:1])
@@ -242,7 +242,7 @@ class WideAstype(ast.NodeTransformer):
 
 
 def wide_name(node: ast.expr) -> ast.expr:
-    """Return "int64" for the name `int` or its text, any other expression itself."""
+    """Return "int64" for the name `int` or the text "int", any other expression unchanged."""
     is_name = isinstance(node, ast.Name) and node.id == "int"
     is_text = isinstance(node, ast.Constant) and node.value == "int"
     return ast.copy_location(ast.Constant("int64"), node) if is_name or is_text else node
