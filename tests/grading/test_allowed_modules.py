@@ -74,9 +74,7 @@ def table(room):
         }
 
 
-def test_a_missing_module_is_named_and_once_it_is_allowed_the_work_is_graded_again(
-    tmp_path, release, wheels
-):
+def test_allowing_a_missing_module_triggers_regrading(tmp_path, release, wheels):
     room = Classroom(tmp_path / "course", release)
     room.hand_in("ada", NAME, needing(room))
     room.hand_in("bob", NAME, room.solved(NAME))
@@ -108,7 +106,7 @@ def test_allowed_modules_work_without_a_sandbox_and_with_nbgrader(tmp_path, rele
     assert SAID not in room.course.feedback("ada", NAME).read_text(encoding="utf-8")
 
 
-def test_packages_of_the_environment_are_not_installed_again(tmp_path, wheels):
+def test_allowed_modules_are_found_only_while_in_use(tmp_path, wheels):
     allow(tmp_path, ["numpy-2", "made-up-tables"])
     folder = modules_folder(tmp_path)
     assert (folder / "numpy").is_dir()
@@ -118,7 +116,7 @@ def test_packages_of_the_environment_are_not_installed_again(tmp_path, wheels):
     assert not is_installed(MODULE)
 
 
-def test_allowed_modules_stay_allowed(tmp_path, wheels, monkeypatch):
+def test_allowing_more_packages_keeps_earlier_ones(tmp_path, wheels, monkeypatch):
     assert allow(tmp_path, ["numpy-2"]) == ["allowed in notebooks: numpy-2"]
     both = ["allowed in notebooks: numpy-2, made-up-tables"]
     assert allow(tmp_path, ["made-up-tables"]) == both

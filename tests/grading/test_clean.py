@@ -53,7 +53,7 @@ def outputs(*those):
         {},
     ],
 )
-def test_an_output_that_no_kernel_sends_becomes_one_that_a_kernel_could_send(output):
+def test_malformed_outputs_become_valid_ones(output):
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
     nb.cells[0].outputs = [nbformat.from_dict(output)]
     nb.cells[0].execution_count = "<script>"
@@ -73,7 +73,7 @@ def test_an_invalid_execution_count_becomes_none(count):
     assert (nb.cells[0].execution_count, nb.cells[0].outputs[0].execution_count) == (None, None)
 
 
-def test_what_a_cell_printed_and_returned_is_kept():
+def test_streams_errors_and_results_are_kept():
     nb = cleaned(
         new_output("stream", name="stderr", text="careful"),
         new_output("stream", name="stdout", text=["a", "b"]),
@@ -90,7 +90,7 @@ def test_what_a_cell_printed_and_returned_is_kept():
     assert (result.data, result.execution_count) == ({"text/plain": "3"}, 7)
 
 
-def test_text_that_utf_8_cannot_encode_is_replaced():
+def test_surrogates_and_control_characters_are_removed():
     nb = cleaned(new_output("stream", name="stdout", text="a\ud800b\x00c\x1b[2Jd\x1b[31me"))
     assert nb.cells[0].outputs[0].text == "abcd\x1b[31me"
     nbformat.writes(nb).encode()
@@ -99,7 +99,7 @@ def test_text_that_utf_8_cannot_encode_is_replaced():
 # --- limits --------------------------------------------------------------------------------------
 
 
-def test_a_long_output_is_cut_with_a_note():
+def test_long_outputs_are_truncated_with_a_note():
     (output,) = outputs(new_output("stream", text="x" * (MAX_OUTPUT_CHARACTERS + 50_000)))
     assert (
         output.text == "x" * MAX_OUTPUT_CHARACTERS + "\n(50000 more characters are left out here)\n"
@@ -109,7 +109,7 @@ def test_a_long_output_is_cut_with_a_note():
 
 
 @pytest.mark.parametrize("kind", ["stream", "error", "text/plain"])
-def test_all_texts_of_a_notebook_together_have_a_limit(kind):
+def test_the_total_text_of_a_notebook_is_limited(kind):
     def one(text):
         if kind == "stream":
             return new_output("stream", text=text)
@@ -132,7 +132,7 @@ def test_all_texts_of_a_notebook_together_have_a_limit(kind):
     assert texts(nb.cells[-1].outputs[0]) == "\n(90000 more characters are left out here)\n"
 
 
-def test_all_pictures_of_a_notebook_together_have_a_limit():
+def test_the_total_picture_size_of_a_notebook_is_limited():
     large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # in base64, two of them leave no room for a third
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
@@ -145,7 +145,7 @@ def test_all_pictures_of_a_notebook_together_have_a_limit():
     assert nb.cells[2].outputs[0].data["text/plain"] == "(image/png: not shown here)"
 
 
-def test_a_message_of_an_error_is_short():
+def test_error_messages_are_truncated():
     (output,) = outputs(new_output("error", ename="E" * 9_000, evalue="v" * 9_000, traceback=["t"]))
     assert output.ename == "E" * 200
     assert output.evalue == "v" * 2_000 + "\n(7000 more characters are left out here)\n"
@@ -161,7 +161,7 @@ def jpeg(width, height):
 
 
 @pytest.mark.parametrize(("kind", "made"), [("image/png", png), ("image/jpeg", jpeg)])
-def test_a_picture_has_a_limit_of_pixels(kind, made):
+def test_the_pixels_of_a_picture_are_limited(kind, made):
     side = int(MAX_PIXELS**0.5)
     assert side * side == MAX_PIXELS
     for size, kept in (
@@ -175,7 +175,7 @@ def test_a_picture_has_a_limit_of_pixels(kind, made):
 
 
 @pytest.mark.parametrize("make", ["svg", "text", "html before", "half", "jpeg as png", "no end"])
-def test_only_pictures_are_pictures(make):
+def test_invalid_png_data_is_refused(make):
     content = {
         "svg": b"<svg/>",
         "text": b"text",
@@ -201,12 +201,12 @@ def test_only_pictures_are_pictures(make):
     ],
     ids=["another start", "half", "no frame", "tables alone", "no size", "a PNG"],
 )
-def test_a_jpeg_without_a_size_is_refused(content):
+def test_invalid_jpeg_data_is_refused(content):
     (output,) = outputs(new_output("display_data", shown(content, "image/jpeg")))
     assert output.data == {"text/plain": "(image/jpeg: not shown here)"}
 
 
-def test_base64_with_other_characters_in_it_is_no_picture():
+def test_invalid_base64_is_refused():
     text = base64.b64encode(PNG).decode()
     for odd in (f'{text}" onerror="1', f"{text[:8]}<b>{text[8:]}"):
         (output,) = outputs(new_output("display_data", {"image/png": odd}))
@@ -215,7 +215,7 @@ def test_base64_with_other_characters_in_it_is_no_picture():
     assert output.data["image/png"] == text
 
 
-def test_figures_of_both_kinds_are_kept():
+def test_png_and_jpeg_figures_are_kept():
     for kind, name in (("image/png", "png"), ("image/jpeg", "jpeg")):
         drawn = io.BytesIO()
         Figure().savefig(drawn, format=name)
@@ -227,7 +227,7 @@ def test_figures_of_both_kinds_are_kept():
 # --- cells and metadata --------------------------------------------------------------------------
 
 
-def test_of_the_metadata_only_what_is_known_is_kept():
+def test_only_known_metadata_is_kept():
     # With a letter of another alphabet that looks like one of ours.
     marks = {"grade": True, "points": 3, "grade_id": 'a"><é\u0430b'}
     marks |= {"other": "<b>", "checksum": "<1f>"}
@@ -248,7 +248,7 @@ def test_of_the_metadata_only_what_is_known_is_kept():
     assert set(nb.metadata) == {"kernelspec", "language_info", "rooflib"}
 
 
-def test_pictures_attached_to_a_text_are_kept_and_nothing_else():
+def test_only_pictures_are_kept_among_attachments():
     attached = {"a.png": shown(PNG), "b.svg": {"image/svg+xml": "x"}, "c": "text"}
     nb = nbformat.v4.new_notebook(cells=[new_markdown_cell("text")])
     nb.cells[0].attachments = attached
@@ -257,7 +257,7 @@ def test_pictures_attached_to_a_text_are_kept_and_nothing_else():
 
 
 @pytest.mark.parametrize("more", [0, 1, 40])
-def test_of_very_many_cells_the_first_and_the_graded_are_shown(more):
+def test_long_notebooks_show_the_first_and_the_graded_cells(more):
     cells = [new_code_cell(f"number_{index}") for index in range(MAX_CELLS + more)]
     graded = new_code_cell("graded", metadata={"nbgrader": {"grade_id": "a"}})
     short = feedback.without_extra_cells(nbformat.v4.new_notebook(cells=[*cells, graded]))
@@ -283,7 +283,7 @@ def test_markdown_is_rendered():
     assert "<code>$a &lt; b$</code>" in rendered("$a < b$")
 
 
-def test_long_texts_stay_plain():
+def test_long_sources_are_not_rendered_or_highlighted():
     assert rendered("*" + "x" * 3_998 + "*").startswith("<p><em>")
     assert rendered("*" + "x" * 3_999 + "*").startswith("<pre>*")
     assert "<span" in feedback.highlighted("1 + 1")
@@ -294,7 +294,7 @@ def test_long_texts_stay_plain():
     )
 
 
-def test_text_that_the_parser_fails_on_stays_plain(monkeypatch):
+def test_markdown_that_breaks_the_parser_stays_plain(monkeypatch):
     def fails(*_):
         raise RecursionError
 
@@ -302,7 +302,7 @@ def test_text_that_the_parser_fails_on_stays_plain(monkeypatch):
     assert rendered("<b>*a*") == f"<pre>{html.escape('<b>*a*')}</pre>"
 
 
-def test_an_attached_picture_is_shown_and_a_remote_one_is_named():
+def test_only_attached_pictures_are_embedded():
     pictures = {"a.png": shown(PNG)}
     assert 'src="data:image/png;base64,' in rendered("![alt](attachment:a.png)", pictures)
     for source in ("![alt](attachment:b.png)", "![alt](http://elsewhere.example/p.png)"):
@@ -349,7 +349,7 @@ def test_the_sanitizer_removes_what_the_parser_lets_through(made, left, monkeypa
     assert rendered("source") == left
 
 
-def test_names_of_people_are_no_html_in_the_formgrader():
+def test_student_names_are_escaped_in_the_formgrader():
     about = {"first_name": "<b>", "last_name": None, "student": "O'B & <i>", "index": 3}
     _, made = feedback.Clean().preprocess(nbformat.v4.new_notebook(), dict(about))
     assert made == about | {"first_name": "&lt;b&gt;", "student": "O&#x27;B &amp; &lt;i&gt;"}

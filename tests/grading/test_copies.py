@@ -179,7 +179,7 @@ def only(course):
 
 
 @pytest.mark.parametrize("case", GRADED)
-def test_the_notebook_with_the_work_counts(tmp_path, made, case):
+def test_the_notebook_with_answers_counts(tmp_path, made, case):
     files, counts = GRADED[case]
     base = folder(tmp_path, files, made)
     found = only(tmp_path)
@@ -191,7 +191,7 @@ def test_the_notebook_with_the_work_counts(tmp_path, made, case):
 
 
 @pytest.mark.parametrize("case", ASKED)
-def test_different_answers_are_asked_about(tmp_path, made, case):
+def test_conflicting_answers_are_reported_to_the_instructor(tmp_path, made, case):
     files, counts = ASKED[case]
     base = folder(tmp_path, files, made)
     found = only(tmp_path)
@@ -201,7 +201,7 @@ def test_different_answers_are_asked_about(tmp_path, made, case):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_ambiguous_notebooks_are_not_graded(tmp_path, made, case):
+def test_folders_without_a_clear_choice_are_not_graded(tmp_path, made, case):
     files, named = REFUSED[case]
     folder(tmp_path, files, made)
     found = only(tmp_path)
@@ -209,7 +209,7 @@ def test_ambiguous_notebooks_are_not_graded(tmp_path, made, case):
     assert all(name in found.reason for name in named)
 
 
-def test_the_order_of_the_names_does_not_matter(tmp_path, made):
+def test_a_notebook_without_answers_never_counts_over_one_with_answers(tmp_path, made):
     """Each pair of notebooks under both names: the same one counts, or both are asked about."""
     kinds = [kind for kind in made if kind not in ("other exercise", "draft")]
     answers = {"right", "commented", "right, stripped", "right, with a try", "elsewhere"}
@@ -237,7 +237,7 @@ def test_notebooks_too_large_to_compare_are_reported(tmp_path, made, monkeypatch
     assert EXACT in found.reason
 
 
-def test_more_notebooks_than_are_compared_are_not_taken_for_empty(tmp_path, made, monkeypatch):
+def test_too_many_notebooks_are_not_compared_or_graded(tmp_path, made, monkeypatch):
     monkeypatch.setattr(copies, "MAX_COMPARED", 2)
     files = {EXACT: "released", FIRST: "released", "z.ipynb": "right"}
     folder(tmp_path, files, made)
@@ -247,7 +247,7 @@ def test_more_notebooks_than_are_compared_are_not_taken_for_empty(tmp_path, made
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"cells": [' + '{"a":' * 5_000, "\0" * 10_000])
-def test_a_hostile_copy_costs_nothing(tmp_path, made, text):
+def test_a_hostile_copy_does_not_block_the_notebook(tmp_path, made, text):
     base = folder(tmp_path, {EXACT: "right"}, made)
     (base / FIRST).write_text(text)
     assert only(tmp_path).notebook == base / EXACT
@@ -285,11 +285,11 @@ def points(room, student):
 
 
 @pytest.mark.parametrize("student", ["worked", "below"])
-def test_the_worked_copy_has_its_points(room, student):
+def test_a_copy_with_answers_gets_full_points(room, student):
     assert (points(room, student), note(room, student)) == (FULL, None)
 
 
-def test_a_question_is_reported_until_it_is_resolved(room):
+def test_ambiguous_copies_are_reported_until_resolved(room):
     assert points(room, "asked") == FULL - 3
     assert FIRST in note(room, "asked")
     assert (points(room, "refused"), SECOND in note(room, "refused")) == (0, True)

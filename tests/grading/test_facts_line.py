@@ -16,7 +16,7 @@ def released(release: Path, name: str) -> NotebookNode:
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_a_released_notebook_begins_with_its_facts(release: Path, name: str) -> None:
+def test_a_released_notebook_begins_with_its_facts_line(release: Path, name: str) -> None:
     book, source = released(release, name), exercises.source(name)
     title, empty, told, *text = book.cells[0].source.splitlines()
     assert [title, empty] == source.cells[0].source.splitlines()[:2]
@@ -31,7 +31,7 @@ def test_a_released_notebook_begins_with_its_facts(release: Path, name: str) -> 
     ("name", "chapter"),
     [("int8-matmul", "Matrix multiplication"), ("h100-spec-sheet", "The hardware catalog")],
 )
-def test_the_chapter_stands_there_by_its_title(name: str, chapter: str) -> None:
+def test_the_facts_line_names_the_chapter_by_its_title(name: str, chapter: str) -> None:
     said = line(exercises.source(name))
     assert said.startswith("*Effort: about ")
     assert said.endswith(f" Read first: the chapter “{chapter}”.*")
@@ -44,7 +44,7 @@ def test_a_notebook_without_facts_is_not_released() -> None:
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_what_parts_may_call_is_said_before_the_first(name: str) -> None:
+def test_exercises_explain_that_parts_may_call_earlier_ones(name: str) -> None:
     cells = [cell.source for cell in exercises.source(name).cells]
     first = next(at for at, text in enumerate(cells) if text.startswith("## Part 1"))
     before = " ".join(" ".join(cells[:first]).split())

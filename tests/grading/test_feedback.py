@@ -189,7 +189,7 @@ def active(soup):
     return found
 
 
-def test_nothing_on_a_feedback_page_can_act(page):
+def test_feedback_pages_by_nbgrader_have_no_active_content(page):
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     assert active(soup.body) == []
     head = {one.name for one in soup.head.find_all(True)}
@@ -201,7 +201,7 @@ def test_nothing_on_a_feedback_page_can_act(page):
     assert soup.title.get_text() == NAME
 
 
-def test_nothing_on_a_page_that_make_grade_writes_can_act(room):
+def test_feedback_pages_by_make_grade_have_no_active_content(room):
     parts = [
         {"key": part.key, "points": 0, "of": part.points} for part in exercises.load(NAME).parts
     ]
@@ -212,7 +212,7 @@ def test_nothing_on_a_page_that_make_grade_writes_can_act(room):
     assert ATTACKS["closing"] in soup.body.get_text()
 
 
-def test_names_on_a_feedback_page_are_those_of_the_exercise(page):
+def test_submissions_cannot_forge_classes_or_ids_of_a_page(page):
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     classes = {one for tag in soup.body.find_all(True) for one in tag.get("class", ())}
     assert not classes & {"full-credit", "no-credit", "score-saved"}
@@ -221,7 +221,7 @@ def test_names_on_a_feedback_page_are_those_of_the_exercise(page):
     assert not own & {tag["id"] for tag in soup.body.find_all(id=True)}
 
 
-def test_written_text_is_shown_as_text(page):
+def test_hostile_text_is_shown_as_text(page):
     text = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").body.get_text()
     for name, attack in ATTACKS.items():
         if name != "ansi":
@@ -233,7 +233,7 @@ def test_written_text_is_shown_as_text(page):
     assert "$a < b$" in text
 
 
-def test_points_sentences_figures_and_comments_are_there(page):
+def test_pages_show_points_sentences_figures_and_comments(page):
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     text = soup.get_text()
     assert "(Score: 2.0 / 20.0)" in text
@@ -247,7 +247,7 @@ def test_points_sentences_figures_and_comments_are_there(page):
         assert picture["alt"] == feedback.ALT_TEXT
 
 
-def test_in_a_browser_nothing_runs_and_nothing_is_asked_for(page, browser):
+def test_pages_run_no_scripts_and_send_no_requests(page, browser):
     context = browser.new_context()
     traffic = Traffic().listen(context)
     tab = context.new_page()
@@ -261,7 +261,7 @@ def test_in_a_browser_nothing_runs_and_nothing_is_asked_for(page, browser):
     context.close()
 
 
-def test_the_policy_would_hold_if_all_else_failed(page, browser, tmp_path):
+def test_the_content_policy_alone_blocks_scripts_and_pictures(page, browser, tmp_path):
     """The second defence, alone: scripts don't run, and pictures are not fetched."""
     broken = tmp_path / "broken.html"
     text = page.read_text(encoding="utf-8")
@@ -294,7 +294,7 @@ def formgrader(room, tmp_path_factory):
         yield address, token
 
 
-def test_a_page_names_the_parts_and_leaves_out_what_nobody_reads(room):
+def test_pages_link_the_parts_and_omit_unchanged_case_data(room):
     released = room.released(NAME)
     parts = [{"key": part.key, "points": 0, "of": 1} for part in exercises.load(NAME).parts]
     html = pages.page(released, NAME, STUDENT, parts, {})
@@ -308,7 +308,7 @@ def test_a_page_names_the_parts_and_leaves_out_what_nobody_reads(room):
     assert last in pages.page(released, NAME, STUDENT, parts, {})
 
 
-def test_in_the_formgrader_nothing_of_a_submission_runs(room, formgrader, browser):
+def test_submissions_run_no_scripts_in_the_formgrader(room, formgrader, browser):
     address, token = formgrader
     context = browser.new_context()
     tab = context.new_page()
@@ -340,7 +340,7 @@ def test_in_the_formgrader_nothing_of_a_submission_runs(room, formgrader, browse
     context.close()
 
 
-def test_in_the_lists_of_the_formgrader_no_name_runs(room, formgrader, browser):
+def test_names_run_no_scripts_in_formgrader_lists(room, formgrader, browser):
     address, token = formgrader
     context = browser.new_context()
     dialogs = []
@@ -381,7 +381,7 @@ def test_in_the_lists_of_the_formgrader_no_name_runs(room, formgrader, browser):
 # --- clean ---------------------------------------------------------------------------------------
 
 
-def test_a_cleaned_notebook_is_one_that_nbgrader_can_read(room):
+def test_cleaning_makes_a_valid_notebook_and_is_idempotent(room):
     nb = hostile(room.released(NAME))
     feedback.clean(nb)
     nbformat.validate(nb)
@@ -396,7 +396,7 @@ def test_a_cleaned_notebook_is_one_that_nbgrader_can_read(room):
     assert nbformat.writes(nb) == once
 
 
-def test_metadata_for_nbgrader_is_kept(room):
+def test_nbgrader_metadata_is_kept(room):
     before = room.released(NAME)
     after = copy.deepcopy(before)
     feedback.clean(after)
@@ -405,7 +405,7 @@ def test_metadata_for_nbgrader_is_kept(room):
         assert (now.source, now.get("id")) == (was.source, was.get("id"))
 
 
-def test_autograde_cleans_last_and_pages_first():
+def test_clean_runs_last_in_autograde_and_first_in_pages():
     config = settings()
     assert config.Autograde.autograde_preprocessors[-1] is feedback.Clean
     assert config.HTMLExporter.preprocessors == [feedback.Clean]

@@ -102,7 +102,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler):
     assert rows(there) == rows(room.folder)
 
 
-def test_a_missing_scheduler_is_reported_in_one_line(there, monkeypatch):
+def test_an_unreachable_scheduler_is_reported_in_one_line(there, monkeypatch):
     monkeypatch.setattr(pool, "ANSWER_SECONDS", 0.2)
     with socket.socket() as silent:  # nobody else gets its port, and it does not listen
         silent.bind(("127.0.0.1", 0))
@@ -112,7 +112,7 @@ def test_a_missing_scheduler_is_reported_in_one_line(there, monkeypatch):
     assert ended.value.code == f"--cluster tcp://127.0.0.1:{port}: no Dask scheduler answers there"
 
 
-def test_an_invalid_address_is_reported_in_one_line(tmp_path):
+def test_an_invalid_scheduler_address_is_reported_in_one_line(tmp_path):
     address = "tcp://127.0.0.1:port"
     (tmp_path / "submitted").mkdir()
     with pytest.raises(SystemExit) as ended:

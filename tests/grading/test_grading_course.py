@@ -100,12 +100,12 @@ def grades(room):
 
 
 @pytest.mark.parametrize("student", RIGHT)
-def test_a_notebook_that_came_otherwise_gets_fair_points(grades, student):
+def test_accidentally_changed_notebooks_get_fair_points(grades, student):
     assert float(grades[student]["score"]) == RIGHT[student][1]
 
 
 @pytest.mark.parametrize("student", ["renamed", "shadow", "leaker", *OLD, *ENCODINGS, *PLACES])
-def test_a_damaged_download_keeps_its_points(grades, student):
+def test_renamed_and_converted_notebooks_keep_their_points(grades, student):
     assert float(grades[student]["score"]) == FULL
 
 
@@ -124,12 +124,12 @@ def listed(room):
         return list(csv.reader(file))
 
 
-def test_incomplete_runs_are_listed_too(room):
+def test_incomplete_runs_are_listed_as_not_graded(room):
     ended = "A cell ended the whole Python process; the cells after it were not run"
     assert [f"process-ended/{NAME}", ended] in listed(room)
 
 
-def test_a_folder_with_a_name_of_its_own_is_listed(room):
+def test_folders_without_an_exercise_name_are_listed(room):
     assert ["as-it-is/Int8 Matmul", "not the name of an exercise"] in listed(room)
 
 
@@ -139,12 +139,12 @@ def test_every_case_has_a_student(room, grades):
     assert len(handed_in) == sum(map(len, (RIGHT, OTHER, OLD, ENCODINGS, PLACES))) + 2
 
 
-def test_the_other_exercises_were_not_handed_in(room):
+def test_other_exercises_are_listed_as_not_handed_in(room):
     rows = report.grades(room.course, room.course.state())
     assert {row[4] for row in rows if row[1] != NAME} == {"not handed in"}
 
 
-def test_corrections_cost_no_points_and_are_remarked(room):
+def test_corrections_are_recorded_as_remarks(room):
     state = room.course.state()
     assert state["renamed"][NAME]["remarks"] == [f"the notebook was named {NAME} (1).ipynb"]
     assert state["shadow"][NAME]["remarks"] == ["left aside: numpy.py, rooflib.py"]
@@ -184,7 +184,7 @@ def test_grading_again_changes_nothing(room, capsys):
             assert after[path] == before[path], path
 
 
-def test_only_what_changed_is_graded_again(room, capsys):
+def test_only_changed_submissions_are_graded_again(room, capsys):
     others = {
         path: content
         for path, content in snapshot(room).items()
@@ -206,20 +206,20 @@ def test_only_what_changed_is_graded_again(room, capsys):
 # --- what must not be found in what learners get -------------------------------------------------
 
 
-def test_the_release_is_one_notebook_for_each_exercise_and_nothing_beside_it(room):
+def test_a_release_holds_only_one_notebook_per_exercise(room):
     release = room.folder / "release"
     files = {str(path.relative_to(release)) for path in release.rglob("*") if not path.is_dir()}
     assert files == {f"{name}/{name}.ipynb" for name in exercises.names()}
     assert len(files) == 7
 
 
-def test_no_solution_is_given_out(room):
+def test_learners_get_no_solutions(room):
     files = list(given_out(room, *UNGRADED))
     assert len(files) == len(exercises.names()) + 2 * len(UNGRADED)
     assert leaks(files, solution_lines()) == []
 
 
-def test_no_hidden_case_is_given_out(room):
+def test_learners_get_no_hidden_cases(room):
     files = list(given_out(room, *(path.name for path in (room.folder / "autograded").iterdir())))
     assert len(files) > 40
     assert leaks(files, hidden_texts(room)) == []
@@ -240,7 +240,7 @@ def test_the_leak_check_finds_a_leak(room, tmp_path):
         assert leaks([released], hidden_texts(room)), text
 
 
-def test_the_secret_of_the_course_is_the_instructors_own(room):
+def test_the_seed_of_a_course_is_private_and_never_leaked(room):
     file = room.folder / ".grading" / "seed"
     assert file.stat().st_mode & 0o077 == 0
     assert len(course_seed(room.folder)) == 32

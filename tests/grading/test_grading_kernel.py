@@ -65,7 +65,7 @@ BREAKS_ITSELF = {"run_cell", "input transformer"}
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
-def test_a_cheat_changes_nothing_about_the_points(cheat):
+def test_tampering_with_the_kernel_does_not_change_points(cheat):
     wrong, right = notebook("wrong_output_not_counted"), notebook()
     assert total(grade(with_first(wrong, CHEATS[cheat]), NAME, "seed", QUICK)) <= 7
     if cheat not in BREAKS_ITSELF:
@@ -85,7 +85,7 @@ def runs(monkeypatch):
     return found
 
 
-def test_a_cell_that_never_ends_is_stopped_and_the_next_ones_run(runs):
+def test_an_endless_cell_is_stopped_and_later_cells_run(runs):
     graded = grade(with_first(notebook(), "while True:\n    pass"), NAME, "seed", QUICK)
     assert total(graded) == FULL
     assert graded.cells[0].outputs[-1].traceback == [
@@ -98,7 +98,7 @@ def test_a_cell_that_never_ends_is_stopped_and_the_next_ones_run(runs):
 WAITS = "import time\ntime.sleep(1000)"
 
 
-def test_a_cell_may_wait_longer_than_it_may_compute():
+def test_the_cpu_limit_of_a_cell_does_not_count_sleep():
     waits = WAITS.replace("1000", "1")
     graded = grade(with_first(notebook(), waits), NAME, "seed", TimeLimits(cell=0.8))
     assert total(graded) == FULL
@@ -106,7 +106,7 @@ def test_a_cell_may_wait_longer_than_it_may_compute():
     assert graded.metadata.rooflib.refused == [], "what the probe does is not the learner's"
 
 
-def test_a_cell_over_its_wall_limit_only_is_run_again(runs):
+def test_a_cell_over_only_its_wall_limit_is_retried(runs):
     graded = grade(with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=2))
     assert [run.late for run in runs] == [{"wall"}, {"wall"}]
     assert total(graded) == FULL
@@ -115,7 +115,7 @@ def test_a_cell_over_its_wall_limit_only_is_run_again(runs):
     ]
 
 
-def test_a_late_notebook_is_not_repeated_at_once_if_it_is_retried_alone(runs):
+def test_late_notebooks_are_left_for_a_retry_alone(runs):
     graded = grade(
         with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=1), None, False
     )
@@ -124,7 +124,7 @@ def test_a_late_notebook_is_not_repeated_at_once_if_it_is_retried_alone(runs):
 
 
 @pytest.mark.parametrize("unsafe", [False, True])
-def test_the_time_of_a_whole_notebook_is_limited(runs, unsafe):
+def test_the_total_time_of_a_notebook_is_limited(runs, unsafe):
     book = with_first(with_first(notebook(), WAITS), WAITS)
     graded = grade(book, NAME, "seed", TimeLimits(cell_wall=600, notebook=4), unsafe)
     assert len(runs) == 1, "there is no time for another try"
@@ -133,7 +133,7 @@ def test_the_time_of_a_whole_notebook_is_limited(runs, unsafe):
     assert total(graded) == 0
 
 
-def test_a_notebook_whose_function_ends_its_process_is_run_once_more_and_says_how(runs):
+def test_a_notebook_whose_function_never_returns_is_run_twice(runs):
     ends = notebook("wrong_output_not_counted")
     loops = code("def bytes_moved(B, D, F):\n    while True:\n        pass")
     ends.cells.insert(_place(ends, "bytes-moved"), loops)
@@ -157,7 +157,7 @@ def {name}(*words, **named):
 @pytest.mark.parametrize(
     ("key", "cause"), [("bytes-moved", "raised"), (list(points(NAME))[-1], "")]
 )
-def test_only_the_last_check_is_answered_by_the_notebook_s_own_process(runs, key, cause):
+def test_only_the_last_check_runs_in_the_notebooks_own_process(runs, key, cause):
     book = with_first(notebook(), "import os\nPROCESS = os.getpid()")
     book.cells.insert(_place(book, key), code(ELSEWHERE.format(name=functions(NAME)[key])))
     graded = grade(book, NAME, "seed", QUICK)
@@ -166,7 +166,7 @@ def test_only_the_last_check_is_answered_by_the_notebook_s_own_process(runs, key
     assert len(runs) == 1
 
 
-def test_what_the_cells_computed_is_not_counted_to_the_last_function(runs):
+def test_cpu_time_of_cells_does_not_count_for_the_last_function(runs):
     book = with_first(notebook(), "import time\nwhile time.process_time() < 2.5:\n    pass")
     last = list(points(NAME))[-1]
     spins = "end = time.process_time() + 0.02\n    while time.process_time() < end:\n        pass"
@@ -179,7 +179,7 @@ def test_what_the_cells_computed_is_not_counted_to_the_last_function(runs):
     assert len(runs) == 1
 
 
-def test_a_notebook_that_hangs_again_and_again_is_left():
+def test_a_notebook_with_three_endless_cells_is_abandoned():
     book = notebook()
     for _ in range(4):
         book = with_first(book, "while True:\n    pass")
@@ -219,7 +219,7 @@ def _place(book, key):
     ],
     ids=["swallows interrupts", "os._exit", "no more files"],
 )
-def test_parts_before_the_end_of_a_kernel_keep_their_points(source, reason):
+def test_parts_before_a_kernel_dies_keep_their_points(source, reason):
     graded = after_two_parts(source)
     assert graded.metadata.rooflib.trouble.startswith(reason)
     assert total(graded) == 5
@@ -231,20 +231,20 @@ def test_parts_before_the_end_of_a_kernel_keep_their_points(source, reason):
     )
 
 
-def test_leaving_by_sys_exit_or_asking_for_input_ends_that_cell_alone():
+def test_sys_exit_and_input_end_only_their_cell():
     for source in ("import sys\nsys.exit()", "input('?')"):
         graded = after_two_parts(source)
         assert graded.metadata.rooflib.trouble == ""
         assert total(graded) == FULL
 
 
-def test_a_message_that_is_too_large_is_left_out():
+def test_huge_output_is_dropped():
     graded = grade(with_first(notebook(), "print('x' * 30_000_000)"), NAME, "seed", QUICK)
     assert total(graded) == FULL
     assert len(str(graded.cells[0].outputs)) < 2_000_000
 
 
-def test_a_message_that_never_ends_is_not_kept_for_ever():
+def test_an_endless_message_ends_the_run_without_filling_memory():
     (endless,) = (one for one in hostile.cells() if one.name == "endless_message")
     process = psutil.Process()
     before = process.memory_info().rss
@@ -265,7 +265,7 @@ def test_printed_output_is_truncated():
     assert "the end" not in str(graded.cells[0].outputs)
 
 
-def test_of_a_notebook_that_talks_too_much_only_small_messages_are_taken_in(monkeypatch):
+def test_a_notebook_over_its_output_budget_sends_only_small_messages(monkeypatch):
     monkeypatch.setattr(cell_channel, "BUDGET_BYTES", 500_000)
     graded = grade(with_first(notebook(), CHATTY), NAME, "seed", QUICK)
     assert total(graded) == FULL
@@ -280,7 +280,7 @@ def test_modules_beside_the_notebook_cannot_be_imported(tmp_path, monkeypatch):
     assert total(grade(with_first(notebook(), "import numpy"), NAME, "seed", QUICK)) == FULL
 
 
-def test_the_verdict_is_what_nbgrader_reads():
+def test_nbgrader_reads_the_same_points_from_check_cells():
     from nbgrader.utils import determine_grade
 
     graded = grade(notebook("wrong_output_not_counted"), NAME, "seed", QUICK)

@@ -31,7 +31,7 @@ def room(request, release, tmp_path_factory):
     return room
 
 
-def test_the_command_releases_what_make_release_does(release, tmp_path):
+def test_generate_assignment_and_make_release_agree(release, tmp_path):
     room = Classroom(tmp_path)
     room.course.prepare()
     done(room.nbgrader("generate_assignment", NAMES[1]))
@@ -48,13 +48,13 @@ def test_every_student_gets_the_expected_points_in_every_exercise(room):
     assert len(set(room.expected.values())) > 2, "a class that shows nothing"
 
 
-def test_a_graded_notebook_says_what_was_wrong(room):
+def test_graded_notebooks_explain_mistakes(room):
     for name in room.names:
         for student in room.wrong:
             endtoend.says_what_was_wrong(room, student, name)
 
 
-def test_feedback_carries_the_same_sentences(room):
+def test_feedback_pages_hold_the_sentences_of_graded_notebooks(room):
     endtoend.feedback_carries_the_same_sentences(room, "wrong-0", room.names[0])
 
 
@@ -83,7 +83,7 @@ def validated(room, notebook):
     return command.stdout
 
 
-def test_validate_counts_the_parts_and_says_each_once(released, learner):
+def test_validate_reports_each_part_once(released, learner):
     parts = list(points(NAMES[0]))
     notebook, lost = endtoend.half_done(released, NAMES[0])
     said = validated(learner, notebook)
@@ -98,7 +98,7 @@ def test_validate_counts_the_parts_and_says_each_once(released, learner):
     assert "FAILED" not in said
 
 
-def test_validate_says_of_a_finished_notebook_what_was_checked(released, learner):
+def test_validate_reports_what_was_checked(released, learner):
     said = validated(learner, released.solved(NAMES[0]))
     words, *checks = said.split("\n\n")
     parts = list(points(NAMES[0]))

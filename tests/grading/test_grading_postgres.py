@@ -58,7 +58,7 @@ def room(in_a_file, address, tmp_path_factory):
     return room
 
 
-def test_no_gradebook_is_left_in_the_folder(room):
+def test_no_gradebook_file_is_created(room):
     assert list(room.folder.glob("*.db*")) == []
 
 
@@ -71,21 +71,21 @@ def test_every_student_gets_the_expected_points(room, in_a_file):
     assert sorted(student for student, _ in in_a_file.expected) == ["anna", "half", "wrong-0"]
 
 
-def test_the_rows_equal_those_of_a_file(room, in_a_file):
+def test_postgresql_and_sqlite_hold_the_same_rows(room, in_a_file):
     assert room.rows == dump.gradebook(database(in_a_file.folder))
 
 
-def test_a_graded_notebook_says_what_was_wrong(room):
+def test_graded_notebooks_explain_mistakes(room):
     for student in ("wrong-0", "half"):
         endtoend.says_what_was_wrong(room, student, NAME)
 
 
-def test_feedback_carries_the_same_sentences(room):
+def test_feedback_pages_hold_the_sentences_of_graded_notebooks(room):
     for student in ("wrong-0", "half"):
         endtoend.feedback_carries_the_same_sentences(room, student, NAME)
 
 
-def test_grading_again_finds_nothing_to_do(room, address, monkeypatch, capsys):
+def test_unchanged_submissions_are_not_graded_again(room, address, monkeypatch, capsys):
     monkeypatch.setenv(DATABASE, address)
     main(["grade", str(room.folder)])
     assert capsys.readouterr().out.startswith("0 graded")

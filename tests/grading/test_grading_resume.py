@@ -148,7 +148,7 @@ def test_the_submissions_have_several_outcomes(undisturbed):
     assert len(rows) == STUDENTS * len(exercises.names())
 
 
-def test_the_check_for_leftovers_finds_one():
+def test_the_check_for_leftover_processes_finds_one():
     with processes.adopting() as before:
         # Until it has become what it runs, it is another shell.
         become = "while [ $(cat /proc/$!/comm) != sleep ]; do :; done"
@@ -160,7 +160,7 @@ def test_the_check_for_leftovers_finds_one():
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.long)])
-def test_a_killed_grader_continues_where_it_was(count, copy, undisturbed):
+def test_a_killed_grader_can_resume(count, copy, undisturbed):
     """Killed at a random moment between two results, again and again."""
     expected = undisturbed
     results = sum(name.startswith(str(dump.RESULTS)) for name in expected)
@@ -261,7 +261,7 @@ print(json.dumps([found, misplaced(Path(sys.argv[1]))]))
 """
 
 
-def test_a_folder_that_cannot_be_read_is_listed():
+def test_unreadable_folders_and_files_are_listed():
     """By somebody without rights, since root can read everything."""
     folder = Path(tempfile.mkdtemp(prefix="course-"))  # pytest's own is closed to others
     submitted = folder / "submitted"

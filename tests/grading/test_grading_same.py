@@ -70,7 +70,7 @@ def gradebook(course: Course):
             )
 
 
-def test_the_gradebooks_agree(rooms):
+def test_make_grade_and_nbgrader_write_the_same_gradebook(rooms):
     ours, plain = (sorted(gradebook(room.course)) for room in rooms)
     assert len(ours) == 6
     assert ours == plain
@@ -80,7 +80,7 @@ def students(room):
     return sorted(path.name for path in (room.folder / "autograded").iterdir())
 
 
-def test_the_graded_notebooks_agree(rooms):
+def test_make_grade_and_nbgrader_write_the_same_notebooks(rooms):
     ours, plain = rooms
     assert students(ours) == students(plain)
     for student in students(ours):
@@ -91,19 +91,19 @@ def test_the_graded_notebooks_agree(rooms):
         assert one.metadata.rooflib == other.metadata.rooflib
 
 
-def test_no_other_files_are_written(rooms):
+def test_submitted_extra_files_are_not_copied(rooms):
     for room in rooms:
         files = (room.folder / "autograded" / "right" / NAME).rglob("*")
         assert sorted(path.name for path in files) == [f"{NAME}.ipynb", "timestamp.txt"]
 
 
-def test_the_feedback_pages_agree(rooms):
+def test_make_grade_and_nbgrader_write_the_same_pages(rooms):
     for student in students(rooms[0]):
         pages = [room.course.feedback(student, NAME).read_text() for room in rooms]
         assert pages[0] == pages[1], student
 
 
-def test_points_and_words_of_the_instructor_survive_another_grading(rooms, capsys):
+def test_manual_points_and_comments_survive_regrading(rooms, capsys):
     ours, _ = rooms
     first = next(iter(points(NAME)))
     with ours.course.gradebook() as book:
@@ -126,7 +126,7 @@ def test_points_and_words_of_the_instructor_survive_another_grading(rooms, capsy
 
 
 @pytest.mark.parametrize("broken", ["", "import nowhere"])
-def test_without_the_settings_of_the_course_nbgrader_does_nothing(tmp_path, broken):
+def test_nbgrader_stops_if_the_course_settings_fail_to_load(tmp_path, broken):
     room = Classroom(tmp_path)
     room.course.prepare()
     room.hand_in("ada", NAME, nbformat.v4.new_notebook(cells=[code("1")]))
@@ -164,9 +164,7 @@ def test_an_error_in_the_grader_is_reported_and_retried(rooms, monkeypatch, said
     assert "what nobody thought of" in outcome.feedback
 
 
-def test_a_sandbox_that_is_refused_is_tried_once_more_and_then_nothing_is_graded(
-    rooms, monkeypatch
-):
+def test_a_refused_sandbox_is_retried_once_before_grading_stops(rooms, monkeypatch):
     notebook = rooms[0].released(NAME)
     released = nbformat.writes(notebook)
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
@@ -183,7 +181,7 @@ def test_a_sandbox_that_is_refused_is_tried_once_more_and_then_nothing_is_graded
 
 
 @pytest.mark.parametrize(("why", "reason"), [(None, GAVE_UP), (pool.TOO_MUCH, TOO_MUCH)])
-def test_jobs_that_end_every_worker_are_retried_unless_over_the_limit(rooms, tmp_path, why, reason):
+def test_given_up_jobs_are_graded_again_unless_over_the_limit(rooms, tmp_path, why, reason):
     released = nbformat.writes(rooms[0].released(NAME))
     job = Job("ada", NAME, b"any", released, "seed", exercises.digest(NAME))
     outcome = Course(tmp_path)._given_up(job, why)

@@ -93,7 +93,7 @@ def first(source, limits=TIME_LIMITS):
 
 
 @pytest.mark.parametrize("submission", LIBRARY)
-def test_the_library_gets_its_points_through_the_probe(submission):
+def test_the_submission_library_gets_its_points_through_the_probe(submission):
     name = submission.exercise
     functions = {part.key: part.function for part in exercises.load(name).parts}
     book = hand_in(submission, exercises.source(name), exercises.source(name), functions)
@@ -123,7 +123,7 @@ RIGHT = "return B * D + D * F, B * F"
         "counts its calls",
     ],
 )
-def test_a_right_function_keeps_its_points(body):
+def test_side_effects_of_a_right_function_cost_nothing(body):
     assert first(f"def bytes_moved(B, D, F):\n    {body}\n") == FULL["bytes-moved"]
 
 
@@ -183,16 +183,16 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_a_function_that_raises_its_limits_is_still_killed():
+def test_functions_that_block_signals_and_timers_are_killed():
     assert first(EVADES, TimeLimits(call=0.05)) == "too-late"
 
 
-def test_what_the_notebook_does_to_signals_does_not_keep_its_functions_running():
+def test_signal_handlers_of_the_notebook_do_not_disable_time_limits():
     source = EVADES.split("def")[0] + "def bytes_moved(B, D, F):\n    while True:\n        pass\n"
     assert first(source, QUICK) == "too-late"
 
 
-def test_waiting_is_not_computing():
+def test_sleep_does_not_count_as_cpu_time():
     source = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(0.11)\n    {RIGHT}\n"
     assert first(source, TimeLimits(call=0.1)) == FULL["bytes-moved"]
 
@@ -212,26 +212,26 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_a_call_over_its_wall_limit_only_is_retried(tmp_path):
+def test_a_call_over_only_its_wall_limit_is_retried(tmp_path):
     limits = TimeLimits(call_wall=2)
     assert first(waiting(tmp_path / "calls", 1), limits) == FULL["bytes-moved"]
 
 
-def test_a_call_that_waits_in_both_tries_of_the_second_run_is_too_late(tmp_path, monkeypatch):
+def test_a_call_over_its_wall_limit_in_every_try_is_too_late(tmp_path, monkeypatch):
     # Calls starved by a busy machine are retried more often.
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 0.0)
     assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1)) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 3
 
 
-def test_a_starved_call_is_retried_with_more_time_each_time(tmp_path, monkeypatch):
+def test_a_cpu_starved_call_is_retried_with_longer_limits(tmp_path, monkeypatch):
     """Beside busy processes a right function must not be too late: their time is not its own."""
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     limits = TimeLimits(call_wall=0.2)
     assert first(waiting(tmp_path / "calls", 3), limits) == FULL["bytes-moved"]
 
 
-def test_after_its_time_a_notebook_is_not_listened_to_any_more():
+def test_answers_after_the_notebooks_time_limit_are_ignored():
     """Without a sandbox nobody else ends what waits in each call, within the limit of one."""
     waits = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(9)\n    {RIGHT}\n"
     with sandbox.UnsafeBox() as place, Questions(place, time.monotonic()) as questions:
@@ -242,7 +242,7 @@ def test_after_its_time_a_notebook_is_not_listened_to_any_more():
         assert {answer.problem for answer in answers} == {"too-late"}
 
 
-def test_retries_are_limited(tmp_path, monkeypatch):
+def test_retries_of_starved_calls_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.1)) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 6
@@ -251,7 +251,7 @@ def test_retries_are_limited(tmp_path, monkeypatch):
     assert (tmp_path / "calls").read_text() == "called\n" * 2
 
 
-def test_what_a_process_waited_for_a_core_is_not_counted(monkeypatch):
+def test_time_spent_waiting_for_a_core_is_not_counted(monkeypatch):
     """Of its own waiting and computing the system tells, and of nothing else this asks."""
     waited = [0.0]
     monkeypatch.setattr(time_limits, "starved_seconds", lambda process: waited[0])
@@ -265,7 +265,7 @@ def test_what_a_process_waited_for_a_core_is_not_counted(monkeypatch):
     assert watch.late(-1, 10) == "cpu"
 
 
-def test_the_system_tells_how_long_a_process_waited_for_a_core():
+def test_starved_seconds_measures_the_wait_for_a_core():
     """Two processes that compute on one core: each waits about as long as the other computes."""
     core = {min(os.sched_getaffinity(0))}
     children = []
@@ -293,7 +293,7 @@ def test_a_call_over_its_cpu_limit_is_not_retried(tmp_path):
     assert (tmp_path / "calls").read_text() == "called\n" * 2, "once in each run"
 
 
-def test_a_function_is_asked_as_it_was_at_its_check():
+def test_a_function_is_called_as_defined_at_its_check():
     book = notebook()
     book.cells.append(code("operations = operations(1, 2, 3)\nbytes_moved = None"))
     assert got(book) == FULL
@@ -323,7 +323,7 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_a_function_that_is_asked_finds_none_of_the_notebooks_files_open():
+def test_called_functions_see_none_of_the_notebooks_open_files():
     """Besides what leads nowhere, the two ends over which it is asked."""
     before = os.dup(0)
     try:
@@ -335,7 +335,7 @@ def test_a_function_that_is_asked_finds_none_of_the_notebooks_files_open():
         os.close(before)
 
 
-def test_later_cells_cannot_see_questions(tmp_path):
+def test_later_cells_cannot_see_the_inputs_of_calls(tmp_path):
     source = "seen = []\ndef bytes_moved(B, D, F):\n    seen.append((B, D, F))\n    " + RIGHT
     book = notebook(source)
     book.cells.append(code(f"open({str(tmp_path / 'seen')!r}, 'w').write(repr(seen))"))
@@ -354,7 +354,7 @@ SLOW = [pytest.param(kind, marks=pytest.mark.long) for kind in POOLS if kind != 
 
 
 @pytest.mark.parametrize("kind", ["processes", *SLOW])
-def test_a_pool_that_was_made_before_does_not_hang_the_function_that_uses_it(kind):
+def test_pools_created_before_the_fork_do_not_hang(kind):
     source = f"{POOLS[kind]}\nassert list(pool.map(abs, [-1, -2])) == [1, 2]\n"
     source += (
         "def bytes_moved(B, D, F):\n    return tuple(pool.map(abs, (-B * D - D * F, -B * F)))\n"
@@ -372,7 +372,7 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_the_published_cases_are_asked_and_then_the_hidden_ones_each_with_its_first_again(tmp_path):
+def test_published_then_hidden_cases_are_called_each_repeating_the_first(tmp_path):
     file = tmp_path / "asked"
     assert first(COUNTED.format(file=str(file), body=RIGHT)) == FULL["bytes-moved"]
     part = exercises.load(NAME).parts[0]
@@ -382,7 +382,7 @@ def test_the_published_cases_are_asked_and_then_the_hidden_ones_each_with_its_fi
     assert file.read_text().splitlines() == wanted
 
 
-def test_no_hidden_case_is_asked_before_the_published_ones_of_all_parts(tmp_path):
+def test_hidden_cases_are_called_after_all_published_ones(tmp_path):
     file = tmp_path / "asked"
     source = f"""
 def noting(function):
@@ -421,7 +421,7 @@ FAILURES = {
 }
 
 
-def test_learners_do_not_read_how_a_function_fails_for_hidden_cases():
+def test_feedback_does_not_reveal_how_hidden_cases_fail():
     """Or a function that fails in one of many ways could tell what it is asked."""
     part = exercises.load(NAME).parts[0]
     known = [tuple(case.values()) for case in part.cases]
@@ -436,7 +436,7 @@ def test_learners_do_not_read_how_a_function_fails_for_hidden_cases():
     assert len(set(map(str, told.values()))) == 1, told
 
 
-def test_no_name_of_a_learner_s_own_is_quoted():
+def test_returned_names_are_not_quoted_in_feedback():
     part = next(p for p in exercises.load("weight-per-example").parts if p.kind == "names")
     known = cases("weight-per-example", part.key, "seed")[0]
     answers = [Answer(value=["REACHED"]) for _ in known.inputs]
@@ -464,13 +464,13 @@ def test_an_answer_wrong_for_one_hidden_case_gets_nothing():
     [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
 )
 @pytest.mark.parametrize("count", [len(exercises.load(NAME).parts[0].cases), HIDDEN_CASES])
-def test_what_happens_when_the_first_case_is_asked_again_decides(last, problem, count):
+def test_a_repeated_first_case_that_fails_costs_the_part(last, problem, count):
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
     assert first(source) == problem
 
 
-def test_a_figure_is_not_drawn_again_for_the_hidden_cases():
+def test_figures_are_not_redrawn_for_hidden_cases():
     """The published ones have shown whether it is the same; all else is asked again each time."""
     told = {}
 
@@ -485,7 +485,7 @@ def test_a_figure_is_not_drawn_again_for_the_hidden_cases():
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_the_first_case_is_asked_again_if_that_is_wanted(again):
+def test_repeating_the_first_case_is_optional(again):
     counts = "calls = []\ndef operations(B, D, F):\n    calls.append(B)\n    return len(calls)\n"
     with sandbox.UnsafeBox() as place, Questions(place) as questions:
         run(notebook("", counts), questions)
@@ -502,7 +502,7 @@ def said(part, **changes):
     return cell.outputs[0].text.splitlines()
 
 
-def test_what_is_said_about_the_cases_is_true():
+def test_feedback_states_which_cases_were_called():
     right = grade(notebook(), NAME)["bytes-moved"]
     assert said(right)[1:] == ["Right, for the published cases and for values that were not shown."]
     asked = "Asked with the published cases and with values that were not shown."
@@ -518,24 +518,24 @@ def test_what_is_said_about_the_cases_is_true():
 
 
 @pytest.mark.parametrize("value", [None, [None, 1], {"curves": 1}, "text", [[1], {}], True])
-def test_answers_that_the_probe_never_sends_get_nothing(value):
+def test_malformed_answers_are_refused(value):
     part = exercises.load(NAME).parts[0]
     asked = hidden(NAME, part, "seed")
     with pytest.raises((ValueError, TypeError)):
         _judged([Answer(value=value)] * len(asked.inputs), asked, part)
 
 
-def test_no_sentence_quotes_what_was_asked():
+def test_feedback_does_not_quote_inputs_from_error_messages():
     source = "def bytes_moved(B, D, F):\n    raise ValueError(f'{B} {D} {F}')\n"
     sentences = grade(notebook(source), NAME)["bytes-moved"].sentences
     assert sentences == ("The function stopped with an error.",)
 
 
-def test_a_failing_cell_costs_only_its_own_points():
+def test_a_failing_extra_cell_costs_nothing():
     assert got(with_first(notebook(), "1 / 0")) == FULL
 
 
-def test_the_seed_decides_about_the_hidden_cases():
+def test_the_seed_determines_the_hidden_cases():
     part = exercises.load(NAME).parts[0]
     one, same, other = (hidden(NAME, part, seed).inputs for seed in ("1", "1", "2"))
     assert one == same
@@ -561,7 +561,7 @@ def asked(source, more, spare=True, end=math.inf):
 PROCESS = "import os\ndef operations(B, D, F):\n    return os.getpid()\n"
 
 
-def test_hidden_cases_are_asked_where_the_published_ones_were():
+def test_one_fork_answers_published_and_hidden_cases():
     """A fork for each question is what costs most; a third question gets one of its own."""
     first, second, third = asked(PROCESS, HIDDEN_CASES)
     assert first == second != third
@@ -570,7 +570,7 @@ def test_hidden_cases_are_asked_where_the_published_ones_were():
 
 
 @pytest.mark.parametrize("more", [0, HIDDEN_CASES])
-def test_without_a_spare_the_copy_answers_every_question_itself(more):
+def test_without_a_spare_one_copy_answers_every_question(more):
     first, second, third = asked(PROCESS, more, spare=False)
     assert first == second == third
     assert len(first) == 1
@@ -579,7 +579,7 @@ def test_without_a_spare_the_copy_answers_every_question_itself(more):
 DIES = "import os\ndef operations(B, D, F):\n    os._exit(0)\n"
 
 
-def test_the_end_of_a_copy_without_a_spare_asks_for_a_second_run_while_there_is_time():
+def test_a_dead_copy_without_a_spare_requires_a_second_run():
     with pytest.raises(Ended):
         asked(DIES, HIDDEN_CASES, spare=False)
     assert asked(DIES, HIDDEN_CASES) == [{"died"}] * 3
@@ -588,7 +588,7 @@ def test_the_end_of_a_copy_without_a_spare_asks_for_a_second_run_while_there_is_
     assert late in ("died", "too-late")
 
 
-def test_a_fork_that_ends_at_its_second_question_is_told_of():
+def test_a_fork_that_dies_at_its_second_question_is_reported():
     """Its first answers stand, and who asks once more gets another fork."""
     ends = (
         "import os\ncalls = []\ndef operations(B, D, F):\n    calls.append(B)\n"
@@ -597,7 +597,7 @@ def test_a_fork_that_ends_at_its_second_question_is_told_of():
     assert asked(ends, HIDDEN_CASES) == [{1}, {"died"}, {1}]
 
 
-def test_a_first_answer_that_is_a_problem_ends_the_questions():
+def test_a_problem_in_the_first_answer_stops_further_questions():
     assert asked("def operations(B, D, F):\n    1 / 0\n", HIDDEN_CASES)[0] == {"raised"}
 
 
@@ -611,5 +611,5 @@ def test_a_first_answer_that_is_a_problem_ends_the_questions():
         ({"curves": [], "axes": []}, False),
     ],
 )
-def test_only_what_can_take_no_time_is_judged_outside_of_a_fork(value, little):
+def test_only_small_answers_are_judged_without_a_fork(value, little):
     assert _is_small(value) is little

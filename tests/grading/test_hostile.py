@@ -351,9 +351,7 @@ def test_honest_students_get_their_points(graded: Graded, student: str) -> None:
 
 
 @pytest.mark.parametrize("student", some(CELLS))
-def test_a_hostile_cell_has_the_fair_outcome_and_reaches_nothing(
-    graded: Graded, student: str
-) -> None:
+def test_hostile_cells_get_fair_points_and_reach_nothing(graded: Graded, student: str) -> None:
     one, entry = CELLS[student], graded.state[student]
     if one.fair == "points":
         assert (graded.points(student), entry["reason"]) == (FULL, ""), one.does
@@ -379,19 +377,19 @@ def test_a_cheat_earns_nothing(graded: Graded, name: str) -> None:
     assert graded.points(f"cheat-{name}") <= WRONG_POINTS
 
 
-def test_the_published_answers_by_heart_earn_nothing(graded: Graded) -> None:
+def test_memorized_published_answers_earn_nothing(graded: Graded) -> None:
     assert graded.points("by-heart") == 0
 
 
 @pytest.mark.parametrize("student", some(ANSWERS))
-def test_a_hostile_answer_has_the_fair_outcome(graded: Graded, student: str) -> None:
+def test_hostile_answers_get_fair_points(graded: Graded, student: str) -> None:
     fair = FULL if ANSWERS[student] in answers.FAIR else 0
     assert (graded.points(student), graded.state[student]["reason"]) == (fair, "")
     assert reached(graded, student) == []
 
 
 @pytest.mark.parametrize("student", some(FOLDERS))
-def test_a_hostile_folder_has_the_fair_outcome(graded: Graded, student: str) -> None:
+def test_hostile_folders_get_fair_points_or_a_reason(graded: Graded, student: str) -> None:
     name = FOLDERS[student]
     readable = name == "nobody_may_read_it" and os.geteuid() == 0
     with graded.room.course.gradebook() as gradebook:
@@ -406,14 +404,14 @@ def test_a_hostile_folder_has_the_fair_outcome(graded: Graded, student: str) -> 
     assert reached(graded, student) == []
 
 
-def test_extra_files_are_not_reported_as_mistakes(graded: Graded) -> None:
+def test_shadowing_modules_and_refused_attempts_are_listed_as_tampering(graded: Graded) -> None:
     told = graded.state["folder-modules_beside"]["tampering"]
     assert {"json.py", "numpy.py", "rooflib.py"} <= {line.split()[0] for line in told}
     for student in ("cell-network", "cell-ptrace"):
         assert graded.state[student]["tampering"], "what the sandbox refused is not told"
 
 
-def test_nothing_outside_has_changed(graded: Graded) -> None:
+def test_files_outside_the_sandbox_are_unchanged(graded: Graded) -> None:
     assert graded.after == graded.before
 
 
@@ -445,7 +443,7 @@ def rows(gradebook: Gradebook) -> list[object]:
     return sorted(found, key=repr)
 
 
-def test_the_gradebook_says_what_it_would_without_them(graded: Graded, alone: Classroom) -> None:
+def test_hostile_students_do_not_affect_the_gradebook(graded: Graded, alone: Classroom) -> None:
     with graded.room.course.gradebook() as ours, alone.course.gradebook() as theirs:
         assert rows(ours) == rows(theirs)
         assert {one.id for one in ours.students} == set(graded.state)
@@ -477,7 +475,7 @@ class Acting(HTMLParser):
                 self.found.append((tag, name, text[:80]))
 
 
-def test_no_page_acts(graded: Graded) -> None:
+def test_feedback_pages_have_no_active_content(graded: Graded) -> None:
     acting = {}
     for student in graded.state:
         parser = Acting()
@@ -487,7 +485,7 @@ def test_no_page_acts(graded: Graded) -> None:
     assert acting == {}
 
 
-def test_what_is_kept_is_small(graded: Graded) -> None:
+def test_graded_notebooks_and_pages_are_small(graded: Graded) -> None:
     sizes = {
         (student, path.suffix): path.stat().st_size
         for student in graded.state
@@ -497,7 +495,7 @@ def test_what_is_kept_is_small(graded: Graded) -> None:
     assert {place: size for place, size in sizes.items() if size > most[place[1]]} == {}
 
 
-def test_nothing_hidden_is_given_out(graded: Graded) -> None:
+def test_hidden_cases_and_solutions_do_not_leak(graded: Graded) -> None:
     course = graded.room.course
     files = [course.graded(student, NAME) for student in graded.state]
     files += [page(graded, student) for student in graded.state]
@@ -517,13 +515,13 @@ def test_every_known_attack_has_a_student(graded: Graded, known: str) -> None:
     assert students & {*graded.state, *MISTAKES}
 
 
-def test_there_is_more_than_what_was_known(graded: Graded) -> None:
+def test_the_class_goes_beyond_known_attacks(graded: Graded) -> None:
     known = {student for students in KNOWN.values() for student in students}
     assert len({*CELLS, *ANSWERS, *FOLDERS} - known) > 20
     assert len(DEFAULT - known) > 15
 
 
-def test_the_class_of_every_run_has_each_fair_outcome() -> None:
+def test_the_default_class_covers_each_fair_outcome() -> None:
     fair = {one.fair for student, one in CELLS.items() if student in DEFAULT}
     assert fair == {one.fair for one in CELLS.values()}
     fair_answers = {name in answers.FAIR for one, name in ANSWERS.items() if one in DEFAULT}
@@ -568,7 +566,7 @@ def score(room: Classroom, student: str) -> float:
         return float(gradebook.find_submission(NAME, student).score)
 
 
-def test_plain_nbgrader_grades_the_class_around_them(
+def test_plain_nbgrader_grades_honest_students_beside_hostile_ones(
     by_nbgrader: tuple[Classroom, str, set[int]],
 ) -> None:
     room, said, left = by_nbgrader
@@ -577,7 +575,7 @@ def test_plain_nbgrader_grades_the_class_around_them(
 
 
 @pytest.mark.parametrize("name", ["course_walk", "network", "sql"])
-def test_plain_nbgrader_lets_nothing_out_of_the_sandbox(
+def test_plain_nbgrader_uses_the_sandbox(
     by_nbgrader: tuple[Classroom, str, set[int]], name: str
 ) -> None:
     room, _, _ = by_nbgrader

@@ -135,7 +135,7 @@ def test_a_worksheet_is_imported(room, tmp_path, language, separator, form):
     }
 
 
-def test_every_other_cell_of_a_worksheet_stays_as_it_is(room, tmp_path):
+def test_only_the_grade_column_of_a_worksheet_changes(room, tmp_path):
     got, _ = exported(room, tmp_path, table().encode(), column="Grade")
     before = list(csv.reader(io.StringIO(table(), newline="")))
     after = list(csv.reader(io.StringIO(got.decode(), newline="")))
@@ -143,13 +143,13 @@ def test_every_other_cell_of_a_worksheet_stays_as_it_is(room, tmp_path):
     assert [row[4] for row in after] == ["Grade", "17.5", "20", ""]
 
 
-def test_cells_under_one_head_are_not_mixed_up(room, tmp_path):
+def test_columns_with_the_same_heading_stay_separate(room, tmp_path):
     got, _ = exported(room, tmp_path, table(comment="Status").encode(), column="Grade")
     row = next(csv.reader(io.StringIO(got.decode().partition("\r\n")[2], newline="")))
     assert (row[3], row[-1]) == ("Submitted", "my own: well done")
 
 
-def test_points_that_moodle_would_skip_are_reported(room, tmp_path):
+def test_points_above_moodles_maximum_are_reported(room, tmp_path):
     content = table().replace("20.00", "18.00").encode()
     _, lines = exported(room, tmp_path, content, column="Grade")
     assert (

@@ -49,7 +49,7 @@ def test_a_notebook_is_read_with_its_timestamp(submitted):
 
 @pytest.mark.parametrize("name", [f"{NAME}.ipynb", "timestamp.txt"])
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
-def test_nothing_but_a_file_is_read(submitted, name, kind):
+def test_only_regular_files_are_read(submitted, name, kind):
     secret = course(submitted) / "secret"
     secret.write_text("SECRET")
     path = submitted / name
@@ -87,7 +87,7 @@ def test_oversized_notebooks_are_refused(submitted, monkeypatch, size, reason):
     assert (len(content), why) == (0 if reason else size, reason)
 
 
-def test_a_linked_student_or_exercise_is_left_out_and_named(submitted):
+def test_symlinked_folders_are_skipped_and_reported(submitted):
     elsewhere = course(submitted) / "elsewhere" / NAME
     elsewhere.mkdir(parents=True)
     (elsewhere / f"{NAME}.ipynb").write_text("somebody else's")
@@ -106,7 +106,7 @@ def test_a_linked_student_or_exercise_is_left_out_and_named(submitted):
     "name",
     ["a<b", 'a"b', "a\nb", "a\x1bb", "*", "a?", "[ab]", "a\\b", "a\u202eb", "a\u2028b", "a\udcff"],
 )
-def test_names_with_html_are_skipped_and_reported(submitted, name):
+def test_unsafe_student_names_are_skipped_and_reported(submitted, name):
     submitted.parent.rename(submitted.parent.with_name(name))
     assert submissions(course(submitted)) == []
     (line,) = misplaced(course(submitted))
@@ -130,7 +130,7 @@ def test_names_with_html_are_skipped_and_reported(submitted, name):
         ),
     ],
 )
-def test_a_name_in_any_script_is_a_name(submitted, name):
+def test_student_names_in_any_script_are_accepted(submitted, name):
     submitted.parent.rename(submitted.parent.with_name(name))
     assert [one.student for one in submissions(course(submitted))] == [name]
     assert misplaced(course(submitted)) == []
@@ -163,7 +163,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("where", PLACES)
-def test_a_notebook_is_found_where_only_one_can_be_meant(submitted, where):
+def test_a_single_misplaced_notebook_is_found(submitted, where):
     place = submitted / PLACES[where]
     (submitted / f"{NAME}.ipynb").rename(submitted / "waits")
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +179,7 @@ def test_a_notebook_is_found_where_only_one_can_be_meant(submitted, where):
     assert [line for line in found.remarks if "named" in line] == told
 
 
-def test_a_folder_in_other_case_belongs_to_the_exercise(submitted):
+def test_exercise_folders_match_case_insensitively(submitted):
     submitted.rename(submitted.with_name("Int8-Matmul"))
     found = only(submitted)
     assert (found.exercise, found.read()[0]) == (NAME, b"ada's own")
@@ -210,13 +210,13 @@ def test_swapped_in_links_are_not_followed(submitted, what):
     assert reason.startswith("the file cannot be read (")
 
 
-def test_folders_that_are_no_exercises_are_named(submitted):
+def test_folders_without_an_exercise_name_are_reported(submitted):
     (submitted.parent / "Int8 Matmul").mkdir()
     (submitted.parent / ".cache").mkdir()
     assert misplaced(course(submitted)) == ["ada/Int8 Matmul: not the name of an exercise"]
 
 
-def test_the_notebook_with_the_right_name_is_taken_before_others(submitted):
+def test_the_notebook_with_the_exact_name_is_preferred(submitted):
     (submitted / f"{NAME} (1).ipynb").write_text("a copy")
     (submitted / "draft.ipynb").write_text("a draft")
     found = only(submitted)
@@ -238,14 +238,14 @@ def test_a_single_notebook_with_another_name_is_accepted(submitted):
     assert only(submitted).read()[0] == b"a copy", "copies of one notebook are one"
 
 
-def test_of_many_files_beside_the_notebook_ten_are_named(submitted):
+def test_at_most_ten_extra_files_are_named(submitted):
     for number in range(12):
         (submitted / f"{number:02}.txt").touch()
     names = ", ".join(f"{number:02}.txt" for number in range(10))
     assert only(submitted).remarks == (f"left aside: {names} and 2 more",)
 
 
-def test_modules_beside_the_notebook_are_reported(submitted):
+def test_modules_that_shadow_the_courses_are_reported(submitted):
     for name in ("numpy.py", "notes.py", "numpy.txt"):
         (submitted / name).touch()
     (submitted / "rooflib").mkdir()
@@ -291,7 +291,7 @@ def grade_ids(notebook):
     return [one.metadata.get("nbgrader", {}).get("grade_id") for one in notebook.cells]
 
 
-def test_nothing_is_said_about_a_notebook_as_it_was_released():
+def test_an_unchanged_notebook_has_no_remarks():
     notebook = source()
     assert repair(notebook, NAME) == ([], [])
     assert notebook == source()
@@ -310,7 +310,7 @@ def test_any_editor_metadata_is_accepted(odd):
     assert notebook.metadata == source().metadata
 
 
-def test_changed_points_of_a_check_are_reported_and_restored():
+def test_changed_points_are_reported_and_restored():
     notebook = source()
     cell(notebook, "bytes-moved").metadata.nbgrader.points = 1000
     assert repair(notebook, NAME) == ([], ["the points of the cell bytes-moved were changed"])
@@ -318,7 +318,7 @@ def test_changed_points_of_a_check_are_reported_and_restored():
 
 
 @pytest.mark.parametrize("grade_id", LOCKED)
-def test_changed_text_of_a_locked_cell_is_reported_and_restored(grade_id):
+def test_changed_locked_cells_are_reported_and_restored(grade_id):
     notebook = changed(source(), grade_id, source="print(1)")
     told = [f"the text of the locked cell {grade_id} was changed"]
     assert repair(notebook, NAME) == ([], told)
@@ -344,7 +344,7 @@ def above_and_below(grade_id, more, below=True):
     ],
 )
 @pytest.mark.parametrize("grade_id", ["given", "times"])
-def test_code_added_to_a_locked_cell_is_kept_in_its_own_cell(grade_id, more, below):
+def test_code_added_to_a_locked_cell_is_moved_to_its_own_cell(grade_id, more, below):
     notebook, own = above_and_below(grade_id, more, below)
     told = [f"what was added to the locked cell {grade_id} was kept"]
     assert repair(notebook, NAME) == (told, [])
@@ -366,7 +366,7 @@ def test_added_code_cannot_rebind_given_names(more):
     assert notebook == source()
 
 
-def test_an_answer_typed_over_a_check_is_kept():
+def test_an_answer_that_replaced_a_check_is_kept():
     notebook = changed(source(), "times", source="def times(B):\n    return 1\nprint(times(1))")
     told, tampering = repair(notebook, NAME)
     assert told == ["what was added to the locked cell times was kept"]
@@ -399,7 +399,7 @@ def answered_elsewhere(place):
         ("above", "above its question"),
     ],
 )
-def test_an_answer_above_its_question_or_below_its_check_meets_the_check(place, where):
+def test_misplaced_answers_are_moved_before_their_check(place, where):
     notebook, mine = answered_elsewhere(place)
     needed = ["times, which bounds needs, stood below its check"] * (place == "far below")
     assert repair(notebook, NAME) == ([f"times was written {where}", *needed], [])
@@ -409,7 +409,7 @@ def test_an_answer_above_its_question_or_below_its_check_meets_the_check(place, 
     assert sorted(filter(None, ids)) == sorted(filter(None, grade_ids(source())))
 
 
-def test_a_moved_check_is_moved_back_and_what_is_in_order_stays():
+def test_only_misplaced_cells_are_moved_back():
     notebook = source()
     at = grade_ids(notebook).index("times")
     notebook.cells.insert(1, notebook.cells.pop(at))
@@ -421,7 +421,7 @@ def test_a_moved_check_is_moved_back_and_what_is_in_order_stays():
     assert notebook == before, "a function is asked as it was at its check"
 
 
-def test_merged_cells_count_as_those_that_they_were():
+def test_merged_cells_are_recognized():
     notebook = source()
     merged = cell(notebook, "times-solution")
     merged.source += "\n\n" + cell(notebook, "times").source
@@ -447,20 +447,20 @@ def test_unparsable_code_is_left_alone(text):
     assert notebook == source()
 
 
-def test_other_white_space_in_a_locked_cell_is_no_tampering():
+def test_whitespace_changes_in_locked_cells_are_not_tampering():
     notebook = source()
     cell(notebook, "times").source += "\n\n"
     assert repair(notebook, NAME) == ([], [])
     assert notebook == source()
 
 
-def test_what_stands_in_a_solution_cell_is_the_learners():
+def test_solution_cells_are_left_alone():
     notebook = changed(source(), "times-solution", source="# mine")
     assert repair(notebook, NAME) == ([], [])
     assert cell(notebook, "times-solution").source == "# mine"
 
 
-def test_of_two_cells_of_one_mark_the_last_counts_and_a_second_check_is_removed():
+def test_the_last_of_two_duplicate_cells_counts():
     notebook = twice(source(), "times-solution")
     first = grade_ids(notebook).index("times-solution")
     notebook.cells[first].source = "# the first"
@@ -475,14 +475,14 @@ def test_of_two_cells_of_one_mark_the_last_counts_and_a_second_check_is_removed(
     assert notebook.cells[first].source == "# the first"
 
 
-def test_a_deleted_check_is_put_back_behind_its_function_wherever_that_is():
+def test_a_deleted_check_is_restored_after_its_function():
     notebook = without(source(), "bytes-moved")
     notebook.cells.append(code("def bytes_moved(B, D, F):\n    return 1, 2\n"))
     assert repair(notebook, NAME) == (["the cell bytes-moved was missing"], [])
     assert grade_ids(notebook)[-2:] == [None, "bytes-moved"]
 
 
-def test_a_deleted_solution_is_put_back_empty_at_its_place():
+def test_a_deleted_solution_cell_is_restored_empty():
     notebook = without(source(), "bounds-solution")
     assert repair(notebook, NAME) == (["the cell bounds-solution was missing"], [])
     assert list(filter(None, grade_ids(notebook))) == list(filter(None, grade_ids(source())))
@@ -516,7 +516,7 @@ def test_an_unparsable_cell_is_recognized_by_its_function():
     assert repair(notebook, NAME)[0] == ["the cell times-solution had lost its metadata"]
 
 
-def test_a_source_of_megabytes_is_not_parsed():
+def test_huge_sources_are_not_parsed():
     """Its syntax tree would take some hundred times as much memory."""
     notebook = source()
     lost = cell(notebook, "times-solution")
@@ -531,7 +531,7 @@ def test_a_source_of_megabytes_is_not_parsed():
         tracemalloc.stop()
 
 
-def test_somebody_elses_marks_are_removed():
+def test_unknown_nbgrader_metadata_is_removed():
     notebook = source()
     notebook.cells.append(code("1"))
     notebook.cells[-1].metadata["nbgrader"] = {"grade_id": "mine", "grade": True, "points": 99}
@@ -539,7 +539,7 @@ def test_somebody_elses_marks_are_removed():
     assert "nbgrader" not in notebook.cells[-1].metadata
 
 
-def test_a_retyped_cell_gets_its_type_back():
+def test_changed_cell_types_are_restored():
     notebook = source()
     one = cell(notebook, "times")
     one.cell_type = "markdown"
@@ -554,7 +554,7 @@ def test_a_submission_keeps_its_known_reason(tmp_path):
 
 
 @pytest.mark.parametrize("odd", [{"a": 1}, "7", [2], -1.5])
-def test_invalid_outputs_of_older_notebooks_are_ignored(odd):
+def test_invalid_outputs_are_dropped(odd):
     """Those that nbformat brings to the present version have not been read part by part."""
     nb = nbformat.reads(nbformat.writes(exercises.source(NAME)), as_version=4)
     (first, *_) = [cell for cell in nb.cells if cell.cell_type == "code"]
@@ -563,6 +563,6 @@ def test_invalid_outputs_of_older_notebooks_are_ignored(odd):
     nbformat.validate(nb)
 
 
-def test_code_that_is_nested_too_deep_is_no_error():
+def test_deeply_nested_code_is_handled():
     deep = "x = " + "-" * 2_000 + "1"
     assert added(f"import math\n{deep}", "import math") == (deep, True)

@@ -19,7 +19,7 @@ from grading.limits import Overrun, run_limited
 ENDLESS = ("(a+)+$", "a" * 80 + "b")
 
 
-def test_a_value_comes_back_as_json_has_it():
+def test_results_round_trip_through_json():
     value = {"a": [1, 2.5, "é\ud800", None, True], "b": {"c": "x" * 300_000}}
     assert run_limited(lambda: value) == json.loads(json.dumps(value))
 
@@ -50,12 +50,12 @@ def test_an_error_of_the_function_is_raised():
     ],
     ids=["computing", "memory", "memory of small things", "exit", "killed", "silence"],
 )
-def test_overruns_are_killed(function):
+def test_children_over_a_limit_are_killed(function):
     with pytest.raises(Overrun):
         run_limited(function, cpu=0.2, more_bytes=200_000_000)
 
 
-def test_waiting_is_limited_too():
+def test_wall_time_is_limited():
     with pytest.raises(Overrun):
         run_limited(lambda: time.sleep(600), wall=0.2)
 
@@ -68,7 +68,7 @@ def test_the_limits_apply_to_the_child_only():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_worker_that_is_stuck_in_a_library_ends_with_its_grader(number):
+def test_a_worker_stuck_in_c_code_ends_with_its_grader(number):
     """No thread of such a worker gets its turn: a pattern is matched without letting go."""
     script = """
 import sys

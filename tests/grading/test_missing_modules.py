@@ -31,11 +31,11 @@ from grading.release import exercises
         ("'import no_such'", set()),
     ],
 )
-def test_imports_are_found_unless_the_code_handles_that_they_fail(source, modules):
+def test_imports_are_found_unless_their_failure_is_handled(source, modules):
     assert imported(source) == modules
 
 
-def test_only_modules_that_the_sandbox_lacks_are_missing():
+def test_only_modules_unavailable_in_the_sandbox_are_missing():
     sources = (
         "import os, numpy, rooflib, matplotlib.pyplot as plt",
         "from roofkit.check import check\nimport no_such\nfrom zipp_no import *",
@@ -95,19 +95,19 @@ def lost(parts):
     ],
 )
 @pytest.mark.parametrize("name", [NAME, "roofline-plot"])
-def test_an_import_that_nothing_needs_costs_nothing(head, name):
+def test_unused_missing_imports_cost_nothing(head, name):
     parts, _ = graded((r"\A", f"{head}\n"), name=name)
     assert lost(parts) == {}
 
 
-def test_the_cell_shows_the_error_as_ever_and_what_comes_after_it():
+def test_a_cell_shows_the_import_error_and_continues():
     _, notebook = graded((r"\A", f"import {ABSENT}\n"), (r"\Z", "\nprint('after')"))
     error, printed = first_importing(notebook).outputs
     assert (error.ename, printed.text) == ("ModuleNotFoundError", "after\n")
     assert f"----> 1 import {ABSENT}" in re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error.traceback))
 
 
-def test_an_annotation_is_no_use():
+def test_annotations_do_not_count_as_use():
     head = f"import {ABSENT} as absent\n"
     parts, _ = graded((r"\A", head), (r"\):$", ") -> absent.Table[int] | None:"))
     assert lost(parts) == {}
@@ -130,7 +130,7 @@ def test_nothing_runs_after_another_error():
         (r"\A([\s\S]*?)^    return ", rf"{USING}\1    use()\n    return "),
     ],
 )
-def test_a_module_that_a_function_needs_is_named(old, new):
+def test_missing_modules_that_a_function_uses_are_named(old, new):
     parts, notebook = graded((old, new))
     assert set(lost(parts).values()) == {f"not installed: {ABSENT}"}
     assert set(lost(parts)) == set(FULL)
@@ -146,7 +146,7 @@ def test_other_failures_are_not_blamed_on_missing_modules():
     assert not any("installed" in line for part in parts.values() for line in part["sentences"])
 
 
-def test_failures_for_hidden_values_alone_are_not_explained():
+def test_failures_on_hidden_cases_only_are_not_explained():
     case = cases(NAME, LAST, "tests")[0].inputs
     shown = [repr(sorted(one.items())) for one in case]
     name = functions(NAME)[LAST]

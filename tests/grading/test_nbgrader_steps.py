@@ -20,7 +20,7 @@ LIMITS = ("cell_seconds", "call_seconds", "cell_wall_seconds", "call_wall_second
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_a_configuration_sets_each_limit(limit):
+def test_each_limit_can_be_configured(limit):
     given = Config({"Values": {limit: 1.5}})
     assert getattr(Values(config=given), limit) == 1.5
     assert getattr(Values(), limit) != 1.5
@@ -42,7 +42,7 @@ def test_repairs_are_logged_by_nbgrader(caplog):
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_what_is_to_be_replaced_stands_in_a_release_as_its_first_words_say(release, name):
+def test_released_solution_cells_hold_the_announced_stub(release, name):
     notebook = nbformat.read(release / "release" / name / f"{name}.ipynb", as_version=4)
     words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert all(f"`{line}`" in words for line in STUB)

@@ -66,7 +66,7 @@ def ends(worker):
     return bool(select([worker], [], [], 30)[0])
 
 
-def test_ctrl_c_says_one_line_and_ends_the_workers(begun):
+def test_ctrl_c_prints_one_line_and_ends_the_workers(begun):
     """To all processes of the terminal, as a terminal sends it."""
     work, worker = begun
     with subprocess.Popen(
@@ -144,7 +144,7 @@ def test_a_read_only_folder_is_reported_in_one_line(command, release, tmp_path):
         (["roster", "people.csv"], "postgresql://127.0.0.1:9/none", "psycopg"),
     ],
 )
-def test_missing_cluster_packages_are_named(tmp_path, monkeypatch, words, address, module):
+def test_missing_optional_packages_are_named(tmp_path, monkeypatch, words, address, module):
     command, *rest = words
     (tmp_path / "submitted").mkdir()
     (tmp_path / "people.csv").write_text("id\nada\n", encoding="utf-8")
@@ -197,7 +197,7 @@ def test_late_notebooks_are_retried_last_and_fastest_first(tried):
     assert tried == ["7", "quick", "3", "3", "7"]
 
 
-def test_retries_have_a_time_limit_and_the_rest_waits_for_the_next_run(tried, monkeypatch):
+def test_retries_over_the_time_limit_wait_for_the_next_run(tried, monkeypatch):
     clock = iter([0.0, 0.0, 9.0, 10.0])
     monkeypatch.setattr(course.time, "monotonic", lambda: next(clock))
     assert again(["7", "quick", "3", "9", "5"], 10) == [
@@ -210,11 +210,11 @@ def test_retries_have_a_time_limit_and_the_rest_waits_for_the_next_run(tried, mo
     assert tried == ["7", "quick", "3", "9", "5", "3", "5"]
 
 
-def test_why_something_was_not_run_to_its_end_is_said_beside_that(tried):
+def test_a_late_retry_keeps_the_earlier_reason(tried):
     assert again(["5"], 0) == [("5", True, f"a cell; {course.LATE}", True)]
 
 
-def test_an_interrupted_grading_says_that_it_can_continue(release, tmp_path, monkeypatch):
+def test_an_interrupted_grading_can_continue(release, tmp_path, monkeypatch):
     """Ctrl-C while a result is being recorded: what was recorded before stays."""
     room = Classroom(tmp_path / "class", release)
     for student in ("ada", "bob"):
@@ -242,7 +242,7 @@ def test_an_interrupted_grading_says_that_it_can_continue(release, tmp_path, mon
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 @pytest.mark.parametrize("name", [None, "/course/grades.csv"])
-def test_a_full_disk_is_recognized(number, name):
+def test_a_full_disk_is_reported_as_such(number, name):
     with pytest.raises(Unable) as raised, errors_in_one_line():
         raise OSError(number, os.strerror(number), name)
     line = str(raised.value)
@@ -295,7 +295,7 @@ def killed(monkeypatch):
     return begin
 
 
-def test_a_fork_server_that_was_killed_is_started_again(killed):
+def test_a_killed_fork_server_is_restarted(killed):
     killed(2)
     assert list(pool.done(pool.Local(1, sandbox=False), eval, [("one", "1")])) == [("one", 1)]
 
@@ -310,7 +310,7 @@ def test_a_fork_server_killed_repeatedly_is_reported_in_one_line(killed):
 
 
 @pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])  # bubblewrap itself, or its child
-def test_a_zygote_that_was_killed_is_not_blamed_on_user_namespaces(end):
+def test_a_killed_zygote_is_not_blamed_on_user_namespaces(end):
     server = object.__new__(ForkServer)
     with tempfile.TemporaryFile() as server.errors:
         with subprocess.Popen(["sh", "-c", end]) as server.process:
@@ -320,7 +320,7 @@ def test_a_zygote_that_was_killed_is_not_blamed_on_user_namespaces(end):
     assert "namespaces" not in line
 
 
-def test_a_zygote_that_is_killed_before_it_is_asked_is_refused_and_not_a_broken_pipe():
+def test_a_request_to_a_killed_zygote_raises_refused():
     """Who catches Refused tries again, with another zygote."""
     server = object.__new__(ForkServer)
     server.lock = threading.Lock()

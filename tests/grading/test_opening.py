@@ -29,7 +29,7 @@ def solved(notebook):
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_it_comes_before_all_other_code(release, name):
+def test_the_opening_cell_comes_before_other_code(release, name):
     code = [cell for cell in released(release, name).cells if cell.cell_type == "code"]
     assert [cell.metadata.nbgrader.grade_id for cell in code[:3]] == ["opening", "given", "cases"]
     marks = code[0].metadata.nbgrader
@@ -38,7 +38,7 @@ def test_it_comes_before_all_other_code(release, name):
     assert code[0].source == opening.source(opening.address(opening.CONFIG))
 
 
-def test_it_asks_for_the_versions_of_the_release_and_knows_the_address():
+def test_the_opening_cell_names_address_and_versions():
     last = opening.source("https://example.org").splitlines()[-1]
     versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
     asked = eval(last.removeprefix("set_up_notebook"))
@@ -55,19 +55,19 @@ def test_it_asks_for_the_versions_of_the_release_and_knows_the_address():
         ("title: a book\n", ""),
     ],
 )
-def test_the_address_is_that_of_the_configuration(tmp_path, config, expected):
+def test_the_address_comes_from_the_configuration(tmp_path, config, expected):
     (tmp_path / "_config.yml").write_text(config)
     assert opening.address(tmp_path / "_config.yml") == expected
 
 
-def test_an_edition_is_a_folder_of_the_site(tmp_path, monkeypatch):
+def test_the_address_of_an_edition_ends_with_its_version(tmp_path, monkeypatch):
     monkeypatch.setenv("EDITION", "0.2.0")
     for baseurl, expected in (("https://example.org/", "https://example.org/0.2.0"), ("''", "")):
         (tmp_path / "_config.yml").write_text(f"html:\n  baseurl: {baseurl}\n")
         assert opening.address(tmp_path / "_config.yml") == expected
 
 
-def test_a_notebook_without_it_is_as_good(release):
+def test_a_missing_opening_cell_is_accepted(release):
     with_it = solved(released(release))
     old = copy.deepcopy(with_it)
     old.cells.remove(cell(old, "opening"))
@@ -76,7 +76,7 @@ def test_a_notebook_without_it_is_as_good(release):
 
 
 @pytest.mark.parametrize("made_with", ["0.0.1", "99.0"])
-def test_in_the_sandbox_it_installs_nothing(release, made_with):
+def test_the_opening_cell_installs_nothing_in_the_sandbox(release, made_with):
     notebook = solved(released(release))
     first = cell(notebook, "opening")
     for package in (rooflib, roofkit):

@@ -64,7 +64,7 @@ def by_nbclient(cells: list[list[Message]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_the_outputs_are_those_of_nbclient(name: str) -> None:
+def test_outputs_match_nbclients(name: str) -> None:
     ours, shown = Outputs(), []
     for messages in CELLS[name]:
         shown.append([])

@@ -46,7 +46,7 @@ def test_display_updates_take_linear_time() -> None:
     assert run_limited(storm, cpu=10) <= NOTEBOOK_OUTPUTS
 
 
-def test_what_many_outputs_share_counts_for_each_of_them(
+def test_a_shared_display_counts_once_per_output(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Or a page would hold the same large text a thousand times."""
@@ -59,7 +59,7 @@ def test_what_many_outputs_share_counts_for_each_of_them(
     assert len(str(shown)) < 100_000
 
 
-def test_of_thousands_of_errors_a_few_are_shown() -> None:
+def test_the_errors_of_a_cell_are_limited() -> None:
     ours, shown = Outputs(), list[Any]()
     ours.begin(shown)
     for _ in range(5_000):
@@ -68,7 +68,7 @@ def test_of_thousands_of_errors_a_few_are_shown() -> None:
     assert sum(len(one.traceback) for one in shown) < 10_000
 
 
-def test_the_outputs_of_a_notebook_are_limited() -> None:
+def test_the_outputs_of_cells_and_notebooks_are_limited() -> None:
     ours = Outputs()
     shown: list[list[Any]] = []
     for _ in range(20):
@@ -86,14 +86,14 @@ SAYS = "from IPython.display import display\nfor _ in range({count}):\n    {deed
 @pytest.mark.parametrize(
     "deed", ["display(1)", "print(1, flush=True)", "display('x' * 100_000)", "print('x' * 10**5)"]
 )
-def test_an_honest_cell_sends_no_more_than_is_taken_in(deed: str) -> None:
+def test_verbose_cells_stay_within_the_message_limits(deed: str) -> None:
     with sandbox.open(LIMITS) as box:
         done = run_in(box, *[SAYS.format(count=6_000, deed=deed)] * 2, "print('still')")
     assert not done.died
     assert done.texts[2] == "still\n"
 
 
-def test_the_notebook_s_limits_are_below_the_grader_s() -> None:
+def test_limits_in_the_sandbox_are_below_the_graders() -> None:
     # A line is followed by an empty one, and errors come on top.
     assert 2 * (output.CELL_MESSAGES + output.CELL_ERRORS + 2) < cell_channel.ENDLESS_LINES
     assert 2 * (output.ALL_MESSAGES + 1_000 * 12) < cell_channel.ALL_ENDLESS_LINES
@@ -120,7 +120,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_flood_ends_its_notebook_after_so_many_lines(name: str) -> None:
+def test_a_flood_of_messages_ends_the_notebook(name: str) -> None:
     taken = 0
 
     class Counted(cell_channel.Channel):
@@ -154,7 +154,7 @@ def older(count: int) -> bytes:
     return json.dumps(top).encode()
 
 
-def test_a_notebook_of_too_many_cells_is_not_graded() -> None:
+def test_notebooks_with_too_many_cells_are_not_graded() -> None:
     newest = [
         nbformat.writes(new_notebook(cells=cells(count))).encode()
         for count in (MAX_CELLS, MAX_CELLS + 1)
@@ -185,7 +185,7 @@ def test_a_refused_submission_is_not_read_again(release: Path, tmp_path: Path) -
     assert backend.seconds == MIN_JOB_SECONDS
 
 
-def test_the_grader_computes_no_longer_than_a_notebook_may_run() -> None:
+def test_a_backends_time_limit_is_never_raised() -> None:
     local = pool.Local(1, sandbox=False)
     assert local.limits[0] == JOB_SECONDS
     local.limit(20)

@@ -70,7 +70,7 @@ def zipped(folder, names, marked=True):
 
 
 @pytest.mark.parametrize("folders", [True, False])
-def test_every_file_of_moodle_s_zip_is_its_learner_s(tmp_path, folders):
+def test_files_in_moodles_zip_are_assigned_to_learners(tmp_path, folders):
     title = "my_12_34_work.ipynb"
     names = [of_moodle(*one, title, folders) for one in PEOPLE]
     found = [one for one, _ in downloads.read(zipped(tmp_path, names))]
@@ -82,7 +82,7 @@ def test_every_file_of_moodle_s_zip_is_its_learner_s(tmp_path, folders):
 
 @pytest.mark.parametrize("late", [True, False])
 @pytest.mark.parametrize("marked", [True, False])
-def test_every_file_of_canvas_s_zip_is_its_learner_s(tmp_path, late, marked):
+def test_files_in_canvass_zip_are_assigned_to_learners(tmp_path, late, marked):
     title = "my_12_34_مشق.ipynb"
     names = [of_canvas(*one, title, late) for one in PEOPLE]
     found = [one for one, _ in downloads.read(zipped(tmp_path, names, marked))]
@@ -91,7 +91,7 @@ def test_every_file_of_canvas_s_zip_is_its_learner_s(tmp_path, late, marked):
     assert [one.person for one in found] == people
 
 
-def test_an_anonymous_hand_in_of_canvas_has_its_number():
+def test_anonymous_canvas_submissions_are_parsed():
     assert downloads.hand_in("anon_x1Yz9_4711_a_b.ipynb") == HandIn(
         "anon_x1Yz9_4711_a_b.ipynb", "x1Yz9", "anon", "a_b.ipynb"
     )
@@ -115,7 +115,7 @@ def test_any_file_name_is_handled(name):
     assert found is None or (found.title in name and "/" not in found.title and found.number)
 
 
-def test_other_files_than_zips_are_refused(tmp_path):
+def test_files_other_than_zips_are_refused(tmp_path):
     file = tmp_path / "x.zip"
     file.write_bytes(b"PK\3\4 and no more")
     with pytest.raises(downloads.Unreadable, match="not a zip that can be read"):
@@ -153,7 +153,7 @@ def test_a_missing_zip_is_reported(tmp_path):
         list(downloads.read(tmp_path / "x.zip"))
 
 
-def test_a_file_that_is_too_large_comes_without_content(tmp_path, monkeypatch):
+def test_oversized_files_are_read_without_content(tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MAX_FILE_BYTES", 60)
     names = [of_moodle("A B", "1", "x" * 9), of_moodle("A B", "1", "x" * 99)]
     assert [bool(content) for _, content in downloads.read(zipped(tmp_path, names))] == [
@@ -206,7 +206,7 @@ def test_a_table_without_people_reports_its_columns(text):
 SCORES = {("ada", NAME): "17.5", ("wang", NAME): "20", ("left", NAME): "3"}
 
 
-def test_canvas_gets_its_own_table_with_the_points_and_no_other_column():
+def test_canvas_gets_its_table_with_only_the_points_column():
     columns = grades.columns(CANVAS, [NAME, "other"], {})
     assert columns == {NAME: "int8-matmul (4711)"}
     text, lines = grades.fill(CANVAS, SCORES, columns)
@@ -221,7 +221,7 @@ def test_canvas_gets_its_own_table_with_the_points_and_no_other_column():
     assert lines == ["nobody: nothing is graded", "left: not in the platform's table"]
 
 
-def test_moodle_gets_its_own_table_with_the_points():
+def test_moodle_gets_its_table_with_the_points():
     columns = grades.columns(MOODLE, [NAME], {})
     scores = {("ada@example.org", NAME): "4", ("k-13", NAME): "20"}
     text, lines = grades.fill(MOODLE, scores, columns)
@@ -234,7 +234,7 @@ def test_moodle_gets_its_own_table_with_the_points():
     assert not lines
 
 
-def test_a_column_can_be_named_and_has_to_be_there():
+def test_a_named_column_must_exist():
     assert grades.columns(CANVAS, [NAME], {NAME: "Other (12)"}) == {NAME: "Other (12)"}
     twice = CANVAS.replace("Other (12)", "int8-matmul (13)")
     assert grades.columns(twice, [NAME], {}) == {}, "which one is meant can't be told"
@@ -323,7 +323,7 @@ def test_nothing_is_written_through_a_link(room, tmp_path):
     assert not list(outside.iterdir())
 
 
-def test_pages_go_back_under_the_names_that_came(room, tmp_path):
+def test_pages_are_returned_under_the_downloads_names(room, tmp_path):
     page = room.course.feedback("ada", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")
@@ -341,7 +341,7 @@ def test_students_without_submissions_have_rows_too(room):
     assert got == dict.fromkeys(("ada", "nobody", "wang"), "not handed in")
 
 
-def test_a_due_date_and_an_extension(room):
+def test_due_dates_and_extensions_are_recorded(room):
     with pytest.raises(Unable, match="no due date"):
         week.due(room.course, NAME, "2026-11-30 12:00+00:00", "ada")
     week.due(room.course, NAME, "2026-11-30 12:00+01:00")
@@ -358,7 +358,7 @@ def test_a_due_date_and_an_extension(room):
         week.due(room.course, "x", "2026-11-30")
 
 
-def test_one_student_is_graded_again_when_asked_for(room):
+def test_again_marks_submissions_for_regrading(room):
     for name in (NAME, "int8-weights"):
         room.course.results.put("ada", name, {"digest": "same"})
     week.again(room.course, [f"ada/{NAME}"])

@@ -12,7 +12,7 @@ from repository import ROOT
 from grading.parallel import pool
 
 
-def test_a_job_that_kills_its_process_is_given_up_and_the_others_are_done():
+def test_a_job_that_kills_its_worker_does_not_stop_others():
     works = {number: f"{number} * 2" for number in range(6)}
     jobs = [("ends", "__import__('os')._exit(0)"), *works.items()]
     got = list(pool.done(pool.Local(2), eval, jobs))
@@ -29,7 +29,7 @@ def test_the_number_of_workers_is_respected():
     assert pool.Local(3).window == 6, "a worker that is done finds the next job waiting"
 
 
-def test_a_job_that_computes_without_end_is_ended_once_and_the_others_are_done():
+def test_an_endless_job_is_killed_once_and_others_complete():
     backend = pool.Local(2)
     backend.limits = (0.2, 500_000_000)
     endless = "__import__('re').match('(a+)+$', 'a' * 80 + 'b')"
@@ -54,7 +54,7 @@ def test_an_error_in_a_job_is_raised_with_its_traceback():
     assert "in _serve" in raised.value.__notes__[0], "where it happened is not told"
 
 
-def test_a_job_is_tried_three_times():
+def test_a_job_whose_worker_dies_is_tried_three_times():
     tried = []
 
     def ends(job):
@@ -82,7 +82,7 @@ def test_jobs_are_consumed_lazily():
     assert list(results) == [(number, number) for number in range(1, 5)]
 
 
-def test_in_a_window_of_one_each_job_is_alone():
+def test_jobs_in_a_window_of_one_run_one_at_a_time():
     taken, backend = [], made_up.Here()
     backend.window = 3
 
@@ -97,7 +97,7 @@ def test_in_a_window_of_one_each_job_is_alone():
         assert taken == list(range(number + 1))
 
 
-def test_a_worker_ends_with_its_grader():
+def test_workers_end_when_the_grader_is_killed():
     """Also in the middle of its work, when the grader is killed."""
     script = """
 import os, sys

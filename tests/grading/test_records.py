@@ -137,7 +137,7 @@ def test_recording_again_replaces_what_was_there(room, writer):
         assert len(gradebook.assignment_submissions(NAME)) == 1
 
 
-def test_remarks_of_nbgrader_go_to_their_cells(room, writer):
+def test_automatic_comments_go_to_their_cells(room, writer):
     writer.record("ada", NAME, outcome(comments={f"{PARTS[0]}-solution": "No response."}), b"")
     with room.course.gradebook() as gradebook:
         comments = gradebook.find_submission(NAME, "ada").notebooks[0].comments
@@ -145,7 +145,7 @@ def test_remarks_of_nbgrader_go_to_their_cells(room, writer):
     assert said == {f"{PARTS[0]}-solution": "No response."}
 
 
-def test_only_what_could_not_be_graded_needs_a_person(room, writer):
+def test_only_ungraded_submissions_need_manual_grading(room, writer):
     writer.record("ada", NAME, outcome([], "not-graded"), b"")
     writer.record("bob", NAME, outcome([], "output-not-counted"), b"")
     some = outcome(PARTS[1:], "not-graded")
@@ -163,7 +163,7 @@ def give_by_hand(room, student, **given):
         gradebook.db.commit()
 
 
-def test_points_by_hand_are_given_to_the_worker_and_count(room, writer):
+def test_manual_points_reach_the_worker_and_count(room, writer):
     assert writer.given("ada", NAME) == ({}, {})
     writer.record("ada", NAME, outcome(), b"")
     assert writer.given("ada", NAME) == ({}, {})
@@ -176,7 +176,7 @@ def test_points_by_hand_are_given_to_the_worker_and_count(room, writer):
     assert writer.given("ada", NAME) == ({PARTS[0]: (0.5, 0)}, comments)
 
 
-def test_zero_points_and_extra_credit_by_hand_count_too(room, writer):
+def test_manual_zero_points_and_extra_credit_count(room, writer):
     writer.record("ada", NAME, outcome(), b"")
     give_by_hand(room, "ada", manual_score=0, extra_credit=None)
     assert writer.given("ada", NAME)[0] == {PARTS[0]: (0, 0)}
@@ -214,14 +214,14 @@ def test_a_late_submission_loses_its_points(strict, writer):
     assert scores["early"] == ("20", "20", "")
 
 
-def test_a_penalty_is_removed_when_the_due_date_moves(strict):
+def test_a_penalty_is_removed_if_a_newer_timestamp_is_in_time(strict):
     with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
         assert writer.record("ada", NAME, outcome(), LATE)
         assert not writer.record("ada", NAME, outcome(), EARLY)
     assert submission(strict)[:2] == (FULL, 0)
 
 
-def test_an_error_between_gradebook_and_files_leaves_no_old_notebook(room, writer, monkeypatch):
+def test_a_failed_write_leaves_no_outdated_notebook(room, writer, monkeypatch):
     """So that the next run grades it again: a result counts only with its notebook and page."""
     writer.record("ada", NAME, outcome(), b"")
 
@@ -257,7 +257,7 @@ def test_timestamps_are_parsed(stamp, time):
 # --- what is kept of each grading ----------------------------------------------------------------
 
 
-def test_results_are_read_as_they_were_put(tmp_path):
+def test_results_round_trip(tmp_path):
     kept = Results(tmp_path / "kept")
     assert kept.all() == {}
     kept.put("ada", "one", {"digest": "1", "reason": "ö"})
@@ -288,7 +288,7 @@ def test_a_file_is_never_half_written(tmp_path, monkeypatch, call):
     assert file.read_text() == "old"
 
 
-def test_a_file_is_on_the_disk_before_it_takes_its_name(tmp_path, monkeypatch):
+def test_files_are_synced_before_they_are_renamed(tmp_path, monkeypatch):
     file, done = tmp_path / "file", []
     monkeypatch.setattr(
         os, "fsync", lambda number: done.append((os.fstat(number).st_size, file.exists()))
@@ -312,7 +312,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
     assert file.read_text() == "old"
 
 
-def test_an_unfinished_file_is_not_taken_for_a_result(tmp_path, monkeypatch):
+def test_unfinished_files_are_not_read_as_results(tmp_path, monkeypatch):
     kept = Results(tmp_path)
     monkeypatch.setattr(os, "fsync", ends)
     with pytest.raises(Killed):
@@ -321,7 +321,7 @@ def test_an_unfinished_file_is_not_taken_for_a_result(tmp_path, monkeypatch):
     assert kept.all() == {}
 
 
-def test_a_lock_is_held_by_one_at_a_time(tmp_path):
+def test_the_lock_is_exclusive(tmp_path):
     file = tmp_path / "folder" / "lock"
     with results.lock(file), pytest.raises(BlockingIOError), results.lock(file):
         pass
@@ -369,7 +369,7 @@ def test_unchanged_submissions_are_not_graded_again(room, writer):
 
 
 @pytest.mark.parametrize("change", ["notebook", "timestamp", "no timestamp", "no notebook", "two"])
-def test_a_change_in_the_folder_is_graded_again(room, writer, change):
+def test_changed_submissions_are_graded_again(room, writer, change):
     folder = graded_before(room, writer, stamp=EARLY)
     if change == "notebook":
         (folder / f"{NAME}.ipynb").write_bytes(b"{} ")
@@ -386,7 +386,7 @@ def test_a_change_in_the_folder_is_graded_again(room, writer, change):
 
 
 @pytest.mark.parametrize("gone", ["graded", "feedback", "result"])
-def test_missing_files_are_made_again(room, writer, gone):
+def test_missing_files_trigger_regrading(room, writer, gone):
     graded_before(room, writer)
     if gone == "result":
         shutil.rmtree(room.course.results.folder)
@@ -395,7 +395,7 @@ def test_missing_files_are_made_again(room, writer, gone):
     assert todo(room) == ["ada"]
 
 
-def test_another_version_of_the_exercise_or_the_grading_is_graded_again(room, writer, monkeypatch):
+def test_new_versions_of_exercise_or_grader_trigger_regrading(room, writer, monkeypatch):
     graded_before(room, writer)
     plain = exercises.digest
     monkeypatch.setattr(exercises, "digest", lambda name: plain(name)[::-1])
@@ -435,7 +435,7 @@ def hand_in(room, student, content=b"{}", stamp=None):
         (room.folder_of(student, NAME) / "timestamp.txt").write_bytes(stamp)
 
 
-def test_a_job_has_all_that_its_grading_depends_on(room, jobs):
+def test_a_job_carries_everything_its_grading_depends_on(room, jobs):
     hand_in(room, "ada", b'{"a": 1}')
     assert room.course.grade(made_up.Here(), unsafe=True) == 1
     (job,) = jobs
@@ -466,7 +466,7 @@ def test_a_given_up_job_is_reported_and_retried_by_the_next_grading(room, jobs):
     assert room.course.grade(made_up.Here(), unsafe=True) == 1
 
 
-def test_an_invalid_timestamp_is_remarked(room, jobs):
+def test_an_invalid_timestamp_is_recorded_as_a_remark(room, jobs):
     hand_in(room, "ada", stamp=b"yesterday")
     hand_in(room, "bob", stamp=EARLY)
     room.course.grade(made_up.Here(), unsafe=True)
@@ -475,7 +475,7 @@ def test_an_invalid_timestamp_is_remarked(room, jobs):
     assert state["bob"][NAME]["remarks"] == []
 
 
-def test_the_feedback_page_of_a_late_submission_says_so(strict, monkeypatch):
+def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
     """It is made again by nbgrader, once the penalty is in the gradebook."""
     released = (strict.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
@@ -492,7 +492,7 @@ def test_the_feedback_page_of_a_late_submission_says_so(strict, monkeypatch):
     assert "late submission penalty" in page.lower()
 
 
-def test_a_due_date_and_a_penalty_that_are_set_later_count_at_the_next_run(room, monkeypatch):
+def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch):
     """Also for what was graded before, which is not run again; and when they are taken back."""
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
@@ -530,7 +530,7 @@ def test_a_due_date_and_a_penalty_that_are_set_later_count_at_the_next_run(room,
     assert counted() == [FULL, 0]
 
 
-def test_points_given_by_hand_later_appear_on_the_page_after_the_next_grading(room, monkeypatch):
+def test_later_manual_points_appear_on_the_page(room, monkeypatch):
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
@@ -551,7 +551,7 @@ def test_points_given_by_hand_later_appear_on_the_page_after_the_next_grading(ro
     assert page.read_text() == "not made again"
 
 
-def test_a_missing_release_is_made_again(room, jobs, monkeypatch):
+def test_a_missing_or_outdated_release_is_rebuilt(room, jobs, monkeypatch):
     made = []
     plain = Course.release
     monkeypatch.setattr(
@@ -584,7 +584,7 @@ def test_a_failed_release_is_reported_in_one_line(room, monkeypatch):
     )
 
 
-def test_the_folder_and_the_environment_are_as_before(room, monkeypatch, tmp_path):
+def test_nbgrader_calls_restore_the_working_folder_and_path(room, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     paths = os.environ["PATH"]
     with room.course._nbgrader():
@@ -637,7 +637,7 @@ def refused(room):
     return str(unable.value)
 
 
-def test_the_points_are_those_of_the_made_up_outcomes(handed_in, expected):
+def test_the_expected_points_match_the_made_up_outcomes(handed_in, expected):
     rows = [line.split(",") for line in expected["grades.csv"].decode().splitlines()]
     scores = {row[0]: float(row[2]) for row in rows if row[1] == NAME}
     assert scores == {
@@ -734,7 +734,7 @@ def test_a_full_disk_is_reported_and_loses_nothing(handed_in, expected, tmp_path
     same(dump.course(out), expected)
 
 
-def test_a_clock_that_jumps_changes_nothing(handed_in, expected, monkeypatch):
+def test_clock_changes_do_not_trigger_regrading(handed_in, expected, monkeypatch):
     chance = random.Random(20)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + chance.uniform(-1e9, 1e9))
@@ -747,7 +747,7 @@ def test_a_clock_that_jumps_changes_nothing(handed_in, expected, monkeypatch):
 
 
 @pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda _: ""])
-def test_a_damaged_result_is_made_again(damage, handed_in, expected):
+def test_damaged_results_are_regraded(damage, handed_in, expected):
     finish(handed_in)
     file = handed_in.folder / dump.RESULTS / "bob" / f"{NAME}.json"
     file.write_text(damage(file.read_text()))
@@ -783,14 +783,14 @@ def test_a_grading_killed_while_recording_continues(place, handed_in, expected, 
 # --- settings ------------------------------------------------------------------------------------
 
 
-def test_a_postgresql_address_names_the_driver_that_is_installed(tmp_path, monkeypatch):
+def test_postgresql_addresses_use_psycopg(tmp_path, monkeypatch):
     monkeypatch.delenv(DATABASE, raising=False)
     assert database(tmp_path) == f"sqlite:///{tmp_path}/gradebook.db"
     monkeypatch.setenv(DATABASE, "postgresql://me@host/postgresql://")
     assert database(tmp_path) == "postgresql+psycopg://me@host/postgresql://"
 
 
-def test_the_course_folders_own_settings_come_last(tmp_path):
+def test_the_course_folders_settings_override_the_graders(tmp_path):
     assert settings(tmp_path).LateSubmissionPlugin.get("penalty_method") is None
     Course(tmp_path).prepare()
     own = tmp_path / "nbgrader_config.py"

@@ -36,24 +36,24 @@ def test_hidden_cases_are_drawn_again_until_a_misconception_shows(seed):
     assert any(case["B"] >= 800 for case in hidden(NAME, part, str(seed)).inputs)
 
 
-def test_a_misconception_without_a_value_counts_as_distinguished():
+def test_a_misconception_that_raises_counts_as_distinguished():
     hidden(NAME, operations(lambda B, D, F: 1 / 0), "seed")
 
 
-def test_ranges_that_hide_a_misconception_are_an_error():
+def test_ranges_that_cannot_show_a_misconception_are_an_error():
     part = operations(lambda B, D, F: 2 * B * D * F)
     with pytest.raises(ValueError, match=r"int8-matmul, operations: the ranges don't tell"):
         hidden(NAME, part, "seed")
 
 
-def test_a_part_is_judged_by_eight_cases_and_a_figure_by_two():
+def test_parts_have_eight_hidden_cases_and_figures_two():
     assert (HIDDEN_CASES, HIDDEN_CASES_BY_KIND) == (8, {"figure": 2})
     for name, count in ((NAME, 8), ("roofline-plot", 2)):
         part = exercises.load(name).parts[-1]
         assert len(hidden(name, part, "seed").inputs) == count
 
 
-def test_hidden_cases_differ_from_part_to_part():
+def test_hidden_cases_differ_between_parts():
     first, second = (
         hidden(NAME, part, "seed").inputs
         for part in exercises.load(NAME).parts
@@ -62,7 +62,7 @@ def test_hidden_cases_differ_from_part_to_part():
     assert first != second
 
 
-def test_a_range_may_be_as_long_as_a_range_of_python():
+def test_huge_ranges_are_drawn_without_iterating():
     """And is not gone through: that would never end."""
     even, powers = Whole(3, 10**18, multiple_of=2), Whole(3, 10**18, power_of_two=True)
     numbers = [number for number, _ in zip(even.draws(random.Random(1)), range(99), strict=False)]
@@ -85,7 +85,7 @@ def taken(one, seed=1):
     return stratified("exercise", one, one.draws(random.Random(seed)))
 
 
-def test_a_branch_that_is_rare_occurs_in_every_draw():
+def test_rare_branches_occur_in_every_draw():
     rare = part({"x": Whole(1, 1000)}, branches={"large": lambda x: x > 990})
     for seed in range(40):
         cases = taken(rare, seed)
@@ -100,7 +100,7 @@ def test_cases_without_new_strata_are_drawn_too():
     assert len(counts) > 1
 
 
-def test_each_combination_occurs_once_if_there_are_as_many_as_cases():
+def test_each_combination_occurs_once_if_the_cases_suffice():
     both = part(
         {"unit": Choice("a", "b", "c", "d"), "twice": Choice(True, False)},
         branches=combinations(unit=("a", "b", "c", "d"), twice=(True, False)),
@@ -111,7 +111,7 @@ def test_each_combination_occurs_once_if_there_are_as_many_as_cases():
         assert len(pairs) == HIDDEN_CASES
 
 
-def test_each_form_of_a_range_is_a_stratum():
+def test_choices_and_units_are_strata():
     one = part(
         {"x, unit": Printed(1, 2, {"m": 1, "km": 1e3}), "y": Choice(True, False), "z": Real(1, 2)}
     )
@@ -120,7 +120,7 @@ def test_each_form_of_a_range_is_a_stratum():
     assert one.strata_of(case) == {"x, unit: km", "y: False"}
 
 
-def test_more_strata_than_cases_fit_where_a_case_has_several():
+def test_one_case_can_cover_several_strata():
     sizes = tuple(range(10))
     many = part(
         {name: Choice(*sizes[:2]) for name in "abcdefg"},
@@ -139,21 +139,21 @@ def test_a_branch_that_never_occurs_is_an_error():
         taken(never)
 
 
-def test_only_cases_that_are_allowed_are_drawn():
+def test_only_allowed_cases_are_drawn():
     even = part({"x": Whole(1, 99)}, allowed=lambda x: x % 2 == 0)
     draws = even.draws(random.Random(1))
     assert all(next(draws)["x"] % 2 == 0 for _ in range(50))
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_the_strata_of_a_part_are_among_its_hidden_cases(name):
+def test_hidden_cases_cover_all_strata(name):
     for one in exercises.load(name).parts:
         if one.kind != "figure":
             found = map(one.strata_of, hidden(name, one, "seed").inputs)
             assert set().union(*found) == one.strata()
 
 
-def test_cases_can_be_put_together():
+def test_cases_can_be_concatenated():
     one = operations(lambda B, D, F: B * D * F)
     first, second = published(NAME, one), hidden(NAME, one, "seed")
     both = first + second
@@ -166,7 +166,7 @@ def test_cases_can_be_put_together():
 # --- what is released -----------------------------------------------------------------------------
 
 
-def test_the_cell_of_the_cases_is_locked_and_gives_no_points():
+def test_the_cases_cell_is_locked_and_gives_no_points():
     cell = cases_cell("data")
     assert cell.source == 'from roofkit.check import cases\n\ncases("""\ndata\n""")'
     marks = cell.metadata.nbgrader
@@ -176,7 +176,7 @@ def test_the_cell_of_the_cases_is_locked_and_gives_no_points():
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_what_is_released_of_a_part_are_values(name):
+def test_released_parts_are_plain_data(name):
     for part in exercises.load(name).parts:
         data = released(name, part)
         assert data["function"] == part.function
@@ -201,7 +201,7 @@ def plain_data(value):
     return value is None or type(value) in (int, float, str)
 
 
-def test_released_values_have_nine_digits():
+def test_released_values_are_rounded_to_nine_digits():
     assert short((1 / 3, {"a": [2 / 3]}, 10**12, "x", None)) == [
         0.333333333,
         {"a": [0.666666667]},
@@ -220,7 +220,7 @@ def drawn(values, count=400):
     return [next(draws) for _ in range(count)]
 
 
-def test_whole_numbers_keep_to_their_range_and_are_spread_over_its_powers():
+def test_whole_numbers_are_log_uniform_in_their_range():
     numbers = drawn(Whole(2, 1024))
     assert min(numbers) == 2
     assert 950 < max(numbers) <= 1024
@@ -231,12 +231,12 @@ def test_whole_numbers_keep_to_their_range_and_are_spread_over_its_powers():
     assert set(drawn(Whole(128, 8192, power_of_two=True))) == {2**n for n in range(7, 14)}
 
 
-def test_a_range_without_a_number_is_an_error():
+def test_an_empty_range_is_an_error():
     with pytest.raises(ValueError, match="no number from 5 to 7 is allowed"):
         Whole(5, 7, multiple_of=8)
 
 
-def test_real_numbers_keep_to_their_range_and_have_six_digits():
+def test_real_numbers_are_log_uniform_with_six_digits():
     numbers = drawn(Real(1e12, 4e14))
     assert 1e12 <= min(numbers) < 1.1e12
     assert 3.6e14 < max(numbers) <= 4e14
@@ -249,7 +249,7 @@ def test_a_choice_is_drawn_without_replacement():
     assert all(set(numbers[at : at + 3]) == {"a", "b", "c"} for at in range(0, 12, 3))
 
 
-def test_invented_chips_have_names_of_their_own_and_figures_in_range():
+def test_invented_chips_have_new_names_and_figures_in_range():
     found = drawn(Pairs(3, 5, Real(1e12, 2e12), Real(3e11, 4e11)), 20)
     assert {len(chips) for chips in found} == {3, 4, 5}
     for chips in found:
@@ -257,7 +257,7 @@ def test_invented_chips_have_names_of_their_own_and_figures_in_range():
         assert not set(chips) & {chip.name for chip in rooflib.chips()}
 
 
-def test_invented_sheets_print_what_the_unit_says_and_are_sparse_half_of_the_time():
+def test_invented_sheets_use_every_unit_and_half_are_sparse():
     peaks, bandwidths = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}, {"TB/s": 1e12, "Gbit/s": 1.25e8}
     values = Sheets(2, 4, Printed(2e14, 4e15, peaks), Printed(7e11, 9.9e11, bandwidths))
     lists = drawn(values, 20)
@@ -271,7 +271,7 @@ def test_invented_sheets_print_what_the_unit_says_and_are_sparse_half_of_the_tim
     assert {sheet["bandwidth_unit"] for sheet in sheets} == bandwidths.keys()
 
 
-def test_printed_figures_have_each_unit_before_one_turns_up_again():
+def test_units_are_drawn_without_replacement():
     figures = drawn(Printed(7e11, 9e11, {"GB/s": 1e9, "TB/s": 1e12, "B/s": 1}), 30)
     units = [unit for _, unit in figures]
     assert all(len(set(units[at : at + 3])) == 3 for at in range(0, 30, 3))
@@ -279,7 +279,7 @@ def test_printed_figures_have_each_unit_before_one_turns_up_again():
     assert all(float(f"{number:.6g}") == number for number, _ in figures)
 
 
-def test_lists_of_sizes_are_of_any_length_and_in_any_order():
+def test_lists_of_sizes_vary_in_length_and_order():
     lists = drawn(Some((1, 2, 3, 4), least=2, most=3), 2000)
     assert {len(sizes) for sizes in lists} == {2, 3}
     assert all(len(set(sizes)) == len(sizes) for sizes in lists)
@@ -321,7 +321,7 @@ def test_the_digest_covers_everything_that_affects_grades():
     }
 
 
-def test_a_digest_changes_with_each_name_and_each_byte(tmp_path, monkeypatch):
+def test_the_digest_depends_on_file_names_and_contents(tmp_path, monkeypatch):
     first, second = tmp_path / "first", tmp_path / "second"
 
     def digest(one, other, name="second"):

@@ -108,7 +108,7 @@ def of(page, title):
     ]
 
 
-def test_scores_are_those_of_the_gradebook(room):
+def test_scores_come_from_the_gradebook(room):
     got = {row[0]: row[2:] for row in table(room, "grades") if row[1] == NAME}
     lost = sum(points(NAME)[key] for key in PARTS[:2])
     assert got["anna"] == ["20", "20", ""]
@@ -121,7 +121,7 @@ def test_scores_are_those_of_the_gradebook(room):
     assert len(others) == len(OTHERS) * (len(STUDENTS) + 1)
 
 
-def test_the_table_of_scores_has_a_dash_for_what_was_not_handed_in(page):
+def test_missing_submissions_show_a_dash_in_the_scores(page):
     got = {row[0]: row[1:] for row in of(page, "Scores")}
     nothing = ["–"] * len(OTHERS)
     assert got["anna"] == ["20", *nothing, "20"]
@@ -132,7 +132,7 @@ def test_the_table_of_scores_has_a_dash_for_what_was_not_handed_in(page):
     assert got["late"] == ["17", *nothing, "17"]
 
 
-def test_parts_have_their_points_and_causes(room):
+def test_the_parts_table_lists_points_and_causes(room):
     heads, *lines = table(room, "parts")
     assert heads == ["student", "assignment", "part", "points", "of", "cause"]
     every = [(name, part) for name in exercises.names() for part in points(name)]
@@ -147,7 +147,7 @@ def test_parts_have_their_points_and_causes(room):
     assert got[name(SCRIPT), PARTS[1]][2] == "other"
 
 
-def test_tampering_is_listed_apart_from_what_was_corrected(room, page):
+def test_tampering_and_corrections_are_listed_separately(room, page):
     facts = of(page, "Changed notebooks and refused attempts")
     assert [row[2] for row in facts] == STUDENTS[SCRIPT]["tampering"]
     assert table(room, "tampering")[1:] == facts
@@ -181,7 +181,7 @@ def test_misconceptions_are_counted(room, page):
     assert widths == [100 * int(row[3]) / 2 for row in counted]
 
 
-def test_the_first_misconception_has_the_uppermost_bar():
+def test_the_most_frequent_misconception_has_the_top_bar():
     drawn = overview.figure([("one", "part", "first", 3), ("one", "part", "second", 1)])
     # A text of this SVG is a comment with its letters, and then its place.
     places = [
@@ -193,7 +193,7 @@ def test_the_first_misconception_has_the_uppermost_bar():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("rows", [0, 1, 40])
-def test_every_name_of_the_figure_lies_within_it(rows):
+def test_labels_fit_in_the_misconceptions_figure(rows):
     longest = "weight-per-example · compute-bound-chips · changed-inputs"
     found = [(*longest.split(" · "), n) for n in range(rows)]
     drawn = overview.figure(found)
@@ -204,7 +204,7 @@ def test_every_name_of_the_figure_lies_within_it(rows):
     assert len(set(places)) == rows
 
 
-def test_the_scores_of_a_part_are_summed_up(page):
+def test_the_report_summarizes_each_part(page):
     got = {row[1]: row[2:] for row in of(page, "Parts")}
     worth = points(NAME)[PARTS[0]]
     mean = (worth * 3 + 1) / len(STUDENTS)
@@ -212,7 +212,7 @@ def test_the_scores_of_a_part_are_summed_up(page):
     assert got[PARTS[-1]][2] == "6"
 
 
-def test_no_cell_of_a_table_is_a_formula(room):
+def test_csv_tables_hold_no_formulas(room):
     for file in room.folder.glob("*.csv"):
         for row in table(room, file.stem):
             for one in row:
@@ -222,7 +222,7 @@ def test_no_cell_of_a_table_is_a_formula(room):
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", " =", "\n="])
-def test_a_formula_becomes_text(start):
+def test_formulas_are_escaped(start):
     text = f"{start}1+1"
     ((got, number),) = csv.reader(io.StringIO(overview.as_csv((text, -1.5), []), newline=""))
     assert number == "-1.5"
@@ -230,7 +230,7 @@ def test_a_formula_becomes_text(start):
     assert got == f"'{text}"
 
 
-def test_writing_it_again_gives_the_same_bytes(room):
+def test_reports_are_reproducible(room):
     names = {
         path.name for path in room.folder.iterdir() if path.suffix in (".csv", ".html", ".svg")
     }
@@ -250,7 +250,7 @@ def test_writing_it_again_gives_the_same_bytes(room):
     }
 
 
-def test_the_report_states_first_if_there_was_no_sandbox(room, page):
+def test_the_report_header_warns_about_grading_without_a_sandbox(room, page):
     assert "--unsafe" not in page.get_text()
     before = room.course.state()["anna"][NAME]
     room.course.results.put("anna", NAME, before | {"unsafe": True})
@@ -289,7 +289,7 @@ def test_results_of_a_removed_exercise_are_reported(tmp_path, release):
         pytest.param(DESK, "dark", id="dark-desk", marks=pytest.mark.long),
     ],
 )
-def test_the_report_stands_alone_in_a_browser(room, browser: Browser, view, theme):
+def test_the_report_is_self_contained_and_accessible(room, browser: Browser, view, theme):
     # axe itself is a script, which the page's own policy would not let in.
     context = browser.new_context(viewport=view, color_scheme=theme, bypass_csp=True)
     traffic = Traffic().listen(context)
@@ -307,7 +307,7 @@ def test_the_report_stands_alone_in_a_browser(room, browser: Browser, view, them
     context.close()
 
 
-def test_nothing_in_a_report_runs_whatever_stands_in_it(tmp_path, release, browser):
+def test_hostile_text_in_a_report_runs_no_scripts(tmp_path, release, browser):
     room = Classroom(tmp_path, release)
     for at, text in enumerate(ATTACKS.values()):
         (room.folder / "submitted" / f"{at}" / text.replace("/", "_")).mkdir(parents=True)

@@ -109,7 +109,7 @@ def ends_when_asked_what_was_not_shown() -> NotebookNode:
     return book
 
 
-def test_a_second_run_is_told_other_inputs_and_what_it_prints_is_not_shown(seen: Seen) -> None:
+def test_a_second_run_uses_other_inputs_and_its_output_is_not_shown(seen: Seen) -> None:
     graded = grade(ends_when_asked_what_was_not_shown(), NAME, "seed")
     first, second = seen.texts
     assert first != second
@@ -122,7 +122,7 @@ def test_a_second_run_is_told_other_inputs_and_what_it_prints_is_not_shown(seen:
     assert (got["bytes-moved"], got["operations"]) == (0, 2)
 
 
-def test_a_process_that_ended_by_chance_when_it_was_asked_costs_nothing(seen: Seen) -> None:
+def test_a_process_that_died_by_chance_costs_nothing(seen: Seen) -> None:
     seen.ends_hidden = True
     graded = grade(right(), NAME, "seed")
     assert total(graded) == FULL
@@ -130,7 +130,7 @@ def test_a_process_that_ended_by_chance_when_it_was_asked_costs_nothing(seen: Se
     assert shown(graded) == seen.texts[0]
 
 
-def test_a_run_that_was_not_told_anything_hidden_leaves_all_to_the_next(seen: Seen) -> None:
+def test_a_run_that_saw_no_hidden_inputs_is_discarded(seen: Seen) -> None:
     seen.ends_cells = True
     graded = grade(right(), NAME, "seed")
     assert total(graded) == FULL
@@ -144,7 +144,7 @@ def test_a_run_that_was_not_told_anything_hidden_leaves_all_to_the_next(seen: Se
     assert graded.metadata["rooflib"]["parts"][0]["points"] == PARTS[0].points
 
 
-def test_the_same_inputs_are_drawn_for_each_second_run(seen: Seen) -> None:
+def test_second_runs_use_the_same_inputs(seen: Seen) -> None:
     for _ in range(2):
         grade(ends_when_asked_what_was_not_shown(), NAME, "seed")
     assert seen.hidden(1) == seen.hidden(3)
@@ -171,7 +171,7 @@ JOB = Job("ada", NAME, b"x", json.dumps({"cells": []}), "seed", "version")
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_retried_notebook_passes_on_its_first_outputs(
+def test_a_late_retry_receives_the_first_outputs(
     monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
     jobs: list[Job] = []
@@ -187,7 +187,7 @@ def test_a_retried_notebook_passes_on_its_first_outputs(
     assert [job.earlier for job in jobs] == ["", "the first" if told else ""]
 
 
-def test_a_notebook_repeated_by_the_next_grading_shows_its_first_outputs(
+def test_regrading_the_same_notebook_keeps_its_first_outputs(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room, jobs = Classroom(tmp_path / "course", release), list[Job]()

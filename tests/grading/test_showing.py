@@ -108,11 +108,11 @@ def lost(notebook, name, unsafe=False):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("place", PLACES)
-def test_no_part_loses_points_for_what_its_function_shows(name, place):
+def test_output_of_a_function_costs_no_points(name, place):
     assert lost(showing(solved(name), all_kinds(), place), name) == {}
 
 
-def test_no_part_loses_points_for_what_its_function_shows_without_a_sandbox():
+def test_output_of_a_function_costs_no_points_without_a_sandbox():
     assert lost(showing(solved("int8-weights"), all_kinds(), "end"), "int8-weights", True) == {}
 
 
@@ -125,7 +125,7 @@ def test_each_kind_of_message_costs_nothing(kind):
 @pytest.mark.parametrize("kind", SHOWN)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", NAMES)
-def test_each_kind_of_message_costs_nothing_anywhere(name, place, kind):
+def test_each_kind_of_message_costs_nothing_in_any_part(name, place, kind):
     assert lost(showing(solved(name), SHOWN[kind], place), name) == {}
 
 
@@ -136,7 +136,7 @@ def test_outputs_of_a_helper_defined_above_are_kept():
     assert lost(showing(notebook, "finish()", "end"), "roofline-plot") == {}
 
 
-def test_a_stream_that_a_cell_has_kept_takes_what_a_function_prints():
+def test_functions_may_print_to_a_stream_saved_by_a_cell():
     notebook = solved("int8-weights")
     kept = "import logging, sys\nlogging.basicConfig()\nout, err = sys.stdout, sys.stderr"
     notebook.cells.insert(0, new_code_cell(kept))
@@ -150,7 +150,7 @@ def test_a_stream_that_a_cell_has_kept_takes_what_a_function_prints():
 @pytest.mark.parametrize(
     "name", [NAMES[0], *(pytest.param(one, marks=pytest.mark.long) for one in NAMES[1:])]
 )
-def test_the_learners_own_check_says_the_same(name):
+def test_the_learners_check_accepts_the_same_output(name):
     notebook, _ = EmbedCases().preprocess(solved(name), {"nbgrader": {"assignment": name}})
     NotebookClient(showing(notebook, all_kinds(), "end"), kernel_name="python3").execute()
     for cell in filter(exercises.is_check, notebook.cells):

@@ -61,11 +61,11 @@ def test_layout_comments_and_docstrings_do_not_count(other):
         ("def traffic(B, D, F):\n" + "    print([x for x in 'abc'], sep='')\n" * 4, 50),
     ],
 )
-def test_names_signs_and_numbers_count(other, below):
+def test_names_operators_and_numbers_count(other, below):
     assert share(LONG, other) < below
 
 
-def test_a_copy_with_other_names_is_nearer_than_another_solution():
+def test_a_renamed_copy_is_more_similar_than_another_solution():
     renamed = LONG.replace("loaded", "a").replace("written", "b").replace("total", "c")
     another = LONG.split("    loaded")[0] + "    return sum([B * D, D * F, B * F * 2]) / 8.1e11\n"
     another += "print(traffic(2, 3, 4), traffic(5, 6, 7))\n"
@@ -81,7 +81,7 @@ def test_only_what_the_learner_wrote_is_compared(release, tmp_path):
         assert len(similarity.code(room.released(name))) < similarity.MIN_ELEMENTS, name
 
 
-def test_pairs_come_most_alike_first_and_beside_the_median():
+def test_pairs_are_sorted_by_similarity_and_show_the_median():
     class_ = state(ada=LONG, bob=LONG, eve=LONG.replace("total", "t"), short="x = 1", bad="def (")
     rows = similarity.pairs(class_)
     assert [(one, other, percent == 100) for _, one, other, percent, _, _ in rows] == [
@@ -93,7 +93,7 @@ def test_pairs_come_most_alike_first_and_beside_the_median():
     assert {row[5] for row in rows} == {len(written(LONG))}
 
 
-def test_a_large_class_has_ten_pairs_and_nobody_alone_has_one():
+def test_the_number_of_pairs_is_limited():
     names = [a + b for a, b in itertools.product(string.ascii_lowercase[:13], repeat=2)]
     rows = similarity.pairs(state(**dict.fromkeys(names, LONG)))
     assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[
@@ -112,11 +112,11 @@ def test_a_large_class_has_ten_pairs_and_nobody_alone_has_one():
 @example("a = '\ud800'")
 @example("'\\" * 50_000)
 @example("x=[" + "1," * 49_000 + "]")
-def test_any_source_has_a_code_of_limited_length(source):
+def test_the_code_of_any_source_is_limited(source):
     assert len(written(source)) <= similarity.MAX_ELEMENTS
 
 
-def test_the_library_s_right_solutions_are_not_all_one():
+def test_different_right_solutions_are_not_identical():
     source = exercises.source("roofline-plot")
     codes = {
         one.name: similarity.code(hand_in(one, source, source, functions("roofline-plot")))

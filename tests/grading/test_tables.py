@@ -28,7 +28,7 @@ def test_tables_written_by_spreadsheets_are_read(encoding, delimiter, note):
     assert people(text_of(text.encode(encoding)))[1] == MUELLER
 
 
-def test_both_orders_of_bytes_are_read():
+def test_both_byte_orders_are_read():
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         assert people(text_of(mark + TEXT.encode(encoding)))[1] == MUELLER
 
@@ -84,7 +84,7 @@ def test_a_very_long_cell_is_read():
     assert people(f'id,"Online text"\nada,"{"x" * 500_000}"\n') == [Person("ada")]
 
 
-def test_a_table_that_cannot_be_split_says_so():
+def test_an_unparsable_table_is_reported():
     with pytest.raises(ValueError, match="is not a table that can be read"):
         Table('id,email\nada,"' + "x" * 21_000_000 + '"\n')
 

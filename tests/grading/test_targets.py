@@ -59,7 +59,7 @@ def same(folder, source, how):
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("how", ["itself", "relative", "symlink", "hard link"])
-def test_one_name_given_twice_is_refused(room, tmp_path, step, how):
+def test_the_target_may_not_be_the_source(room, tmp_path, step, how):
     run, name = STEPS[step]
     source = tmp_path / name
     before = source.read_bytes()
@@ -82,7 +82,7 @@ def test_a_missing_source_leaves_the_target_alone(room, tmp_path, step, there):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_an_error_halfway_leaves_the_target_as_it_was(room, tmp_path, step, monkeypatch):
+def test_an_interrupted_command_leaves_the_target_unchanged(room, tmp_path, step, monkeypatch):
     run, name = STEPS[step]
     target = tmp_path / f"made{name}"
     run(room, tmp_path / name, target)
@@ -100,7 +100,7 @@ def test_an_error_halfway_leaves_the_target_as_it_was(room, tmp_path, step, monk
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_the_same_command_again_replaces_what_it_made(room, tmp_path, step):
+def test_repeating_a_command_replaces_its_own_target(room, tmp_path, step):
     run, name = STEPS[step]
     target = tmp_path / f"made{name}"
     first = run(room, tmp_path / name, target)
@@ -110,7 +110,7 @@ def test_the_same_command_again_replaces_what_it_made(room, tmp_path, step):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_names_in_the_wrong_order_cost_nothing(room, tmp_path, step):
+def test_swapped_source_and_target_are_refused(room, tmp_path, step):
     run, name = STEPS[step]
     run(room, tmp_path / name, tmp_path / f"made{name}")
     before = (tmp_path / name).read_bytes()
@@ -127,7 +127,7 @@ def test_an_invalid_target_is_reported(room, tmp_path, step, place, says):
         run(room, tmp_path / name, tmp_path / place)
 
 
-def test_the_command_reports_one_line(room, tmp_path, capsys):
+def test_a_refused_command_reports_one_line(room, tmp_path, capsys):
     source = str(tmp_path / "submissions.zip")
     with pytest.raises(SystemExit) as ended:
         commands.main(["return", str(room.folder), NAME, source, source])
@@ -158,7 +158,7 @@ def full_disk(monkeypatch):
 
 
 @pytest.mark.parametrize("name", [f"{FOLDER}/seed", "nbgrader_config.py"])
-def test_a_full_disk_leaves_no_empty_file_that_decides(tmp_path, full_disk, name):
+def test_a_full_disk_leaves_no_empty_seed_or_settings(tmp_path, full_disk, name):
     """Nobody draws hidden inputs from an empty seed, or grades without the course's settings."""
     course = Course(tmp_path / "new")
     if name.endswith(".py"):
@@ -177,7 +177,7 @@ def make_folder(course):
     return course.folder
 
 
-def test_an_empty_seed_of_a_killed_process_is_drawn_again(tmp_path):
+def test_an_empty_seed_file_is_drawn_again(tmp_path):
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "seed").touch()
     seed = course_seed(tmp_path)

@@ -140,7 +140,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_an_unreadable_zip_is_reported_and_kept(room, tmp_path, kind):
+def test_unpackable_zips_are_reported_and_kept(room, tmp_path, kind):
     make, says = ODD[kind]
     bad = make()
     name = moodle("Eve", 8, "x.zip")
@@ -152,7 +152,7 @@ def test_an_unreadable_zip_is_reported_and_kept(room, tmp_path, kind):
     assert says in line
 
 
-def test_the_limits_are_for_all_zips_of_a_learner_together(room, tmp_path, monkeypatch):
+def test_limits_apply_to_all_zips_of_a_learner_together(room, tmp_path, monkeypatch):
     monkeypatch.setattr(nested, "MAX_FILES", 3)
     inner = packed({"a.ipynb": "a", "b.ipynb": "b"})
     names = {moodle("Eve", 8, f"{one}.zip"): inner for one in range(2)}
@@ -164,14 +164,14 @@ def test_the_limits_are_for_all_zips_of_a_learner_together(room, tmp_path, monke
     ]
 
 
-def test_no_more_is_unpacked_than_was_stated():
+def test_unusual_compression_methods_are_not_unpacked():
     """zipfile unpacks bzip2 before it looks at the stated size, so it must not be asked to."""
     assert len(bz2.compress(bytes(19_000_000))) < 100
     with pytest.raises(nested.CannotOpen, match="unusual way"):
         nested.notebooks(by_method(zipfile.ZIP_BZIP2), nested.Budget())
 
 
-def test_a_download_for_each_group_may_lie_in_one_zip(room, tmp_path):
+def test_a_zip_of_group_downloads_is_collected(room, tmp_path):
     groups = {f"group {one}.zip": packed({moodle("A", one, "x.ipynb"): "x"}) for one in (1, 2)}
     files, lines = collected(room, tmp_path, groups)
     assert (sorted(files), lines) == ([f"A {one}/{NAME}/x.ipynb" for one in (1, 2)], [])
@@ -185,7 +185,7 @@ def test_a_damaged_inner_download_does_not_affect_others(room, tmp_path):
     assert [line.partition(":")[0].partition(" is")[0] for line in lines] == ["a.zip", "x.zip"]
 
 
-def test_a_member_in_an_unusual_compression_is_named(room, tmp_path):
+def test_unusual_compression_of_a_download_is_refused(room, tmp_path):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as made:
         made.writestr(ADA, bytes(19_000_000))
@@ -234,9 +234,7 @@ def test_a_roster_reveals_the_encoding_of_names(
 
 
 @pytest.mark.parametrize(("encoding", "person", "number", "title"), ENCODED)
-def test_without_a_roster_a_name_is_not_guessed_and_a_line_says_so(
-    room, tmp_path, encoding, person, number, title
-):
+def test_names_with_unknown_encoding_are_reported(room, tmp_path, encoding, person, number, title):
     name = moodle(person, number, "x.ipynb").encode(encoding)
     files, lines = collected(room, tmp_path, {name: "x", ADA: "y"})
     assert sorted(files) == [f"{number}/{NAME}/x.ipynb", f"Ada Lovelace 7/{NAME}/{NAME}.ipynb"]
@@ -245,7 +243,7 @@ def test_without_a_roster_a_name_is_not_guessed_and_a_line_says_so(
     assert "run `roster` first" in line
 
 
-def test_utf_8_without_the_flag_and_the_field_of_info_zip_are_names(room, tmp_path):
+def test_unflagged_utf_8_and_info_zip_names_are_read(room, tmp_path):
     plain = moodle("王 小明", 9, "x.ipynb").encode()
     whole = bytearray(packed({b"M_8_assignsubmission_file/\x81.ipynb": "x", plain: "y"}))
     name = b"M_8_assignsubmission_file/\x81.ipynb"
@@ -263,7 +261,7 @@ def test_utf_8_without_the_flag_and_the_field_of_info_zip_are_names(room, tmp_pa
     assert not lines
 
 
-def test_pages_go_back_under_a_name_that_moodle_can_read(room, tmp_path):
+def test_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
     """Its import takes the second word of a folder's name for the number."""
     page = room.course.feedback("13", NAME)
     page.parent.mkdir(parents=True)
@@ -276,7 +274,7 @@ def test_pages_go_back_under_a_name_that_moodle_can_read(room, tmp_path):
 
 
 @pytest.mark.parametrize("title", ["x" * 300 + ".ipynb", "課" * 200 + ".ipynb"])
-def test_a_file_name_that_is_too_long_is_shortened(room, tmp_path, title):
+def test_long_file_names_are_shortened(room, tmp_path, title):
     files, _ = collected(room, tmp_path, {moodle("Ada", 7, title): "x", moodle("B", 8, title): "y"})
     assert len(files) == 2
     assert all(place.endswith(".ipynb") for place in files)

@@ -75,6 +75,6 @@ def test_every_submission_has_its_fair_outcome(graded, name):
     assert points <= FULL
 
 
-def test_there_are_as_many_as_the_tables_say():
+def test_case_names_are_unique():
     assert len(CASES) == sum(map(len, TABLES)) > 70
     assert set(FOUND) <= CASES.keys()

@@ -64,7 +64,7 @@ def test_figures_sent_by_the_probe_are_valid():
         *(("names", value) for value in ([], ["A", "B"])),
     ],
 )
-def test_plain_answers_fit(kind, value):
+def test_plain_answers_are_accepted(kind, value):
     assert validated(Answer(value), kind).value == value
 
 
@@ -79,13 +79,13 @@ def test_plain_answers_fit(kind, value):
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_everything_else_does_not(kind, value):
+def test_malformed_answers_are_refused(kind, value):
     with pytest.raises(ValueError, match=r"not|missing"):
         validated(Answer(value), kind)
 
 
 @pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
-def test_no_other_type_passes_at_any_place_of_a_figure(path):
+def test_a_wrong_type_anywhere_in_a_figure_is_refused(path):
     assert validated(Answer(WHOLE), "figure").value == WHOLE
     *most, last = path
     there = functools.reduce(operator.getitem, path, WHOLE)
@@ -100,7 +100,7 @@ def test_no_other_type_passes_at_any_place_of_a_figure(path):
 
 @given(ANYTHING, st.sampled_from(list(places(WHOLE))), st.sampled_from([None, "figure"]))
 @settings(deadline=None, max_examples=300)
-def test_anything_at_any_place_is_refused_or_read(value, path, whole):
+def test_arbitrary_answers_are_refused_or_judged(value, path, whole):
     changed = copy.deepcopy(WHOLE)
     *most, last = path
     functools.reduce(operator.getitem, most, changed)[last] = value
@@ -109,7 +109,7 @@ def test_anything_at_any_place_is_refused_or_read(value, path, whole):
         judge([fitting], [{"9": [1, 2]}], [], 0.01, [CASE])
 
 
-def test_points_as_texts_take_no_memory():
+def test_curve_points_given_as_strings_take_little_memory():
     """Of a hundred thousand texts numpy would make an array of the width of the longest."""
     points = ["1"] * 99_999 + ["1" * 10_000]
     figure = copy.deepcopy(WHOLE)

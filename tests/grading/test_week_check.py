@@ -124,14 +124,14 @@ FAULTS = {
 }
 
 
-def test_check_reports_one_line_if_all_is_well(room, capsys):
+def test_check_prints_one_line_if_nothing_is_wrong(room, capsys):
     main(["check", str(room.folder)])
     (line,) = capsys.readouterr().out.splitlines()
     assert line == "2 hand-ins of 2 students, 3 in the roster: nothing to put right"
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.__name__)
-def test_each_error_is_one_line_and_an_exit_status(room, fault, capsys):
+def test_check_reports_each_error_in_one_line_and_fails(room, fault, capsys):
     fault(room)
     with pytest.raises(SystemExit) as ended:
         main(["check", str(room.folder)])
@@ -158,7 +158,7 @@ def content(folder):
     }
 
 
-def test_a_module_that_the_course_allows_is_installed(room):
+def test_allowed_modules_are_not_reported_as_missing(room):
     missing_module(room)
     assert len(lines(room)) == 1
     folder = modules_folder(room.folder)
@@ -167,7 +167,7 @@ def test_a_module_that_the_course_allows_is_installed(room):
     assert lines(room) == []
 
 
-def test_a_new_folder_stays_empty_and_a_missing_one_is_said(tmp_path):
+def test_check_creates_nothing_and_reports_a_missing_folder(tmp_path):
     found, summary = check.check(tmp_path)
     assert (found, list(tmp_path.iterdir())) == ([], [])
     assert summary == "0 hand-ins of 0 students, no roster: nothing to put right"
@@ -175,7 +175,7 @@ def test_a_new_folder_stays_empty_and_a_missing_one_is_said(tmp_path):
         check.check(tmp_path / "none")
 
 
-def test_without_a_roster_all_who_submit_are_members(release, tmp_path):
+def test_without_a_roster_every_submitter_is_a_member(release, tmp_path):
     room = Classroom(tmp_path / "course", release)
     room.hand_in("anybody", NAME, room.solved(NAME))
     assert lines(room) == []
@@ -195,7 +195,7 @@ def test_the_suggested_command_removes_an_unknown_student(room, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"cells": [' * 50_000])
-def test_a_hostile_notebook_hides_no_other_fault(room, text):
+def test_a_hostile_notebook_does_not_hide_other_errors(room, text):
     (room.folder_of("ada", NAME) / f"{NAME}.ipynb").write_text(text)
     missing_module_of_bob = with_first(room.solved(NAME), "import torch_that_nobody_has")
     room.hand_in("bob", NAME, missing_module_of_bob)
@@ -242,7 +242,7 @@ def test_students_with_submissions_may_have_extensions(room):
     assert due_of(room, "guest") == LATER
 
 
-def test_nobody_has_an_extension_in_an_empty_class(release, tmp_path):
+def test_extensions_in_an_empty_class_are_refused(release, tmp_path):
     course = Course(shutil.copytree(release, tmp_path / "course"))
     week.due(course, NAME, DUE)
     with pytest.raises(Unable, match="nobody is in the class yet"):
@@ -267,7 +267,7 @@ def due_of(room, student):
         return f"{book.find_submission(NAME, student).duedate}"[:16] + "+00:00"
 
 
-def test_an_extension_keeps_its_date(room):
+def test_an_extension_keeps_its_date_until_the_due_date_passes_it(room):
     assert due_of(room, "bob") == LATER
     assert week.due(room.course, NAME, "2026-11-20 12:00+00:00") == [
         "bob: 2026-12-02 23:59:00 UTC stays",

@@ -106,7 +106,7 @@ def words_of(command):
     return words[2:]
 
 
-def test_the_page_s_table_works_in_its_order_with_nothing_activated(tmp_path, release):
+def test_the_documented_weekly_commands_work_without_activation(tmp_path, release):
     downloaded(tmp_path, release)
     found = commands(tmp_path)
     named = " ".join(words[0] for words in found)
@@ -180,7 +180,7 @@ BEFORE = ("roster", "due", "extension", "release")
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(BEFORE)))
-def test_before_submissions_the_order_of_commands_does_not_matter(
+def test_commands_before_submissions_work_in_any_order(
     tmp_path, monkeypatch, bare, asked_once, one_exercise, order
 ):
     monkeypatch.chdir(tmp_path)
@@ -196,7 +196,7 @@ SEEDS = [pytest.param(seed, marks=LONG if seed else ()) for seed in range(12)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_order_of_the_weeks_commands_does_not_matter(
+def test_all_weekly_commands_work_in_any_order(
     tmp_path, monkeypatch, bare, one_exercise, release, seed
 ):
     monkeypatch.chdir(tmp_path)
@@ -242,7 +242,7 @@ def test_an_incomplete_gradebook_is_repaired(tmp_path, bare):
         assert head == gradebook.get_alembic_version()
 
 
-def test_tables_of_an_older_version_are_left_to_nbgrader(tmp_path, bare):
+def test_tables_of_older_nbgrader_versions_are_left_alone(tmp_path, bare):
     tables_without_version(tmp_path)
     with sqlite3.connect(tmp_path / "gradebook.db") as book:
         book.execute("ALTER TABLE student DROP COLUMN lms_user_id")
@@ -252,9 +252,7 @@ def test_tables_of_an_older_version_are_left_to_nbgrader(tmp_path, bare):
         version(tmp_path)
 
 
-def test_an_extension_of_an_earlier_version_lets_the_exercise_be_released(
-    tmp_path, bare, one_exercise
-):
+def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_exercise):
     """It was entered before the release, and nbgrader refused all others from then on."""
     course = Course(tmp_path)
     course.prepare()
@@ -268,7 +266,7 @@ def test_an_extension_of_an_earlier_version_lets_the_exercise_be_released(
     check_entered(tmp_path)
 
 
-def test_plain_nbgrader_releases_after_an_extension_too(tmp_path, one_exercise):
+def test_plain_nbgrader_can_release_after_an_extension(tmp_path, one_exercise):
     room = Classroom(tmp_path)
     room.course.prepare()
     room.folder_of("ada", NAME)
@@ -280,7 +278,7 @@ def test_plain_nbgrader_releases_after_an_extension_too(tmp_path, one_exercise):
     check_entered(tmp_path)
 
 
-def test_a_new_course_folder_is_reported(tmp_path, capsys):
+def test_creating_a_course_folder_is_reported(tmp_path, capsys):
     for expected in (f"{tmp_path / 'my-clas'} is a new course folder", f"{NAME} is due at"):
         main(["due", str(tmp_path / "my-clas"), NAME, DUE])
         assert capsys.readouterr().out.splitlines()[0].startswith(expected)
