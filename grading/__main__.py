@@ -1,4 +1,4 @@
-"""Command line: ``python -m grading release [COURSE]``, ``grade COURSE`` and others."""
+"""The command line: ``python -m grading release [COURSE]``, ``grade COURSE`` and others."""
 
 import argparse
 import gc
@@ -16,8 +16,8 @@ from grading.parallel import pool
 from grading.sandbox import modules
 from grading.sandbox.box import accepted
 
-# Functions below import what they need: nbgrader takes a second to import, which --help, errors in
-# the arguments and the start of the fork server need not wait for.
+# The functions below import what they need: importing nbgrader takes a second, which would delay
+# --help, errors in the arguments, and the start of the fork server.
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; what is done is kept, and the same command goes on from there"
 CLUSTER_MODULES = {"dask", "distributed", "psycopg"}  # from requirements-cluster.txt
@@ -32,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.command == "grade" and not options.cluster:
             # The fork server starts while this process imports.
             options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
-        # Imports leave hardly any garbage: don't collect meanwhile, nor scan these objects later.
+        # Imports create little garbage: disable collection during them, and exempt their objects
+        # from later collections.
         gc.disable()
         from grading.course import errors_in_one_line
 
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _allow(options: argparse.Namespace) -> None:
-    """Install allowed packages before the fork server starts, which mounts them in sandboxes."""
+    """Install allowed packages; the fork server, started next, mounts them in sandboxes."""
     if options.allow:
         try:
             print(*allow(options.course.resolve(), options.allow), sep="\n", flush=True)
@@ -133,7 +134,7 @@ def nbgrader(options: argparse.Namespace) -> None:
     course = Course(options.course)
     course.prepare()
     if (course.folder / "gradebook.db").is_file():
-        course.gradebook().close()  # repairs what an interrupted command has left
+        course.gradebook().close()  # repairs the gradebook if a command was interrupted
     binaries = Path(sys.executable).parent
     paths = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
     done = subprocess.run(

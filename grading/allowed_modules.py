@@ -13,7 +13,8 @@ from grading.records import results
 from grading.records.seed import FOLDER
 
 LIST = "allowed.txt"  # one requested package per line
-# A name with version constraints, so that no path or option reaches pip.
+# A package name with optional extras and version constraints, so that no path or option reaches
+# pip.
 REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?(\s*[<>=!~]=?=?\s*[\w.*+!-]+,?)*", re.ASCII
 )
@@ -24,12 +25,12 @@ class CannotAllow(Exception):
 
 
 def modules_folder(course: Path) -> Path:
-    """Return the folder of the course's own modules, which may not exist."""
+    """Return the folder of the modules that a course allows; it may not exist."""
     return course / FOLDER / "modules"
 
 
 def allow(course: Path, packages: Sequence[str]) -> list[str]:
-    """Install these packages and those allowed before for a course; return lines to print.
+    """Install these packages, and those allowed earlier, for a course; return lines to print.
 
     Raises CannotAllow, with nothing changed, if that fails. Only wheels are accepted: building a
     source distribution runs its code. The environment's own packages keep their versions.
@@ -63,7 +64,7 @@ def _allowed(file: Path) -> list[str]:
 
 
 def _install(packages: Sequence[str], folder: Path) -> None:
-    """Install into a new folder, then swap it in."""
+    """Install packages into a new folder, then replace `folder` by it."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="modules-") as place:
         new, constraints = Path(place) / "new", Path(place) / "constraints.txt"
         # Notebooks find the environment's versions first, so new packages must work with those.

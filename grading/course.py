@@ -1,4 +1,4 @@
-"""A course folder: releases exercises into it and grades new and changed submissions."""
+"""Course folders: releasing exercises into one, and grading new and changed submissions."""
 
 import contextlib
 import errno
@@ -62,17 +62,17 @@ DISK_IS_FULL = (
     "no grade is lost."
 )
 FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # in errors of SQLite and PostgreSQL
-MIN_JOB_SECONDS = 10  # CPU limit of a job, even if its notebook may run for less
+MIN_JOB_SECONDS = 10  # lowest CPU limit of a job, even if its notebook may run for less
 RETRY_NOTEBOOKS = 3  # time for repeating late notebooks, in units of one notebook's limit
 
 
 class Course:
-    """A folder with submitted/<student>/<exercise>/<exercise>.ipynb in it."""
+    """A course folder, with submissions in submitted/<student>/<exercise>/<exercise>.ipynb."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.results = results.Results(self.folder / FOLDER / "graded")
-        self._versions: dict[str, str] | None = None  # of the exercises, while grading
+        self._versions: dict[str, str] | None = None  # exercise → digest, cached while grading
 
     def prepare(self) -> None:
         """Make the folder usable for nbgrader, without overwriting anything."""
@@ -85,7 +85,7 @@ class Course:
     def release(self, names: Sequence[str] = ()) -> None:
         """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
-        names: all exercises if empty. Raises Unable if nbgrader fails.
+        names: the exercises to release, all if empty. Raises Unable if nbgrader fails.
         """
         self.prepare()
         done = results.read(self._released) or {}
@@ -112,13 +112,14 @@ class Course:
     ) -> int:
         """Grade new and changed submissions; return how many there were.
 
-        backend: where the work is done, `pool.Local()` if None. unsafe: without a sandbox. Raises
-        Unable with one line for the instructor; a second call continues where the first stopped.
+        backend: where the work is done, `pool.Local()` if None. unsafe: whether to run notebooks
+        without a sandbox. Raises Unable with one line for the instructor; a second call continues
+        where the first stopped.
         """
         with errors_in_one_line(), self._locked():
             if not unsafe:
                 try:
-                    # Cheap checks only: whether a sandbox starts shows with the first notebook.
+                    # Cheap checks only: the first notebook will show whether a sandbox starts.
                     sandbox.refuse_what_cannot_work()
                 except sandbox.Refused as refused:
                     raise Unable(str(refused)) from None
@@ -167,7 +168,7 @@ class Course:
             self._update_pages(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)
             graded = _done(backend, jobs, RETRY_NOTEBOOKS * limits.notebook)
-            stack.enter_context(contextlib.closing(graded))  # ends the workers, whatever happens
+            stack.enter_context(contextlib.closing(graded))  # ends the workers, also on errors
             for (job, submission, timestamp), result in graded:
                 name, student = job.exercise, job.student
                 outcome = result if isinstance(result, Outcome) else self._given_up(job, result)
@@ -206,7 +207,7 @@ class Course:
     ) -> None:
         """Rewrite feedback pages whose points have changed since they were written.
 
-        Late penalties and points given by hand may be newer than a page.
+        Late penalties and manual points may have changed after a page was written.
         """
         changed = set(writer.update_penalties())
         state, waiting = self.state(), set(todo)
@@ -252,7 +253,10 @@ class Course:
         return (job, submission, timestamp), job
 
     def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Return the graded notebook that received hidden inputs and must be repeated, else ""."""
+        """Return the earlier graded notebook if it received hidden inputs and must be rerun.
+
+        Returns "" otherwise.
+        """
         before = results.read(self.results.folder / student / f"{name}.json")
         graded = self.graded(student, name)
         if not before or before.get("told", "") != digest or not graded.exists():
@@ -260,9 +264,9 @@ class Course:
         return graded.read_text(encoding="utf-8")
 
     def _given_up(self, job: Job, cause: str | None = None) -> Outcome:
-        """Return the outcome of a job that ended every process that worked on it.
+        """Return the outcome of a job for which every worker process died.
 
-        cause: `pool.TOO_MUCH` if trying again is pointless; else the next grading does.
+        cause: `pool.TOO_MUCH` if a retry is pointless; otherwise the next grading retries the job.
         """
         reason = TOO_MUCH if cause == pool.TOO_MUCH else GAVE_UP
         outcome = work(replace(job, reason=reason, content=b""))
@@ -292,7 +296,7 @@ class Course:
         key = (submission.student, submission.exercise)
         if result is None or not (self.graded(*key).exists() and self.feedback(*key).exists()):
             return False
-        if any(map(is_installed, result.get("missing", ()))):  # installed since
+        if any(map(is_installed, result.get("missing", ()))):  # the module was installed since then
             return False
         content, timestamp, reason = submission.read()
         reason += submission.question
@@ -300,7 +304,7 @@ class Course:
 
     @property
     def _released(self) -> Path:
-        """The file with name → digest of each released exercise."""
+        """Return the path of the JSON file that maps each released exercise to its digest."""
         return self.folder / FOLDER / "released.json"
 
     def _release_what_changed(self) -> None:
@@ -346,8 +350,8 @@ def _done(
 ) -> Generator[tuple[Named, Outcome | str | None]]:
     """Yield what `pool.done` does, with late notebooks graded a second time, one at a time.
 
-    The second round takes the fastest first and starts none after `seconds`; what is left keeps its
-    first outcome until the next grading.
+    The second round takes the fastest first and starts none after `seconds`; the notebooks left
+    over keep their first outcome until the next grading.
     """
     late: list[tuple[Named, Outcome]] = []
     with contextlib.closing(pool.done(backend, work, jobs)) as first:
@@ -374,7 +378,7 @@ def _done(
 
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """Turn errors that the instructor can fix (disk, gradebook) into Unable."""
+    """Convert errors that the instructor can fix (disk, gradebook) to Unable."""
     log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks to it
     before, log.disabled = log.disabled, True
     try:
@@ -382,7 +386,8 @@ def errors_in_one_line() -> Iterator[None]:
     except CannotWork as error:
         raise Unable(f"{error}. Put that right and run this again.") from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
-        message = " ".join(str(getattr(error, "orig", error)).split())  # PostgreSQL's have lines
+        # PostgreSQL's messages have several lines.
+        message = " ".join(str(getattr(error, "orig", error)).split())
         message = message.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
         if any(words in message for words in FULL_DISK):
             raise Unable(DISK_IS_FULL.format(f"the gradebook: {message}")) from None
@@ -410,4 +415,4 @@ def _reason(result: dict[str, Any]) -> str:
     exceptions = [found[1] for line in lines if (found := re.match(EXCEPTION_LINE, line))]
     logged = [found[1] for line in lines if (found := re.match(r"\[.*ERROR\] (.+)", line))]
     reason = (exceptions or logged or ["nbgrader gave no reason"])[-1]
-    return reason.split("Error) ")[-1].strip().rstrip(".")  # drops a database's prefix
+    return reason.split("Error) ")[-1].strip().rstrip(".")  # without SQLAlchemy's error class

@@ -2,4 +2,4 @@
 
 
 class Unable(Exception):
-    """A command cannot go on; the text is one line that says why."""
+    """A command cannot continue; the message is one line that says why."""

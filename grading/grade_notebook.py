@@ -1,4 +1,4 @@
-"""Grades one submitted notebook: runs it in a sandbox, asks for values and judges them."""
+"""Grades one submitted notebook: runs it in a sandbox, calls its functions, judges the results."""
 
 import copy
 import time
@@ -21,7 +21,7 @@ STOP_REASONS = {
     "time": "The notebook took more time than there is for one, and was stopped.",
 }
 SECOND_RUN_SEED = "/again"  # appended to the seed, so that a second run draws other inputs
-NOTE_ID = "run-twice"  # of the cell with RUN_TWICE
+NOTE_ID = "run-twice"  # id of the cell with the text RUN_TWICE
 RUN_TWICE = (
     "This notebook was run a second time, since something in it ended or took too long when its "
     "functions were called. Below is what the first run printed; the points are those of the last."
@@ -40,17 +40,17 @@ def grade(
     """Return a copy of `nb`, run, with points and sentences in its check cells.
 
     The metadata "rooflib" holds the same as data: the parts; why the notebook did not run to the
-    end ("" if it did); what the sandbox refused; whether something was late; and whether the
-    notebook received hidden inputs. A notebook whose process ended is run a second time if there is
+    end ("" if it did); what the sandbox refused; whether a time limit was exceeded; and whether the
+    notebook received hidden inputs. A notebook whose process died is run a second time if there is
     time left, since the machine may have been at fault; with `late_again`, so is one that exceeded
     a wall-clock limit.
 
     earlier: the notebook as graded by an earlier run that received hidden inputs. That run may have
-    left what it learned where the next can find it, even in the machine's caches. So the next run
+    leaked them to the next one through a covert channel, even the machine's caches. So the next run
     receives other inputs, and its output is not shown.
     """
     end = time.monotonic() + limits.notebook
-    runs = 1 if earlier is not None else 0  # that received hidden inputs
+    runs = 1 if earlier is not None else 0  # number of runs that received hidden inputs
 
     def once(is_first: bool) -> _Run:
         run_seed = seed + SECOND_RUN_SEED * runs
@@ -70,9 +70,9 @@ def grade(
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of a notebook, without verdicts if it is to be repeated.
+    """One run of a notebook; it has no verdicts if it must be repeated.
 
-    told: whether it received hidden inputs. again: whether it is to be repeated.
+    told: whether it received hidden inputs. again: whether it must be repeated.
     """
 
     nb: NotebookNode
@@ -104,7 +104,7 @@ def _grade(
             box.settle()
         ended = execution.trouble == ENDED and not box.stopped
         if is_repeated(ended, "wall" in execution.late):
-            # It received no hidden inputs, so the next run may get them and show its output.
+            # This run received no hidden inputs, so the next one may receive them and show output.
             return _Run(nb, told=False, again=True)
         questions.collect(set(functions))
         try:
@@ -131,7 +131,7 @@ def _grade(
 
 
 def _restore_outputs(nb: NotebookNode, earlier: NotebookNode) -> None:
-    """Give the cells the outputs of an earlier run; if that was cut short, say so on top."""
+    """Replace the cells' outputs by those of an earlier run; if it was cut short, add a note."""
     cells = [cell for cell in earlier.cells if cell.get("id") != NOTE_ID]
     for place, cell in enumerate(nb.cells):
         if cell.cell_type == "code" and not exercises.is_check(cell):

@@ -1,7 +1,7 @@
-"""Resource limits for the grader's own processes, which read what a sandbox sends.
+"""Resource limits for the grader's own processes, which parse data from sandboxes.
 
-A submission may send a text that our code or a library takes forever, or all memory, to read. The
-limits make that end one forked process instead of the grading run.
+A submission may send data that our code or a library needs forever, or all memory, to parse. With
+the limits, that ends one forked process instead of the grading run.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ STATUS = Path("/proc/self/status")
 
 
 class Overrun(Exception):
-    """A process took more CPU time, memory or time than it may."""
+    """A process exceeded its limit of CPU time, memory or wall-clock time."""
 
 
 def limit_next(cpu: float, more_bytes: int) -> None:
     """Allow this process `cpu` more seconds of CPU time and `more_bytes` more memory.
 
-    At the first limit the system kills it; at the second Python raises MemoryError. Both are soft
-    limits, which the next call replaces.
+    The system kills the process at the first limit; Python raises MemoryError at the second. Both
+    are soft limits, which the next call replaces.
     """
     used = time.process_time()
     _set_soft_limit(resource.RLIMIT_CPU, int(used + cpu) + 1)
@@ -38,7 +38,7 @@ def limit_next(cpu: float, more_bytes: int) -> None:
 
 
 def die_with_parent() -> None:
-    """Have the system kill this process when its parent ends, even inside a C library."""
+    """Make Linux kill this process when its parent ends, even while it runs C code."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
@@ -46,10 +46,10 @@ def die_with_parent() -> None:
 def run_limited(
     function: Callable[[], Any], cpu: float = 20, more_bytes: int = 500_000_000, wall: float = 600
 ) -> Any:
-    """Return what `function` returns, as JSON has it, computed in a forked process.
+    """Run `function` in a forked process; return its result, after a round trip through JSON.
 
     Raises Overrun if it takes more than `cpu` seconds of CPU time, `more_bytes` beyond what this
-    process holds now, or `wall` seconds. An error of the function's becomes a RuntimeError.
+    process holds now, or `wall` seconds. An exception in `function` becomes a RuntimeError.
     """
     inlet, outlet = os.pipe()
     parent = os.getpid()
@@ -76,7 +76,7 @@ def run_limited(
 def _run_child(
     function: Callable[[], Any], outlet: int, parent: int, cpu: float, more_bytes: int
 ) -> NoReturn:
-    """Write the value as JSON, or nothing after an overrun, and exit."""
+    """Run `function` in the child; write its result as JSON, or nothing at a limit, and exit."""
     try:
         die_with_parent()
         if os.getppid() == parent:
@@ -95,7 +95,7 @@ def _run_child(
 
 
 def _read_until(inlet: int, end: float) -> bytes:
-    """Return all that comes before the other end is closed, b"" if that is not by `end`."""
+    """Read until the other end is closed; return b"" if that does not happen by `end`."""
     text = b""
     while select.select([inlet], [], [], max(0.0, end - time.monotonic()))[0]:
         block = os.read(inlet, 1 << 16)
@@ -111,7 +111,7 @@ def _set_soft_limit(kind: int, limit: int) -> None:
 
 
 def _data_bytes() -> int | None:
-    """Return the memory that counts toward RLIMIT_DATA, None if the system does not say."""
+    """Return the memory that counts toward RLIMIT_DATA, None if it is unknown."""
     with contextlib.suppress(OSError):
         for line in STATUS.read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("VmData:"):

@@ -1,4 +1,4 @@
-"""nbgrader's settings: the repository's, and those of a course folder."""
+"""Loads nbgrader's settings from this repository and from a course folder."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def settings(folder: Path | None = None) -> Config:
 def database(folder: Path) -> str:
     """Return the gradebook's URL: COURSE_DB, or a file in the course folder."""
     address = os.environ.get(DATABASE) or f"sqlite:///{folder / 'gradebook.db'}"
-    # Without +psycopg SQLAlchemy would load psycopg2.
+    # SQLAlchemy would load psycopg2 by default.
     return address.replace("postgresql://", "postgresql+psycopg://", 1)
 
 

@@ -1,7 +1,7 @@
-"""The unit of work: grades one submission, with plain data in and out.
+"""Grades one submission as a self-contained job, with plain data in and out.
 
-It needs neither a course folder nor a gradebook, so it runs in any process, on any machine that has
-the same exercises.
+A job needs neither a course folder nor a gradebook, so it can run in any process, on any machine
+with the same exercises.
 """
 
 import functools
@@ -31,7 +31,7 @@ from grading.reports.feedback_page import page
 from grading.reports.similarity import code
 from grading.sandbox import modules
 
-NO_RESPONSE = "No response."  # nbgrader's own words
+NO_RESPONSE = "No response."  # nbgrader's comment for an unanswered cell
 NOT_GRADED = "This could not be graded."
 TOO_LARGE = "reading it takes more memory than there is for one"
 
@@ -40,12 +40,12 @@ TOO_LARGE = "reading it takes more memory than there is for one"
 class Job:
     """A notebook as submitted, and everything that its grading depends on.
 
-    content: bytes of the file. reason: why it can't be graded, if that is known already.
-    released: text of the released notebook, which replaces one that can't be graded. manual: key of
-    a cell → what the instructor gave by hand: (points, or None if the automatic ones count; extra
-    points). comments: key of a cell → the instructor's comment. version: digest of exercises and
-    grading, which the worker must have too. earlier: text of the graded notebook of an earlier run
-    that received hidden inputs, "" if there was none.
+    content: bytes of the file. reason: why it can't be graded, if already known. released: text of
+    the released notebook, which replaces one that can't be graded. manual: key of a cell → manual
+    (points, extra credit), where None points mean that the automatic ones count. comments: key of
+    a cell → the instructor's comment. version: digest of the exercise and the grader, which must
+    match the worker's. earlier: text of the graded notebook of an earlier run that received hidden
+    inputs, "" if there was none.
     """
 
     student: str
@@ -68,12 +68,12 @@ class Outcome:
     """The result of a job.
 
     notebook, feedback: texts of the graded notebook and of its page. comments: key of a solution
-    cell → nbgrader's comment. parts: `Graded` as dictionaries. reason: why it was not graded, or
-    not run to its end. remarks, tampering: as `repair` returns them. seconds: how long it took.
-    again: whether the next grading must repeat this, since the grader itself failed. late: whether
-    something took too long, which other load on the machine's cores and caches may have caused.
-    code: the learner's code, as `similarity.code` encodes it. missing: modules that it imports and
-    that are not installed. told: whether the notebook received hidden inputs.
+    cell → automatic comment. parts: `Graded` as dictionaries. reason: why it was not graded, or not
+    run to its end. remarks, tampering: as `repair` returns them. seconds: how long it took. again:
+    whether the next grading must repeat the job, since the grader itself failed. late: whether a
+    time limit was exceeded, possibly because of other load on the machine. code: the learner's
+    code, as `similarity.code` encodes it. missing: modules that it imports but that are not
+    installed. told: whether the notebook received hidden inputs.
     """
 
     notebook: str
@@ -116,7 +116,7 @@ def work(job: Job) -> Outcome:
 
 @functools.cache
 def version(exercise: str) -> str:
-    """Return the digest of an exercise and the grader, as of this process's first call."""
+    """Return the digest of an exercise and the grader, cached at this process's first call."""
     return exercises.digest(exercise)
 
 
@@ -163,7 +163,7 @@ def _worked(job: Job, start: float) -> Outcome:
 
 
 def untouched(nb: NotebookNode, released: str) -> list[str]:
-    """Return the keys of the solution cells that are still as released."""
+    """Return the keys of the solution cells that the learner has not changed."""
     before = _checksums(released)
     return [
         cell.metadata.nbgrader.grade_id
@@ -184,7 +184,7 @@ def _checksums(released: str) -> dict[str, str | None]:
 
 
 def _final(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
-    """Return the parts with the points that count, those given by hand included."""
+    """Return the parts with their final points, including manual ones."""
     final = []
     for part in parts:
         manual, extra = job.manual.get(part["key"], (None, 0))
@@ -213,7 +213,7 @@ def _notebook(text: str) -> NotebookNode:
 
 
 def read(content: bytes) -> tuple[NotebookNode | None, str]:
-    """Return (notebook, why the bytes are none)."""
+    """Return (notebook, ""), or (None, why the bytes are not a valid notebook)."""
     try:
         nb = reading.of_bytes(content)
     except UnicodeDecodeError:
@@ -229,7 +229,7 @@ def read(content: bytes) -> tuple[NotebookNode | None, str]:
 
 
 def placeholder(released: str, exercise: str, reason: str) -> NotebookNode:
-    """Return the released notebook with zero points, and the reason on top."""
+    """Return the released notebook with zero points, and the reason in a first cell."""
     nb = _notebook(released)
     text = f"**Could not be graded**: {reason}."
     nb.cells.insert(0, new_markdown_cell(text, id="not-graded"))

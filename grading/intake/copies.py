@@ -1,7 +1,7 @@
 """Chooses which of several notebooks in a folder counts: the one with the learner's work.
 
 Browsers and JupyterLab save copies, such as `int8-matmul (1).ipynb`, beside a notebook that may
-still be as released. So the notebooks are compared by what the learner wrote in them, not by their
+still be unchanged. So the notebooks are compared by what the learner wrote in them, not by their
 names alone.
 """
 
@@ -34,10 +34,10 @@ Parts = tuple[str, ...]  # a path from the exercise's folder
 
 
 class Choice(NamedTuple):
-    """The notebook that counts, or why none does.
+    """The notebook that counts, or the reason why none does.
 
-    reason: "" if there is a notebook. question: what the instructor has to decide, if another
-    notebook may be meant. note: which copies hold less work than this one.
+    reason: "" if there is a notebook. question: what the instructor has to decide, if the learner
+    may have meant another notebook. note: which copies hold less work than this one.
     """
 
     notebook: Parts | None
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """What a learner wrote in one notebook.
+    """The code that a learner wrote in one notebook.
 
     problem: why the notebook can't be read. is_copy: whether it was made from the released one.
     answers, others: digests of the answers, and of the learner's other code; `others` is the digest
@@ -67,8 +67,8 @@ class Work:
 def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) -> Choice:
     """Choose among the notebooks in the folder `base`/`place`.
 
-    The one that holds all the work of the others counts. If none does, the one with the exercise's
-    name counts until the instructor has decided; without such a name none counts.
+    The one that contains all the work of the others counts. If none does, the one named after the
+    exercise counts until the instructor has decided; if there is none either, none counts.
     """
     if not notebooks:
         return Choice(None, "there is no notebook in the folder")
@@ -147,7 +147,7 @@ def _by_name(notebooks: Sequence[Parts], exercise: str) -> list[Parts]:
 
 
 def _preferred(paths: Sequence[Parts], works: Mapping[Parts, Work], exercise: str) -> Parts | None:
-    """Return the one whose name is nearest to the exercise's, None if several differ."""
+    """Return the path named most like the exercise, None if several with different work tie."""
     folded = exercise.casefold()
     tests: Sequence[Callable[[str], bool]] = (
         lambda name: name == f"{exercise}.ipynb",
@@ -189,7 +189,7 @@ def _report(base: Path, place: Parts, path: Parts, exercise: str) -> list[Any]:
 
 
 def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
-    """Return (whether this is a copy of the released notebook, its answers, its other code)."""
+    """Return (whether this is a copy of the released notebook, digests of answers, of others)."""
     source = exercises.source(exercise)
     shared = {name: _count_shared_cells(nb, exercises.source(name)) for name in exercises.names()}
     if shared[exercise] < max(shared.values()):
@@ -226,9 +226,9 @@ def _count_shared_cells(nb: NotebookNode, source: NotebookNode) -> int:
 
 
 def _elements(cell: NotebookNode, kinds: tuple[type[ast.stmt], ...] = (ast.stmt,)) -> set[str]:
-    """Return a cell's statements of these kinds, or its text if it cannot be parsed.
+    """Return a cell's statements of these kinds as text, or its source if it cannot be parsed.
 
-    Imports, released stubs and white space do not count.
+    Imports, released stubs and whitespace are ignored.
     """
     body = parsed(cell.source) if cell.cell_type == "code" else None
     if body is None:

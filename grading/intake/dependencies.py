@@ -1,4 +1,4 @@
-"""Finds the names that a cell binds and needs, from the syntax tree alone: nothing is run."""
+"""Finds the names that a cell binds and needs, by static analysis: nothing is run."""
 
 import ast
 import builtins
@@ -18,7 +18,7 @@ Names = frozenset[str]
 class Step:
     """One top-level statement of a cell: the names that it needs, calls and binds.
 
-    Names that a function needs only when called do not count.
+    Names that a function needs only when it is called are not included.
     """
 
     needs: Names
@@ -30,8 +30,8 @@ class Step:
 class CellNames:
     """The names of one cell.
 
-    later: function or class → names that it needs when called. stubs: functions that are still as
-    released.
+    later: function or class → names that it needs when called. stubs: functions that the learner
+    has not written yet.
     """
 
     steps: tuple[Step, ...] = ()
@@ -40,12 +40,12 @@ class CellNames:
 
     @functools.cached_property
     def binds(self) -> Names:
-        """All names that the cell binds, other than by a stub."""
+        """Return all names that the cell binds, except those of stubs."""
         return frozenset().union(*(step.binds for step in self.steps)) - self.stubs
 
     @functools.cached_property
     def needs(self) -> Names:
-        """All names that the cell needs from above as it runs."""
+        """Return all names that earlier cells must define before this cell runs."""
         found: set[str] = set()
         bound: set[str] = set()
         for step in self.steps:
@@ -55,7 +55,7 @@ class CellNames:
 
 
 def names_of(source: str) -> CellNames:
-    """Return the names of a cell; of one that can't be parsed, only its functions."""
+    """Return the names of a cell, only its functions if it cannot be parsed."""
     return (_cached_names if len(source) <= MAX_CACHED_CHARACTERS else _names_of)(source)
 
 
@@ -79,7 +79,7 @@ _cached_names = functools.lru_cache(maxsize=200)(_names_of)
 
 
 def closure(names: Iterable[str], later: Mapping[str, Names]) -> set[str]:
-    """Return these names and all that calling them needs."""
+    """Return these names and, transitively, all names that calling them needs."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -104,12 +104,12 @@ def _step(node: ast.stmt) -> Step:
         else:
             binds |= set(_bound_by(one))
     if not isinstance(node, ast.AugAssign | ast.Assign | ast.AnnAssign):
-        needs -= binds  # loops, blocks and imports bind their names first
+        needs -= binds  # loops, `with` blocks and imports bind their names before using them
     return Step(frozenset(needs - PREDEFINED), frozenset(calls - PREDEFINED), frozenset(binds))
 
 
 def _at_once(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that are evaluated when a statement runs: no function bodies."""
+    """Yield the nodes that are evaluated when a statement runs; skip function bodies."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
@@ -131,7 +131,7 @@ def _evaluated_at_definition(node: SCOPES) -> list[ast.AST]:
 
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that this node itself binds, other than as an `ast.Name`."""
+    """Yield the names that this node binds as plain strings, not as `ast.Name` nodes."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -141,7 +141,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _later(node: ast.stmt) -> Iterator[tuple[str, Names]]:
-    """Yield (function or class, what it needs when called) for each that a statement defines."""
+    """Yield (function or class, names that it needs when called) for each one defined."""
     for one in _at_once(node):
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield one.name, _free(one)
@@ -153,7 +153,7 @@ def _later(node: ast.stmt) -> Iterator[tuple[str, Names]]:
 
 
 def _free(node: ast.AST) -> Names:
-    """Return the free names of a definition: those that it loads and does not bind."""
+    """Return the free names of a definition: the ones it reads but does not bind."""
     loaded: set[str] = set()
     own: set[str] = set()
     outer: set[str] = set()

@@ -1,22 +1,22 @@
-"""Modules that a notebook imports and that are not installed where it is graded."""
+"""Finds modules that a notebook imports but that the grader does not have installed."""
 
 from nbformat import NotebookNode
 
 from grading.intake.own_code import imported
 from grading.sandbox.modules import is_installed
 
-MAX_NAME_CHARACTERS = 100  # of a module in a report
+MAX_NAME_CHARACTERS = 100  # of a module's name in a report
 
 
 def missing_modules(nb: NotebookNode) -> list[str]:
-    """Return the names of these top-level modules, sorted."""
+    """Return the missing top-level modules that a notebook imports, sorted."""
     sources = [cell.source for cell in nb.cells if cell.cell_type == "code"]
     found = frozenset().union(*map(imported, sources))
     return sorted(name[:MAX_NAME_CHARACTERS] for name in found if not is_installed(name))
 
 
 def sentence(modules: list[str]) -> str:
-    """Return the sentence for the learner."""
+    """Return the sentence that tells the learner about missing modules."""
     *others, last = modules
     if not others:
         return f"{last} is not installed where notebooks are graded."

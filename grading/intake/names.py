@@ -1,8 +1,8 @@
-"""Names that learners and platforms chose: of students, folders and files."""
+"""Checks names of students, folders and files, which learners and platforms choose."""
 
 import unicodedata
 
-# Each has a meaning in HTML, in a glob pattern or in a CSV row.
+# Characters with a meaning in HTML, in glob patterns or in CSV.
 FORBIDDEN = set('<>"*?[]\\')
 # Control and format characters, unassigned and private ones, surrogates, line separators.
 FORBIDDEN_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
@@ -12,7 +12,7 @@ MAX_PRINTED = 80  # characters of a name in a report
 
 
 def name_problem(name: str) -> str:
-    """Return why no student can have this name, "" if one can."""
+    """Return why this name is refused for a student, "" if it is valid."""
     if name.startswith("."):
         return "a name that begins with a dot is hidden"
     return "not a name that a student can have" if any(map(_is_forbidden, name)) else ""

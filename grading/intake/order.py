@@ -1,10 +1,10 @@
 """Reorders the cells of a submission so that they run from top to bottom.
 
-A notebook can work for a learner who runs its cells in another order than the one they stand in.
-The grader runs all cells once, from the top. So a cell moves below the cells that it needs, and a
-check moves below the function that it checks and all that this function needs. Cells move only if
-a name would be undefined otherwise, or if the exercise's own cells are not in the released order:
-of several cells that bind a name, the last one above a check counts.
+Learners may run cells out of order, while the grader runs all cells once, from the top. So a cell
+moves below the cells that it needs, and a check moves below the function that it checks and
+everything this function needs. Cells move only if a name would be undefined otherwise, or if the
+exercise's own cells are not in the released order. If several cells bind a name, the last one above
+a check counts.
 """
 
 from bisect import bisect
@@ -19,8 +19,8 @@ from grading.intake.dependencies import CellNames, Names, closure, names_of
 from grading.intake.own_code import functions, written
 from grading.release import exercises
 
-MAX_CELLS = 500  # of code; in longer notebooks, checks only follow their own functions
-MAX_NAMED = 5  # names in a remark
+MAX_CELLS = 500  # code cells; in longer notebooks, checks are only moved below their functions
+MAX_NAMED = 5  # names in one remark
 
 
 def reorder(nb: NotebookNode, checked: Mapping[str, str], released: Sequence[str]) -> list[str]:
@@ -45,7 +45,7 @@ def reorder(nb: NotebookNode, checked: Mapping[str, str], released: Sequence[str
 
 
 class _Order:
-    """The cells of a notebook in their order, and the names that each of them binds and needs."""
+    """The cells of a notebook in order, with the names that each of them binds and needs."""
 
     def __init__(self, nb: NotebookNode) -> None:
         self.nb = nb
@@ -57,12 +57,12 @@ class _Order:
                     self.later[name] = self.later.get(name, frozenset()) | needed
 
     def places(self) -> list[tuple[int, CellNames]]:
-        """Return (place, names) of each cell that is run."""
+        """Return (index, names) of each code cell that is not a check."""
         found = enumerate(self.nb.cells)
         return [(place, self.names[id(cell)]) for place, cell in found if id(cell) in self.names]
 
     def sort_by_needs(self, functions: Iterable[str]) -> list[str]:
-        """Move cells below those that bind the names they need; return a remark if any moved.
+        """Move cells below the cells that bind the names they need; return a remark if any moved.
 
         Only cells whose remaining statements matter to `functions` move. Cells that bind the same
         name, and those that read it between them, keep their order. If that is impossible, nothing
@@ -118,9 +118,9 @@ class _Order:
     def _absent(
         self, names: CellNames, place: int, first: Mapping[str, int], wanted: set[str]
     ) -> set[str]:
-        """Return names undefined at this place and bound further down.
+        """Return the names that a cell needs and only cells further down bind.
 
-        Empty if the rest of the cell binds no `wanted` name.
+        Returns an empty set if the rest of the cell binds no `wanted` name.
         """
         bound: set[str] = set()
         for index, step in enumerate(names.steps):
@@ -135,7 +135,7 @@ class _Order:
         return set()
 
     def move_below_needs(self, check: NotebookNode, function: str) -> list[str]:
-        """Move a check below names that its function needs and only cells below it bind."""
+        """Move a check below the cells that its function needs, if they come later."""
         at = _index(self.nb, check)
         place, name = self._lowest_need(at, function)
         if place <= at:
@@ -144,21 +144,21 @@ class _Order:
         return [f"{name}, which {function} needs, stood below its check"]
 
     def _lowest_need(self, at: int, function: str) -> tuple[int, str]:
-        """Return (place, name) of the lowest need of a function that is not met above `at`."""
+        """Return (index, name) of the last binding that a function needs and `at` comes before."""
         cells = self.places()
         above = {name for place, names in cells if place < at for name in names.binds}
         lowest = (-1, "")
         for name in closure([function], self.later) - above:
             below = [place for place, names in cells if place >= at and name in names.binds]
             if below:
-                # The last definition of a function counts; of other names the first value will do.
+                # For functions the last definition counts; for other names the first will do.
                 lowest = max(lowest, (below[-1 if name in self.later else 0], name))
         return lowest
 
     def move_above_clash(self, check: NotebookNode, function: str) -> list[str]:
         """Move a check above another part's cell that rebinds a name its function uses.
 
-        Two parts may each define a helper of the same name, say.
+        For example, two parts may each define a helper with the same name.
         """
         at = _index(self.nb, check)
         cells = [(place, names) for place, names in self.places() if place < at]
@@ -196,10 +196,11 @@ def _sorted(above: Sequence[set[int]]) -> list[int] | None:
 
 
 def _move_below_function(nb: NotebookNode, check: NotebookNode, function: str) -> list[str]:
-    """Make a check come after the function that it checks.
+    """Move a check below the function that it checks.
 
-    A check moves down if all definitions are below it. A released stub between the learner's
-    definition and the check moves above the definition, which it would overwrite otherwise.
+    The check moves only if all definitions are below it. If a released stub lies between the
+    learner's definition and the check, the stub moves above the definition, so that it does not
+    overwrite it.
     """
     answers = [cell for cell in nb.cells if _is_own(cell) and written(cell.source, function)]
     places = [_index(nb, cell) for cell in answers]
@@ -223,7 +224,7 @@ def _move_below_function(nb: NotebookNode, check: NotebookNode, function: str) -
 
 
 def _is_own(cell: NotebookNode) -> bool:
-    """Whether this cell is run: code, and no check."""
+    """Return whether this is a code cell other than a check."""
     return cell.cell_type == "code" and not exercises.is_check(cell)
 
 
@@ -233,5 +234,5 @@ def _key(cell: NotebookNode) -> str | None:
 
 
 def _index(nb: NotebookNode, cell: NotebookNode) -> int:
-    """Return the position of this very cell: others may be equal to it."""
+    """Return the index of this cell, by identity: other cells may be equal to it."""
     return next(index for index, one in enumerate(nb.cells) if one is cell)

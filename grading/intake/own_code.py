@@ -1,15 +1,15 @@
-"""Finds the learner's own code in a cell, from the syntax tree alone: nothing is run."""
+"""Finds the learner's own code in a cell, by static analysis: nothing is run."""
 
 import ast
 import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-MAX_SOURCE_CHARACTERS = 100_000  # that are parsed; a syntax tree takes 100s of bytes for each
+MAX_SOURCE_CHARACTERS = 100_000  # to parse; a syntax tree takes hundreds of bytes per character
 MAX_CACHED_CHARACTERS = 2_000  # of a source whose syntax tree is cached
 BINDING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
-# Exceptions that a source may catch to handle a missing module.
+# Catching one of these handles a missing module.
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 
 
@@ -23,7 +23,7 @@ def functions(source: str) -> list[str]:
 
 
 def written(source: str, function: str) -> bool:
-    """Whether this source defines the function as more than the released stub."""
+    """Return whether this source defines the function, as more than the released stub."""
     body = parsed(source)
     if body is None:
         return function in functions(source)
@@ -81,8 +81,8 @@ def _catches_import_error(handler: ast.ExceptHandler) -> bool:
 def added(source: str, original: str) -> tuple[str, bool]:
     """Return (code added to a cell, whether the original code is complete and still in effect).
 
-    A statement that rebinds a name of the original is not added code. If parts of the original are
-    missing, only imports, definitions and assignments are.
+    A statement that rebinds a name of the original does not count as added. If parts of the
+    original are missing, only imports, definitions and assignments count.
     """
     body, before = parsed(source), parsed(original)
     if body is None or before is None:
@@ -103,7 +103,7 @@ def added(source: str, original: str) -> tuple[str, bool]:
 
 
 def parsed(source: str) -> Sequence[ast.stmt] | None:
-    """Return the top-level statements, None for a source that can't be parsed or is too long."""
+    """Return the top-level statements, None if a source is invalid or too long."""
     if len(source) > MAX_SOURCE_CHARACTERS:
         return None
     return (_cached_parsed if len(source) <= MAX_CACHED_CHARACTERS else _parsed)(source)
@@ -117,12 +117,12 @@ def _parsed(source: str) -> Sequence[ast.stmt] | None:
         return None
 
 
-# Most cells are identical in many submissions, and each is parsed for many questions.
+# Most cells are identical in many submissions, and each is parsed several times.
 _cached_parsed = functools.lru_cache(maxsize=200)(_parsed)
 
 
 def dump(node: ast.stmt) -> str:
-    """Return equal texts for equal statements; a unique one for a statement nested too deep."""
+    """Return a text that is equal for equal statements, unique for one nested too deep."""
     try:
         return ast.dump(node)
     except RecursionError:
@@ -137,7 +137,7 @@ def _plain(source: str) -> str:
 
 
 def is_stub(node: ast.FunctionDef) -> bool:
-    """Whether a function ends with NotImplementedError and returns nothing, as released."""
+    """Return whether a function is a stub: it raises NotImplementedError and never returns."""
     last = node.body[-1]
     if not isinstance(last, ast.Raise) or last.exc is None:
         return False
@@ -147,7 +147,7 @@ def is_stub(node: ast.FunctionDef) -> bool:
 
 
 def is_unwritten(node: ast.FunctionDef) -> bool:
-    """Whether a function holds no work: at most a docstring and a NotImplementedError."""
+    """Return whether a function has at most a docstring and a NotImplementedError."""
     statements = [
         one
         for one in node.body
@@ -157,7 +157,7 @@ def is_unwritten(node: ast.FunctionDef) -> bool:
 
 
 def _is_constant(node: ast.Expr) -> bool:
-    """Whether this is a docstring or `...`."""
+    """Return whether this is a docstring or `...`."""
     return isinstance(node.value, ast.Constant)
 
 

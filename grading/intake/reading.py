@@ -1,7 +1,7 @@
-"""Reads notebooks leniently: only the cells' sources have to be well-formed.
+"""Parses notebooks leniently: only the cells' sources have to be well-formed.
 
-Scripts, converters and web editors leave out required fields or fill them with something else, and
-nbformat refuses such a file. The learner's work is all in the sources.
+Scripts, converters and web editors leave out required fields or give them wrong types, and nbformat
+rejects such a file. All of the learner's work is in the sources.
 """
 
 import itertools
@@ -14,7 +14,7 @@ from nbformat import NotebookNode, from_dict
 from nbformat.validator import normalize
 
 VERSION = 4
-MAX_CELLS = 1_000  # each costs time in every step; no exercise has a twentieth of that
+MAX_CELLS = 1_000  # every step takes time for each cell; exercises have fewer than 50
 KINDS = ("code", "markdown", "raw")
 ID = r"[\w-]{1,64}"
 MINOR_VERSION = 5  # cells have ids since then
@@ -25,13 +25,13 @@ class TooManyCells(Exception):
 
 
 def of_bytes(content: bytes) -> NotebookNode:
-    """Return the notebook in these bytes, without outputs. Raises any error if it is none."""
+    """Parse a notebook, dropping outputs; invalid bytes may raise any exception."""
     # Some editors write UTF-16 or a byte order mark.
     return notebook(content.decode(json.detect_encoding(content)))
 
 
 def notebook(text: str) -> NotebookNode:
-    """Return the notebook in this text, without outputs. Raises any error if it is none."""
+    """Parse a notebook, dropping outputs; invalid text may raise any exception."""
     content = json.loads(text)
     if _count(content) > MAX_CELLS:
         raise TooManyCells
@@ -48,7 +48,7 @@ def notebook(text: str) -> NotebookNode:
 
 
 def _count(content: Any) -> int:
-    """Return the number of cells, wherever this version of the format keeps them."""
+    """Return the number of cells, in any version of the notebook format."""
     if not isinstance(content, dict):
         return 0
     sheets = content.get("worksheets")
@@ -66,7 +66,7 @@ def _is_version_4(content: Any) -> bool:
 
 
 def _cell(found: Any) -> dict[str, Any]:
-    """Return a well-formed cell; raise ValueError if this is none."""
+    """Return this cell in well-formed shape; raise ValueError if it is not a cell."""
     if not isinstance(found, dict) or found.get("cell_type") not in KINDS:
         raise ValueError("not a cell of a notebook")
     source = found.get("source") or ""
@@ -75,7 +75,7 @@ def _cell(found: Any) -> dict[str, Any]:
     if not isinstance(source, str):
         raise ValueError("the source of a cell is not a text")
     kind: str = found["cell_type"]
-    # Drop all metadata but nbgrader's: front ends keep their own state there.
+    # Keep only nbgrader's metadata: front ends store their own state beside it.
     marks = _dictionary(found.get("metadata")).get("nbgrader")
     known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
     cell = {"cell_type": kind, "metadata": {"nbgrader": marks} if known else {}, "source": source}
@@ -88,7 +88,7 @@ def _cell(found: Any) -> dict[str, Any]:
 
 
 def _give_ids(cells: list[dict[str, Any]]) -> None:
-    """Give each cell a unique id; of cells with the same id the first keeps it."""
+    """Give each cell a unique id; among duplicates, the first cell keeps its id."""
     given = {cell["id"] for cell in cells if "id" in cell}
     taken: set[str] = set()
     names = (name for number in itertools.count() if (name := f"cell-{number}") not in given)

@@ -1,7 +1,8 @@
-"""Repairs a submitted notebook: each part's cells are there once, with nbgrader's metadata.
+"""Repairs submitted notebooks, so that each exercise cell is there once with its metadata.
 
-Editors strip metadata; learners copy, retype and delete cells. That costs no points: a cell is
-recognized by its id, by the check that it calls, or by the function that it defines.
+Editors strip metadata; learners copy cells, change their type and delete them. That costs no
+points: a cell is recognized by its id, by the check that it calls, or by the function that it
+defines.
 """
 
 import copy
@@ -19,9 +20,9 @@ SourceCells = Mapping[str, NotebookNode]  # grade id → the cell of the source 
 
 
 def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
-    """Repair `nb` in place; return (remarks, tampering), a line for each difference.
+    """Repair `nb` in place; return (remarks, tampering), with a line for each difference.
 
-    Tampering is what no editor does by itself: a change to the text or the points of a locked cell.
+    Changes to the text or the points of a locked cell count as tampering: no editor makes them.
     """
     _drop_metadata(nb)
     source = exercises.source(name)
@@ -40,17 +41,17 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
             cell.metadata.nbgrader = copy.deepcopy(original.metadata.nbgrader)
             if kept:
                 remarks.append(f"what was added to the locked cell {grade_id} was kept")
-                # Code added to a check goes above it, so that an answer is there when it runs.
+                # Code added to a check goes above it: it may be the answer that is checked.
                 place = _index(nb, cell) + (not exercises.is_check(cell))
                 nb.cells.insert(place, _new_cell(nb, kept, f"added-to-{grade_id}"))
     remarks += _add_missing(nb, source_cells, name)
     remarks += reorder(nb, _checked_functions(name), list(source_cells))
-    nb["metadata"] = copy.deepcopy(source.metadata)  # not that of the learner's editor
+    nb["metadata"] = copy.deepcopy(source.metadata)  # replaces what the learner's editor wrote
     return remarks, tampering
 
 
 def _drop_metadata(nb: NotebookNode) -> None:
-    """Remove all metadata but nbgrader's, since a tag could skip a cell, and all outputs."""
+    """Remove all outputs, and all metadata but nbgrader's: a tag could skip a cell."""
     for cell in nb.cells:
         marks = cell.metadata.get("nbgrader")
         known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
@@ -94,7 +95,7 @@ def _by_content(cell: NotebookNode, source_cells: SourceCells) -> str | None:
 
 
 def _remove_duplicates(nb: NotebookNode, source_cells: SourceCells) -> list[str]:
-    """Keep a grade id in the last of its cells only; earlier ones become the learner's own.
+    """Keep each grade id only in its last cell; earlier ones become the learner's own cells.
 
     Copies of a check cell are removed: they would only run the check again.
     """
@@ -125,7 +126,7 @@ def _retype(cell: NotebookNode, original: NotebookNode) -> None:
 
 
 def _restore_text(cell: NotebookNode, original: NotebookNode) -> tuple[list[str], str]:
-    """Restore a locked cell's text; return (lines about tampering, code that was added)."""
+    """Restore a locked cell's text; return (lines about tampering, code added to it)."""
     marks = original.metadata.nbgrader
     if marks.solution:
         return [], ""
@@ -150,7 +151,7 @@ def _new_cell(nb: NotebookNode, source: str, name: str) -> NotebookNode:
 
 
 def _index(nb: NotebookNode, cell: NotebookNode) -> int:
-    """Return the position of this very cell: others may be equal to it."""
+    """Return the index of this cell, by identity: other cells may be equal to it."""
     return next(index for index, one in enumerate(nb.cells) if one is cell)
 
 
@@ -160,9 +161,9 @@ def _checked_functions(name: str) -> dict[str, str]:
 
 
 def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list[str]:
-    """Put deleted cells back, checks below the last cell that defines their function.
+    """Restore deleted cells; checks go below the last cell that defines their function.
 
-    A deleted solution cell comes back empty: the gradebook needs a cell for each of its rows.
+    Solution cells are restored empty: the gradebook needs a cell for each of its rows.
     """
     remarks = []
     checked = _checked_functions(name)

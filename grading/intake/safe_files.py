@@ -1,7 +1,7 @@
-"""Reads files and folders that learners control and may change meanwhile.
+"""Reads files and folders that learners may change at any moment, safe from races.
 
-Each folder on a path is opened relative to the one above it and never through a link, so an entry
-that is swapped between two reads is not followed.
+Each folder on a path is opened relative to its parent and never through a link, so a link that is
+swapped in between two reads is not followed.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from pathlib import Path
 def open_folder(base: Path, parts: Sequence[str]) -> Iterator[int]:
     """Yield a descriptor of the folder `base`/`parts`.
 
-    `base` itself may be a link. Raises OSError if any of `parts` is a link or no folder.
+    `base` itself may be a link. Raises OSError if any of `parts` is a link or not a folder.
     """
     with contextlib.ExitStack() as stack:
         folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
@@ -37,7 +37,7 @@ def list_folder(base: Path, parts: Sequence[str] = ()) -> list[tuple[str, int]]:
 
 
 def read(base: Path, parts: Sequence[str], max_bytes: int) -> tuple[bytes, str]:
-    """Return (content, why it could not be read) of what may be a regular file."""
+    """Return (content, problem) of a regular file; the problem is "" if it could be read."""
     *folders, name = parts
     try:
         with open_folder(base, folders) as folder:
@@ -60,5 +60,5 @@ def read(base: Path, parts: Sequence[str], max_bytes: int) -> tuple[bytes, str]:
 
 
 def reason(error: OSError, what: str) -> str:
-    """Say why `what` cannot be read."""
+    """Return the sentence that says why `what` cannot be read."""
     return f"{what} cannot be read ({os.strerror(error.errno or 0)})"

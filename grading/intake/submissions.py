@@ -26,11 +26,12 @@ IMPORTED_MODULES = {*sys.stdlib_module_names, *LIBRARIES}
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in for one exercise.
+    """One student's submission for one exercise.
 
     notebook: None if nothing there can be graded; then `reason` says why. remarks: what was
-    corrected without loss of points. tampering: what rarely happens by accident. question: what the
-    instructor has to decide; the notebook is graded meanwhile. note: which copies do not count.
+    corrected without loss of points. tampering: differences that are rarely accidental. question:
+    what the instructor has to decide; until then `notebook` is graded. note: which copies do not
+    count.
     """
 
     student: str
@@ -44,7 +45,7 @@ class Submission:
     note: str = ""
 
     def read(self) -> tuple[bytes, bytes, str]:
-        """Return (content of the notebook, of timestamp.txt, why the notebook has none)."""
+        """Return (notebook content, content of timestamp.txt, why the notebook is unreadable)."""
         base = self.folder.parents[1]  # submitted/
         content, reason = b"", self.reason
         if self.notebook is not None:
@@ -76,13 +77,13 @@ def handed_in(course: Path) -> list[str]:
 
 
 def misplaced(course: Path) -> list[str]:
-    """Return a line for each entry of submitted/ whose place or name keeps it from being graded."""
+    """Return a line for each entry of submitted/ that is not graded for its place or name."""
     base = course / "submitted"
     return [f"{path}: {problem}" for path, problem in _misplaced(base)]
 
 
 def refused_students(course: Path) -> list[tuple[str, str]]:
-    """Return (printable name, problem) of each folder in submitted/ with a name that is refused."""
+    """Return (printable name, problem) of each folder in submitted/ with an invalid name."""
     base = course / "submitted"
     return [
         (printable(name), problem)
@@ -94,7 +95,7 @@ def refused_students(course: Path) -> list[tuple[str, str]]:
 def refuse_special_files(folder: Path) -> None:
     """Raise ValueError if the folder holds links, FIFOs or oversized notebooks.
 
-    nbgrader copies the whole folder.
+    nbgrader would copy the whole folder.
     """
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
@@ -112,7 +113,7 @@ def _students(base: Path) -> list[str]:
 
 
 def _exercises(base: Path, student: str) -> dict[str, str]:
-    """Return exercise → the name of its folder, which may differ in case."""
+    """Return exercise → the name of its folder, which may differ in letter case."""
     known = {name.casefold(): name for name in exercises.names()}
     found: dict[str, str] = {}
     for name, mode in _entries(base, student):
@@ -214,7 +215,7 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
 
 
 def _notebooks(base: Path, folder: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the paths of all notebooks below this folder: archives unpack into subfolders."""
+    """Return the paths of all notebooks below this folder; archives often add subfolders."""
     found: list[tuple[str, ...]] = []
     waiting: list[tuple[str, ...]] = [()]
     searched = 0
@@ -234,5 +235,5 @@ def _is_notebook(name: str, mode: int) -> bool:
 
 
 def _looks_like_a_notebook(name: str) -> bool:
-    """Accept suffixes that browsers and mail programs add; skip macOS's hidden files."""
+    """Return whether a name ends like a notebook's, also with .txt or .json added by a browser."""
     return name.lower().endswith(NOTEBOOK_SUFFIXES) and not name.startswith(".")

@@ -1,4 +1,4 @@
-"""Which parts failed because a module is not installed, and what the learner reads about it."""
+"""Finds parts that failed because a module is not installed, and tells the learner."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,17 +10,17 @@ from grading.intake.missing_modules import missing_modules, sentence
 from grading.intake.own_code import imports, parsed
 from grading.judging.verdicts import ONLY_HIDDEN_FAIL, Graded
 
-CAUSES = ("raised", "not-a-function")  # what a missing module leads to
-MAX_MODULES = 3  # named in a cause
-MAX_NAME_CHARACTERS = 40  # of each of them
+CAUSES = ("raised", "not-a-function")  # problems that a missing module can cause
+MAX_MODULES = 3  # listed in a cause
+MAX_NAME_CHARACTERS = 40  # of each module's name
 
 
 def name_missing_modules(
     nb: NotebookNode, functions: Mapping[str, str], graded: Mapping[str, Graded]
 ) -> dict[str, Graded]:
-    """Return the verdicts, with the missing modules named that a failing function needs.
+    """Return the verdicts, with the missing modules that each failing function needs.
 
-    Only the code decides: that of the function and of what it uses.
+    The modules are found by static analysis of the function and of everything that it uses.
 
     functions: key of a part → its function.
     """
@@ -40,7 +40,7 @@ def name_missing_modules(
 
 def _with_modules(part: Graded, modules: Sequence[str]) -> Graded:
     names = [ascii(name)[1:-1][:MAX_NAME_CHARACTERS] for name in modules[:MAX_MODULES]]
-    # How a function fails for hidden values alone stays hidden.
+    # Don't reveal how a function fails if it fails only for hidden values.
     added = () if ONLY_HIDDEN_FAIL in part.sentences else (sentence(names),)
     return replace(
         part,
@@ -50,7 +50,7 @@ def _with_modules(part: Graded, modules: Sequence[str]) -> Graded:
 
 
 def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[str]:
-    """Return those missing modules that a function uses, directly or through what it calls."""
+    """Return the missing modules that a function uses, directly or through other definitions."""
     modules_of: dict[str, set[str]] = {}  # name in the notebook → missing modules behind it
     for module, name in imports(body):
         if module in missing:
@@ -76,7 +76,7 @@ def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[s
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement binds, other than by an import."""
+    """Yield the names that a statement binds, except by an import."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
     elif not isinstance(node, ast.Import | ast.ImportFrom):

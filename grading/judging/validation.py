@@ -1,7 +1,7 @@
 """Checks that answers from a sandbox have the types that the probe sends.
 
-A sandbox may send anything. Every type is compared exactly, because libraries convert: from a
-hundred thousand short strings and a long one, numpy makes an array in which each is as long.
+A sandbox may send anything. Types are compared exactly, because libraries convert values: from a
+hundred thousand short strings and a long one, numpy makes an array that pads all to that length.
 """
 
 import math
@@ -19,7 +19,7 @@ MAX_INTEGER = int(sys.float_info.max)  # larger integers cannot be converted to 
 
 
 def validated(answer: Answer, kind: str) -> Answer:
-    """Return the answer if its value has this kind; raise ValueError if not."""
+    """Return the answer if its value is valid for this kind of part; else raise ValueError."""
     if answer.problem:
         return answer
     value = answer.value
@@ -81,7 +81,7 @@ def _check_curve(value: Any, axes: int) -> None:
 
 
 def _with_types(value: Any, types: Mapping[str, type]) -> dict[str, Any]:
-    """Return the value, a dictionary with these keys and types; raise ValueError if not."""
+    """Return the value if it is a dictionary with these types; raise ValueError if not."""
     if not isinstance(value, dict):
         raise ValueError("not a dictionary")
     for key, kind in types.items():
@@ -106,7 +106,7 @@ def _limited(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _check_number(value: Any) -> None:
-    """Accept infinity too: some questions have it as their answer."""
+    """Raise ValueError unless this is a number; infinity is the answer to some questions."""
     if type(value) is not float and not (type(value) is int and abs(value) <= MAX_INTEGER):
         raise ValueError("not a number")
 

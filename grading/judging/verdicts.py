@@ -21,7 +21,7 @@ from roofkit.check.compare import Verdict, judge
 JUDGE_SECONDS = 10  # CPU time for all parts together; then as much again, split among them
 ENDING = ("died", "too-late")  # problems after which no further call is made
 SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
-# Says no more: a function that chooses how to fail could report what it was asked.
+# Reveals nothing else: a function could leak hidden inputs through the way in which it fails.
 ONLY_HIDDEN_FAIL = (
     "Right for the published cases, but not for all of the values that were not shown. The check "
     "names the ranges that they come from: try the ends, and what lies between."
@@ -46,10 +46,10 @@ class Graded:
 
 
 class Asked(NamedTuple):
-    """The answers for a part's published and hidden cases, None where the part was not asked.
+    """The answers for a part's published and hidden cases, None where no call was made.
 
-    The published cases of all parts are asked before any hidden one, so that answers to them cannot
-    depend on hidden inputs.
+    The functions of all parts are called with the published cases before any hidden one, so that
+    answers to published cases cannot depend on hidden inputs.
     """
 
     published: Sequence[Answer] | None
@@ -60,7 +60,7 @@ class Asked(NamedTuple):
 def cases(name: str, key: str, seed: str) -> tuple[Cases, Cases]:
     """Return a part's published and hidden cases, the same for the whole class.
 
-    The published ones count too: what a learner's own check calls "not right yet" gets no points.
+    Published cases count too: a part that fails the learner's own check gets no points.
     """
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
     return published_cases(name, key), hidden(name, part, seed)
@@ -76,7 +76,7 @@ def published_cases(name: str, key: str) -> Cases:
 def judge_parts(
     name: str, questions: Questions, seed: str, limits: TimeLimits, trouble: str = ""
 ) -> dict[str, Graded]:
-    """Ask for each part's values and judge them; return key → Graded.
+    """Call each part's function and judge the values; return key → Graded.
 
     trouble: why the notebook did not run to its end, "" if it did.
     """
@@ -91,7 +91,7 @@ def judge_parts(
     asked = {
         part.key: Asked(
             first[part.key],
-            # Drawing a figure twice takes long, and the published cases have been drawn twice.
+            # Figures are slow to draw; the published cases have already been drawn twice.
             questions.ask(part, known[part.key][1].inputs, limits, again=part.kind != "figure")
             if _continues(first[part.key])
             else None,
@@ -102,7 +102,7 @@ def judge_parts(
         part.key: functools.partial(_graded, part, asked[part.key], known[part.key], trouble)
         for part in parts
     }
-    # A fork costs more than everything else here, and a few numbers or names are judged at once.
+    # Judge small answers in this process: a fork costs more than everything else here.
     found = {
         part.key: judged[part.key]()
         for part in parts
@@ -129,7 +129,7 @@ def _values(asked: Asked) -> list[Any]:
 
 
 def _is_small(value: Any) -> bool:
-    """Whether this is a number or a short text, or a few of them in a list or dictionary."""
+    """Return whether this is a number, a short text, or a short list or dictionary of those."""
     if isinstance(value, dict):
         return _is_small([*value, *value.values()])
     entries = value if isinstance(value, list) else [value]
@@ -151,7 +151,7 @@ def _alone(part: Part, judged: Callable[[], dict[str, Any]], seconds: float) -> 
 
 
 def _continues(answers: Sequence[Answer] | None) -> bool:
-    """Whether hidden cases are asked next: not if a problem has decided the verdict already."""
+    """Return whether to call with the hidden cases: not if the part has failed already."""
     return answers is not None and not (
         answers[0].problem or any(answer.problem in ENDING for answer in answers)
     )
@@ -169,7 +169,7 @@ def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) 
         else:
             whole = _judged([*asked.published, *asked.hidden], known[0] + known[1], part)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        # The probe sends no such values: learner code wrote them in its place.
+        # The probe never sends such values: learner code must have forged them.
         return asdict(_unreadable(part))
     passed = first.passed and whole.passed and asked.hidden is not None
     return asdict(
@@ -189,7 +189,7 @@ def _unreadable(part: Part) -> Graded:
 
 
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
-    """Compare answers with the expected values; raise ValueError if the probe did not send them."""
+    """Compare answers with the expected values; raise ValueError for malformed answers."""
     checked = [validated(answer, part.kind) for answer in answers]
     with numpy.errstate(all="ignore"):  # no warnings about a learner's numbers
         return judge(checked, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
@@ -203,7 +203,7 @@ def write(cell: NotebookNode, part: Graded) -> None:
     elif part.asked:
         sentences.append("Asked with the published cases and with values that were not shown.")
     lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *sentences]
-    # `new_output` makes the same but validates it, which takes time.
+    # `new_output` would make the same outputs, but it validates them, which takes time.
     printed: dict[str, Any] = {"name": "stdout", "text": "\n".join(lines) + "\n"}
     points = {"data": {"text/plain": str(float(part.points))}, "execution_count": 1}
     cell.outputs = [

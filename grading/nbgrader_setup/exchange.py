@@ -1,8 +1,8 @@
-"""nbgrader's exchange, a folder into which every learner can write: how files are taken out of it.
+"""Safe replacements for nbgrader's exchange commands; every learner can write to the exchange.
 
-nbgrader's own collect trusts folder names and stops at the first one that it cannot parse; its
-release of feedback stops at the first submission that did not come through the exchange.
-`nbgrader_config.py` puts these two classes in their place.
+nbgrader's own `collect` trusts folder names and stops at the first one that it cannot parse; its
+`release_feedback` stops at the first submission that did not come through the exchange.
+`nbgrader_config.py` replaces both by the classes in this module.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from grading.intake.names import name_problem, printable
 from grading.intake.submissions import refuse_special_files
 from grading.records.seed import course_seed
 
-Record = dict[str, Any]  # nbgrader's own: username, filename, timestamp
+Record = dict[str, Any]  # as nbgrader uses it, with username, filename, timestamp
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MAX_FILE_BYTES = 1_000  # of each of these two files
 
 
 class Collect(ExchangeCollect):  # type: ignore[misc]
-    """`nbgrader collect`, which leaves what it cannot collect where it is."""
+    """`nbgrader collect`; leaves invalid submissions in the exchange and reports them."""
 
     def init_src(self) -> None:
         """Choose one record per student for `copy_files`."""
@@ -71,10 +71,10 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
         return due
 
     def _choose(self, records: Sequence[Record]) -> Record:
-        """Return the record that counts: the newest, or the newest in time if that is asked for.
+        """Return the newest record, or the newest in time if `before_duedate` is set.
 
-        Those that the student's own account wrote come before those that another account wrote in
-        the student's name.
+        Records that the student's own account wrote are preferred to those that another account
+        wrote in the student's name.
         """
         newest = sorted(records, key=lambda record: record["timestamp"], reverse=True)
         newest.sort(key=lambda record: not (self.check_owner and self.is_owner(record)))
@@ -84,7 +84,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
         return newest[0]
 
     def is_owner(self, record: Record) -> bool:
-        """Whether the account that wrote the folder has the student's name."""
+        """Return whether the account that owns the folder has the student's name."""
         try:
             owner = Path(self.inbound_path, record["filename"]).lstat().st_uid
             return bool(pwd.getpwuid(owner).pw_name == record["username"])
@@ -119,10 +119,11 @@ def _record(filename: str) -> Record:
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
-    """`nbgrader release_feedback`, which also takes submissions that came some other way.
+    """`nbgrader release_feedback`; also accepts submissions that bypassed the exchange.
 
-    The exchange names each page after a secret that the learner's `nbgrader submit` drew. A
-    submission without one gets a page whose name nobody can guess, so nobody can fetch it.
+    The exchange names each page after a secret that the learner's `nbgrader submit` drew. For a
+    submission without one, this class derives an unguessable name, so that nobody can fetch the
+    page.
     """
 
     def copy_files(self) -> None:
@@ -134,7 +135,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
 
 
 def add_exchange_files(folder: Path, course: Path, student: str, exercise: str) -> None:
-    """Put the two files that nbgrader reads beside the feedback page in `folder`."""
+    """Write the secret and the timestamp, which nbgrader reads, next to the feedback page."""
     secret = _text(course, student, exercise, SECRET)
     if not secret.strip():
         words = f"{course_seed(course)} {student} {exercise}"

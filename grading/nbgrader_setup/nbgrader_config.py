@@ -36,17 +36,17 @@ def default(converter: Any, name: str) -> list[Any]:
     return list(converter.class_traits()[name].default())
 
 
-c = get_config()  # type: ignore[name-defined]  # noqa: F821 - which traitlets puts here
+c = get_config()  # type: ignore[name-defined]  # noqa: F821 - traitlets defines it
 
 c.CourseDirectory.course_id = "roofline"
 c.CourseDirectory.source_directory = str(ROOT / "exercises")
 if os.environ.get(DATABASE):
     c.CourseDirectory.db_url = database(Path())
 
-# nbgrader would release the files beside a notebook: the page, and the parts with hidden ranges.
+# Otherwise nbgrader would also release the exercise's page, and its parts with the hidden ranges.
 c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
-# Added before the gradebook records the checksums of the check cells.
+# These steps must precede the one that records the checksums of the check cells.
 steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
 steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]
@@ -54,7 +54,7 @@ c.GenerateAssignment.preprocessors = steps
 # The notebooks' introductions quote this text.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
-# Without a sandbox nothing is graded: the command ends with one line that says why.
+# Refuse to grade without a sandbox: the command ends with one line that says why.
 c.Autograde.pre_convert_hook = sandbox.require
 patches.install()
 c.ExchangeFactory.collect = exchange.Collect
@@ -71,7 +71,7 @@ c.Autograde.autograde_preprocessors = [
     for step in default(Autograde, "autograde_preprocessors")
 ]
 
-# Graded notebooks, feedback pages and the formgrader show text and pictures, no active content.
+# Graded notebooks, feedback pages and the formgrader show text and pictures but no active content.
 c.Autograde.autograde_preprocessors.append(feedback.Clean)
 c.HTMLExporter.preprocessors = [feedback.Clean]
 c.HTMLExporter.filters = feedback.FILTERS

@@ -1,8 +1,8 @@
-"""Five methods of nbgrader, replaced because nbgrader has no setting for what they do here.
+"""Monkey patches of five nbgrader methods whose behavior no setting can change.
 
-Folder names in `submitted/` and files below them are chosen by learners. nbgrader takes a name
-for a pattern, puts it into pages, copies whatever lies beside a notebook, and ends a run at a time
-that it cannot parse. CONTRIBUTING lists these methods with the tests that guard them.
+Learners choose the folder names in `submitted/` and the files below them. nbgrader uses a name as
+a glob pattern, puts it into pages unescaped, copies all files beside a notebook, and stops at a
+timestamp that it cannot parse. CONTRIBUTING lists these methods with the tests that guard them.
 """
 
 import functools
@@ -40,8 +40,8 @@ def install() -> None:
 def _refuse_special_files(original: Callable[..., bool]) -> Callable[..., bool]:
     """Fail one submission if its folder holds links, FIFOs or oversized notebooks.
 
-    nbgrader would follow links and wait forever at a FIFO. `init_destination` is its first step
-    with a submission, and an error in it ends that submission only.
+    nbgrader would follow links, and block forever on a FIFO. `init_destination` is its first step
+    for a submission, and an error in it fails only that submission.
     """
 
     @functools.wraps(original)
@@ -55,7 +55,7 @@ def _refuse_special_files(original: Callable[..., bool]) -> Callable[..., bool]:
 
 
 def _skip_invalid_names(original: Callable[..., None]) -> Callable[..., None]:
-    """Leave out folders whose name no student can have: `*` would match every folder."""
+    """Skip folders with invalid student names: the name `*` would match every folder."""
 
     @functools.wraps(original)
     def init_notebooks(self: Any) -> None:
@@ -74,7 +74,7 @@ def _skip_invalid_names(original: Callable[..., None]) -> Callable[..., None]:
 def _none_if_unreadable(
     original: Callable[..., datetime | None],
 ) -> Callable[..., datetime | None]:
-    """Return None if a learner's timestamp.txt holds no time."""
+    """Return None if a learner's timestamp.txt cannot be parsed."""
 
     @functools.wraps(original)
     def get_existing_timestamp(self: Any, folder: str) -> datetime | None:
@@ -87,7 +87,7 @@ def _none_if_unreadable(
 
 
 def _valid_students(original: Callable[..., set[str]]) -> Callable[..., set[str]]:
-    """Leave out invalid names: the formgrader puts names into its pages unescaped."""
+    """Skip invalid student names: the formgrader puts names into its pages unescaped."""
 
     @functools.wraps(original)
     def get_submitted_students(self: Any, assignment_id: str) -> set[str]:

@@ -20,15 +20,15 @@ Resources = dict[str, Any]
 
 
 class RemoveCopiedFiles(NbGraderPreprocessor):  # type: ignore[misc]
-    """Autograde, first step: remove copies of the files that lay beside the notebook.
+    """First step of autograde: removes copies of the files beside the notebook.
 
-    The formgrader would serve them, a learner's own HTML pages among them, with the instructor's
-    login.
+    The formgrader would serve them, including a learner's own HTML pages, to the logged-in
+    instructor.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         about = resources["nbgrader"]
-        # nbgrader converts in the course folder.
+        # nbgrader's working folder is the course folder.
         for path in Path("autograded", about["student"], about["assignment"]).glob("*"):
             if path.is_dir():
                 shutil.rmtree(path)
@@ -38,7 +38,7 @@ class RemoveCopiedFiles(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]
-    """Autograde: restore what nbgrader needs to find the cells of a submission."""
+    """Step of autograde: restores the metadata that nbgrader needs to find a submission's cells."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         for line in itertools.chain(*repair(nb, resources["nbgrader"]["assignment"])):
@@ -47,7 +47,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class Values(NbGraderPreprocessor):  # type: ignore[misc]
-    """Autograde: run the notebook, ask its functions for values, and write the verdict into it."""
+    """Step of autograde: runs the notebook, calls its functions, and writes the verdict into it."""
 
     cell_seconds = Float(TIME_LIMITS.cell, help="CPU time of one cell").tag(config=True)
     call_seconds = Float(TIME_LIMITS.call, help="CPU time of one call").tag(config=True)
@@ -63,6 +63,6 @@ class Values(NbGraderPreprocessor):  # type: ignore[misc]
             self.call_wall_seconds,
             notebook=self.notebook_seconds,
         )
-        seed = course_seed(Path.cwd())  # nbgrader converts in the course folder
+        seed = course_seed(Path.cwd())  # nbgrader's working folder is the course folder
         modules.use(modules_folder(Path.cwd()))
         return grade(nb, resources["nbgrader"]["assignment"], seed, limits), resources

@@ -7,7 +7,7 @@ from distributed import Nanny
 
 
 def serve(address: str, workers: int) -> None:
-    """Work for the scheduler at this address until it closes or this process is killed."""
+    """Run workers for the scheduler at this address until it closes or this process is killed."""
     try:
         asyncio.run(_serve(address, workers))
     except (OSError, TimeoutError, ValueError) as error:

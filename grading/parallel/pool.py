@@ -1,7 +1,7 @@
-"""Runs jobs in processes of this machine or on a Dask cluster.
+"""Runs jobs in processes on this machine or on a Dask cluster.
 
-Both backends are executors as in `concurrent.futures`. Results come in order of completion. If a
-worker is killed, its job is repeated.
+Both backends use executors as in `concurrent.futures`. Results come in order of completion. If a
+worker dies, its job is retried.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from grading.parallel.workers import JOB_BYTES, JOB_SECONDS, TooMuch, Workers
 
 ANSWER_SECONDS = 10  # a scheduler must answer within this time
 WORKERS_SECONDS = 30  # a scheduler must have its first worker within this time
-MAX_TRIES = 3  # of a job whose process ends each time
+MAX_TRIES = 3  # of a job whose worker process dies each time
 TOO_MUCH: Literal["too much"] = "too much"
 
 Name = TypeVar("Name")
@@ -34,10 +34,10 @@ class Submits(Protocol):
 
 
 class Backend(Protocol):
-    """Where jobs can be submitted.
+    """A place to submit jobs to.
 
-    broken: the error of a job whose process has ended. window: how many jobs are in flight. limit:
-    sets the CPU seconds that a job may take outside its sandbox.
+    broken: the error of a job whose worker process died. window: the maximum number of jobs in
+    flight. limit: sets the CPU seconds that a job may take outside its sandbox.
     """
 
     broken: type[BaseException]
@@ -49,9 +49,9 @@ class Backend(Protocol):
 
 
 class Local:
-    """Worker processes, by default one more than there are cores for this process.
+    """Worker processes on this machine, by default one more than the available cores.
 
-    A worker waits for the sandbox part of the time.
+    The extra one uses the time in which other workers wait for their sandbox.
     """
 
     broken: type[BaseException] = BrokenExecutor
@@ -60,15 +60,15 @@ class Local:
         self.workers = workers or len(os.sched_getaffinity(0)) + 1
         self.window = 2 * self.workers
         self.limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES)
-        # Workers are forked from a server that has imported everything, and that has started the
-        # zygote from which sandboxes are forked. The server starts now.
+        # Start the fork server. It imports everything that workers need, and starts the zygote from
+        # which sandboxes are forked.
         self.context = multiprocessing.get_context("forkserver")
         begin = ["grading.parallel.preload_sandbox"] if sandbox else []
         self.context.set_forkserver_preload([*begin, "grading.parallel.preload"])
         multiprocessing.forkserver.ensure_running()
 
     def limit(self, seconds: float) -> None:
-        """Lower the CPU limit of a job to the time that its notebook may run."""
+        """Lower the CPU limit of a job to `seconds`; a higher value has no effect."""
         cpu, size = self.limits
         self.limits = min(cpu, seconds), size
 
@@ -110,7 +110,7 @@ class Cluster:
             ) from error
 
     def limit(self, seconds: float) -> None:
-        """Do nothing: the cluster's own limits apply."""
+        """Do nothing: this limit is not enforced on a cluster."""
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Submits]:
@@ -126,14 +126,14 @@ def _complete(address: str) -> bool:
 
 
 class _Pickling:
-    """Sends function and job as bytes, so that the scheduler need not import them."""
+    """Executor wrapper that pickles jobs, so that the scheduler need not import their modules."""
 
     def __init__(self, executor: Submits) -> None:
         self.executor = executor
 
     def submit(self, function: Callable[[Any], Any], job: Any, /) -> Future[Any]:
-        def unpickled(content: bytes) -> Any:  # Dask sends a nested function as code, not by name
-            import pickle  # the function has no globals where it arrives
+        def unpickled(content: bytes) -> Any:  # Dask sends nested functions as code, not by name
+            import pickle  # this function arrives without its globals
 
             function, job = pickle.loads(content)
             return function(job)
@@ -149,9 +149,9 @@ def done(
 ) -> Generator[tuple[Name, Result | Literal["too much"] | None]]:
     """Yield (name, function(job)) for each (name, job), in order of completion.
 
-    The result is None for a job that ended its process MAX_TRIES times, and TOO_MUCH for one that
-    was killed at its CPU limit. At most `window` jobs, by default the backend's, are in flight, and
-    `jobs` is consumed no further.
+    The result is None for a job whose worker died MAX_TRIES times, and TOO_MUCH for one that was
+    killed at its CPU limit. `jobs` is consumed lazily: at most `window` jobs, by default
+    `backend.window`, are in flight.
     """
     window = window or backend.window
     jobs = iter(jobs)

@@ -1,4 +1,4 @@
-"""Imported once by the fork server, so that every worker starts with everything it needs."""
+"""Module for the fork server to import once, so that workers start with warm caches."""
 
 import contextlib
 import gc
@@ -15,10 +15,10 @@ from grading.work import version
 empty = new_notebook()
 page(empty, "", "", [], {})  # compiles the templates
 for name in exercises.names():
-    with contextlib.suppress(Exception):  # grading that exercise will report the error
+    with contextlib.suppress(Exception):  # reported later, when that exercise is graded
         version(name)
         for part in exercises.load(name).parts:  # computes the reference values and figures
             published_cases(name, part.key)
 share()
 gc.collect()
-gc.freeze()  # so that collections in the workers do not write to shared pages
+gc.freeze()  # garbage collection in workers must not write to memory pages shared by fork

@@ -1,4 +1,4 @@
-"""Imported first by the fork server, to start one zygote for all workers.
+"""Module for the fork server to import first; starts one zygote for all workers.
 
 Each worker would otherwise start its own, which takes 1.5 s of CPU time and 60 MB.
 """

@@ -1,4 +1,4 @@
-"""An executor that survives the death of its worker processes at any moment."""
+"""An executor whose worker processes may be killed at any moment."""
 
 import contextlib
 import fcntl
@@ -18,9 +18,9 @@ from typing import Any
 
 from grading.limits import limit_next
 
-SHUTDOWN_SECONDS = 10  # then a worker is killed
+SHUTDOWN_SECONDS = 10  # a worker that takes longer to exit is killed
 # Limits of one job in its worker, outside the sandbox. An honest notebook takes a fraction of a
-# second; other limits stop the known attacks much earlier.
+# second there, and other limits stop all known attacks much earlier.
 JOB_SECONDS = 60
 JOB_BYTES = 1_500_000_000
 MAX_START_TRIES = 3
@@ -31,7 +31,7 @@ FORK_SERVER_KILLED = (
 
 
 class TooMuch(BrokenExecutor):
-    """A job exceeded its CPU limit, and would again."""
+    """A job exceeded its CPU limit; a retry would exceed it too."""
 
 
 class CannotWork(Exception):
@@ -39,11 +39,11 @@ class CannotWork(Exception):
 
 
 class Workers(Executor):
-    """Processes that start on demand, each with its own pipe.
+    """An executor of processes that start on demand, each with its own pipe.
 
     The processes of a `ProcessPoolExecutor` share their queues: if one is killed while it writes,
-    the others and the grader wait forever for the rest of its message. Here the pipe closes with
-    its process, and only that process's job raises BrokenExecutor.
+    the others and the grader wait forever for the rest of its message. Here, a pipe closes when its
+    process dies, and only the job of that process raises BrokenExecutor.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Workers(Executor):
         limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES),
     ) -> None:
         self.context, self.limits = context, limits
-        self.threads = ThreadPoolExecutor(count)  # each waits for one process
+        self.threads = ThreadPoolExecutor(count)  # each thread waits for one process
         self.idle: list[_Worker] = []
         self.all: list[_Worker] = []
         self.starting = threading.Lock()
@@ -90,13 +90,13 @@ class Workers(Executor):
 
     def _started(self) -> "_Worker":
         for _ in range(MAX_START_TRIES):
-            # Raised if the fork server dies; the next try starts it again.
+            # These are raised if the fork server has died; the next try restarts it.
             with contextlib.suppress(EOFError, ConnectionError):
                 return _Worker(self.context, self.limits)
         raise CannotWork(FORK_SERVER_KILLED)
 
     def kill(self) -> None:
-        """Kill the workers, in the middle of their jobs."""
+        """Kill the workers without waiting for their jobs."""
         self.threads.shutdown(wait=False, cancel_futures=True)
         with self.starting:
             self.over = True
@@ -114,7 +114,7 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, limits), daemon=True)
         self.process.start()
-        theirs.close()  # so that the pipe closes with the process
+        theirs.close()  # the pipe must close when the process dies
 
     def end(self) -> None:
         self.pipe.close()
@@ -125,7 +125,7 @@ class _Worker:
 
 
 def _serve(pipe: "Connection[Any, Any]", limits: tuple[float, int]) -> None:
-    """Do the jobs from the pipe until it closes or the grader ends.
+    """Serve jobs from the pipe until it closes or the grader ends.
 
     limits: CPU seconds and bytes that one job may take in this process.
     """
@@ -153,10 +153,10 @@ def _unpacked(job: bytes) -> Any:
 
 
 def _killed_with_parent() -> None:
-    """Have Linux kill this process when the grader ends, even inside a library.
+    """Make Linux kill this process when the grader ends, even while it runs C code.
 
-    A library that holds the interpreter lock would block `_end_with_parent`. The grader's end
-    closes a pipe, and Linux can send a signal for that.
+    C code that holds the interpreter lock would block `_end_with_parent`. A pipe closes when the
+    grader ends, and Linux can send a signal for that.
     """
     parent = multiprocessing.parent_process()
     if sys.platform == "linux" and parent is not None:
@@ -168,7 +168,7 @@ def _killed_with_parent() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the grader has ended."""
+    """Wait for the grader to end, then exit this process."""
     if parent := multiprocessing.parent_process():
         multiprocessing.connection.wait([parent.sentinel])
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Finds problems that an instructor can fix before grading, and changes nothing."""
+"""Finds problems that an instructor can fix before grading, without changing anything."""
 
 import functools
 import shlex
@@ -27,9 +27,9 @@ TOO_MUCH = "reading it takes more than there is for one"
 
 
 def check(folder: Path) -> tuple[list[str], str]:
-    """Return (a line for each problem: where, what and what to do; a summary).
+    """Return (a line for each problem, with its place and a remedy; a summary).
 
-    Raises Unable if this is not a folder.
+    Raises Unable if `folder` is not a folder.
     """
     folder = folder.resolve()
     if not folder.is_dir():
@@ -78,7 +78,7 @@ def _not_in_roster(about: Members) -> Iterator[str]:
 def _not_in_class(
     folder: Path, about: Members, extensions: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Report names that only the gradebook has, as after an extension for a mistyped name."""
+    """Report students that exist only in the gradebook, for example through a mistyped name."""
     for student in sorted(about.known - about.all):
         granted = ", ".join(sorted(extensions.get(student, ())))
         nearest = about.nearest(student)
@@ -133,7 +133,7 @@ def _notebooks(folder: Path, found: Sequence[Submission]) -> Iterator[str]:
 
 
 def _problems(folder: Path, own: Sequence[Submission]) -> list[list[str]]:
-    """Return the problems of each of these submissions."""
+    """Return a list of problems for each of these submissions."""
     modules.use(modules_folder(folder))
     return [[line for line in _problems_of(one) if line] for one in own]
 

@@ -1,4 +1,4 @@
-"""Reads the zip of all submissions of an assignment that Moodle and Canvas let one download.
+"""Reads the zip of all submissions for an assignment, as downloaded from Moodle or Canvas.
 
 The file names follow mod/assign/classes/downloader.php of Moodle and lib/content_zipper.rb of
 Canvas LMS.
@@ -18,9 +18,9 @@ from grading.intake.names import printable
 from grading.intake.submissions import SYSTEM_FILES
 from grading.platforms import nested, zip_names
 
-MAX_FILES, MAX_FILE_BYTES = 20_000, 20_000_000  # in one download, and of each file
-MAX_ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # of a download inside another
-MAX_MEMORY_BYTES = 10_000_000  # of such a download before it moves to disk
+MAX_FILES, MAX_FILE_BYTES = 20_000, 20_000_000  # per download, and per file
+MAX_ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # size and nesting of downloads inside another
+MAX_MEMORY_BYTES = 10_000_000  # larger nested downloads are spooled to disk
 Kind = Literal["file", "text", "link"]
 MOODLE: dict[str, Kind] = {"_assignsubmission_file": "file", "_assignsubmission_onlinetext": "text"}
 CANVAS: dict[str, Kind] = {"text.html": "text", "link.html": "link"}
@@ -32,15 +32,16 @@ DAMAGED = (
 
 
 class Unreadable(Exception):
-    """A file is no such zip; the text is one line that says why."""
+    """A file is not a readable download; the message is one line that says why."""
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """One submitted file, or the text that a learner typed into a form instead.
+    """One submitted file, or the page with text that a learner typed into a form instead.
 
-    member: its name in the zip. number: the platform's number of the learner. person: the learner's
-    name as the platform wrote it, "" if its encoding is unknown. title: the learner's file name.
+    member: its name in the zip. number: the platform's number for the learner. person: the
+    learner's name as the platform wrote it, "" if its encoding is unknown. title: the learner's
+    file name.
     """
 
     member: str
@@ -81,13 +82,13 @@ class Download:
 
 
 def hand_in(member: str) -> HandIn | None:
-    """Parse the name of a file in the zip; None if neither platform names files like that."""
+    """Parse a file name in the zip; return None if neither platform names files like that."""
     for sign, kind in MOODLE.items():
         place = member.find(sign)
         if place > 0 and member[place + len(sign) : place + len(sign) + 1] in ("/", "_"):
             # There is one folder per learner, or none. Moodle removes underscores from names.
             person, _, number = member[:place].rpartition("_")
-            person = person.rpartition("/")[2]  # repacked zips have a folder around all
+            person = person.rpartition("/")[2]  # repacked zips have an extra top-level folder
             title = member[place + len(sign) + 1 :].rpartition("/")[2]
             if person and number.isdecimal() and title:
                 return HandIn(member, number, person, title, kind)
@@ -95,7 +96,7 @@ def hand_in(member: str) -> HandIn | None:
 
 
 def _of_canvas(member: str) -> HandIn | None:
-    """Parse Canvas's <name>_<number>_<number of the file>_<title>; LATE may follow the name.
+    """Parse Canvas's <name>_<number>_<file number>_<title>, with LATE after the name if late.
 
     Typed text is <name>_<number>_text.html; a URL is <name>_<number>_link.html.
     """
@@ -118,10 +119,10 @@ def _without_late(name: list[str]) -> str:
 
 @contextlib.contextmanager
 def opened(archive: Path, people: Mapping[str, str] | None = None) -> Iterator[Download]:
-    """Open a platform's zip; raise Unreadable if it is none.
+    """Open a platform's zip; raise Unreadable if it cannot be read.
 
-    people: the platform's number → name, from the roster. They reveal the encoding of file names
-    in zips that do not state it.
+    people: the platform's number → name, from the roster. They help to detect the encoding of file
+    names in zips that do not declare it.
     """
     download = Download([], [])
     with contextlib.ExitStack() as stack:
@@ -132,9 +133,9 @@ def opened(archive: Path, people: Mapping[str, str] | None = None) -> Iterator[D
 def read(
     archive: Path, people: Mapping[str, str] | None = None
 ) -> Iterator[tuple[HandIn | str, bytes]]:
-    """(the hand-in, its content) of each file, and then lines about what is no hand-in.
+    """Yield (hand-in, content) for each file, then (line, b"") for each other entry.
 
-    A file that is too large comes without content. Unreadable if this is not a zip.
+    A file that is too large has no content. Raises Unreadable if this is not a zip.
     """
     with opened(archive, people) as download:
         for one in download.members:
@@ -151,7 +152,7 @@ def _add(
     stack: contextlib.ExitStack,
     depth: int,
 ) -> None:
-    """Add the entries of a zip, which is inside another if depth is more than 1."""
+    """Add the entries of a zip; if `depth` is more than 1, it is inside another zip."""
     try:
         zipped = stack.enter_context(zipfile.ZipFile(file))
         entries = [one for one in zipped.infolist() if not one.is_dir()]
@@ -191,7 +192,7 @@ def _add_inner(
     stack: contextlib.ExitStack,
     depth: int,
 ) -> None:
-    """Add the entries of a download inside another, as instructors pack those of several groups."""
+    """Add the entries of a download inside another zip, such as one download per group."""
     if depth == MAX_DEPTH:
         download.lines.append(f"{printable(path)}: a zip in a zip, more than {MAX_DEPTH} deep")
     elif entry.file_size > MAX_ZIP_BYTES or entry.compress_type not in nested.METHODS:
@@ -213,7 +214,7 @@ def _add_inner(
 def _named(
     entries: Sequence[zipfile.ZipInfo], people: Mapping[str, str]
 ) -> Iterator[tuple[zipfile.ZipInfo, str, HandIn | None]]:
-    """Yield (entry, its name, the submitted file if it is one) for each entry."""
+    """Yield (entry, its decoded name, the hand-in or None) for each entry."""
     names = [zip_names.certain(entry) for entry in entries]
     plain = [name for name in names if isinstance(name, bytes)]
     encoding = zip_names.encoding(plain, _person, people) if plain else None
@@ -233,10 +234,10 @@ def _named(
 
 
 def _hand_in(name: str) -> tuple[str, HandIn | None]:
-    """Return the path with forward slashes, and the submitted file if it is one."""
+    """Return (the path with forward slashes, the hand-in or None)."""
     path = name.replace("\\", "/")
     found = hand_in(path)
-    if found is None and "/" in path:  # repacked Canvas downloads have a folder around all
+    if found is None and "/" in path:  # repacked Canvas downloads have an extra top-level folder
         inner = _of_canvas(path.rpartition("/")[2])
         found = inner and dataclasses.replace(inner, member=path)
     return path, found

@@ -1,9 +1,9 @@
 """Fills grades into a table that the platform exported, ready for its import.
 
-Canvas and Moodle import what they export. So the columns that identify a learner stay as they are,
-and one column for each exercise gets the points. Moodle's offline grading worksheet keeps all other
-columns too, since its import needs some of them. Other tables lose theirs, since an import would
-write them again. `tests/support/importers.toml` has the rules of both imports.
+Canvas and Moodle import the format that they export. So the columns that identify a learner are
+kept, and one column for each exercise gets the points. Moodle's offline grading worksheet keeps all
+other columns too, since its import needs some of them. Other tables lose theirs, since an import
+would overwrite the platform's values. `tests/support/importers.toml` has the rules of both imports.
 """
 
 import difflib
@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from grading.intake.names import printable
 from grading.platforms.roster import IDS, NAMES, NUMBERS, Person, Table
 
-POINTS = "Points Possible"  # begins the second row of Canvas's table
+POINTS = "Points Possible"  # first cell of the second row in Canvas's table
 EXCUSED = "EX"  # Canvas's entry for an excused student
-# Canvas counts the columns in front of the assignments, so none may be missing.
+# Canvas finds the assignments by the number of columns before them, so all of these must be kept.
 CANVAS = (
     *("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID"),
     *("Integration ID", "Root Account", "Section"),
@@ -30,7 +30,7 @@ def fill(
     """Return (the table to import, lines about what could not be filled in).
 
     text: the table that the platform exported. scores: (student, exercise) → points. columns:
-    exercise → head of its column. Raises ValueError if a column is missing or given twice.
+    exercise → heading of its column. Raises ValueError if a column is missing or given twice.
     """
     table = Table(text)
     _check_columns(table.heads, columns)
@@ -63,7 +63,7 @@ def fill(
 
 
 def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
-    """Return exercise → head of its column: from `named`, or the one with the exercise's name.
+    """Return exercise → heading of its column, from `named` or by the exercise's name.
 
     Canvas writes "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)".
     """
@@ -76,7 +76,7 @@ def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> di
 
 
 def no_column(table: Table) -> str:
-    """Return a line that says that no column has the name of an exercise, and what to do."""
+    """Return a line that says that no column is named after an exercise, and what to do."""
     if table.of_worksheet:
         return (
             "a grading worksheet does not name its assignment; say which column is for which "

@@ -16,7 +16,7 @@ Files = dict[str, bytes]
 
 
 def student_of(one: HandIn, students: Mapping[str, str]) -> str:
-    """Return the name of the learner's folder: the roster's, else the platform's and the number.
+    """Return the learner's folder name: from the roster, else the platform's name and number.
 
     students: the platform's number → student.
     """
@@ -42,8 +42,8 @@ def by_student(
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Replace a folder's content by these files, atomically."""
-    # Hidden names do not count as submissions.
+    """Replace a folder by one with these files, atomically."""
+    # Folders with hidden names are not read as submissions.
     made, old = (folder.with_name(f".{folder.name}.{word}") for word in ("new", "old"))
     for one in (made, old):
         if one.is_symlink():
@@ -59,7 +59,7 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def content(folder: Path) -> Files:
-    """Return the files that `put` may have written."""
+    """Return file name → content of the regular files in a folder, without oversized ones."""
     return {
         one.name: one.read_bytes()
         for one in folder.iterdir()
@@ -115,7 +115,7 @@ def _add_file(
         else:
             names = ", ".join(printable(name) for name, _ in found) or "no notebook"
             lines.append(f"{printable(title)} is a zip; in it: {names}")
-        # A zip without notebooks is kept itself, and grading reports that there is no notebook.
+        # A zip without notebooks is kept; grading will report that there is no notebook.
         for name, inner in found or [(title, content)]:
             if name_problem(name):
                 lines.append(f"{printable(name)}: not the name of a file")
@@ -126,7 +126,7 @@ def _add_file(
 
 
 def _add_typed(files: Files, kind: str, page: bytes) -> str:
-    """Save typed text, as a notebook if it is one that was pasted; return a line about it."""
+    """Save typed text, as a notebook if one was pasted; return a line about it."""
     has_notebook = any(name.lower().endswith(NOTEBOOK_SUFFIXES) for name in files)
     if has_notebook:
         return f"a {kind} was handed in beside the notebook; read it on the platform"
@@ -138,7 +138,7 @@ def _add_typed(files: Files, kind: str, page: bytes) -> str:
 
 
 def _unused_name(title: str, taken: Mapping[str, bytes]) -> str:
-    """Return the title as a file name, with a number in front if it is taken."""
+    """Return the title as a file name, prefixed with a number if it is taken."""
     name, number = _truncated(title), 1
     while name in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""The members of a class: the people in the roster, and all who submitted something."""
+"""The members of a class: everybody in the roster or with a submission."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from grading.intake.submissions import handed_in
 from grading.records import results
 from grading.records.seed import FOLDER
 
-ROSTER = "roster.json"  # in the gradebook, people from the roster look like all others
-MIN_SCORE = 60  # similarity in % of a suggested name
+ROSTER = "roster.json"  # lists who came from a roster, which the gradebook does not record
+MIN_SCORE = 60  # % similarity that a suggested name must have
 
 
 @dataclass(frozen=True)
 class Members:
-    """The students of a class, by where they are known.
+    """The students of a class, from three sources.
 
-    roster: name of the folder → searchable texts about the person. known: all in the gradebook.
-    handed_in: all with a folder in submitted/.
+    roster: folder name → searchable texts about the person. known: students in the gradebook.
+    handed_in: students with a folder in submitted/.
     """
 
     roster: Mapping[str, list[str]]
@@ -31,7 +31,7 @@ class Members:
 
     @property
     def all(self) -> set[str]:
-        """The class: roster and submissions."""
+        """Return all members: the roster, and everybody who submitted."""
         return {*self.roster, *self.handed_in}
 
     def nearest(self, name: str, among: Iterable[str] | None = None) -> str:
@@ -53,17 +53,17 @@ class Members:
 
 
 def members(folder: Path, session: Any) -> Members:
-    """Return the members of the course in this folder; `session` reads its gradebook."""
+    """Return the members of a course; `session` reads its gradebook, None if there is none."""
     listed = set(results.read(folder / FOLDER / ROSTER) or ())
     people = session.query(Student).all() if session else []
     known = {one.id: _texts(one) for one in people}
-    # People with a full name came from a roster too: an older version's, or nbgrader's own.
+    # People with a full name were also imported, by an older version or by nbgrader itself.
     roster = {one: texts for one, texts in known.items() if one in listed or any(texts)}
     return Members(roster, frozenset(known), frozenset(handed_in(folder)))
 
 
 def _texts(one: Any) -> list[str]:
-    """Return full name, email, and the folder name that `collect` gives to unknown people."""
+    """Return the full name, the email, and the folder name that `collect` uses by default."""
     full = " ".join(filter(None, (one.first_name, one.last_name)))
     return [full, one.email or "", f"{full} {one.lms_user_id}" if one.lms_user_id else ""]
 

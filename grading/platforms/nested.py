@@ -1,6 +1,6 @@
 """Unpacks notebooks from zips that learners submit, within limits.
 
-A zip states the unpacked size of each file in it, and `zipfile` never returns more than that. So
+A zip declares the unpacked size of each file in it, and `zipfile` never returns more than that. So
 the limits are checked before anything is unpacked.
 """
 
@@ -13,17 +13,17 @@ from pathlib import PurePosixPath
 from grading.intake.submissions import NOTEBOOK_SUFFIXES
 from grading.platforms import zip_names
 
-MAX_DEPTH = 3  # zips within a zip
+MAX_DEPTH = 3  # nesting of zips
 MAX_FILES = 1_000  # of one learner, in all zips together
-MAX_BYTES = 100_000_000  # likewise, unpacked
+MAX_BYTES = 100_000_000  # unpacked, of one learner, in all zips together
 MAX_FILE_BYTES = 20_000_000
-# An entry of the table of contents takes 46 bytes and its name; reading a table takes time and
-# memory, so its size is limited before it is read.
+# An entry of a zip's central directory takes 46 bytes plus its name. Parsing a directory takes time
+# and memory, so its size is checked first.
 MAX_TABLE_BYTES = 300 * MAX_FILES
 TABLE_END, TABLE_END_64 = b"PK\5\6", b"PK\6\7"
 END_BYTES, END_64_BYTES, COMMENT_BYTES = 22, 20, 1 << 16
-# Windows, macOS and the platforms use these. For other methods `zipfile` checks the size only after
-# unpacking.
+# Compression methods that Windows, macOS and the platforms use. For others, `zipfile` checks the
+# size only after unpacking.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 DAMAGED = (
@@ -33,11 +33,11 @@ DAMAGED = (
 
 
 class CannotOpen(Exception):
-    """A zip can't be opened; the text completes a line that begins with its name."""
+    """A zip can't be opened; the message completes a line that begins with its name."""
 
 
 class Budget:
-    """The rest of one learner's limits."""
+    """What is left of one learner's limits."""
 
     def __init__(self) -> None:
         self.files, self.bytes = MAX_FILES, MAX_BYTES
@@ -58,9 +58,9 @@ def is_zip(title: str, content: bytes) -> bool:
 
 
 def notebooks(content: bytes, budget: Budget, depth: int = 1) -> list[tuple[str, bytes]]:
-    """Return (name, content) of each notebook in a zip and in the zips in it.
+    """Return (name, content) of each notebook in a zip and in zips nested in it.
 
-    Raises CannotOpen.
+    Raises CannotOpen if the zip is damaged or exceeds a limit.
     """
     if depth > MAX_DEPTH:
         raise CannotOpen(f"holds zips in zips, more than {MAX_DEPTH} deep")
@@ -105,12 +105,12 @@ def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
 
 
 def _hidden(part: str) -> bool:
-    """Whether this is hidden, such as Jupyter's checkpoints, or macOS's metadata."""
+    """Return whether this is a hidden name, such as Jupyter's checkpoints or macOS's metadata."""
     return part.startswith(".") or part == "__MACOSX"
 
 
 def _table_bytes(content: bytes) -> int:
-    """Return the size of the table of contents that `zipfile` would read."""
+    """Return the size of the central directory, which `zipfile` would read."""
     place = len(content) - END_BYTES
     if place < 0 or not content[place:].startswith(TABLE_END) or content[-2:] != b"\0\0":
         place = content.rfind(TABLE_END, max(0, len(content) - END_BYTES - COMMENT_BYTES))
@@ -118,5 +118,5 @@ def _table_bytes(content: bytes) -> int:
     if place < 0 or len(end) < END_BYTES:
         raise CannotOpen("is damaged (its table of contents is missing)")
     if content[max(0, place - END_64_BYTES) : place].startswith(TABLE_END_64):
-        raise CannotOpen(f"holds more than {MAX_FILES} files")  # or says so
+        raise CannotOpen(f"holds more than {MAX_FILES} files")  # it declares zip64, at least
     return int.from_bytes(end[12:16], "little")

@@ -1,4 +1,4 @@
-"""Text that a learner typed into a form of the platform instead of handing in a file."""
+"""Reads text that a learner typed into a form on the platform instead of submitting a file."""
 
 import html
 import json
@@ -15,14 +15,14 @@ def words(page: bytes) -> str:
 
 
 def is_empty(page: bytes) -> bool:
-    """Whether a page shows nothing: Moodle writes one even if nothing was typed."""
+    """Return whether a page is blank: Moodle writes one even if nothing was typed."""
     return not words(page) and b"<img" not in page.lower()
 
 
 def notebook(page: bytes) -> bytes | None:
-    """Return a notebook that was pasted into the form, None if the text is no notebook.
+    """Return the notebook that was pasted into the form, None if the text is not a notebook.
 
-    Editors replace spaces by no-break spaces.
+    Spaces may have become no-break spaces in the form's editor; they are converted back.
     """
     text = words(page).replace("\N{NO-BREAK SPACE}", " ")
     text = text[text.find("{") : text.rfind("}") + 1]

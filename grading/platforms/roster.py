@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from grading.intake.names import name_problem, printable
 
-# Heads of columns that identify a person, in lower case; the first with an entry gives the name of
-# the folder. `id` is nbgrader's own; in a table of Canvas it is a number.
+# Headings, in lower case, of columns that identify a person. The first of them that has an entry
+# names the folder. `id` is nbgrader's heading; in Canvas's table the column holds a number.
 IDS = ("sis login id", "username", "id number", "email address", "email", "sis user id", "id")
 NUMBERS = ("lms_user_id", "identifier", "id")
 NAMES = (
@@ -31,7 +31,7 @@ WORKBOOKS = {
 
 @dataclass(frozen=True)
 class Person:
-    """A student: `id` is the name of the folder, `number` the platform's own."""
+    """A student: `id` names the folder, `number` is the platform's id."""
 
     id: str
     number: str = ""
@@ -43,7 +43,7 @@ class Person:
 def text_of(content: bytes) -> str:
     """Decode a table in UTF-8, or in UTF-16 with a byte order mark.
 
-    Raises ValueError for any other encoding, since names would come out wrong. Its text completes a
+    Raises ValueError for any other encoding, since names would be garbled. The message completes a
     line that begins with the file's name.
     """
     for sign, what in WORKBOOKS.items():
@@ -59,7 +59,7 @@ def text_of(content: bytes) -> str:
 
 
 class Table:
-    """A platform's table: its heads, and its rows, most of which are people.
+    """A platform's table: headings, and rows, most of which describe a person.
 
     of_canvas: whether it is Canvas's gradebook. of_worksheet: whether it is Moodle's offline
     grading worksheet, in any language. Raises ValueError if no column identifies people.
@@ -68,7 +68,7 @@ class Table:
     def __init__(self, text: str) -> None:
         self.marked = text.startswith("\ufeff")
         lines = text.removeprefix("\ufeff")
-        # Excel may write the delimiter into a line of its own.
+        # Excel may declare the delimiter in a first line such as `sep=;`.
         lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
         csv.field_size_limit(MAX_CELL_CHARACTERS)
         try:
@@ -93,13 +93,13 @@ class Table:
             )
 
     def person(self, row: Sequence[str]) -> Person | None:
-        """Return the person in a row, None for other rows such as Canvas's row of points."""
+        """Return the person in a row, None for other rows such as Canvas's "Points Possible"."""
         about = {
             head.strip().lower(): cell.strip() for head, cell in zip(self.heads, row, strict=False)
         }
         if self.of_canvas and not about.get("id", "").isdecimal():
             return None
-        if self.of_worksheet:  # whose first column may be headed `ID`
+        if self.of_worksheet:  # its first column may be headed `ID`
             about |= {"id": "", "identifier": re.sub(r".*\D", "", row[0].strip())}
         number = next((about[one] for one in NUMBERS if about.get(one)), "")
         own = next((about[one] for one in IDS if about.get(one)), "") or number
@@ -110,7 +110,7 @@ class Table:
         return Person(own, number if number.isdecimal() else "", first, last, email)
 
     def people(self) -> tuple[list[Person], list[str]]:
-        """Return (the people in the table, lines about those with invalid names)."""
+        """Return (the people in the table, a line for each person with an invalid name)."""
         found, refused = [], []
         for one in map(self.person, self.rows):
             if one is None:
@@ -136,14 +136,14 @@ def _rows(lines: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _are_participants(cells: Sequence[str]) -> bool:
-    """Whether each cell is like "Participant 1234", in the language of the site."""
+    """Return whether each cell is like "Participant 1234", in any one language."""
     found = [re.fullmatch(r"(.*\D)\d+", cell.strip(), re.DOTALL) for cell in cells]
     words = {one and one[1] for one in found}
     return len(words) == 1 and None not in words and words.pop() != "-"
 
 
 def _names(about: Mapping[str, str]) -> tuple[str, str]:
-    """Return (first, last) name as far as the table separates them."""
+    """Return (first name, last name); a full name goes into the first."""
     if "student" in about:  # "Lovelace, Ada"
         last, _, first = about["student"].partition(",")
         return first.strip(), last.strip()

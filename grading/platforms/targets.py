@@ -1,6 +1,6 @@
 """Protects existing files from being overwritten.
 
-Swapping two file names on the command line, or giving one twice, would destroy submissions.
+Swapping two file names on the command line, or giving one twice, could destroy submissions.
 """
 
 import zipfile
@@ -12,14 +12,14 @@ from grading.platforms.roster import Table, text_of
 
 
 def refuse_same(source: Path, target: Path, what: str) -> None:
-    """Raise Unable if both paths lead to the same file."""
+    """Raise Unable if both paths are the same file."""
     same = source.resolve() == target.resolve()
     if same or (target.exists() and source.samefile(target)):
         raise Unable(f"{target} is the file to read itself; give another name for {what}")
 
 
 def refuse_other_zip(target: Path, page: str) -> None:
-    """Raise Unable if `target` exists and is neither a zip of such pages nor empty."""
+    """Raise Unable if `target` exists, unless it is empty or a zip of only such pages."""
     if _is_new(target):
         return
     try:
@@ -34,7 +34,7 @@ def refuse_other_zip(target: Path, page: str) -> None:
 
 
 def refuse_other_table(target: Path, text: str) -> None:
-    """Raise Unable if `target` exists and is neither a table with these columns nor empty."""
+    """Raise Unable if `target` exists, unless it is empty or a table with the same columns."""
     if _is_new(target):
         return
     try:

@@ -1,6 +1,6 @@
 """The commands before and after grading: roster, due dates, collecting and returning.
 
-Each function takes a course and returns lines to print. It raises Unable if it can do nothing.
+Each function takes a course and returns lines to print. It raises Unable if it must refuse.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ from grading.release import exercises
 from grading.reports import rows
 from grading.settings import settings
 
-EXCHANGE_MODE = 0o777  # nbgrader needs the exchange to be writable for all
+EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
 
 
 def roster(course: Course, file: Path) -> list[str]:
     """Add all people in a table to the gradebook, or update them.
 
-    Their folders are named after the first of `roster.IDS` with an entry.
+    Each person's folder is named after the first column of `roster.IDS` that has an entry.
     """
     people, refused = _table(file).people()
     members.add(course.folder, [one.id for one in people])
@@ -47,7 +47,7 @@ def roster(course: Course, file: Path) -> list[str]:
 
 
 def due(course: Course, exercise: str, when: str, student: str = "") -> list[str]:
-    """Set an exercise's due date, or one student's; it takes effect at the next grading.
+    """Set an exercise's due date, or one student's extension; the next grading applies it.
 
     when: as 2026-11-30 23:59, in local time unless it ends with an offset like +01:00.
     """
@@ -65,7 +65,7 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
 
 
 def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
-    """Set the due date for all; students with an extension keep their dates."""
+    """Set the due date for all; students keep an extension that ends later."""
     with course.gradebook() as gradebook:
         assignment = gradebook.update_or_create_assignment(exercise)
         lines = []
@@ -98,7 +98,7 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
             )
         released = bool(assignment.notebooks)
     lines = []
-    if not released:  # nbgrader refuses to release an exercise once there is an extension
+    if not released:  # nbgrader refuses to release an exercise that already has an extension
         course.release([exercise])
         lines.append(f"{exercise} was released first, into {course.folder / 'release'}")
     with course.gradebook() as gradebook:
@@ -123,8 +123,8 @@ def _unknown(student: str, about: members.Members) -> str:
 def collect(course: Course, exercise: str, archive: Path, again: bool = False) -> list[str]:
     """Unpack a platform's download into submitted/.
 
-    A learner's folder is named after the roster's entry for the platform's number, else after the
-    platform's name and number. again: whether to replace different earlier submissions.
+    A learner's folder is named as in the roster, or else after the platform's name and number.
+    again: whether to replace different earlier submissions.
     """
     _known(exercise)
     new = kept = 0
@@ -152,7 +152,7 @@ def collect(course: Course, exercise: str, archive: Path, again: bool = False) -
 
 
 def give_back(course: Course, exercise: str, archive: Path, target: Path) -> list[str]:
-    """Write a zip with a feedback page for each submission in `archive`, named like it.
+    """Write a zip with a feedback page for each submission in `archive`, named like the submission.
 
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" accept it.
     An existing `target` is replaced atomically, and only if it holds nothing but such pages.
@@ -183,7 +183,7 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
 def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str]) -> list[str]:
     """Fill the points into a platform's table: see `grades`.
 
-    named: exercise → head of its column, for columns without the exercise's name.
+    named: exercise → heading of its column, for columns not named after the exercise.
     """
     text = _text(theirs)
     for exercise in named:
@@ -208,7 +208,7 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
 
 
 def exchange(course: Course, folder: Path) -> list[str]:
-    """Set up a folder as nbgrader's exchange and name it in the course's nbgrader_config.py."""
+    """Set up a folder as nbgrader's exchange, and add it to the course's nbgrader_config.py."""
     folder = folder.resolve()
     if folder.is_relative_to(course.folder):
         raise Unable(f"{folder} is in the course folder, which learners must not see")
@@ -229,7 +229,7 @@ def exchange(course: Course, folder: Path) -> list[str]:
 
 
 def again(course: Course, places: Iterable[str]) -> None:
-    """Mark results to be repeated by the next grading: "ada", or "ada/int8-matmul"."""
+    """Mark results for regrading, by student or exercise: "ada", or "ada/int8-matmul"."""
     state = course.state()
     for place in places:
         student, _, exercise = place.partition("/")
@@ -263,7 +263,7 @@ def _table(file: Path) -> Table:
 
 @contextlib.contextmanager
 def _opened(archive: Path, course: Course) -> Iterator[tuple[downloads.Download, dict[str, str]]]:
-    """Yield (the download, the platform's number → student from the roster)."""
+    """Yield (the download, a mapping from the platform's number to the roster's student)."""
     with course.gradebook() as gradebook:
         roster = [one for one in gradebook.students if one.lms_user_id]
         students = {one.lms_user_id: one.id for one in roster}

@@ -1,8 +1,8 @@
-"""Decodes file names in zips that do not state their encoding.
+"""Decodes file names in zips that do not declare their encoding.
 
-A name with the UTF-8 flag or Info-ZIP's extra field states it. Any other is UTF-8 if it decodes as
-that: Canvas writes UTF-8 without the flag. The rest are in the encoding of the machine that wrote
-the zip, the same for all names in it.
+The UTF-8 flag and Info-ZIP's extra field declare it. Any other name that is valid UTF-8 is read as
+UTF-8, since Canvas writes it without the flag. The rest are in the encoding of the machine that
+wrote the zip, the same for all names in it.
 """
 
 import struct
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 UTF8_FLAG = 0x800
 UNICODE_PATH = 0x7075  # Info-ZIP's extra field: version, CRC-32 of the plain name, name in UTF-8
-FALLBACK = "cp437"  # the zip format's own; it decodes everything
-# Encodings that Windows uses, by country; the first of equally good ones is chosen.
+FALLBACK = "cp437"  # the zip format's default; it decodes any bytes
+# Encodings that Windows uses in different countries; the first of several equal matches wins.
 ENCODINGS = (
     *(FALLBACK, "cp850", "cp1252", "cp932", "gbk", "big5", "cp949"),
     *("cp1250", "cp852", "cp1251", "cp866", "cp1253", "cp1254", "cp1255", "cp1256"),
@@ -22,7 +22,7 @@ ENCODINGS = (
 
 
 def certain(entry: zipfile.ZipInfo) -> str | bytes:
-    """Return an entry's name, or its bytes where its encoding is unknown."""
+    """Return an entry's name, or its bytes if the encoding is unknown."""
     if entry.flag_bits & UTF8_FLAG:
         return entry.filename
     plain = entry.filename.encode(FALLBACK)
@@ -50,7 +50,7 @@ def encoding(
 ) -> str | None:
     """Return the encoding in which most names match the roster; None if none matches.
 
-    person: (number, name) of the learner whom a decoded file name names. people: number → name.
+    person: returns (number, name) of the learner in a decoded file name. people: number → name.
     """
 
     def matches(candidate: str) -> int:
@@ -69,7 +69,7 @@ def encoding(
 
 
 def same_person(one: str, other: str) -> bool:
-    """Compare names by their letters: Canvas drops spaces and puts the last name first."""
+    """Return whether two names have the same letters: Canvas drops spaces and reorders names."""
     return bool(one) and _letters(one) == _letters(other)
 
 

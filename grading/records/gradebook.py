@@ -1,4 +1,4 @@
-"""Opens a course's gradebook, and repairs one that an interrupted command has left behind."""
+"""Opens a course's gradebook, and repairs it after an interrupted command."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ VERSION_TABLE = "alembic_version"  # read by `nbgrader db upgrade`
 
 @contextlib.contextmanager
 def tools_on_path() -> Iterator[None]:
-    """Put this environment first on the PATH: nbgrader calls its programs by their bare names."""
+    """Put this environment first on the PATH: nbgrader runs its programs by name."""
     before = os.environ.get("PATH")
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = own if before is None else os.pathsep.join([own, before])
@@ -41,7 +41,7 @@ def tools_on_path() -> Iterator[None]:
 
 
 def opened(address: str, course: str) -> Any:
-    """Open the gradebook at this URL, and create it if there is none."""
+    """Open the gradebook at this URL; create it if it does not exist."""
     with tools_on_path():
         book = Gradebook(address, course)
         try:
@@ -53,7 +53,7 @@ def opened(address: str, course: str) -> Any:
 
 
 def _write_version(book: Any) -> None:
-    """Write the schema version if the command that created the tables stopped before that.
+    """Write the schema version if the command that created the tables was interrupted.
 
     Tables of another version are left to `nbgrader db upgrade`.
     """
@@ -74,9 +74,10 @@ def _write_version(book: Any) -> None:
 
 
 def prepare_extended(book: Any, exercises: Iterable[str]) -> None:
-    """Let nbgrader release exercises for which a student has an extension already.
+    """Let nbgrader release exercises for which a student already has an extension.
 
-    It refuses to add a notebook to an assignment with submissions, and an extension creates one.
+    nbgrader refuses to add a notebook to an assignment with submissions, and an extension creates a
+    submission.
     """
     for exercise in exercises:
         with contextlib.suppress(MissingEntry):
@@ -100,7 +101,7 @@ def add_missing_notebooks(book: Any) -> None:
 
 @contextlib.contextmanager
 def read_only(address: str) -> Iterator[Session | None]:
-    """Yield a session that can't change the gradebook, None if there is no gradebook yet."""
+    """Yield a read-only session of the gradebook, None if there is no gradebook yet."""
     place = address.removeprefix("sqlite:///")
     if place != address:
         if not Path(place).is_file():

@@ -1,4 +1,4 @@
-"""The one writer of a course's gradebook, graded notebooks and feedback pages."""
+"""Writes grading results: the gradebook, graded notebooks and feedback pages."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ from traitlets.config import Config
 from grading.records import gradebook
 from grading.records.results import replace
 
-TIMESTAMP = r"\d[\w :.,+/-]{5,60}"  # a date, a time and perhaps a zone
+TIMESTAMP = r"\d[\w :.,+/-]{5,60}"  # a date, a time and perhaps a time zone
 
 
 class Outcome(Protocol):
@@ -65,9 +65,9 @@ class GradebookWriter:
         self.config = config
         about = config.CourseDirectory
         self.gradebook = gradebook.opened(about.db_url, about.course_id)
-        # The cells of an exercise don't change while grading: don't read them after each commit.
+        # Don't reload objects after each commit: the cells of an exercise don't change meanwhile.
         self.gradebook.db().expire_on_commit = False
-        self.students: set[str] = set()  # known to be in the gradebook
+        self.students: set[str] = set()  # students that are known to be in the gradebook
         self.ids: dict[str, _Ids] = {}
 
     def __enter__(self) -> Self:
@@ -79,7 +79,7 @@ class GradebookWriter:
     def given(
         self, student: str, exercise: str
     ) -> tuple[dict[str, tuple[float | None, float]], dict[str, str]]:
-        """Return what the instructor gave by hand: `manual` and `comments` of a `Job`."""
+        """Return the instructor's manual points and comments, as in a `Job`."""
         notebook = self._notebook(student, exercise)
         if notebook is None:
             return {}, {}
@@ -96,7 +96,7 @@ class GradebookWriter:
         return points, comments
 
     def all_given(self) -> dict[tuple[str, str], list[list[Any]]]:
-        """Return (student, exercise) → everything that the instructor gave by hand, sorted."""
+        """Return (student, exercise) → all manual points and comments, sorted."""
         found: dict[tuple[str, str], list[list[Any]]] = {}
         for kind, values in (
             (Grade, (Grade.manual_score, Grade.extra_credit)),
@@ -117,14 +117,14 @@ class GradebookWriter:
         return {key: sorted(given, key=repr) for key, given in found.items()}
 
     def _notebook(self, student: str, exercise: str) -> str | None:
-        """Return the id of a submitted notebook, None if the gradebook has none."""
+        """Return the id of a submitted notebook, None if it is not in the gradebook."""
         found = select(SubmittedNotebook.id).join(SubmittedAssignment).join(Assignment)
         found = found.where(Assignment.name == exercise, SubmittedAssignment.student_id == student)
         notebook: str | None = self.gradebook.db.scalar(found)
         return notebook
 
     def _named(self, kind: Any, notebook: str) -> Any:
-        """Query (grade or comment, key of its cell) of a submitted notebook, bypassing the cache.
+        """Query (grade or comment, key of its cell) for a submitted notebook, bypassing the cache.
 
         This is a single query; nbgrader's properties make one for each cell.
         """
@@ -133,10 +133,10 @@ class GradebookWriter:
         return query.filter(kind.notebook_id == notebook).populate_existing()
 
     def record(self, student: str, exercise: str, outcome: Outcome, timestamp: bytes) -> bool:
-        """Write all results of a grading; after an interruption, call it again.
+        """Write all results of one grading; idempotent, so call it again after an interruption.
 
         timestamp: content of timestamp.txt, b"" if there is none. Returns whether there is a late
-        penalty, which `outcome.feedback` does not show.
+        penalty; `outcome.feedback` does not show it, so the page must be rewritten.
         """
         folder = self.folder / "autograded" / student / exercise
         shutil.rmtree(folder, ignore_errors=True)
@@ -188,8 +188,8 @@ class GradebookWriter:
     ) -> bool:
         """Insert a first submission as nbgrader's `add_submission` does.
 
-        Returns whether the exercise has a due date. This is one statement per table; nbgrader's
-        objects and statements for each cell take longer than all other work on a notebook here.
+        Returns whether the exercise has a due date. This takes one statement per table; nbgrader's
+        statements for each cell would take longer than all other work on a notebook here.
         """
         db = self.gradebook.db
         ids = self._exercise_ids(exercise)
@@ -253,9 +253,9 @@ class GradebookWriter:
 
 
 def parse_timestamp(content: bytes) -> datetime | None:
-    """Return the time in a timestamp.txt, None if there is none."""
+    """Parse the content of a timestamp.txt; return None if it is not a time."""
     text = content.decode("utf-8-sig", errors="replace").strip()
-    # The parser looks the name of a time zone up as a file.
+    # The parser opens a file named after the time zone, so refuse paths that lead elsewhere.
     if not re.fullmatch(TIMESTAMP, text, re.ASCII) or ".." in text:
         return None
     try:

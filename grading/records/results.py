@@ -1,4 +1,4 @@
-"""Stored results of each grading, from which an interrupted grading continues."""
+"""Stores the result of each submission, so that an interrupted grading can continue."""
 
 import contextlib
 import fcntl
@@ -12,8 +12,8 @@ from typing import Any, TypedDict
 class Result(TypedDict, total=False):
     """The stored result of one submission; files of older versions may lack some keys.
 
-    digest: of everything that the grading depends on, "" if it must be repeated. given: what the
-    instructor gave by hand, as on the feedback page. reason: why it was not graded completely, ""
+    digest: of everything that the grading depends on, "" if it must be repeated. given: the manual
+    points and comments that the feedback page shows. reason: why it was not graded completely, ""
     if it was. parts, code, missing: as in `Outcome`. told: the digest if the grading must be
     repeated although the notebook received hidden inputs, else "".
     """

@@ -5,22 +5,22 @@ import os
 import secrets
 from pathlib import Path
 
-FOLDER = ".grading"  # in the course folder, closed to learners
+FOLDER = ".grading"  # in the course folder; learners cannot read it
 
 
 def course_seed(course: Path) -> str:
-    """Return the seed of a course, drawn on first use."""
+    """Return the seed of a course; draw it on first use."""
     file = course / FOLDER / "seed"
     file.parent.mkdir(mode=0o700, exist_ok=True)
     if not _read(file):
-        # Written atomically: after a full disk, an empty seed would be easy to guess.
+        # Write atomically: if the disk is full, an empty seed would remain, which is easy to guess.
         new = file.with_name(f".seed.{os.getpid()}")
         try:
             new.write_text(secrets.token_hex(16) + "\n", encoding="ascii")
             new.chmod(0o600)
             if not _read(file):
                 file.unlink(missing_ok=True)
-            with contextlib.suppress(FileExistsError):  # another process was first
+            with contextlib.suppress(FileExistsError):  # another process created it first
                 file.hardlink_to(new)
         finally:
             new.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Cases with the values of the reference solution and of each known misconception."""
+"""Test cases: inputs with the values of the reference solution and of known misconceptions."""
 
 import itertools
 import random
@@ -12,10 +12,10 @@ from roofkit.check.answers import Plain, plain
 from roofkit.check.compare import MisconceptionValues, same
 from roofkit.check.plot_reading import looked_at, reading
 
-HIDDEN_CASES = 8  # of a part
-HIDDEN_CASES_BY_KIND = {"figure": 2}  # a figure takes longer
+HIDDEN_CASES = 8  # per part
+HIDDEN_CASES_BY_KIND = {"figure": 2}  # figures take longer
 MAX_TRIES = 200
-MAX_DRAWS = 20_000  # among which every rare branch must occur
+MAX_DRAWS = 20_000  # every rare branch must occur among so many draws
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def published(name: str, part: Part) -> Cases:
 def hidden(name: str, part: Part, seed: str) -> Cases:
     """Return hidden cases, the same for the same seed.
 
-    All strata of the part occur among them, and each misconception differs from the reference in at
-    least one of them, so that none passes by luck. Raises ValueError if the part's ranges make that
+    They cover all strata of the part, and each misconception differs from the reference in at least
+    one of them, so that none passes by luck. Raises ValueError if the part's ranges make that
     impossible.
     """
     draws = part.draws(random.Random(f"{seed}/{name}/{part.key}"))
@@ -59,9 +59,9 @@ def hidden(name: str, part: Part, seed: str) -> Cases:
 
 
 def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
-    """Return as many draws as there are hidden cases, such that each stratum occurs.
+    """Return as many draws as a part has hidden cases, such that each stratum occurs.
 
-    A draw is taken if enough places remain for the missing strata, or if it brings its share of
+    A draw is accepted if enough places remain for the missing strata, or if it covers its share of
     them. Raises ValueError if a stratum never occurs.
     """
     count = HIDDEN_CASES_BY_KIND.get(part.kind, HIDDEN_CASES)
@@ -82,7 +82,7 @@ def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
 
 
 def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
-    """Return these cases with the answers of the reference and of each known misconception."""
+    """Return these inputs with the answers of the reference and of each known misconception."""
     cases = tuple(dict(case) for case in inputs)
     return Cases(
         inputs=cases,
@@ -108,7 +108,7 @@ def _is_distinguished(known: MisconceptionValues, cases: Cases, tolerance: float
 
 
 def _value(known: Misconception, part: Part, case: Case) -> Plain:
-    """Return a misconception's value, None if it has none for this case."""
+    """Return a misconception's value, None if it raises ArithmeticError for this case."""
     try:
         value: Any = known.answer(**case)
     except ArithmeticError:
@@ -120,7 +120,7 @@ def _value(known: Misconception, part: Part, case: Case) -> Plain:
 
 
 def _readable(value: Plain, case: Case) -> Plain:
-    """Return a figure's values as a check reads them; other values unchanged."""
+    """Return a figure's values as a check would read them; return other values unchanged."""
     if not (isinstance(value, dict) and "curves" in value):
         return value
     values, problem = reading(value, case)

@@ -1,4 +1,4 @@
-"""Embeds the published cases into a released notebook, as values for its checks."""
+"""Embeds the published cases, with their expected values, into a released notebook."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from roofkit.check.packing import literal, pack
 
 
 class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
-    """A preprocessor of `nbgrader generate_assignment`: adds a cell with the cases of all parts."""
+    """Preprocessor for `nbgrader generate_assignment` that adds a cell with the published cases."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -30,7 +30,7 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
 def continue_after_errors(nb: NotebookNode) -> None:
     """Tag answers and checks so that JupyterLab's Run All continues after an error in them.
 
-    Grading continues with or without the tag.
+    The grader continues after errors even without the tag.
     """
     for cell in nb.cells:
         kind = cell.metadata.get("nbgrader", {})
@@ -61,7 +61,7 @@ def locked_cell(source: str, name: str) -> NotebookNode:
 
 
 def released(name: str, part: Part) -> dict[str, Any]:
-    """Return a part's data for a released notebook: values, but no formula."""
+    """Return a part's data for a released notebook: values but no formulas."""
     cases = published(name, part)
     return {
         "function": part.function,
@@ -85,7 +85,7 @@ def released(name: str, part: Part) -> dict[str, Any]:
 
 
 def short(value: Plain) -> Plain:
-    """Round values to the digits that a comparison needs."""
+    """Round floats to nine digits, which suffice for comparisons."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, dict):

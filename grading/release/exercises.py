@@ -60,10 +60,10 @@ def digest(name: str) -> str:
 
 
 def decisive(name: str) -> list[tuple[str, Path]]:
-    """Return (name, path) of all files that affect grades; names don't depend on the location.
+    """Return (label, path) of all files that affect grades; labels don't depend on the location.
 
-    They are the exercise, the grader and its checks, and `rooflib`, from whose catalog published
-    cases take their figures.
+    The files are the exercise, the grader, its checks, and `rooflib`, whose catalog provides the
+    hardware figures of published cases.
     """
     files = [(f"{name}{suffix}", _file(name, suffix)) for suffix in (".ipynb", ".py")]
     packages = {
@@ -81,13 +81,13 @@ def decisive(name: str) -> list[tuple[str, Path]]:
 
 
 def is_check(cell: NotebookNode) -> bool:
-    """Whether this cell checks a part: nbgrader records the part's points for it."""
+    """Return whether this cell is a check, for which nbgrader records a part's points."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
 @functools.cache
 def _solutions(name: str) -> dict[str, Any]:
-    """Run the source notebook's cells, which need no sandbox, and return its namespace."""
+    """Run the source notebook, which is trusted, and return its namespace."""
     namespace: dict[str, Any] = {"__name__": "reference"}
     for cell in source(name).cells:
         if cell.cell_type == "code" and not is_check(cell):

@@ -1,4 +1,4 @@
-"""The line under a released notebook's title: minutes, difficulty, and what to read first."""
+"""The line under a released notebook's title: minutes, difficulty, chapter to read first."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from roofkit.exercise_facts import chapter_title, of_notebook
 
 
 class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
-    """A preprocessor of `nbgrader generate_assignment`: adds the line below the title."""
+    """Preprocessor for `nbgrader generate_assignment` that adds the line below the title."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -20,7 +20,7 @@ class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def line(notebook: NotebookNode) -> str:
-    """Say how long an exercise takes, how difficult it is, and which chapter to read first."""
+    """Return the Markdown line with an exercise's effort and the chapter to read first."""
     facts = of_notebook(notebook)
     chapter = chapter_title(facts.read_first)
     return f"*Effort: {facts.effort}. Read first: the chapter “{chapter}”.*"

@@ -1,7 +1,7 @@
 """The first code cell of a released notebook, which installs the course's packages if needed.
 
-The cell contains the source of `roofkit.first_cell`, since a notebook without the course has
-nothing to import it from. The pages' notebooks contain the same source (site/).
+The cell contains the source of `roofkit.first_cell`, which cannot be imported before the course's
+packages are installed. The notebooks of the site's pages contain the same source (site/).
 """
 
 import os
@@ -23,7 +23,7 @@ MODULES = ("rooflib", "roofkit.check")
 
 
 class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
-    """A preprocessor of `nbgrader generate_assignment`: adds the cell before all other code."""
+    """Preprocessor for `nbgrader generate_assignment` that adds the cell before all other code."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -34,7 +34,7 @@ class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def source(site: str) -> str:
-    """Return the cell's code for a course whose site has this address, "" if unknown."""
+    """Return the cell's code; `site` is the address of the course's site, "" if unknown."""
     text = Path(first_cell.__file__).read_text(encoding="utf-8")
     versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
     arguments = ", ".join(map(repr, (site, versions, *MODULES)))
@@ -42,9 +42,9 @@ def source(site: str) -> str:
 
 
 def address(config: Path) -> str:
-    """Return the address of the course's site, html.baseurl of its configuration, "" if not set.
+    """Return the address of the course's site, from html.baseurl in `config`, "" if not set.
 
-    A build of the edition EDITION is served from a folder of that name there.
+    If the environment variable EDITION is set, the address is that of its folder on the site.
     """
     html: dict[str, Any] = yaml.safe_load(config.read_text(encoding="utf-8")).get("html") or {}
     site, edition = str(html.get("baseurl") or ""), os.environ.get("EDITION", "")

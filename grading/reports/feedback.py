@@ -1,9 +1,9 @@
 """Restricts what a submission can put on a page to text, PNG and JPEG: no active content.
 
-Learners see graded notebooks as feedback, and instructors see them in the formgrader, where the
-browser is logged in. `clean` removes everything but text and pictures from a notebook. Both pages
-turn Markdown and code into HTML with `markdown` and `highlighted`. As a second defense, the
-templates in this folder set a content security policy.
+Learners see graded notebooks as feedback pages, and instructors see them in the formgrader, where
+the browser is logged in. `clean` removes everything but text and pictures from a notebook. Both
+kinds of pages use `markdown` and `highlighted` to convert Markdown and code to HTML. As a second
+line of defense, the templates in this folder set a content security policy.
 """
 
 import base64
@@ -36,22 +36,22 @@ TEMPLATES = [
     str(Path(str(formgrader.__file__)).parent / "templates"),
 ]
 Resources = dict[str, Any]
-Budget = dict[str, int]  # characters of text and bytes of pictures that a notebook may still show
+Budget = dict[str, int]  # the characters of text and bytes of pictures left for a notebook
 Attachments = dict[str, dict[str, str]]  # name → kind → base64
 MAX_OUTPUT_CHARACTERS = 100_000  # of one text
 MAX_TEXT_CHARACTERS = 1_000_000  # of all outputs of a notebook
 MAX_PICTURE_BYTES = 10_000_000  # of all outputs of a notebook
-MAX_PIXELS = 25_000_000  # of one picture: a small file can hold more than a browser can show
-MAX_MARKUP_CHARACTERS = 4_000  # longer texts stay plain text, since parsers can take n² steps
-# Matches the cell that a release adds, and no cell with anything else in it.
+MAX_PIXELS = 25_000_000  # of one picture: a small file can be huge when it is decompressed
+MAX_MARKUP_CHARACTERS = 4_000  # longer sources are not parsed, since parsers can be quadratic
+# Matches the cell that a release adds, unless the learner changed it.
 CASES_CELL = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
-# nbgrader gives the links to all parts the same text.
+# nbgrader's links to the parts all have this same text.
 TEST_CELL_LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')
-MAX_CELLS = 200  # on a page, besides those of the exercise
+MAX_CELLS = 200  # on a page; later cells appear only if they belong to the exercise
 PICTURE_TYPES = ("image/png", "image/jpeg")
 ALT_TEXT = "Figure drawn by this cell"
 NAME_KEYS = ("first_name", "last_name", "student")  # in the resources of a formgrader page
-METADATA_KEYS = (  # of nbgrader
+METADATA_KEYS = (  # nbgrader's keys that are kept
     *("grade", "locked", "solution", "task", "points"),
     *("schema_version", "cell_type", "checksum"),
 )
@@ -78,11 +78,11 @@ def clean(nb: NotebookNode) -> None:
 
 
 class Clean(NbGraderPreprocessor):  # type: ignore[misc]
-    """`clean` as a preprocessor of nbgrader: last in autograde, first when a page is made."""
+    """`clean` as a preprocessor: the last step of autograde, and the first for a page."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         clean(nb)
-        # The formgrader does not escape them, and a platform's roster may hold anything.
+        # The formgrader does not escape names, and a platform's roster may contain anything.
         for name in NAME_KEYS:
             if isinstance(resources.get(name), str):
                 resources[name] = html.escape(resources[name])
@@ -95,8 +95,8 @@ class Page(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: Resources | None = None, **options: Any
     ) -> tuple[str, Resources]:
-        # HTMLExporter's method would parse the finished page, which takes most of the time, to
-        # describe pictures that have no description. `clean` has described them.
+        # Skip HTMLExporter's method: it parses the finished page, which takes most of the time, to
+        # add missing alt texts to pictures. `clean` has added them already.
         page, resources = super(HTMLExporter, self).from_notebook_node(
             without_extra_cells(nb), resources, **options
         )
@@ -104,9 +104,9 @@ class Page(HTMLExporter):
 
 
 def without_extra_cells(nb: NotebookNode) -> NotebookNode:
-    """Return a copy without the cell of published cases, which nobody reads.
+    """Return a copy without the cell of published cases, which is not meant for readers.
 
-    Of more than MAX_CELLS cells only the first ones and those of the exercise are kept.
+    Of more than MAX_CELLS cells, only the first ones and those of the exercise are kept.
     """
     cells = [cell for cell in nb.cells if not CASES_CELL.fullmatch(cell.source)]
     shown = [
@@ -164,9 +164,9 @@ def _identifier(value: object) -> str:
 
 
 def _safe_output(output: NotebookNode, count: int | None, budget: Budget) -> NotebookNode:
-    """Return a new output with the parts of this one that are safe to show.
+    """Return a new output with only the safe parts of this one.
 
-    The learner's process sent it, so it may be anything.
+    The learner's process sent it, so it may contain anything.
     """
     new = type(output)
     kind = output.get("output_type")
@@ -203,7 +203,7 @@ def _safe_output(output: NotebookNode, count: int | None, budget: Budget) -> Not
 
 
 def _within_budget(value: object, budget: Budget) -> str:
-    """Return the text of an output, shortened to what this notebook may still show."""
+    """Return the text of an output, truncated to the notebook's budget, and charge it."""
     text = _shortened(_text(value), min(MAX_OUTPUT_CHARACTERS, budget["text"]))
     budget["text"] = max(0, budget["text"] - len(text))
     return text
@@ -215,20 +215,20 @@ def _shortened(text: str, most: int) -> str:
     return f"{text[:most]}\n({len(text) - most} more characters are left out here)\n"
 
 
-# Colours stay; all other terminal commands and control characters go.
+# Matches control characters and terminal escape sequences; the group marks color codes, which stay.
 _CONTROL = re.compile(
-    r"(?P<colour>\x1b\[(?:\d{1,3}(?:;\d{1,3}){0,8})?m)"
+    r"(?P<color>\x1b\[(?:\d{1,3}(?:;\d{1,3}){0,8})?m)"
     r"|\x1b\[[\d;?]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
 )
 
 
 def _text(value: object) -> str:
-    """A string that can be written into a file and drawn."""
+    """Convert to a string without control characters, surrogates or escape sequences."""
     if isinstance(value, list):
         value = "".join(one for one in value if isinstance(one, str))
     if not isinstance(value, str):
         value = "" if value is None else str(value)
-    return _CONTROL.sub(lambda found: found["colour"] or "", value)
+    return _CONTROL.sub(lambda found: found["color"] or "", value)
 
 
 def _scrubbed(value: Any) -> Any:
@@ -253,11 +253,11 @@ def _attachments(found: object) -> Attachments:
     return kept
 
 
-# --- pictures: outside the sandbox only their headers are read ------------------------------------
+# --- pictures: only their headers are parsed, since this runs outside the sandbox -----------------
 
 
 def _picture(encoded: object, kind: str) -> str | None:
-    """Return a picture as base64 if it has this type and is not too large, else None."""
+    """Return a picture as base64, None if it is invalid, of another type or too large."""
     if isinstance(encoded, list):
         encoded = "".join(map(str, encoded))
     if not isinstance(encoded, str):
@@ -298,7 +298,7 @@ def _jpeg_size(content: bytes) -> tuple[int, int] | None:
 
 
 class _Renderer(mistune.HTMLRenderer):
-    """Renders Markdown with HTML, links and remote pictures as text."""
+    """Markdown renderer that shows HTML, links and remote pictures as text."""
 
     def __init__(self, attachments: Attachments) -> None:
         super().__init__(escape=True, allow_harmful_protocols=False)
@@ -316,7 +316,7 @@ class _Renderer(mistune.HTMLRenderer):
                 return f'<img src="data:{kind};base64,{picture}" alt="{alt}">'
         return f"[{alt}] ({html.escape(url[:100])})"
 
-    # Formulas stay TeX: a page in one file cannot load MathJax.
+    # Show formulas as TeX source: a self-contained page cannot load MathJax.
     def block_math(self, body: str) -> str:
         return f"<code>$${html.escape(body)}$$</code>"
 
@@ -335,7 +335,7 @@ TAGS = {
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 ATTRIBUTES = {"*": set[str](), "img": {"src", "alt"}, "ol": {"start"}}
-# A second line of defense: it has nothing to remove unless the Markdown parser has a hole.
+# A second line of defense: it finds nothing to remove unless the Markdown parser has a bug.
 _SANITIZER = nh3.Cleaner(
     tags=TAGS,
     clean_content_tags={"script", "style"},
@@ -349,7 +349,7 @@ _SANITIZER = nh3.Cleaner(
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
-    """Allow only data URLs of pictures as `src`."""
+    """Return whether an attribute is allowed: `src` must be a data URL of a picture."""
     return name != "src" or value.startswith(
         tuple(f"data:{kind};base64," for kind in PICTURE_TYPES)
     )
@@ -365,7 +365,7 @@ def markdown(context: Context, source: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _markdown(source: str) -> str:
-    """Render Markdown, cached: most cells belong to the exercise."""
+    """Render Markdown, with a cache: most cells are identical in all submissions."""
     return _rendered(source, {})
 
 
@@ -376,7 +376,7 @@ def _rendered(source: str, pictures: Attachments) -> str:
         plugins = [import_plugin(name) for name in PLUGINS]
         made = MarkdownWithMath(_Renderer(pictures), plugins=plugins).render(source)
         return _SANITIZER.clean(str(made))
-    except Exception:  # deep nesting, or anything else that makes a parser fail
+    except Exception:  # deep nesting, or any bug in the parser
         return as_text(source)
 
 
@@ -412,6 +412,6 @@ FILTERS = {
     "highlight_code": highlighted,
     "clean_html": as_text,
     "filter_data_type": preferred_type,
-    # nbconvert's own takes n² steps for n brackets, to change links that no notebook here has.
+    # nbconvert's filter is quadratic in the number of brackets, and no notebook here needs it.
     "strip_files_prefix": lambda text: text,
 }

@@ -1,4 +1,4 @@
-"""The feedback page of a graded notebook, made by the worker without a gradebook."""
+"""Renders the feedback page of a graded notebook in a worker, without the gradebook."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from grading.settings import settings
 
 
 class GivenGrades(GetGrades):  # type: ignore[misc]
-    """Takes points and comments from the notebook's resources instead of the gradebook."""
+    """Replacement for GetGrades that reads points and comments from the resources."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]

@@ -21,9 +21,9 @@ from grading.release import exercises
 from grading.reports import rows, similarity
 from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, rank
 
-MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # of the figure of misconceptions
+MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # in the figure of misconceptions
 LABEL_STYLE: Any = {"ha": "right", "va": "center"}
-MAX_SLOWEST = 10  # submissions in the report's table of times
+MAX_SLOWEST = 10  # rows in the report's table of times
 
 
 def write(course: Course) -> list[str]:
@@ -80,7 +80,7 @@ def _counted(count: int, what: str, note: str) -> list[str]:
 
 
 def scores(grades: Sequence[tuple[str, str, str, str, str]]) -> dict[str, Any]:
-    """Return heads, and a line for each student: name, an entry for each exercise, sum."""
+    """Return headings, and a row for each student: name, score of each exercise, sum."""
     names = exercises.names()
     most = {name: full for _, name, _, full, _ in grades}
     by_student: dict[str, dict[str, str]] = collections.defaultdict(dict)
@@ -97,7 +97,7 @@ def scores(grades: Sequence[tuple[str, str, str, str, str]]) -> dict[str, Any]:
 def averages(
     parts: Sequence[tuple[str, str, str, str, str, str]],
 ) -> list[tuple[str, str, str, int, int, str]]:
-    """Return (exercise, part, full points, submissions, correct ones, mean points) of each part."""
+    """Return (exercise, part, full points, submissions, right answers, mean points) by part."""
     found: dict[tuple[str, str], list[tuple[float, str, str]]] = collections.defaultdict(list)
     for _, name, part, points, of, cause in parts:
         if cause != NOT_HANDED_IN:
@@ -141,7 +141,7 @@ def details(
 
 
 def newest(course: Course, state: State) -> str:
-    """Return the time of the newest graded notebook, so that the report is reproducible."""
+    """Return the time of the newest graded notebook, as a reproducible date for the report."""
     files = [course.graded(student, name) for student, name, _ in rows.in_order(state)]
     when = [file.stat().st_mtime for file in files if file.exists()]
     return f"{datetime.fromtimestamp(max(when), UTC):%d %B %Y, %H:%M} UTC" if when else ""
@@ -174,7 +174,8 @@ def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
     drawn = io.StringIO()
     names = [" · ".join(place) for *place, _ in misconceptions]
     with matplotlib.rc_context({"svg.hashsalt": "misconceptions"}):
-        # Tick labels and automatic layout would take longer than grading ten notebooks.
+        # Place the labels by hand: tick labels and automatic layout would take longer than grading
+        # ten notebooks.
         size = matplotlib.rcParams["font.size"]
         longest = (
             TextPath((0, 0), max(names, key=len, default="none"), size).get_extents().width / 72
@@ -208,6 +209,6 @@ def as_csv(heads: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value, quoted if a spreadsheet would take it for a formula."""
+    """Return the value, with a leading quote if a spreadsheet would read it as a formula."""
     formula = isinstance(value, str) and re.match(r"\s*[=+\-@\t\r]", value)
     return f"'{value}" if formula else value

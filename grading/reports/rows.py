@@ -35,7 +35,7 @@ class Course(Protocol):
 def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]:
     """Return (student, exercise, score, full score, note) for each student and exercise.
 
-    Scores come from the gradebook, so points given by hand count.
+    Scores come from the gradebook, so manual points count.
     """
     with course.gradebook() as gradebook:
         most = {one.name: one.max_score for one in gradebook.assignments}
@@ -62,7 +62,7 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
             else:
                 score, penalty, notes = 0, 0, [NOT_HANDED_IN]
             full = most.get(name, sum(part.points for part in exercises.load(name).parts))
-            # As in `nbgrader export`.
+            # `nbgrader export` subtracts penalties the same way.
             score = max(0, score - penalty)
             rows.append((student, name, f"{score:g}", f"{full:g}", "; ".join(filter(None, notes))))
     return rows + [
@@ -75,8 +75,8 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
 def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, str]]:
     """Return (student, exercise, part, points, full points, cause) for each part of each student.
 
-    Points given by hand count. cause: the key of a misconception or a problem, "other" if neither
-    was recognized, "" if the part is right, NOT_HANDED_IN without a submission.
+    Manual points count. cause: the key of a misconception or a problem, "other" if neither was
+    recognized, "" if the part is right, NOT_HANDED_IN without a submission.
     """
     with course.gradebook() as gradebook:
         cells = (
@@ -110,7 +110,7 @@ def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, s
         for part in exercises.load(name).parts
     ]
     order = exercises.names()
-    # The sort is stable, so parts stay in their order.
+    # The sort is stable, so the parts of an exercise keep their order.
     return sorted(own + missing, key=lambda row: (row[0], rank(order, row[1]), row[1]))
 
 
@@ -132,7 +132,7 @@ def misconceptions(state: State) -> list[tuple[str, str, str, int]]:
 
 
 def ungraded(course: Course, state: State) -> list[tuple[str, str]]:
-    """Return (what, why) of everything that was not graded, or not completely."""
+    """Return (what, why) for everything that was not graded completely."""
     entries = [
         (f"{student}/{name}", result["reason"])
         for student, own in sorted(state.items())
@@ -146,7 +146,7 @@ def ungraded(course: Course, state: State) -> list[tuple[str, str]]:
 
 
 def tampering(state: State) -> list[tuple[str, str, str]]:
-    """Return (student, exercise, fact) of changed notebooks and refused attempts."""
+    """Return (student, exercise, fact) for tampering and for what the sandbox refused."""
     return [
         (student, name, fact)
         for student, name, result in in_order(state)
@@ -155,7 +155,7 @@ def tampering(state: State) -> list[tuple[str, str, str]]:
 
 
 def remarks(state: State) -> list[tuple[str, str, str]]:
-    """Return (student, exercise, what was corrected without loss of points)."""
+    """Return (student, exercise, remark) for everything corrected without loss of points."""
     return [
         (student, name, remark)
         for student, name, result in in_order(state)
@@ -187,7 +187,7 @@ def in_order(state: State) -> Iterator[tuple[str, str, Result]]:
 
 
 def part_order() -> list[tuple[str, str]]:
-    """Return (exercise, part) in course order."""
+    """Return (exercise, part) of all parts in course order."""
     return [(name, part.key) for name in exercises.names() for part in exercises.load(name).parts]
 
 

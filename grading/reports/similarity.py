@@ -1,9 +1,9 @@
-"""How similar the solutions of a class are: facts for the instructor to judge.
+"""Measures how similar the solutions of a class are, for the instructor to judge.
 
-The syntax trees of the learners' own code are compared element by element, in source order: kinds
-of expressions and statements, names, and constants. Comments, layout, docstrings and released code
-do not count. The measure is RapidFuzz's normalized Indel similarity: the share of all elements that
-belong to the longest common subsequence.
+The syntax trees of the learners' own code are compared element by element, in source order. The
+elements are kinds of expressions and statements, names, and constants; comments, layout, docstrings
+and released code do not count. The measure is RapidFuzz's normalized Indel similarity: the share of
+all elements that belong to the longest common subsequence.
 """
 
 import ast
@@ -30,7 +30,7 @@ NAME_FIELDS: dict[type, str] = {  # kind of node → the field that holds its na
 MAX_ELEMENTS = 5_000  # of one notebook
 MIN_ELEMENTS = 20  # shorter solutions are similar by chance
 MAX_PAIRS = 10  # reported for each exercise
-MAX_SOURCE_CHARACTERS = 300_000  # of a notebook; cells beyond are not parsed
+MAX_SOURCE_CHARACTERS = 300_000  # of a notebook; cells beyond this limit are not parsed
 MAX_TEXT_CHARACTERS = 100  # of a name or a constant
 MAX_NUMBER = 1e300  # larger integers may not convert to float
 # Elements are hashed to characters of Unicode's private-use area.
@@ -65,7 +65,7 @@ _cached_code = functools.lru_cache(maxsize=200)(_code)
 
 
 def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Yield kind and text of each node in source order, without the functions' signatures."""
+    """Yield the kind and text of each node in source order; skip signatures of functions."""
     waiting: list[ast.AST] = []
     for statement in body:
         waiting.append(statement)
@@ -77,14 +77,14 @@ def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
             elif _is_text(node):
                 inner = []
             else:
-                # Operators belong to the element of their operands.
+                # An operator is part of its expression's element.
                 signs = [type(one).__name__ for one in inner if isinstance(one, SKIPPED[1:5])]
                 yield " ".join([type(node).__name__, *signs, _text(node)])
             waiting += [one for one in reversed(inner) if not isinstance(one, SKIPPED)]
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Whether this is a docstring or another bare string statement."""
+    """Return whether this is a docstring or another bare string statement."""
     if isinstance(node, ast.Constant):
         return False
     value = node.value if isinstance(node, ast.Expr) else None
@@ -92,7 +92,7 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _text(node: ast.AST) -> str:
-    """Return a node's name or constant, shortened; 2 and 2.0 give the same text."""
+    """Return a node's name or constant, truncated; 2 and 2.0 give the same text."""
     if type(node) is ast.Constant:
         value = node.value
         if isinstance(value, int | float) and abs(value) < MAX_NUMBER:

@@ -1,6 +1,6 @@
-"""Messages about known misconceptions, with where to read, and never the answer.
+"""Messages about known misconceptions, and where to read more; they never reveal the answer.
 
-A misconception may occur in several exercises; its message is here once, under its key.
+A misconception may occur in several exercises; its message is defined once, by its key.
 """
 
 from collections.abc import Callable
@@ -590,6 +590,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 def wrong(key: str, answer: Callable[..., object], excluded_by: str = "") -> Misconception:
-    """Return the misconception with this key, with its answers in some part."""
+    """Return the misconception with this key; `answer` computes what it leads to in one part."""
     says, read = MESSAGES[key]
     return Misconception(key, says, read, answer, excluded_by)

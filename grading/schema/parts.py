@@ -1,6 +1,6 @@
-"""Definition of an exercise: its parts, published cases, and known misconceptions.
+"""Data types that define an exercise: its parts, published cases and known misconceptions.
 
-Nothing here computes an answer; the reference solution is in the source notebook.
+None of them computes an answer; the reference solution is in the source notebook.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from grading.schema.ranges import Range
 
 Case = Mapping[str, Any]  # the keyword arguments of one call: numbers, texts, lists, dictionaries
 Kind = Literal["number", "numbers", "names", "figure"]
-BOUNDARY_EVERY = 3  # every third draw is on a boundary, if the part has any
+BOUNDARY_EVERY = 3  # every third draw is moved onto a boundary, if the part has any
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Misconception:
     says: str  # to the learner: names the misconception, never the answer
     read: str  # where to read: chapter and heading
     answer: Callable[..., object]  # its answer to the keyword arguments of a case
-    # Key of an earlier part: a function that calls a right one of that part has another problem.
+    # Key of an earlier part: if a function calls a right answer to it, this misconception is
+    # excluded.
     excluded_by: str = ""
 
 
@@ -32,9 +33,9 @@ class Misconception:
 class Part:
     """A part of an exercise: one function that the learner writes, and its cases.
 
-    If `kind` is "figure", `function` gets axes as its first argument and draws a curve for each of
-    the `sizes` through all `batches`. A misconception answers with a dictionary from size to the
-    curve's values.
+    If `kind` is "figure", `function` receives axes as its first argument and draws one curve over
+    all `batches` for each of the `sizes`. A misconception's answer is then a dictionary from size
+    to the curve's values.
     """
 
     key: str  # "bytes-moved"; also the nbgrader grade_id of the check cell
@@ -45,10 +46,10 @@ class Part:
     misconceptions: tuple[Misconception, ...]
     kind: Kind = "number"
     tolerance: float = 1e-5  # relative; wide enough for float32
-    # Kinds of cases that must occur, besides the forms of the ranges: name → predicate.
+    # Kinds of cases that must occur, in addition to the forms of the ranges: name → predicate.
     branches: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
-    # For branches that random draws hardly hit, such as an exact quotient or a tie: name of the
-    # branch → a function that moves a drawn case onto it.
+    # For branches that random draws rarely hit, such as an exact quotient or a tie: name of the
+    # branch → function that moves a drawn case onto it.
     boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
     hint: str = ""  # for learners who ask for a stronger one
@@ -58,7 +59,7 @@ class Part:
             raise ValueError(f"{self.key}: no branch for the boundaries {', '.join(unknown)}")
 
     def draws(self, rng: random.Random) -> Iterator[Case]:
-        """Yield hidden cases without end, the same ones for the same state of `rng`.
+        """Yield hidden cases endlessly; they depend only on the state of `rng`.
 
         A range named "peak, peak_unit" draws pairs for these two arguments. Every few draws, a
         case is moved onto a boundary, each boundary in turn.
@@ -82,7 +83,7 @@ class Part:
                 yield case
 
     def strata(self) -> frozenset[str]:
-        """Return what must occur among the hidden cases: forms of ranges, and branches."""
+        """Return all strata that the hidden cases must cover: forms of ranges, and branches."""
         forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
         return frozenset(forms | set(self.branches))
 
@@ -106,7 +107,7 @@ class Exercise:
 
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:
-    """Return a branch for each combination of these arguments' values."""
+    """Return one branch for each combination of values of these arguments."""
 
     def branch(wanted: dict[str, Any]) -> Callable[..., bool]:
         return lambda **case: all(case[name] == value for name, value in wanted.items())

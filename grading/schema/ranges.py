@@ -1,8 +1,8 @@
 """Ranges from which the arguments of hidden cases are drawn.
 
-`draws` yields values without end, the same ones for the same state of `rng`. `forms` lists the
-forms of a value that must occur among the hidden cases, and `form` returns the form of one value.
-`str` describes the range to learners.
+`draws` yields values endlessly; they depend only on the state of `rng`. `forms` lists the forms of
+values, such as units, that must occur among the hidden cases, and `form` returns the form of one
+value. `str` describes the range to learners.
 """
 
 import bisect
@@ -14,7 +14,7 @@ from typing import Any
 
 
 class _Formless:
-    """A range whose values have no different forms."""
+    """A range whose values all have the same form."""
 
     def forms(self) -> tuple[str, ...]:
         return ()
@@ -25,7 +25,7 @@ class _Formless:
 
 @dataclass(frozen=True)
 class Whole(_Formless):
-    """Whole numbers from `low` to `high`, drawn evenly on a logarithmic scale."""
+    """Whole numbers from `low` to `high`, drawn uniformly on a logarithmic scale."""
 
     low: int
     high: int
@@ -62,7 +62,7 @@ class Whole(_Formless):
 
 @dataclass(frozen=True)
 class Real(_Formless):
-    """Numbers from `low` to `high`, drawn evenly on a logarithmic scale."""
+    """Real numbers from `low` to `high`, drawn uniformly on a logarithmic scale."""
 
     low: float
     high: float
@@ -78,7 +78,7 @@ class Real(_Formless):
 
 
 class Choice:
-    """One of the given values; all of them occur before one repeats."""
+    """One of the given values, drawn without replacement until all have occurred."""
 
     def __init__(self, *options: Any) -> None:
         self.options = options
@@ -118,7 +118,7 @@ class Some(_Formless):
 class Printed:
     """Pairs (number, unit) as printed on data sheets, from `low` to `high` in base units.
 
-    All units occur before one repeats.
+    Units are drawn without replacement until all have occurred.
     """
 
     def __init__(self, low: float, high: float, units: Mapping[str, float]) -> None:
@@ -163,7 +163,7 @@ class Pairs(_Formless):
 class Sheets(_Formless):
     """Lists of `least` to `most` data sheets of invented chips, with the entries of exercise 5.
 
-    Half of the sheets are sparse. A list with as many sheets as there are units has all units.
+    Half of the sheets are sparse. Units are drawn without replacement until all have occurred.
     """
 
     least: int
