@@ -19,7 +19,7 @@ from grading.sandbox.box import accepted
 # The functions below import what they need: importing nbgrader takes a second, which would delay
 # --help, errors in the arguments, and the start of the fork server.
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
-STOPPED = "stopped; what is done is kept, and the same command goes on from there"
+STOPPED = "stopped; finished work is kept, and the same command continues from there"
 CLUSTER_MODULES = {"dask", "distributed", "psycopg"}  # from requirements-cluster.txt
 INTERRUPTED = 130  # a shell's exit status after Ctrl-C
 
@@ -166,23 +166,23 @@ def parser() -> argparse.ArgumentParser:
         "--unsafe", action="store_true", help="no sandbox: submitted code runs with all your rights"
     )
     command.add_argument(
-        "--notebook-seconds", type=count, help="for one notebook in all, by the clock; default: 600"
+        "--notebook-seconds", type=count, help="wall-clock limit of one notebook; default: 600"
     )
     command.add_argument(
-        "--again", metavar="STUDENT[/EXERCISE]", action="append", help="also if nothing has changed"
+        "--again", metavar="STUDENT[/EXERCISE]", action="append", help="grade even if unchanged"
     )
     command.add_argument(
         "--allow",
         metavar="PACKAGE",
         action="append",
-        help="install it for this class, for good: notebooks can import it then",
+        help="install it permanently for this class, so that notebooks can import it",
     )
     command.set_defaults(run=grade)
     _add_week(commands)
-    command = commands.add_parser("check", help="what to put right before grading; changes nothing")
+    command = commands.add_parser("check", help="list what to fix before grading; changes nothing")
     command.add_argument("course", type=Path)
     command.set_defaults(run=check)
-    command = commands.add_parser("nbgrader", help="an nbgrader command in COURSE", add_help=False)
+    command = commands.add_parser("nbgrader", help="run nbgrader in COURSE", add_help=False)
     command.add_argument("course", type=Path)
     command.add_argument("words", nargs=argparse.REMAINDER)
     command.set_defaults(run=nbgrader)
@@ -201,26 +201,26 @@ def _add_week(commands: Any) -> None:
         "table": {"type": Path, "help": "a .csv, as the platform exports it"},
         "download": {"type": Path, "help": "the .zip of all submissions"},
         "target": {"type": Path, "help": "the file to write"},
-        "folder": {"type": Path, "help": "outside of the course, which all can write to"},
+        "folder": {"type": Path, "help": "outside the course folder, writable by everybody"},
         "when": {"help": "as '2026-11-30 23:59'"},
     }
     for name, places, does in (
-        ("roster", "course table", "enter the people of a table"),
+        ("roster", "course table", "add the people in a table to the class"),
         ("due", "course exercise when", "set a due date"),
-        ("collect", "course exercise download", "take in what Moodle or Canvas let one download"),
-        ("exchange", "course folder", "set up the folder through which nbgrader hands out"),
-        ("return", "course exercise download target", "the pages of feedback, for the platform"),
-        ("export", "course table target", "the points, in the platform's own table"),
+        ("collect", "course exercise download", "unpack a download from Moodle or Canvas"),
+        ("exchange", "course folder", "set up nbgrader's exchange folder"),
+        ("return", "course exercise download target", "zip feedback pages for the platform"),
+        ("export", "course table target", "fill the points into the platform's table"),
     ):
         command = commands.add_parser(name, help=does)
         for place in places.split():
             command.add_argument(place, **words[place])
         command.set_defaults(run=before_and_after)
         if name == "due":
-            command.add_argument("--student", default="", help="an extension, for one alone")
+            command.add_argument("--student", default="", help="give an extension to one student")
         if name == "collect":
             command.add_argument(
-                "--replace", action="store_true", help="what was handed in otherwise before"
+                "--replace", action="store_true", help="replace different earlier submissions"
             )
         if name == "export":
             command.add_argument(

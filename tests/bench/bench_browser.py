@@ -1,8 +1,8 @@
-"""Holds the roof that the page finds against loops in C: `bench_browser.py [runs]`.
+"""Compares the roof that the page measures with loops in C: `bench_browser.py [runs]`.
 
 Needs Chromium, gcc, a quiet machine and `PYTHONPATH=.:kit:site:tests/support`. Each run of the page
-is followed by one in C. The loop of multiply-adds is compiled twice: for the registers that the
-processor has, and for those of four numbers, which are all that WebAssembly has.
+is followed by one in C. The loop of multiply-adds is compiled twice: for the processor's widest
+registers, and for registers of four numbers, the widest that WebAssembly has.
 """
 
 import statistics

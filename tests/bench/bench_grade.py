@@ -1,10 +1,10 @@
-"""`make bench-grade`: grading a class in the sandbox beside stock nbgrader, within one run.
+"""`make bench-grade`: compares grading a class in the sandbox with stock nbgrader.
 
-The class hands in the library of submissions: right ones, wrong ones, several ways of writing.
-Stock nbgrader runs the same notebooks with settings of its own, one after the other, and gives
-points for the checks that stand in them.
+The class hands in the library of submissions: right and wrong ones, written in several ways. Stock
+nbgrader runs the same notebooks with default settings, one after the other, and gives points for
+the checks in them.
 
-    python tests/bench/bench_grade.py [students of the comparison] [numbers of them for the growth]
+    python tests/bench/bench_grade.py [students to compare with] [class sizes for scaling, ...]
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from submissions import submissions
 from grading.release import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMES_FASTER = 10
+MIN_SPEEDUP = 10
 COMPARISON, GROWTH = 40, (10, 40, 160)
-LOOK_SECONDS = 0.25
-WARNS = "right_noisy"  # which stock nbgrader takes for a failure
+POLL_SECONDS = 0.25
+WARNS = "right_noisy"  # left out: stock nbgrader counts its warnings as a failure
 STOCK = """\
 c = get_config()
 c.CourseDirectory.course_id = "roofline"
@@ -37,7 +37,7 @@ c.CourseDirectory.source_directory = {source!r}
 
 
 def hand_in(folder, students):
-    """A course in which so many students have handed in all exercises."""
+    """Create a course in which this many students have handed in all exercises."""
     room = Classroom(folder)
     room.course.release()
     for name in exercises.names():
@@ -48,7 +48,7 @@ def hand_in(folder, students):
 
 
 def ours(folder, students, *options):
-    """(seconds, most memory in MB, points) of `make grade` on a new course."""
+    """Time `make grade` on a new course; return (seconds, peak memory in MB, points)."""
     room = hand_in(folder, students)
     command = [sys.executable, "-m", "grading", "grade", str(room.folder), *options]
     seconds, memory = measured([command], ROOT)
@@ -56,7 +56,7 @@ def ours(folder, students, *options):
 
 
 def stock(folder, students):
-    """The same of `nbgrader autograde`, an exercise after the other."""
+    """Time `nbgrader autograde`, one exercise after another; return the same as `ours`."""
     room = hand_in(folder, students)
     settings = STOCK.format(source=str(exercises.FOLDER))
     (room.folder / "nbgrader_config.py").write_text(settings, encoding="utf-8")
@@ -67,14 +67,14 @@ def stock(folder, students):
 
 
 def measured(commands, folder):
-    """(seconds, most MB held at once by the processes) of commands run one after the other."""
+    """Run commands one after another; return (seconds, peak memory of all processes in MB)."""
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     most, done = 0, threading.Event()
 
     def look():
         nonlocal most
-        while not done.wait(LOOK_SECONDS):
-            most = max(most, sum(map(held, psutil.Process().children(recursive=True))))
+        while not done.wait(POLL_SECONDS):
+            most = max(most, sum(map(memory_bytes, psutil.Process().children(recursive=True))))
 
     watcher = threading.Thread(target=look)
     watcher.start()
@@ -97,16 +97,16 @@ def measured(commands, folder):
         watcher.join()
 
 
-def held(process):
-    """Bytes of memory, pages that processes share counted in parts."""
+def memory_bytes(process):
+    """Return a process's memory in bytes, as its proportional set size (PSS)."""
     try:
         return process.memory_full_info().pss
     except psutil.Error:
-        return 0  # it has just ended
+        return 0  # the process has just ended
 
 
 def points(room):
-    """(student, exercise) → points in the gradebook"""
+    """Return (student, exercise) → points in the gradebook."""
     with room.course.gradebook() as gradebook:
         return {
             (submission.student.id, assignment.name): submission.score
@@ -138,14 +138,14 @@ def main(comparison=COMPARISON, *growth):
             )
         seconds, right = row(f"{comparison} students once more", ours, comparison)
         theirs, stocks = row(f"{comparison} students, stock nbgrader", stock, comparison)
-    print(f"{theirs / seconds:.1f} times as fast as stock nbgrader (at least {TIMES_FASTER})")
+    print(f"{theirs / seconds:.1f} times as fast as stock nbgrader (at least {MIN_SPEEDUP})")
     other = [
         f"{place}: {right[place]:g}, {stocks[place]:g}"
         for place in right
         if right[place] != stocks[place]
     ]
     print("the same points for everybody" if not other else "\n".join(["other points:", *other]))
-    return int(theirs < TIMES_FASTER * seconds or bool(other))
+    return int(theirs < MIN_SPEEDUP * seconds or bool(other))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Holds what numpy measures against loops in C and likwid-bench: `bench_machine.py [runs]`.
+"""Compares numpy's rates with loops in C and likwid-bench: `bench_machine.py [runs]`.
 
-Needs gcc; takes likwid-bench where it is installed. Numpy and C take turns of a tenth of a second,
-and each sample is divided by the one beside it: a neighbor who slows the machine for a while slows
-both. Bandwidths should agree; the peak is the share that numpy reaches.
+Needs gcc; uses likwid-bench if it is installed. Samples of numpy and C alternate, a tenth of a
+second each, and adjacent samples are compared, so that other load slows both. Bandwidths should
+agree; for the peak, the ratio shows how much of it numpy reaches.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ from roofmeter.threads import (
 )
 
 FIGURES = {"peak fp32": "FLOP/s", "peak fp64": "FLOP/s", "read": "B/s", "update": "B/s"}
-PAIRS, EVERY = 40, 10
-"""Pairs of samples for each figure of a run, and after how many of them likwid-bench runs once."""
+PAIRS, LIKWID_EVERY = 40, 10
+"""The number of sample pairs per figure and run, and how often likwid-bench runs among them."""
 LIKWID = {
     "peak fp32": ("peakflops_sp_avx512_fma", "32kB", 200_000),
     "peak fp64": ("peakflops_avx512_fma", "32kB", 200_000),
     "read": ("load_avx512", "1GB:{threads}", 3),
     "update": ("update_avx512", "1GB:{threads}", 2),
 }
-"""Kernel, working set and iterations."""
+"""The kernel, working set and number of iterations of likwid-bench for each figure."""
 RATE = re.compile(r"^(MFlops/s|MByte/s):\s*([\d.]+)", re.MULTILINE)
 
 
 @dataclass
 class Pairs:
-    """Rates of one figure in one run, in the order in which they were taken."""
+    """The rates of one figure in one run, in the order of measurement."""
 
     numpy: list[float] = field(default_factory=list)
     c: list[float] = field(default_factory=list)
     likwid: list[tuple[float, float]] = field(default_factory=list)
-    """Its rate, and the mean of numpy's before and after it."""
+    """Pairs of likwid-bench's rate and the mean of numpy's rates before and after it."""
 
     def of_c(self) -> float:
-        """The middle of what numpy reaches of C, pair by pair."""
+        """Return the median ratio of numpy's rate to C's, over all pairs."""
         return statistics.median(a / b for a, b in zip(self.numpy, self.c, strict=True))
 
     def of_likwid(self) -> float:
@@ -65,13 +65,13 @@ class Pairs:
 
 
 def numpys(store: Floats, pool: ThreadPool) -> dict[str, Probe]:
-    """The roofs of `roofmeter.measure`, the peaks for one of its sizes."""
+    """Return the probes of `roofmeter.measure`, the peaks for only one of its sizes."""
     found = {f"peak {kind}": kernels.peak(kind, 2048, pool.threads) for kind in kernels.TYPES}
     return {**found, "read": kernels.read(store, pool), "update": kernels.update(store, pool)}
 
 
 def likwid(key: str, threads: int) -> float:
-    """The rate that likwid-bench prints."""
+    """Run likwid-bench; return the rate that it prints."""
     kernel, size, iterations = LIKWID[key]
     workset = f"N:{size.format(threads=threads)}"
     command = ["likwid-bench", "-t", kernel, "-w", workset, "-i", str(iterations)]
@@ -81,12 +81,12 @@ def likwid(key: str, threads: int) -> float:
 
 
 def taker(monitor: LoadMonitor, probe: Probe) -> Callable[[], float]:
-    """Takes one sample of a probe and returns its rate."""
+    """Return a function that takes one sample of a probe and returns its rate."""
     work = probe.make()
     repeats = monitor.choose_repeats(work)
 
     def take_sample() -> float:
-        monitor.wait_until_idle()  # until the threads of the one before are off their cores
+        monitor.wait_until_idle()  # wait for threads of the previous sample to release the cores
         return probe.amount / monitor.time_block(work, repeats).per_pass
 
     return take_sample
@@ -103,7 +103,7 @@ def run(
         for number in range(PAIRS):
             pairs.numpy.append(numpy_once())
             pairs.c.append(c_once())
-            if number % EVERY == 0 and shutil.which("likwid-bench"):
+            if number % LIKWID_EVERY == 0 and shutil.which("likwid-bench"):
                 before, rate, after = numpy_once(), likwid(key, ours[key].threads), numpy_once()
                 pairs.likwid.append((rate, (before + after) / 2))
     return found
@@ -128,7 +128,7 @@ def main(count: int) -> None:
 
 
 def table(runs: list[dict[str, Pairs]]) -> rl.Table:
-    """The best of all samples, and the ratios: the middle of the runs, smallest to largest."""
+    """Tabulate the best samples, and each ratio's median over the runs with its range."""
     columns: dict[str, list[str]] = {"figure": [], "numpy, best": [], "C, best": []}
     columns |= {"likwid, best": [], "numpy ÷ C": [], "numpy ÷ likwid": []}
     for key, unit in FIGURES.items():

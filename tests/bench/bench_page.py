@@ -1,7 +1,7 @@
 """`make bench-page`: time Python in the page, from the press of a button to its output.
 
-Everything is on this machine, so fetching costs next to nothing: a reader's network adds the bytes
-divided by its bandwidth.
+The server is on this machine, so fetching takes almost no time; for a real reader, add the bytes
+divided by the network's bandwidth.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from site_server import Server
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
-TIMES = 3
+ROUNDS = 3
 COLD_PAGE, WARM_PAGE = "chapters/time", "chapters/matmul"
-READING = 3_000  # ms on a page before the press
+READING_MS = 3_000  # time that a reader spends on a page before the press
 GOALS = {"cold": 5.0, "reading": 0.5, "cell": 0.2}
 # Records when each shown cell has its outputs.
 RECORD = """() => {
@@ -82,7 +82,7 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
         for name, value in seconds.items():
             found.setdefault(name, []).append(value)
 
-    for _ in range(TIMES):
+    for _ in range(ROUNDS):
         context = browser.new_context(viewport=DESK)
         page = opened(context, server, COLD_PAGE)
         server.sent.clear()
@@ -90,8 +90,8 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
         note(cold=output, cold_whole=whole, cold_bytes=server.transferred())
         output, whole = again(page)
         note(cell=output, values=whole)
-        # The same tab goes on to another page: pressed at once, or after reading for a while.
-        for name, wait in {"warm": 0, "reading": READING}.items():
+        # In the same tab, open another page and press immediately, or after reading for a while.
+        for name, wait in {"warm": 0, "reading": READING_MS}.items():
             go_to(page, server, WARM_PAGE)
             server.sent.clear()
             page.wait_for_timeout(wait)
@@ -125,7 +125,7 @@ def main() -> int:
         ("from Shift+Enter to the output", "cell", ""),
         ("the same to the last value below", "values", ""),
     ]
-    print(f"Python in the page, {os.cpu_count()} cores, loopback, median of {TIMES}")
+    print(f"Python in the page, {os.cpu_count()} cores, loopback, median of {ROUNDS}")
     for words, name, size in lines:
         goal = (
             f"  goal {GOALS[name]:.1f} s: {seconds[name] / GOALS[name]:.2f}×"

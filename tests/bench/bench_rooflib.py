@@ -1,4 +1,4 @@
-"""`make bench`: what rooflib costs beside numpy alone, as ratios within one run."""
+"""`make bench`: measures the overhead of rooflib over plain numpy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def seconds(call):
 
 
 def sweep_ratio():
-    """Time a million points both ways, turn by turn, so that a busy machine slows both."""
+    """Return rooflib's time for a million points over numpy's; alternate to share other load."""
     v5e = rl.chip("TPU v5e")
     rng = np.random.default_rng(0)
     B, D, F = (rng.integers(1, 2**14, POINTS).astype(float) for _ in range(3))
@@ -42,7 +42,7 @@ def sweep_ratio():
 
 
 def import_cost():
-    """Milliseconds that `import rooflib` takes in a fresh process that has numpy already."""
+    """Return the milliseconds that `import rooflib` takes in a process that has imported numpy."""
     code = (
         "import numpy, time; t = time.perf_counter(); import rooflib;print(time.perf_counter() - t)"
     )

@@ -1,10 +1,9 @@
-"""`make bench-site`: the site beside a stock Jupyter Book build of the same pages, in one run.
+"""`make bench-site`: compares the site with a stock Jupyter Book build of the same pages.
 
-The stock build has the same sources, lock and settings of parsing and execution, and none of our
-extensions: so its prose lacks the values ({eval} roles), its live figures are widgets without a
-kernel, and formulas, RequireJS and widgets come from elsewhere. Nothing but this machine can be
-reached here: what stock asks elsewhere is counted as blocked, weighs nothing and costs no time,
-which makes its bytes and times a lower limit.
+The stock build has the same sources, lock file, and settings for parsing and execution, but none of
+our extensions. So its prose lacks computed values ({eval} roles), its live figures are widgets
+without a kernel, and it fetches MathJax, RequireJS and widgets from other sites. Requests to other
+sites are blocked here, so they add no bytes and no time; stock's figures are lower bounds.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from site_server import Server, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADS, BUILDS = 3, 3
-COLD = 1_200_000  # bytes, compressed: see test_site.py
-PROSE, NOTHING = 6.0, 4.0  # seconds, on two cores
+MAX_PAGE_BYTES = 1_200_000  # compressed; see test_site.py
+MAX_PROSE_SECONDS, MAX_NO_OP_SECONDS = 6.0, 4.0  # on two cores
 EDITED = "chapters/time.md"
 
 LEGEND = """\
@@ -41,10 +40,10 @@ to the first figure (median of {loads}), violations that axe finds in both theme
 BUILDS_LEGEND = """
 Seconds to build: clean once; the others as median of {builds} (fastest to slowest).
 """
-# What pages of exercises hand out, made before Sphinx runs; stock gets it as ours has made it.
+# Files for the exercise pages, prepared before Sphinx runs; copied from our build for stock.
 PREPARED = ("course", "solutions")
 
-# Notes when the first picture of the article stands in the page, in milliseconds.
+# Records the time in ms at which the article's first picture is loaded and laid out.
 FIRST_FIGURE = """
 requestAnimationFrame(function look() {
   for (const picture of document.querySelectorAll("article img, article svg")) {
@@ -61,7 +60,7 @@ requestAnimationFrame(function look() {
 
 @dataclass
 class Measured:
-    """A page, as a reader's first one."""
+    """Measurements of a page on a reader's first visit."""
 
     raw: int = 0
     packed: int = 0
@@ -78,7 +77,7 @@ class Measured:
 
 
 def copies(folder: Path) -> tuple[Path, Path]:
-    """The repository as it is, and the same as a stock book."""
+    """Copy the repository twice: unchanged, and configured as a stock book."""
     ours, stock = folder / "ours", folder / "stock"
     leave = shutil.ignore_patterns(".*", "_build", "my-work", "__pycache__", "*.egg-info")
     for copy in (ours, stock):
@@ -120,7 +119,7 @@ def clean(book: Path, beside: Path) -> None:
 
 
 def timed_builds(books: tuple[Path, Path]) -> dict[str, list[list[float]]]:
-    """Seconds of each kind of build, ours and stock turn by turn; clean once, since it is long."""
+    """Time each kind of build, alternating ours and stock; clean builds only once, for time."""
     took: dict[str, list[list[float]]] = {kind: [[], []] for kind in ("clean", "prose", "no-op")}
     for kind in ("clean", *("prose", "no-op") * BUILDS):
         for at, book in enumerate(books):
@@ -160,7 +159,7 @@ def measure(browser: Browser, server: Server, name: str, at: Measured, first: bo
 
 
 def measured(path: str, books: tuple[Path, Path]) -> dict[str, list[Measured]]:
-    """Every page of both, turn by turn."""
+    """Measure every page of both sites, alternately."""
     sites = [book / "_build" / "html" for book in books]
     names = [page.relative_to(sites[0]).as_posix() for page in html_files(sites[0])]
     pages = {name: [Measured(), Measured()] for name in names}
@@ -176,7 +175,7 @@ def measured(path: str, books: tuple[Path, Path]) -> dict[str, list[Measured]]:
 
 
 def values_in_prose(book: Path) -> int:
-    """How many roles the sources have that only our build fills in."""
+    """Count the {eval} roles in the sources, which only our build computes."""
     pages = (book / "index.md", *book.glob("chapters/*.md"), *book.glob("exercises/*.md"))
     return sum(page.read_text(encoding="utf-8").count("{eval}`") for page in pages)
 
@@ -218,18 +217,18 @@ def spread(took: list[float]) -> str:
 
 
 def held(pages: dict[str, list[Measured]], builds: dict[str, list[list[float]]]) -> int:
-    """1 if a page is over its budget or not below stock, or a build takes too long; says which."""
+    """Print pages over budget or not below stock, and slow builds; return 1 if there are any."""
     misses = [
-        f"{name}: {ours.packed:,} bytes, stock {stock.packed:,}, at most {COLD:,}"
+        f"{name}: {ours.packed:,} bytes, stock {stock.packed:,}, at most {MAX_PAGE_BYTES:,}"
         for name, (ours, stock) in pages.items()
-        if ours.packed > COLD or (stock.packed and ours.packed >= stock.packed)
+        if ours.packed > MAX_PAGE_BYTES or (stock.packed and ours.packed >= stock.packed)
     ]
     misses += [
         f"{name}: axe finds {ours.violations}"
         for name, (ours, _) in pages.items()
         if ours.violations
     ]
-    for kind, limit in (("prose", PROSE), ("no-op", NOTHING)):
+    for kind, limit in (("prose", MAX_PROSE_SECONDS), ("no-op", MAX_NO_OP_SECONDS)):
         took = statistics.median(builds[kind][0])
         if took > limit:
             misses.append(f"{kind}: {took:.1f} s, at most {limit:.0f}")

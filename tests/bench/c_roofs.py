@@ -1,4 +1,4 @@
-"""The roofs of this machine in C, compiled from `reference_roofs.c`: what numpy is held against."""
+"""Reference roofs in C, compiled from `reference_roofs.c`, to compare numpy's results with."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ OPTIONS = ("-O3", "-march=native", "-ffast-math", "-fopenmp", "-fno-tree-loop-di
 LIBRARY = ("-shared", "-fPIC")
 MULTIPLY_ADDS = {"peak fp32": "single", "peak fp64": "twice"}
 STREAMS = {"read": ("load", 1), "update": ("update", 2)}
-"""The function of a figure, and what it moves in arrays."""
+"""Figure → (the C function, the number of arrays that it moves)."""
 
 
 def compiled(folder: Path, width: int | None = None, library: bool = False) -> Path:
-    """The program or the library, for registers of so many bytes or for the processor's own."""
+    """Compile a program or a library, for registers of `width` bytes or the processor's widest."""
     text = SOURCE.read_text(encoding="utf-8")
     if width:
         text = re.sub(r"#define WIDTH \d+", f"#define WIDTH {width}", text)
@@ -34,7 +34,7 @@ def compiled(folder: Path, width: int | None = None, library: bool = False) -> P
 
 
 def printed(program: Path, threads: int) -> dict[str, float]:
-    """The figures that the program prints."""
+    """Run the program; return the figures that it prints."""
     command = [str(program), str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     pairs = (line.split() for line in done.stdout.splitlines())
@@ -42,8 +42,8 @@ def printed(program: Path, threads: int) -> dict[str, float]:
 
 
 def probes(library: Path, store: Floats, threads: int) -> dict[str, Probe]:
-    """The library's loops as probes, so that they are sampled as numpy's are."""
-    # Threads that wait for the next loop on their cores would be in the way of numpy's.
+    """Return the library's loops as probes, so that they are sampled like numpy's."""
+    # Idle OpenMP threads must not spin, or they would take cores from numpy's threads.
     os.environ["OMP_WAIT_POLICY"] = "passive"
     c = ctypes.CDLL(str(library))
     flops = {name: ctypes.c_double.in_dll(c, f"flops_{name}").value for name in ("single", "twice")}

@@ -1,4 +1,4 @@
-"""Packages that an instructor allows for a class, from wheels in a folder instead of an index."""
+"""Tests of packages that an instructor allows for a class, installed from local wheels."""
 
 import csv
 import re
@@ -23,7 +23,7 @@ SAID = f"{MODULE} is not installed where notebooks are graded."
 
 @pytest.fixture
 def wheels(tmp_path, monkeypatch):
-    """pip finds two wheels in a folder and asks no index; nothing is allowed yet."""
+    """Make pip install from a folder with two wheels instead of an index."""
     folder = tmp_path / "wheels"
     folder.mkdir()
     wheel(folder, "made-up-tables", MODULE, "def same(value):\n    return value\n")
@@ -46,7 +46,7 @@ def wheel(folder, package, module, source):
         file.writestr(f"{about}/RECORD", "")
 
 
-def needing(room):
+def using_module(room):
     notebook = room.solved(NAME)
     for one in notebook.cells:
         if one.metadata.get("nbgrader", {}).get("solution"):
@@ -76,7 +76,7 @@ def table(room):
 
 def test_allowing_a_missing_module_triggers_regrading(tmp_path, release, wheels):
     room = Classroom(tmp_path / "course", release)
-    room.hand_in("ada", NAME, needing(room))
+    room.hand_in("ada", NAME, using_module(room))
     room.hand_in("bob", NAME, room.solved(NAME))
     done(grade(room))
     assert table(room) == dict.fromkeys(points(NAME), (0, f"not installed: {MODULE}"))
@@ -95,7 +95,7 @@ def test_allowing_a_missing_module_triggers_regrading(tmp_path, release, wheels)
 @pytest.mark.long
 def test_allowed_modules_work_without_a_sandbox_and_with_nbgrader(tmp_path, release, wheels):
     room = Classroom(tmp_path / "course", release)
-    room.hand_in("ada", NAME, needing(room))
+    room.hand_in("ada", NAME, using_module(room))
     allow(room.folder, ["made-up-tables"])
     for words in ([], ["--unsafe", "--again", "ada"]):
         done(grade(room, *words))

@@ -1,4 +1,4 @@
-"""What `clean` and the Markdown filter leave of a notebook. No course, no kernel, no browser."""
+"""Tests of `clean` and the Markdown filter, without a course, kernel or browser."""
 
 import base64
 import html
@@ -127,13 +127,13 @@ def test_the_total_text_of_a_notebook_is_limited(kind):
     )
     feedback.clean(nb)
     total = sum(texts(cell.outputs[0]).count("x") for cell in nb.cells)
-    # A note that says that something is left out counts as well.
+    # The notes about truncation count too.
     assert MAX_TEXT_CHARACTERS - 1_000 < total <= MAX_TEXT_CHARACTERS
     assert texts(nb.cells[-1].outputs[0]) == "\n(90000 more characters are left out here)\n"
 
 
 def test_the_total_picture_size_of_a_notebook_is_limited():
-    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # in base64, two of them leave no room for a third
+    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # in base64, only two of them fit in the budget
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
     nb = nbformat.v4.new_notebook(
@@ -228,7 +228,7 @@ def test_png_and_jpeg_figures_are_kept():
 
 
 def test_only_known_metadata_is_kept():
-    # With a letter of another alphabet that looks like one of ours.
+    # The grade id contains a Cyrillic letter that looks like a Latin one.
     marks = {"grade": True, "points": 3, "grade_id": 'a"><é\u0430b'}
     marks |= {"other": "<b>", "checksum": "<1f>"}
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1"), new_code_cell("2"), new_raw_cell("3")])

@@ -1,6 +1,6 @@
-"""Several notebooks in one folder: the worked one is graded, or the instructor is asked.
+"""Tests of folders with several notebooks: which one counts, and when the instructor must decide.
 
-Each table entry lists the files of one folder, by the notebook that each of them holds.
+Each table entry lists the files of one folder, with the kind of notebook in each file.
 """
 
 import copy
@@ -26,7 +26,7 @@ COPIES = (
 
 
 def answered(nb, part="bounds", text="    return 1, 2"):
-    """The notebook with another answer to this part."""
+    """Return a copy of the notebook with another answer to this part."""
     nb = copy.deepcopy(nb)
     one = cell(nb, f"{part}-solution")
     one.source = one.source.split('"""')[0] + '"""Answer."""\n' + text
@@ -58,14 +58,14 @@ def commented(nb):
 
 
 def with_note(nb):
-    """The open question answered, which has no points."""
+    """Return a copy in which the open question is answered, which gives no points."""
     nb = copy.deepcopy(nb)
     next(one for one in nb.cells if "Write your answer" in one.source).source = "It doubles."
     return nb
 
 
 def half(nb, released):
-    """The first parts answered, the others as released."""
+    """Return a copy in which two parts are reset to the released stubs."""
     nb = copy.deepcopy(nb)
     for part in ("times", "bounds"):
         cell(nb, f"{part}-solution").source = cell(released, f"{part}-solution").source
@@ -78,7 +78,7 @@ def unmarked(nb):
 
 @pytest.fixture(scope="module")
 def made(release, tmp_path_factory):
-    """Each notebook that may lie in a folder, by its name in the tables."""
+    """Return the text of each kind of notebook in the tables."""
     room = Classroom(tmp_path_factory.mktemp("made"), release)
     released, right = room.released(NAME), room.solved(NAME)
     elsewhere = copy.deepcopy(released)
@@ -119,7 +119,7 @@ def folder(course, files, made, student="ada"):
 
 # --- which one counts -----------------------------------------------------------------------------
 
-# files → the one that is graded
+# (files, the one that is graded)
 GRADED = {
     **{f"worked copy {name}": ({EXACT: "released", name: "right"}, name) for name in COPIES},
     "worked first": ({EXACT: "right", FIRST: "released"}, EXACT),
@@ -151,7 +151,7 @@ GRADED = {
     "nothing but the open question": ({EXACT: "released", FIRST: "noted"}, FIRST),
     "nothing at all": ({EXACT: "released", FIRST: "executed", SECOND: "released"}, EXACT),
 }
-# files → the one that is graded meanwhile; the instructor is asked
+# (files, the one that is graded until the instructor has decided)
 ASKED = {
     "two answers": ({EXACT: "wrong", FIRST: "right"}, EXACT),
     "three answers": ({EXACT: "wrong", FIRST: "right", SECOND: "worse"}, EXACT),
@@ -160,7 +160,7 @@ ASKED = {
     "two halves": ({EXACT: "half", FIRST: "other half"}, EXACT),
     "other names": ({FIRST: "wrong", "mine.ipynb": "right"}, FIRST),
 }
-# files → what the reason names
+# (files, the ones that the reason for not grading names)
 REFUSED = {
     "two copies": ({FIRST: "wrong", SECOND: "right"}, {FIRST, SECOND}),
     "two copies with other names": (
@@ -210,7 +210,7 @@ def test_folders_without_a_clear_choice_are_not_graded(tmp_path, made, case):
 
 
 def test_a_notebook_without_answers_never_counts_over_one_with_answers(tmp_path, made):
-    """Each pair of notebooks under both names: the same one counts, or both are asked about."""
+    """Try all pairs of notebooks, each under both names."""
     kinds = [kind for kind in made if kind not in ("other exercise", "draft")]
     answers = {"right", "commented", "right, stripped", "right, with a try", "elsewhere"}
     answers |= {"other half", "right, with a note", "half", "wrong", "worse", "right, format 3"}

@@ -1,4 +1,4 @@
-"""nbgrader's exchange: submissions and feedback pass through a folder that all can write to."""
+"""Tests of nbgrader's exchange, a folder for submissions and feedback that all can write to."""
 
 import getpass
 import logging
@@ -54,7 +54,7 @@ class Learner:
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """A class with an exchange, with submissions of ada, of this user and of attackers."""
+    """Set up a class with an exchange, with submissions by ada, this user and attackers."""
     folder = tmp_path_factory.mktemp("exchanged")
     room = Classroom(folder / "class", release)
     room.root = folder / "exchange"
@@ -83,7 +83,7 @@ def room(tmp_path_factory, release):
 
 
 def attack(room):
-    """Put into the exchange what any user of the machine can put there."""
+    """Add malicious folders to the exchange, as any user of the machine can."""
     folders = {
         "no time": f"eve+{NAME}+yesterday+x",
         "a pattern": f"*+{NAME}+{LATER}+x",

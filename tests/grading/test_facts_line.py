@@ -1,4 +1,4 @@
-"""The first cell of a released notebook: minutes, difficulty and the chapter to read first."""
+"""Tests of the line in a released notebook with its effort and the chapter to read first."""
 
 from pathlib import Path
 

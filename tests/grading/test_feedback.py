@@ -1,8 +1,8 @@
-"""Feedback pages and the formgrader show what a submission holds, and none of it acts.
+"""Tests that hostile submissions stay inert on feedback pages and in the formgrader.
 
-A hostile notebook is put into autograded/ as if no step of the grading had cleaned it. nbgrader's
-own commands make pages of it. They are read as HTML, and opened in a browser. (What is cleaned away
-and why: test_clean.py.)
+A hostile notebook is put into autograded/ as if no step of the grading had cleaned it, and
+nbgrader's own commands make pages of it. The tests parse the pages as HTML and open them in a
+browser. test_clean.py tests in detail what is removed.
 """
 
 import base64
@@ -55,7 +55,7 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' onload='1'/>").decode()
-# Names of folders that are let in, and what a platform's roster may say of people.
+# Valid folder names that look like attacks, and hostile roster entries.
 ENCODED = f"%3Cimg src=x onerror={RUN.partition(';')[0]}%3E"  # as addresses have it
 ODD = "o'dd & co; `x`${1} {{7+7}} &lt;img src=x onerror=1&gt; javascript:1"
 PEOPLE = {
@@ -75,7 +75,7 @@ def shown(content, kind="image/png"):
 
 
 def hostile(released):
-    """The released notebook with attacks wherever a notebook can hold text."""
+    """Return the released notebook with attacks wherever a notebook can hold text."""
     nb = copy.deepcopy(released)
     script = ATTACKS["closing"]
     for name, text in ATTACKS.items():
@@ -130,7 +130,7 @@ def hostile(released):
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """A course in which somebody has put the hostile notebook where graded ones are."""
+    """Set up a course with the hostile notebook among the graded ones."""
     room = Classroom(tmp_path_factory.mktemp("course"), release)
     nb = hostile(room.released(NAME))
     (part, *_) = exercises.load(NAME).parts
@@ -160,7 +160,7 @@ def room(tmp_path_factory, release):
 
 @pytest.fixture(scope="module", params=["the command", "the programming interface"])
 def page(request, room):
-    """A feedback page, as each of nbgrader's ways writes it."""
+    """Write a feedback page with nbgrader's command or its API; return its path."""
     file = room.course.feedback(STUDENT, NAME)
     file.unlink(missing_ok=True)
     if request.param == "the command":
@@ -174,7 +174,7 @@ def page(request, room):
 
 
 def active(soup):
-    """What could act, in the part of a page that comes from a notebook."""
+    """Return the elements and attributes with active content in a page's notebook."""
     found = [str(one)[:200] for one in soup.find_all(ACTIVE)]
     for one in soup.find_all(True):
         for name, value in one.attrs.items():
@@ -183,8 +183,8 @@ def active(soup):
             picture = name == "src" and text.startswith(("data:image/png;", "data:image/jpeg;"))
             harmless = name in ("class", "alt", "id", "name", "start") and ELSEWHERE not in text
             harmless = harmless or (name, one.name) == ("tabindex", "div")
-            colour = name == "style" and one.name == "span" and text.startswith("color: rgb(")
-            if not (local or (picture and one.name == "img") or harmless or colour):
+            color = name == "style" and one.name == "span" and text.startswith("color: rgb(")
+            if not (local or (picture and one.name == "img") or harmless or color):
                 found.append(f"{one.name} {name}={text[:100]}")
     return found
 
@@ -262,7 +262,7 @@ def test_pages_run_no_scripts_and_send_no_requests(page, browser):
 
 
 def test_the_content_policy_alone_blocks_scripts_and_pictures(page, browser, tmp_path):
-    """The second defence, alone: scripts don't run, and pictures are not fetched."""
+    """Add attacks to a finished page, so that only the content security policy can block them."""
     broken = tmp_path / "broken.html"
     text = page.read_text(encoding="utf-8")
     start = text.index('<a name="top">')
@@ -282,7 +282,7 @@ def test_the_content_policy_alone_blocks_scripts_and_pictures(page, browser, tmp
 
 @pytest.fixture(scope="module")
 def formgrader(room, tmp_path_factory):
-    """The address of a submission in a formgrader, started in the course folder."""
+    """Start a formgrader in the course folder; yield its address and token."""
     home, token = tmp_path_factory.mktemp("home"), secrets.token_hex()
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     given = os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token}
@@ -318,9 +318,9 @@ def test_submissions_run_no_scripts_in_the_formgrader(room, formgrader, browser)
     tab.wait_for_load_state("networkidle")
     assert tab.evaluate("document.documentElement.dataset.ran") is None
     assert traffic.outside(address) == []
-    # The icon of the login page, which was left before it had come, is no part of this one.
+    # Ignore the login page's icon, whose request was aborted when the page was left.
     assert [one for one in traffic.wrong if "/favicon.ico" not in one] == []
-    # It works as it should: scores and comments have come from the gradebook.
+    # The page works: it shows scores and comments from the gradebook.
     (part, *_) = exercises.load(NAME).parts
     assert tab.locator(f"input#{part.key}").get_attribute("placeholder") == "2"
     comment = tab.locator(f"#{part.key}-solution-comment")
@@ -362,13 +362,13 @@ def test_names_run_no_scripts_in_formgrader_lists(room, formgrader, browser):
         assert tab.evaluate("document.documentElement.dataset.ran") is None, place
         assert tab.evaluate(INJECTED) == [], place
         texts += tab.evaluate("document.body.innerText")
-        # As their own links name them, which the browser turns into addresses.
+        # Follow the pages' own links, as the browser resolves them.
         links = tab.evaluate("[...document.querySelectorAll('tbody a')].map((one) => one.href)")
         more = [one for one in links if one.startswith(of_interest)]
         waiting += [one for one in dict.fromkeys(more) if one not in {*seen, *waiting}]
     assert dialogs == []
     assert traffic.outside(address) == []
-    # Of a name that an address turns into another one there is no page.
+    # The browser decodes a name with an encoded "<", so no page exists for it.
     assert {unquote(one) for one in seen if "%3C" in one} == {
         f"{start}/manage_students/{unquote(ENCODED)}{rest}" for rest in ("", f"/{NAME}")
     }

@@ -1,4 +1,4 @@
-"""The same work on a Dask cluster: a scheduler and two workers, each a process of its own."""
+"""Tests of grading on a Dask cluster with a scheduler and two workers, in separate processes."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ KILL_AFTER = 1  # submission
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """A class, graded on this machine."""
+    """Grade a class on this machine."""
     room = Classroom(tmp_path_factory.mktemp("here"), release)
     wrong = [one.name for one in submissions(NAME) if one.name.startswith("wrong")]
     for number in range(STUDENTS):
@@ -39,7 +39,7 @@ def room(tmp_path_factory, release):
 
 @pytest.fixture
 def there(room, release, tmp_path):
-    """The same class in a folder of its own, not graded yet."""
+    """Copy the ungraded class to another folder."""
     folder = shutil.copytree(release, tmp_path / "there")
     shutil.copytree(room.folder / "submitted", folder / "submitted")
     shutil.copy(room.folder / ".grading" / "seed", folder / ".grading")
@@ -48,12 +48,12 @@ def there(room, release, tmp_path):
 
 @contextlib.contextmanager
 def started(*words, stream, cwd=ROOT):
-    """A process and the first line of what it says that has an address in it."""
+    """Start a process; yield it and the first address in its output."""
     with subprocess.Popen(words, cwd=cwd, text=True, **{stream: subprocess.PIPE}) as process:
         try:
             said = getattr(process, stream)
             line = next((line for line in said if "tcp://" in line), "")
-            # What it says later must go somewhere.
+            # Drain later output, so that the pipe does not fill up.
             threading.Thread(target=said.read, daemon=True).start()
             yield process, line.split()[-1]
         finally:
@@ -90,7 +90,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler):
     ):
         while len(list(graded.glob("*/*.json"))) < KILL_AFTER:
             assert not processes.ended(grader.pid, 0.01), grader.stderr.read()
-        # Its nanny and the process that does the work.
+        # Kill the worker command, which runs Dask's nanny, and its descendants.
         for process in {victim.pid, *processes.descendants(victim.pid)}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, 9)
@@ -104,7 +104,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler):
 
 def test_an_unreachable_scheduler_is_reported_in_one_line(there, monkeypatch):
     monkeypatch.setattr(pool, "ANSWER_SECONDS", 0.2)
-    with socket.socket() as silent:  # nobody else gets its port, and it does not listen
+    with socket.socket() as silent:  # reserves a port without listening on it
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]
         with pytest.raises(SystemExit) as ended:

@@ -1,7 +1,7 @@
-"""A course folder with everything that goes wrong when people hand in.
+"""Tests of a course folder with every kind of accident in submissions.
 
-The class is graded to the end; a right solution keeps its points; what can't be graded is listed by
-name, with the reason, and has a row.
+Grading finishes; right solutions keep their points; and submissions that can't be graded are listed
+with the reason and have a row.
 """
 
 import copy
@@ -203,7 +203,7 @@ def test_only_changed_submissions_are_graded_again(room, capsys):
     assert rows["untouched"] == "20"
 
 
-# --- what must not be found in what learners get -------------------------------------------------
+# --- leaks to learners ----------------------------------------------------------------------------
 
 
 def test_a_release_holds_only_one_notebook_per_exercise(room):

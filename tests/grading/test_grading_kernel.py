@@ -1,4 +1,4 @@
-"""What a cell does to its kernel: a right solution keeps its points, a cheat gets none."""
+"""Tests of cells that disturb their kernel: right solutions keep their points, cheats get none."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ QUICK = TimeLimits(cell=2, call=5)
 
 
 def notebook(submission=""):
-    """Exercise 1 with the functions of a file in tests/support/submissions, or right."""
+    """Return exercise 1 with the functions of this library submission, or with right ones."""
     found = [one for one in submissions(NAME) if one.name == submission]
     mine = found[0] if found else Submission(NAME, "reference", "", {})
     source = exercises.source(NAME)
@@ -60,7 +60,7 @@ roofkit.check.compare.judge = lambda *words: None
     "stdout replaced": "import io, sys\nsys.stdout = io.StringIO()",
     "input transformer": "get_ipython().input_transformers_cleanup.append(lambda lines: ['20.0'])",
 }
-# What makes a notebook of the learner's own do something else at its next cell costs points there.
+# These change how the learner's own later cells run, so that a right solution loses points too.
 BREAKS_ITSELF = {"run_cell", "input transformer"}
 
 
@@ -74,7 +74,7 @@ def test_tampering_with_the_kernel_does_not_change_points(cheat):
 
 @pytest.fixture
 def runs(monkeypatch):
-    """What came of each run of a notebook."""
+    """Record the result of each run of a notebook."""
     found, run = [], grade_notebook.run
 
     def noted(*arguments):
@@ -91,8 +91,8 @@ def test_an_endless_cell_is_stopped_and_later_cells_run(runs):
     assert graded.cells[0].outputs[-1].traceback == [
         "This cell ran for more than 2 s and was stopped."
     ]
-    assert len(runs) == 1, "it is not alone here, and computes without end at once"
-    assert graded.metadata.rooflib.late, "it is tried again when it is alone"
+    assert len(runs) == 1, "a cell over its CPU limit must not be retried now"
+    assert graded.metadata.rooflib.late, "the notebook must be retried alone later"
 
 
 WAITS = "import time\ntime.sleep(1000)"
@@ -103,7 +103,7 @@ def test_the_cpu_limit_of_a_cell_does_not_count_sleep():
     graded = grade(with_first(notebook(), waits), NAME, "seed", TimeLimits(cell=0.8))
     assert total(graded) == FULL
     assert graded.cells[0].outputs == []
-    assert graded.metadata.rooflib.refused == [], "what the probe does is not the learner's"
+    assert graded.metadata.rooflib.refused == [], "refusals must not include the probe's own"
 
 
 def test_a_cell_over_only_its_wall_limit_is_retried(runs):
@@ -174,7 +174,7 @@ def test_cpu_time_of_cells_does_not_count_for_the_last_function(runs):
         "assert os.getpid() == PROCESS", spins
     )
     book.cells.insert(_place(book, last), code(spinning))
-    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # 2 s for all its calls
+    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # all calls may take 2 s
     assert total(graded) == FULL
     assert len(runs) == 1
 
@@ -188,7 +188,7 @@ def test_a_notebook_with_three_endless_cells_is_abandoned():
 
 
 def after_two_parts(source):
-    """A right notebook with a cell behind the second check."""
+    """Grade a right notebook with an extra cell after the second check."""
     book = notebook()
     book.cells.insert(_place(book, "operations") + 1, code(source))
     return grade(book, NAME, "seed", QUICK)

@@ -1,4 +1,4 @@
-"""A class, end to end, with nbgrader's own commands and nothing else."""
+"""End-to-end test of a class graded with nbgrader's own commands."""
 
 import nbformat
 import pytest
@@ -42,7 +42,7 @@ def test_generate_assignment_and_make_release_agree(release, tmp_path):
 
 def test_every_student_gets_the_expected_points_in_every_exercise(room):
     got = endtoend.exported(room)
-    # What nobody has handed in has a row as well.
+    # Missing submissions have a row, too.
     others = {place: 0 for place in got if place[1] not in room.names}
     assert got == room.expected | others
     assert len(set(room.expected.values())) > 2, "a class that shows nothing"
@@ -65,7 +65,7 @@ def released(release, tmp_path_factory):
 
 @pytest.fixture
 def learner(tmp_path):
-    """A folder with nothing but what a learner gets."""
+    """Set up a folder with only the files that a learner has."""
     from commands.lab import copy_nbgrader_config
 
     copy_nbgrader_config(tmp_path)
@@ -75,7 +75,7 @@ def learner(tmp_path):
 
 
 def validated(room, notebook):
-    """What `nbgrader validate` says to a learner about this notebook."""
+    """Return the output of `nbgrader validate` for this notebook."""
     path = room.folder / "validate.ipynb"
     nbformat.write(notebook, path)
     command = room.nbgrader("validate", path.name)

@@ -1,4 +1,4 @@
-"""The gradebook in PostgreSQL: the same class, the same commands, the same grades as in a file."""
+"""Tests that a gradebook in PostgreSQL gets the same grades as one in a SQLite file."""
 
 import shutil
 
@@ -15,7 +15,7 @@ STUDENTS = {"right": 0, "wrong": 1, "others": ("anna", "half")}
 
 @pytest.fixture(scope="module")
 def server():
-    """A test that needs it fails where the machine has none."""
+    """Start a PostgreSQL server; fail the test if none is installed."""
     found = postgres.binaries()
     if found is None:
         pytest.fail(postgres.MISSING, pytrace=False)
@@ -25,7 +25,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def in_a_file(tmp_path_factory, release):
-    """The class, graded with SQLite."""
+    """Grade a class with SQLite."""
     room = Classroom(tmp_path_factory.mktemp("file"), release)
     room.expected = endtoend.hand_in_all(room, [NAME], **STUDENTS)
     main(["grade", str(room.folder)])
@@ -39,13 +39,13 @@ def address(server):
 
 @pytest.fixture(scope="module")
 def room(in_a_file, address, tmp_path_factory):
-    """The same class, graded with PostgreSQL; then one by plain nbgrader, which also exports.
+    """Grade the same class with PostgreSQL, then one student with plain nbgrader, and export.
 
-    `room.rows` is what stood in the gradebook before those.
+    `room.rows` holds the gradebook's rows before the plain nbgrader commands.
     """
     room = Classroom(tmp_path_factory.mktemp("server"))
     room.course.prepare()
-    # The same hidden cases, the same submissions.
+    # Use the same hidden cases and the same submissions.
     shutil.copy(in_a_file.folder / ".grading" / "seed", room.folder / ".grading" / "seed")
     shutil.copytree(in_a_file.folder / "submitted", room.folder / "submitted")
     with pytest.MonkeyPatch.context() as patch:

@@ -1,8 +1,8 @@
-"""A grader whose processes are killed, and which is run again.
+"""Tests of graders whose processes are killed, and that are run again.
 
-The same submissions are graded in copies of one course. Whatever is killed on the way, in the end
-each copy equals the one in which nothing was killed. (A full disk, a locked gradebook and damaged
-files: test_records.py.)
+The same submissions are graded in copies of one course. No matter which processes are killed, each
+copy must finally equal the one that was graded undisturbed. test_records.py covers a full disk, a
+locked gradebook and damaged files.
 """
 
 import contextlib
@@ -32,12 +32,12 @@ NAMES = exercises.names()[:2]
 STUDENTS = 4
 WORKERS = 2
 SEED = 20
-ORDINARY = "61234:61234"  # as whom as_ordinary_user runs
+ORDINARY = "61234:61234"  # user and group of as_ordinary_user
 
 
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory, release):
-    """A course in which nothing has been graded yet: right, wrong and unreadable submissions."""
+    """Set up an ungraded course with right, wrong and unreadable submissions."""
     room = Classroom(tmp_path_factory.mktemp("course"), release)
     course_seed(room.folder)
     for name in NAMES:
@@ -51,7 +51,7 @@ def handed_in(tmp_path_factory, release):
 
 @pytest.fixture
 def copy(handed_in, tmp_path):
-    """Make a copy of the course to grade in."""
+    """Return a function that copies the ungraded course."""
 
     def make():
         return Path(shutil.copytree(handed_in, tmp_path / f"copy-{len(list(tmp_path.iterdir()))}"))
@@ -61,7 +61,7 @@ def copy(handed_in, tmp_path):
 
 @pytest.fixture(scope="module")
 def undisturbed(handed_in, tmp_path_factory):
-    """What came of the grading to which nothing happened."""
+    """Grade a copy of the course undisturbed; return its files."""
     folder = tmp_path_factory.mktemp("undisturbed") / "course"
     shutil.copytree(handed_in, folder)
     status, said = Grader(folder).wait()
@@ -70,7 +70,7 @@ def undisturbed(handed_in, tmp_path_factory):
 
 
 class Grader:
-    """`python -m grading grade`, as a process of its own."""
+    """A process that runs `python -m grading grade`."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -87,26 +87,26 @@ class Grader:
         return len(list((self.folder / dump.RESULTS).glob("*/*.json")))
 
     def wait(self):
-        """Its exit status, and what it said besides its progress."""
+        """Return the exit status, and the messages without the progress bar."""
         said = self.process.communicate()[1]
         return self.process.returncode, said.split("\r")[-1]
 
     def workers(self):
-        """The processes that the fork server made."""
+        """Return the pids of the fork server's children, the workers."""
         table = processes.parents()
         mine = processes.descendants(self.pid, table)
         servers = {pid for pid in mine if "forkserver" in " ".join(processes.words(pid))}
         return [pid for pid in sorted(mine) if {pid, table[pid]} <= servers]
 
     def boxes(self):
-        """Worker → (the top process of each of its sandboxes, all that run in them).
+        """Return worker → (the top process of each of its sandboxes, all processes in them).
 
-        All come from one zygote; whose a sandbox is, its folder of sockets says.
+        All sandboxes come from one zygote; the mounted socket folder tells which worker owns one.
         """
         table = processes.parents()
         found = {}
         for top in processes.descendants(self.pid, table):
-            command = processes.words(table[top]) or [""]  # it may have ended just now
+            command = processes.words(table[top]) or [""]  # empty if the process has just ended
             if (
                 any("inside import zygote" in word for word in command)
                 and "bwrap" not in command[0]
@@ -121,7 +121,7 @@ class Grader:
 
     @staticmethod
     def owner(pid):
-        """The worker for which this process of a sandbox runs, None before it is set up."""
+        """Return the worker that owns a process in a sandbox, None before the sandbox is set up."""
         with contextlib.suppress(OSError):
             mounted = Path(f"/proc/{pid}/mountinfo").read_text()
             if own := re.search(r"/(\d+)-\d+ /run/box ", mounted):
@@ -130,7 +130,7 @@ class Grader:
 
 
 def finish(folder):
-    """Grade what is left, in this process: that saves the time in which a new one starts."""
+    """Grade what is left, in this process, which saves the start of a new one."""
     main(["grade", str(folder), "--workers", str(WORKERS)])
 
 
@@ -150,7 +150,7 @@ def test_the_submissions_have_several_outcomes(undisturbed):
 
 def test_the_check_for_leftover_processes_finds_one():
     with processes.adopting() as before:
-        # Until it has become what it runs, it is another shell.
+        # Wait until the forked shell has executed `sleep`.
         become = "while [ $(cat /proc/$!/comm) != sleep ]; do :; done"
         subprocess.run(["sh", "-c", f"sleep 600 & {become}"], check=True)
         ((orphan, words),) = processes.left(before, seconds=0).items()
@@ -161,7 +161,7 @@ def test_the_check_for_leftover_processes_finds_one():
 
 @pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_a_killed_grader_can_resume(count, copy, undisturbed):
-    """Killed at a random moment between two results, again and again."""
+    """Kill the grader repeatedly, at random moments between two results."""
     expected = undisturbed
     results = sum(name.startswith(str(dump.RESULTS)) for name in expected)
     chance = random.Random(SEED)
@@ -169,14 +169,14 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
     while kills < count:
         with processes.adopting() as before:
             grader = Grader(folder)
-            # Well into the first run; then in a start, and soon after one.
+            # Kill it well into the first run, then during a start, then soon after a start.
             enough = min(grader.graded() + (2, 0, 1)[kills % 3], results - 1)
             while not grader.ended(0.02) and grader.graded() < enough:
                 pass
             if not grader.ended(chance.uniform(0, 0.3)):
                 grader.process.kill()
             status, said = grader.wait()
-            if status == 0:  # the kill may have come in its last moment
+            if status == 0:  # it finished before the kill
                 equal(folder, expected)
                 folder = copy()
                 continue
@@ -191,7 +191,7 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
     ("workers", "kernels"), [(1, 1), pytest.param(5, 9, marks=pytest.mark.long)]
 )
 def test_killed_workers_and_kernels_are_replaced(workers, kernels, copy, undisturbed):
-    """Killed at random moments after one more submission has been graded."""
+    """Kill workers and kernels at random moments, each after one more graded submission."""
     expected = undisturbed
     chance = random.Random(SEED)
     plan = ["worker"] * workers + ["kernel"] * kernels
@@ -211,7 +211,7 @@ def test_killed_workers_and_kernels_are_replaced(workers, kernels, copy, undistu
 
 
 def disturb(grader, plan, chance):
-    """Kill what the plan says next, until it or the run is at its end."""
+    """Kill a worker or a kernel as planned, until the plan or the run ends."""
     graded, seen, spared = 1, {}, {}
     while plan:
         victim = None
@@ -227,10 +227,10 @@ def disturb(grader, plan, chance):
             victim = chance.choice(workers) if workers else None
             gone = processes.descendants(victim) if victim else set()
         else:
-            # A notebook is run twice if its process ends, as it may have ended that itself; so
-            # none is killed twice: between two kills for a worker another notebook gets a sandbox.
-            # Tops and victim are from one look: a sandbox that starts between two looks would be
-            # counted too late, and its notebook killed again.
+            # A notebook whose process dies is run only twice, so never kill one twice: let each
+            # worker start another notebook's sandbox between two kills. Take tops and victim from
+            # one snapshot: a sandbox that starts between two snapshots would be counted too late,
+            # and its notebook killed again.
             for worker, (tops, inside) in grader.boxes().items():
                 seen.setdefault(worker, {}).update(dict.fromkeys(tops))
                 if tops and len(seen[worker]) >= spared.get(worker, 0):
@@ -250,7 +250,7 @@ def disturb(grader, plan, chance):
         graded = grader.graded() + 1
 
 
-# --- a folder that the grader may not read -------------------------------------------------------
+# --- unreadable folders ---------------------------------------------------------------------------
 
 LISTED = """
 import json, sys
@@ -262,8 +262,8 @@ print(json.dumps([found, misplaced(Path(sys.argv[1]))]))
 
 
 def test_unreadable_folders_and_files_are_listed():
-    """By somebody without rights, since root can read everything."""
-    folder = Path(tempfile.mkdtemp(prefix="course-"))  # pytest's own is closed to others
+    """Read the folder as an unprivileged user, since root can read everything."""
+    folder = Path(tempfile.mkdtemp(prefix="course-"))  # other users cannot read pytest's tmp_path
     submitted = folder / "submitted"
     for student in ("fine", "no-list", "no-entry", "no-folder", "no-file"):
         place = submitted / student / NAMES[0]

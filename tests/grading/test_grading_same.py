@@ -1,4 +1,4 @@
-"""`make grade` and plain nbgrader come to the same: gradebook, graded notebook, feedback page."""
+"""Tests that `make grade` and plain nbgrader give the same gradebook, notebooks and pages."""
 
 import shutil
 
@@ -25,7 +25,7 @@ def edited(notebook):
 
 @pytest.fixture(scope="module")
 def rooms(tmp_path_factory, release):
-    """(graded by `make grade`'s code, graded by nbgrader's commands)"""
+    """Return two courses: one graded by `make grade`'s code, one by nbgrader's commands."""
     folder = tmp_path_factory.mktemp("courses")
     ours = Classroom(folder / "ours", release)
     course_seed(ours.folder)
@@ -53,7 +53,7 @@ def rooms(tmp_path_factory, release):
 
 
 def gradebook(course: Course):
-    """What the gradebook knows of each student, as plain values."""
+    """Yield the gradebook's data about each student, as plain values."""
     with course.gradebook() as book:
         for submission in book.find_assignment(NAME).submissions:
             (notebook,) = submission.notebooks

@@ -1,6 +1,6 @@
-"""Values taken out of a submission: what its functions do to their process does not matter.
+"""Tests of calls to a submission's functions, no matter what these do to their process.
 
-No kernel here: the notebook runs in a fork of the test, the rest is as in grading.
+There is no kernel: the notebook runs in a fork of the test. Everything else is as in grading.
 """
 
 import math
@@ -32,10 +32,10 @@ QUICK = TimeLimits(call=0.2)
 
 
 def sample():
-    """Of each exercise a right and a wrong submission, and one for each other kind of problem.
+    """Yield a right and a wrong submission of each exercise, and one for each kind of problem.
 
-    The others differ in their values alone, which tests/exercises asks for without a probe. So do
-    the figures of more problems, which take long to draw.
+    All others differ only in their values, which tests/exercises covers without a probe. Figures
+    with further problems are long tests, since they take long to draw.
     """
     seen = set()
     for name in exercises.names():
@@ -57,7 +57,7 @@ LIBRARY = [
 
 
 def notebook(*sources):
-    """The reference notebook of exercise 1 with other functions in its first cells."""
+    """Return exercise 1 with the reference solution, the first functions replaced by these."""
     book = hand_in(
         Submission(NAME, "reference", "", {}),
         exercises.source(NAME),
@@ -72,7 +72,7 @@ def notebook(*sources):
 
 
 def got(book, limits=TIME_LIMITS):
-    """Points of each part, and what was named where there are none."""
+    """Grade a notebook; return key → points, or the cause if the part got no points."""
     graded = grade(book, NAME, limits)
     return {
         key: part.points if part.points == part.of else part.cause for key, part in graded.items()
@@ -80,8 +80,8 @@ def got(book, limits=TIME_LIMITS):
 
 
 def first(source, limits=TIME_LIMITS):
-    """What the first part gets for this source, and that the parts after it don't suffer."""
-    # Part 3 and 6 call bytes_moved; they get what they were handed by a right one further down.
+    """Return what the first part gets for this source; check that other parts keep their points."""
+    # Later parts call bytes_moved, so redefine it correctly further down.
     book = notebook(source)
     for cell in book.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations-solution":
@@ -154,7 +154,7 @@ def test_side_effects_of_a_right_function_cost_nothing(body):
             "def bytes_moved(B, D, F):\n    return Same(1), Same(2)\n",
             "",
         ),
-        (  # the published cases by heart
+        (  # memorizes the published cases
             "KNOWN = {16384: (67371008, 1048576), 3072: (25362432, 73728),\n"
             "    500: (8900608, 4096000), 64: (67633152, 524288)}\n"
             "def bytes_moved(B, D, F):\n    return KNOWN.get(F) or KNOWN[B]\n",
@@ -198,7 +198,7 @@ def test_sleep_does_not_count_as_cpu_time():
 
 
 def waiting(file, calls):
-    """Waits for ever at the first `calls` calls, of which it leaves a line each in the file."""
+    """Return a function that hangs in its first `calls` calls, and logs each call to the file."""
     return f"""
 import time
 def bytes_moved(B, D, F):
@@ -225,14 +225,14 @@ def test_a_call_over_its_wall_limit_in_every_try_is_too_late(tmp_path, monkeypat
 
 
 def test_a_cpu_starved_call_is_retried_with_longer_limits(tmp_path, monkeypatch):
-    """Beside busy processes a right function must not be too late: their time is not its own."""
+    """Other busy processes must not make a right function too late."""
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     limits = TimeLimits(call_wall=0.2)
     assert first(waiting(tmp_path / "calls", 3), limits) == FULL["bytes-moved"]
 
 
 def test_answers_after_the_notebooks_time_limit_are_ignored():
-    """Without a sandbox nobody else ends what waits in each call, within the limit of one."""
+    """Without a sandbox, nothing else stops a function that sleeps in each call."""
     waits = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(9)\n    {RIGHT}\n"
     with sandbox.UnsafeBox() as place, Questions(place, time.monotonic()) as questions:
         run(notebook(waits), questions)
@@ -252,7 +252,7 @@ def test_retries_of_starved_calls_are_limited(tmp_path, monkeypatch):
 
 
 def test_time_spent_waiting_for_a_core_is_not_counted(monkeypatch):
-    """Of its own waiting and computing the system tells, and of nothing else this asks."""
+    """The stopwatch subtracts the time that the process itself spent waiting for a core."""
     waited = [0.0]
     monkeypatch.setattr(time_limits, "starved_seconds", lambda process: waited[0])
     monkeypatch.setattr(time_limits.time, "monotonic", lambda: clock[0])
@@ -266,7 +266,7 @@ def test_time_spent_waiting_for_a_core_is_not_counted(monkeypatch):
 
 
 def test_starved_seconds_measures_the_wait_for_a_core():
-    """Two processes that compute on one core: each waits about as long as the other computes."""
+    """Of two processes on one core, each waits about as long as the other computes."""
     core = {min(os.sched_getaffinity(0))}
     children = []
     for _ in range(2):
@@ -324,7 +324,7 @@ def bytes_moved(B, D, F):
 
 
 def test_called_functions_see_none_of_the_notebooks_open_files():
-    """Besides what leads nowhere, the two ends over which it is asked."""
+    """Only /dev/null and the two descriptors for calls may be open."""
     before = os.dup(0)
     try:
         with Path("/proc/self/stat").open() as file:
@@ -422,7 +422,7 @@ FAILURES = {
 
 
 def test_feedback_does_not_reveal_how_hidden_cases_fail():
-    """Or a function that fails in one of many ways could tell what it is asked."""
+    """Otherwise a function could leak hidden inputs through the way in which it fails."""
     part = exercises.load(NAME).parts[0]
     known = [tuple(case.values()) for case in part.cases]
     told = {}
@@ -471,7 +471,7 @@ def test_a_repeated_first_case_that_fails_costs_the_part(last, problem, count):
 
 
 def test_figures_are_not_redrawn_for_hidden_cases():
-    """The published ones have shown whether it is the same; all else is asked again each time."""
+    """Published cases show whether a figure varies; other kinds are repeated for hidden cases."""
     told = {}
 
     class Asking:
@@ -496,7 +496,7 @@ def test_repeating_the_first_case_is_optional(again):
 
 
 def said(part, **changes):
-    """What stands below the check of this part."""
+    """Return the lines of output below a part's check."""
     cell = code("check()")
     write(cell, replace(part, **changes))
     return cell.outputs[0].text.splitlines()
@@ -544,9 +544,9 @@ def test_the_seed_determines_the_hidden_cases():
 
 
 def asked(source, more, spare=True, end=math.inf):
-    """What one part's function answers: to the published cases, and two times to the hidden ones.
+    """Return one function's answers to the published cases, and twice to the hidden cases.
 
-    more: what the first question says of how many cases come after it.
+    more: the number of further cases that the first question announces.
     """
     with sandbox.UnsafeBox() as place, Questions(place, end, spare) as questions:
         run(notebook("", source), questions)
@@ -562,7 +562,7 @@ PROCESS = "import os\ndef operations(B, D, F):\n    return os.getpid()\n"
 
 
 def test_one_fork_answers_published_and_hidden_cases():
-    """A fork for each question is what costs most; a third question gets one of its own."""
+    """Forks are expensive, so the first two questions share one; a third gets another."""
     first, second, third = asked(PROCESS, HIDDEN_CASES)
     assert first == second != third
     first, second, third = asked(PROCESS, 0)
@@ -583,13 +583,13 @@ def test_a_dead_copy_without_a_spare_requires_a_second_run():
     with pytest.raises(Ended):
         asked(DIES, HIDDEN_CASES, spare=False)
     assert asked(DIES, HIDDEN_CASES) == [{"died"}] * 3
-    # The time is over when the cells have run, so nothing is waited for.
+    # The notebook's time is already over when the cells have run.
     (late,) = {*asked(DIES, HIDDEN_CASES, spare=False, end=time.monotonic())[0]}
     assert late in ("died", "too-late")
 
 
 def test_a_fork_that_dies_at_its_second_question_is_reported():
-    """Its first answers stand, and who asks once more gets another fork."""
+    """The first answers remain valid, and a third question gets another fork."""
     ends = (
         "import os\ncalls = []\ndef operations(B, D, F):\n    calls.append(B)\n"
         f"    return 1 if len(calls) < {HIDDEN_CASES + 2} else os._exit(0)\n"

@@ -1,12 +1,13 @@
-"""A class in which some mean harm, graded by one call: the others come out as if they were alone.
+"""Tests of a class with hostile submissions, which must not affect honest ones.
 
-Each student hands in one notebook of exercise 1. "cell-…": a hostile cell before a right
-solution; "cheat-…": the same before a wrong one; "answer-…": strange return values; "folder-…":
-strange things in the folder. "mistake-…", what happens to honest notebooks on their way, is graded
-in test_grading_course.py. KNOWN names what is known to break a grader, and who does it here.
+The whole class is graded by one call. Each student submits one notebook of exercise 1. "cell-…": a
+hostile cell before a right solution; "cheat-…": the same before a wrong one; "answer-…": strange
+return values; "folder-…": strange files in the folder. "mistake-…", accidents to honest notebooks,
+are graded in test_grading_course.py. KNOWN lists known attacks on graders, and which students
+represent them here.
 
-By default DEFAULT is the class; with the long tests it is everybody. What a hostile cell reaches is
-tested of every cell in test_hostile_cells.py.
+By default the class is DEFAULT; the long tests use all students. test_hostile_cells.py tests for
+every hostile cell what it can reach.
 """
 
 import hashlib
@@ -67,10 +68,10 @@ ANSWERS = {
 FOLDERS = {f"folder-{name}": name for name in folders.FAIR}
 MISTAKES = {f"mistake-{name}" for name in (*RIGHT, *OLD)}
 NOTEBOOK_BYTES = PAGE_BYTES = 2_000_000
-MUCH = 100_000_000  # bytes: of larger files the size and the times are looked at
+MAX_HASHED_BYTES = 100_000_000  # snapshots of larger files omit their content
 
-# What is known to break a grader of notebooks → students of this class who do it. The first of each
-# is in the class by default, and is nobody whom only the wall clock stops, again and again.
+# Known attack on graders of notebooks → students who carry it out. The first of each row is in the
+# class by default, so it must not be one that only the wall-clock limit stops, which is slow.
 KNOWN = {
     "a cell duplicated by accident": ("mistake-check-twice", "mistake-solution-twice"),
     "SQL on the gradebook": ("cell-sql",),
@@ -179,11 +180,11 @@ STUDENTS = (*CELLS, *(f"cheat-{name}" for name in CHEATS), *ANSWERS, *FOLDERS, "
 
 
 def in_every_run() -> set[str]:
-    """Who is in the class by default.
+    """Return the students who are in the class by default.
 
-    All whose solution is wrong, so that points would be stolen; all folders of which nothing is
-    run; of each row of KNOWN the first; every fourth of those whom no row names; and whom tests
-    name.
+    These are all students with a wrong solution, who could steal points; all folders whose notebook
+    is not run; the first of each row of KNOWN; every fourth of the students in no row; and those
+    that tests name.
     """
     students = {student for student in STUDENTS if student.startswith("cheat-")}
     students |= {student for student, name in FOLDERS.items() if folders.FAIR[name] == "listed"}
@@ -197,13 +198,13 @@ DEFAULT = in_every_run()
 
 
 def some(students: Iterable[str]) -> list[Any]:
-    """These students to test; who is not in the class by default is tested with the long tests."""
+    """Return these students as parameters; those not in DEFAULT are marked as long tests."""
     return [pytest.param(one, marks=[] if one in DEFAULT else pytest.mark.long) for one in students]
 
 
 @dataclass
 class Graded:
-    """The class after the one call, and what was there before and after it."""
+    """The class after grading, with snapshots from before and after it."""
 
     room: Classroom
     count: int
@@ -219,7 +220,7 @@ class Graded:
 
 
 def wrapped(room: Classroom, name: str) -> nbformat.NotebookNode:
-    """A right notebook whose functions return what this function of answers.py makes of it."""
+    """Return a right notebook whose answers pass through this function of answers.py."""
     notebook = with_first(room.solved(NAME), inspect.getsource(answers))
     for key, function in functions(NAME).items():
         cell(notebook, f"{key}-solution").source += (
@@ -230,7 +231,7 @@ def wrapped(room: Classroom, name: str) -> nbformat.NotebookNode:
 
 
 def by_heart(room: Classroom) -> nbformat.NotebookNode:
-    """A notebook that knows the published cases and nothing else."""
+    """Return a notebook that has memorized the published cases."""
     notebook = room.released(NAME)
     for part in exercises.load(NAME).parts:
         known = [(dict(case), exercises.expected(NAME, part, case)) for case in part.cases]
@@ -268,7 +269,7 @@ def harmful(room: Classroom, students: Collection[str]) -> None:
 
 
 def snapshot(*places: Path) -> dict[str, object]:
-    """Everything about these files and folders that somebody could have changed."""
+    """Return the state of these files and folders, and of the environment."""
     found: dict[str, object] = {"environment": dict(os.environ), "cwd": str(Path.cwd())}
     for place in places:
         found[str(place)] = state(place)
@@ -280,7 +281,7 @@ def snapshot(*places: Path) -> dict[str, object]:
 
 def state(path: Path) -> tuple[object, ...]:
     status, content = path.lstat(), ""
-    if stat.S_ISREG(status.st_mode) and status.st_size < MUCH:
+    if stat.S_ISREG(status.st_mode) and status.st_size < MAX_HASHED_BYTES:
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
     elif stat.S_ISLNK(status.st_mode):
@@ -297,7 +298,7 @@ def classroom(release: Path, folder: Path) -> Classroom:
 
 @pytest.fixture(scope="module")
 def alone(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """The honest students, graded without the others."""
+    """Grade the honest students without the others."""
     room = classroom(release, tmp_path_factory.mktemp("alone") / "course")
     assert room.course.grade(pool.Local(), limits=TIME_LIMITS) == len(HONEST)
     return room
@@ -310,7 +311,7 @@ def graded(
     alone: Classroom,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Graded]:
-    """All of them, graded beside a folder with secrets, from a home and with a /tmp of its own."""
+    """Grade the whole class, with secrets nearby, and with a home and a /tmp of its own."""
     tests = [item for item in request.session.items if item.path == Path(__file__)]
     everybody = any(test.get_closest_marker("long") for test in tests)
     top = tmp_path_factory.mktemp("host")
@@ -323,7 +324,7 @@ def graded(
         file.write_text("SECRET = 'REACHED a secret of the host'\n")
     scratch.mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())  # its list of fonts takes a second
+        patch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())  # rebuilding its font cache is slow
         patch.setenv("HOME", str(home))
         patch.setenv("TMPDIR", str(scratch))
         patch.setattr(tempfile, "tempdir", None)
@@ -358,12 +359,12 @@ def test_hostile_cells_get_fair_points_and_reach_nothing(graded: Graded, student
     if one.fair == "nothing":
         assert graded.points(student) == 0, one.does
     lost = [part for part in entry["parts"] if part["points"] < part["of"]]
-    assert all(part["sentences"] for part in lost), "no word about why"
+    assert all(part["sentences"] for part in lost), "lost points without an explanation"
     assert reached(graded, student) == [], one.does
 
 
 def reached(graded: Graded, student: str) -> list[str]:
-    """Lines in the graded notebook's outputs that say that something was got at."""
+    """Return the output lines with which a hostile cell reports success."""
     texts = [
         output.get("text", "") + output.get("data", {}).get("text/plain", "")
         for one in graded.room.graded(student, NAME).cells
@@ -408,7 +409,7 @@ def test_shadowing_modules_and_refused_attempts_are_listed_as_tampering(graded: 
     told = graded.state["folder-modules_beside"]["tampering"]
     assert {"json.py", "numpy.py", "rooflib.py"} <= {line.split()[0] for line in told}
     for student in ("cell-network", "cell-ptrace"):
-        assert graded.state[student]["tampering"], "what the sandbox refused is not told"
+        assert graded.state[student]["tampering"], "refused attempts are not listed"
 
 
 def test_files_outside_the_sandbox_are_unchanged(graded: Graded) -> None:
@@ -422,7 +423,7 @@ def test_no_processes_or_files_are_left_behind(graded: Graded) -> None:
 
 
 def rows(gradebook: Gradebook) -> list[object]:
-    """All that the gradebook says about the course, and about its honest students."""
+    """Return the gradebook's data about the course and its honest students."""
     found: list[object] = []
     for assignment in gradebook.assignments:
         found.append((assignment.name, assignment.duedate, assignment.max_score))
@@ -454,7 +455,7 @@ def page(graded: Graded, student: str) -> Path:
 
 
 class Acting(HTMLParser):
-    """Collects what on a page would act, or fetch something from elsewhere."""
+    """Parser that collects active content, and references to other resources, on a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -547,7 +548,7 @@ WORST_FOLDERS = (
 def by_nbgrader(
     release: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Classroom, str, set[int]]:
-    """The worst of them by plain `nbgrader autograde`, and what it said."""
+    """Grade the worst students with `nbgrader autograde`; return (room, log, processes left)."""
     room = classroom(release, tmp_path_factory.mktemp("plain") / "course")
     right = room.solved(NAME)
     for name in WORST_CELLS:

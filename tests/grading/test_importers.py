@@ -1,4 +1,4 @@
-"""What `export` makes keeps the rules of both importers, which stand in `importers.toml`."""
+"""Tests that tables made by `export` follow both importers' rules, listed in `importers.toml`."""
 
 import csv
 import io
@@ -47,7 +47,7 @@ def table(language="en", separator=",", **others):
 
 
 def moodle_imports(content, language="en"):
-    """Number → (grade, time, feedback) of all that Moodle's rules take out of a file."""
+    """Import a file by Moodle's rules; return number → (grade, time, feedback)."""
     text = content.decode(MOODLE["encoding"]).removeprefix("\ufeff")
     heads, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=MOODLE["separator"])
     words = MOODLE["heads"][language]
@@ -65,7 +65,7 @@ def moodle_imports(content, language="en"):
 
 
 def canvas_imports(content):
-    """(number, head of an assignment) → cell of all that Canvas's rules take out of a file."""
+    """Import a file by Canvas's rules; return (number, heading of an assignment) → cell."""
     text = content.decode("utf-8").removeprefix("\ufeff")
     cells = {
         one: [len(row) for row in csv.reader(text.splitlines()[:3], delimiter=one)]
@@ -96,7 +96,7 @@ def canvas_imports(content):
 
 @pytest.fixture
 def room(tmp_path, release, monkeypatch):
-    """A course in which two are graded."""
+    """Set up a course in which two students are graded."""
     room = Classroom(tmp_path / "course", release)
     points = [
         ("ada@example.org", NAME, "17.5", "20", ""),
@@ -107,7 +107,7 @@ def room(tmp_path, release, monkeypatch):
 
 
 def exported(room, tmp_path, content, **named):
-    """(bytes of the table to import, lines)."""
+    """Run `export` on this table; return (bytes of the table to import, lines printed)."""
     theirs, target = tmp_path / "theirs.csv", tmp_path / "to-import.csv"
     theirs.write_bytes(content)
     columns = {NAME: named["column"]} if "column" in named else {}
@@ -169,7 +169,7 @@ GRADE, OTHER = f"{NAME} (4711)", "Other (12)"
 
 
 def gradebook(begin, sis, own, excused=False):
-    """Canvas's gradebook with these columns in front, and custom ones behind them."""
+    """Return Canvas's gradebook with these columns first, then custom columns."""
     about = {
         "Student": lambda one: f"Name, {one[0]}",
         "LastName": lambda one: "Name",
@@ -201,7 +201,7 @@ def test_canvas_imports_each_form_of_its_gradebook(room, tmp_path, begin, sis, o
         (CANVAS["points_row"], GRADE): "20.00",
         ("7", GRADE): "17.5",
         ("12", GRADE): "20",
-        ("13", GRADE): "11",  # nothing is graded here, and an empty cell would delete it
+        ("13", GRADE): "11",  # not graded by us: an empty cell would delete Canvas's grade
     }
 
 

@@ -1,4 +1,4 @@
-"""What was handed in: links and files that are none, repaired cells, and what tells them apart."""
+"""Tests of finding, reading and repairing submissions."""
 
 import copy
 import json
@@ -23,7 +23,7 @@ LOCKED = ("given", "bytes-moved", "bounds")
 
 @pytest.fixture
 def submitted(tmp_path):
-    """submitted/ada/int8-matmul with a notebook in it."""
+    """Create submitted/ada/int8-matmul with a notebook."""
     folder = tmp_path / "submitted" / "ada" / NAME
     folder.mkdir(parents=True)
     (folder / f"{NAME}.ipynb").write_text("ada's own")
@@ -151,7 +151,7 @@ def test_misplaced_entries_are_reported(submitted):
     ]
 
 
-# Where a notebook may be instead of where it should be.
+# Wrong places and names of a notebook that must still be found.
 PLACES = {
     "in capitals": f"{NAME.upper()}.IPYNB",
     "with an ending of a browser": f"{NAME}.ipynb.txt",
@@ -198,7 +198,7 @@ def test_ambiguous_nested_notebooks_are_not_graded(submitted):
 
 @pytest.mark.parametrize("what", ["student", "exercise", "notebook"])
 def test_swapped_in_links_are_not_followed(submitted, what):
-    """After it was found and before it is read: of the notebook and of each folder above it."""
+    """Replace a folder or the notebook by a link after it was found and before it is read."""
     found = only(submitted)
     elsewhere = course(submitted) / "elsewhere"
     path = {"student": submitted.parent, "exercise": submitted, "notebook": found.notebook}[what]
@@ -326,7 +326,7 @@ def test_changed_locked_cells_are_reported_and_restored(grade_id):
 
 
 def above_and_below(grade_id, more, below=True):
-    """A notebook with more code in this locked cell, and that cell's own text."""
+    """Return (a notebook with code added to this locked cell, the cell's original text)."""
     notebook = source()
     one = cell(notebook, grade_id)
     own = one.source
@@ -379,7 +379,7 @@ STUB = "def times(B, D, F, peak, bandwidth):\n    # YOUR CODE HERE\n    raise No
 
 
 def answered_elsewhere(place):
-    """A notebook whose part times is answered in a cell of the learner's own; and that cell."""
+    """Return (a notebook with the part "times" answered in an extra cell, that cell)."""
     notebook = source()
     solution = cell(notebook, "times-solution")
     mine = code(solution.source)
@@ -517,7 +517,7 @@ def test_an_unparsable_cell_is_recognized_by_its_function():
 
 
 def test_huge_sources_are_not_parsed():
-    """Its syntax tree would take some hundred times as much memory."""
+    """A syntax tree takes hundreds of times as much memory as the source."""
     notebook = source()
     lost = cell(notebook, "times-solution")
     lost.metadata = nbformat.NotebookNode()
@@ -555,7 +555,7 @@ def test_a_submission_keeps_its_known_reason(tmp_path):
 
 @pytest.mark.parametrize("odd", [{"a": 1}, "7", [2], -1.5])
 def test_invalid_outputs_are_dropped(odd):
-    """Those that nbformat brings to the present version have not been read part by part."""
+    """Older formats are converted by nbformat, not by our lenient parser."""
     nb = nbformat.reads(nbformat.writes(exercises.source(NAME)), as_version=4)
     (first, *_) = [cell for cell in nb.cells if cell.cell_type == "code"]
     first["execution_count"], first["outputs"] = odd, [odd]

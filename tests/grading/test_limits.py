@@ -1,4 +1,4 @@
-"""What our own processes may take over a submission: computing, memory, time; and how they end."""
+"""Tests of resource limits for the grader's own processes."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from repository import ROOT
 
 from grading.limits import Overrun, run_limited
 
-# Takes a step for each way to cut the text in two, and again for the rest: without end.
+# A regular expression with exponential backtracking: matching never ends.
 ENDLESS = ("(a+)+$", "a" * 80 + "b")
 
 
@@ -69,7 +69,7 @@ def test_the_limits_apply_to_the_child_only():
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_worker_stuck_in_c_code_ends_with_its_grader(number):
-    """No thread of such a worker gets its turn: a pattern is matched without letting go."""
+    """Matching a pattern holds the interpreter lock, so no other thread of the worker can run."""
     script = """
 import sys
 from grading.parallel import pool

@@ -1,4 +1,4 @@
-"""Modules that a notebook imports and that are not there where it is graded."""
+"""Tests of notebooks that import modules which the grader does not have."""
 
 import re
 
@@ -56,9 +56,9 @@ USING = f"from {ABSENT} import one\ndef use():\n    return one.two + 1\n"
 
 
 def graded(*changes, name=NAME):
-    """Part → its points, cause and sentences, with functions of the reference's changed.
+    """Grade the reference solution with changes; return (key → part, graded notebook).
 
-    Each change is a text, and what stands in its place in every solution cell.
+    Each change is a pattern and its replacement, applied to every solution cell.
     """
     source = exercises.source(name)
     notebook = hand_in(Submission(name, "reference", "", {}), source, source, functions(name))

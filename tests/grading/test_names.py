@@ -1,4 +1,4 @@
-"""Names that no student can have are refused by our commands, nbgrader's and its formgrader."""
+"""Tests that our commands, nbgrader's and the formgrader refuse invalid student names."""
 
 import pytest
 from classroom import Classroom, done, points

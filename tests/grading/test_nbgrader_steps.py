@@ -1,4 +1,4 @@
-"""The steps of autograding that nbgrader runs for us: what it may set, and what it hears."""
+"""Tests of our steps of nbgrader's autograding: their settings and what they log."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""What ends a command early: Ctrl-C, a folder that can't be written to, a worker that fails."""
+"""Tests of commands that end early: Ctrl-C, a read-only folder, a full disk, failing workers."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ FOR_EVER = (
 )
 GRADES = """
 import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs this may ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent may ignore it
 import grading.__main__ as commands
 from grading.parallel import pool
 
@@ -47,8 +47,7 @@ commands.main(["grade", "my-class", "--workers", "1"])
 
 @pytest.fixture
 def begun(tmp_path):
-    """(what a worker computes without end, a function that waits until it does and has a
-    descriptor of the worker)."""
+    """Return (an endless job, a function that waits for it and returns the worker's pidfd)."""
     fifo = tmp_path / "begun"
     os.mkfifo(fifo)
     descriptors = []
@@ -67,7 +66,7 @@ def ends(worker):
 
 
 def test_ctrl_c_prints_one_line_and_ends_the_workers(begun):
-    """To all processes of the terminal, as a terminal sends it."""
+    """Send SIGINT to the whole process group, as a terminal does."""
     work, worker = begun
     with subprocess.Popen(
         [sys.executable, "-c", GRADES, work],
@@ -94,7 +93,7 @@ def test_workers_are_killed_when_the_grader_stops(begun):
 
 
 class Elsewhere:
-    """What can't be taken out of its bytes where a module is missing."""
+    """An object that cannot be unpickled, because a module is missing."""
 
     def __reduce__(self):
         return __import__, ("a_module_that_is_missing",)
@@ -133,7 +132,7 @@ def test_a_read_only_folder_is_reported_in_one_line(command, release, tmp_path):
     assert line.endswith("Put that right and run this again: it continues where it stopped.")
 
 
-# What took too long is tried again, alone and for a limited time.
+# --- missing packages -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -150,10 +149,13 @@ def test_missing_optional_packages_are_named(tmp_path, monkeypatch, words, addre
     (tmp_path / "people.csv").write_text("id\nada\n", encoding="utf-8")
     rest = [str(tmp_path / word) if word.endswith(".csv") else word for word in rest]
     course_folder = [] if command == "worker" else [str(tmp_path)]
-    monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, module, None)  # importing it fails
     monkeypatch.setenv("COURSE_DB", address)
     with pytest.raises(SystemExit, match=f"{module} is not installed: `make cluster` does it"):
         main([command, *course_folder, *rest])
+
+
+# --- retries of late notebooks --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -168,8 +170,11 @@ def job(name):
 
 @pytest.fixture
 def tried(monkeypatch):
-    """The jobs in the order in which they were done: "7" takes 7 s by its own word, and is late at
-    the first try."""
+    """Replace `work`; return the names of jobs in the order in which they were done.
+
+    A job with a number as its name claims to take so many seconds. All but "quick" are late at the
+    first try.
+    """
     names = []
 
     def work(job):
@@ -215,7 +220,7 @@ def test_a_late_retry_keeps_the_earlier_reason(tried):
 
 
 def test_an_interrupted_grading_can_continue(release, tmp_path, monkeypatch):
-    """Ctrl-C while a result is being recorded: what was recorded before stays."""
+    """Simulate Ctrl-C while a result is recorded: earlier results are kept."""
     room = Classroom(tmp_path / "class", release)
     for student in ("ada", "bob"):
         folder = room.folder_of(student, "int8-matmul")
@@ -237,7 +242,7 @@ def test_an_interrupted_grading_can_continue(release, tmp_path, monkeypatch):
     assert room.course.grade(made_up.Here(), unsafe=True) == 1
 
 
-# What goes wrong is called by its name.
+# --- precise error messages -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
@@ -263,7 +268,7 @@ def test_a_full_disk_under_the_gradebook_is_not_blamed_on_a_formgrader(tmp_path)
 
 
 def test_a_full_disk_while_writing_a_page_is_reported(release, tmp_path, monkeypatch):
-    """nbgrader, which makes it, writes the error into its log and goes on."""
+    """nbgrader writes the page; it only logs the error and continues."""
     made = Classroom(tmp_path / "class", release).course
     log = "[X | ERROR] OSError: [Errno 28] No space left on device: 'feedback/ada'\nThere was one"
     result = {"success": False, "log": log}
@@ -279,7 +284,7 @@ def one_line(action):
 
 @pytest.fixture
 def killed(monkeypatch):
-    """Has the fork server end so many times while a worker is started."""
+    """Return a function that makes the fork server die at the next `times` starts of a worker."""
     plain = forkserver.connect_to_new_process
 
     def begin(times):
@@ -309,7 +314,7 @@ def test_a_fork_server_killed_repeatedly_is_reported_in_one_line(killed):
     )
 
 
-@pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])  # bubblewrap itself, or its child
+@pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])  # bubblewrap dies, or its child does
 def test_a_killed_zygote_is_not_blamed_on_user_namespaces(end):
     server = object.__new__(ForkServer)
     with tempfile.TemporaryFile() as server.errors:
@@ -321,7 +326,7 @@ def test_a_killed_zygote_is_not_blamed_on_user_namespaces(end):
 
 
 def test_a_request_to_a_killed_zygote_raises_refused():
-    """Who catches Refused tries again, with another zygote."""
+    """Callers that catch Refused retry with another zygote."""
     server = object.__new__(ForkServer)
     server.lock = threading.Lock()
     server.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,4 +1,4 @@
-"""The first cell that a release adds: where it stands and what it holds; grading ignores it."""
+"""Tests of the opening cell that a release adds: its place and content; grading ignores it."""
 
 import copy
 
@@ -23,7 +23,7 @@ def released(release, name=NAME):
 
 
 def solved(notebook):
-    """The released notebook with right answers."""
+    """Return the released notebook with right answers."""
     mine = Submission(NAME, "reference", "", {})
     return hand_in(mine, notebook, exercises.source(NAME), functions(NAME))
 
@@ -86,7 +86,7 @@ def test_the_opening_cell_installs_nothing_in_the_sandbox(release, made_with):
     repair(notebook, NAME)
     graded = grade(notebook, NAME, "seed", TimeLimits(cell=2, call=5))
     said = "".join(output.get("text", output.output_type) for output in graded.cells[at].outputs)
-    # A newer course than the grader's is named; nothing is fetched.
+    # The cell only warns if the notebook needs a newer course than the grader has.
     assert said.count("this notebook was made with 99.0.") == (made_with == "99.0") * 2
     assert "Installing" not in said
     assert bool(said) == (made_with == "99.0")

@@ -1,4 +1,4 @@
-"""What a cell shows, put together out of messages: the same as by nbclient."""
+"""Tests that outputs assembled from a kernel's messages match nbclient's."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""What a notebook may take of the grader itself: messages, outputs, cells, computing.
+"""Tests of what a notebook may cost the grader itself: messages, outputs, cells, CPU time.
 
-No test here looks at a clock: messages are counted, and the kernel ends what computes too long.
+No test here reads a clock: messages are counted, and an rlimit ends computations that are too long.
 """
 
 import json
@@ -49,7 +49,7 @@ def test_display_updates_take_linear_time() -> None:
 def test_a_shared_display_counts_once_per_output(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Or a page would hold the same large text a thousand times."""
+    """Otherwise a page would hold the same large text a thousand times."""
     monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 100_000)
     ours, shown = Outputs(), list[Any]()
     ours.begin(shown)
@@ -94,7 +94,7 @@ def test_verbose_cells_stay_within_the_message_limits(deed: str) -> None:
 
 
 def test_limits_in_the_sandbox_are_below_the_graders() -> None:
-    # A line is followed by an empty one, and errors come on top.
+    # Each message counts as two lines, because an empty line follows; errors are extra.
     assert 2 * (output.CELL_MESSAGES + output.CELL_ERRORS + 2) < cell_channel.ENDLESS_LINES
     assert 2 * (output.ALL_MESSAGES + 1_000 * 12) < cell_channel.ALL_ENDLESS_LINES
     assert output.ALL_BYTES < cell_channel.ENDLESS_BYTES
@@ -141,7 +141,7 @@ def cells(count: int) -> list[Any]:
 
 
 def older(count: int) -> bytes:
-    """A notebook of version 3, whose cells stand in worksheets."""
+    """Return a notebook of format version 3, with its cells in a worksheet."""
     cell = {
         "cell_type": "code",
         "input": "1 /",

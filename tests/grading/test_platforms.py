@@ -1,4 +1,4 @@
-"""Moodle and Canvas: zips as they build them are collected, and tables as they import them made.
+"""Tests that downloads from Moodle and Canvas are collected, and tables for their imports made.
 
 How they name files: Moodle's mod/assign/classes/downloader.php and clean_filename of
 lib/moodlelib.php; lib/content_zipper.rb of Canvas LMS, and rubyzip, which writes UTF-8 without
@@ -26,7 +26,7 @@ from grading.platforms.roster import Person, Table
 from grading.reports import rows
 
 NAME = "int8-matmul"
-# (name as the platform shows it, its number)
+# (name as the platform shows it, the platform's number)
 PEOPLE = [
     ("Ada Lovelace", "7"),
     ("王 小明", "12"),
@@ -37,14 +37,14 @@ PEOPLE = [
 
 
 def of_moodle(person, number, title, folders=True, path="/"):
-    """As the downloader does: a name has no underscore; one folder for each, or all in one."""
+    """Return a file's path in Moodle's zip, with one folder per learner or none."""
     prefix = f"{person.replace('_', ' ')}_{number}_assignsubmission_file"
     clean = re.sub(r'[&<>"`|\':\\/\x00-\x1f]', "", prefix)
     return f"{clean}{path}{title}" if folders else f"{clean}_{title}"
 
 
 def of_canvas(person, number, title, late=False, file=4711):
-    """As the zipper does: the sortable name in small letters, of which only letters stay."""
+    """Return a file's name in Canvas's zip: the sortable name in lower case, letters only."""
     first, _, last = person.partition(" ")
     name = re.sub(r"_(\d+)_", r"\1", f"{last}, {first}").lower()
     head = "_".join([name, *(["LATE"] if late else []), number])
@@ -53,12 +53,12 @@ def of_canvas(person, number, title, late=False, file=4711):
 
 
 def zipped(folder, names, marked=True):
-    """A zip with these files; each has its own name as its content."""
+    """Write a zip with these files; the content of each is its name."""
     archive = folder / "download.zip"
     with zipfile.ZipFile(archive, "w") as made:
         for name in names:
             made.writestr(name, name)
-    if not marked:  # names in UTF-8 without the flag that says so, as rubyzip writes them
+    if not marked:  # clear the UTF-8 flag, which rubyzip does not set
         data = bytearray(archive.read_bytes())
         for signature, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
             start = 0
@@ -123,16 +123,16 @@ def test_files_other_than_zips_are_refused(tmp_path):
 
 
 def with_odd_name(whole):
-    return whole.replace("é".encode(), b"\xe9\xe9")  # which is not UTF-8, though it says so
+    return whole.replace("é".encode(), b"\xe9\xe9")  # invalid UTF-8, though the flag declares it
 
 
 def with_odd_content(whole):
-    at = 30 + int.from_bytes(whole[26:28], "little")  # behind the first file's own head
-    return whole[:at] + b"\xff" + whole[at + 1 :]  # a kind of block that there is not
+    at = 30 + int.from_bytes(whole[26:28], "little")  # after the first file's header
+    return whole[:at] + b"\xff" + whole[at + 1 :]  # an invalid deflate block type
 
 
 def beginning_before_its_start(whole):
-    at = whole.rindex(b"PK\5\6") + 16  # where it says that the table of contents begins
+    at = whole.rindex(b"PK\5\6") + 16  # the field with the central directory's offset
     later = int.from_bytes(whole[at : at + 4], "little") + 99
     return whole[:at] + later.to_bytes(4, "little") + whole[at + 4 :]
 

@@ -1,4 +1,4 @@
-"""Where the work is done: results, errors and ended processes come back from the workers."""
+"""Tests of the worker pool: results, errors, dead workers and limits."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def test_limits_apply_to_each_job_separately():
 def test_an_error_in_a_job_is_raised_with_its_traceback():
     with pytest.raises(ZeroDivisionError) as raised:
         list(pool.done(pool.Local(2), eval, [("wrong", "1 / 0")]))
-    assert "in _serve" in raised.value.__notes__[0], "where it happened is not told"
+    assert "in _serve" in raised.value.__notes__[0], "the worker's traceback is missing"
 
 
 def test_a_job_whose_worker_dies_is_tried_three_times():
@@ -98,7 +98,7 @@ def test_jobs_in_a_window_of_one_run_one_at_a_time():
 
 
 def test_workers_end_when_the_grader_is_killed():
-    """Also in the middle of its work, when the grader is killed."""
+    """Kill the grader while the worker is busy."""
     script = """
 import os, sys
 from grading.parallel import pool

@@ -1,4 +1,4 @@
-"""What is written down of a grading: the gradebook, results, the seed. Nothing is run here."""
+"""Tests of what a grading stores: gradebook, results and seed. No notebook is run."""
 
 import contextlib
 import json
@@ -42,7 +42,7 @@ PENALTY = "\nc.LateSubmissionPlugin.penalty_method = 'zero'\n"
 
 
 def outcome(right=PARTS, cause="", **others):
-    """What comes of a notebook in which these parts are right."""
+    """Return the outcome of a notebook in which these parts are right."""
     return made_up.outcome(NAME, set(PARTS) - set(right), cause, **others)
 
 
@@ -58,7 +58,7 @@ def writer(room):
 
 
 def submission(room, student="ada"):
-    """(score, penalty, needs manual grade, timestamp) in the gradebook."""
+    """Return (score, penalty, needs manual grade, timestamp) from the gradebook."""
     with room.course.gradebook() as gradebook:
         found = gradebook.find_submission(NAME, student)
         penalty = found.late_submission_penalty
@@ -83,7 +83,7 @@ def test_results_are_written_to_gradebook_and_files(room, writer):
 
 
 def entered(room, student):
-    """All that the gradebook's tables hold of a student's submission, but for their ids."""
+    """Return the gradebook's rows of a student's submission, without ids."""
     with room.course.gradebook() as gradebook:
         assignment = gradebook.find_submission(NAME, student)
         (notebook,) = assignment.notebooks
@@ -188,7 +188,7 @@ def test_manual_zero_points_and_extra_credit_count(room, writer):
 
 @pytest.fixture
 def strict(room):
-    """The course, with a due date and no points for what is late."""
+    """Set up a course with a due date, where late submissions get no points."""
     own = room.folder / "nbgrader_config.py"
     own.write_text(own.read_text() + PENALTY)
     with room.course.gradebook() as gradebook:
@@ -222,7 +222,7 @@ def test_a_penalty_is_removed_if_a_newer_timestamp_is_in_time(strict):
 
 
 def test_a_failed_write_leaves_no_outdated_notebook(room, writer, monkeypatch):
-    """So that the next run grades it again: a result counts only with its notebook and page."""
+    """The next run must grade it again: a result counts only with its notebook and page."""
     writer.record("ada", NAME, outcome(), b"")
 
     def full(file, text):
@@ -254,7 +254,7 @@ def test_timestamps_are_parsed(stamp, time):
     assert parse_timestamp(stamp) == time
 
 
-# --- what is kept of each grading ----------------------------------------------------------------
+# --- stored results -------------------------------------------------------------------------------
 
 
 def test_results_round_trip(tmp_path):
@@ -269,7 +269,7 @@ def test_results_round_trip(tmp_path):
 
 
 class Killed(BaseException):
-    """Stands for the end of the process at this place."""
+    """Simulates the death of the process."""
 
 
 def ends(*_):
@@ -278,7 +278,7 @@ def ends(*_):
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_file_is_never_half_written(tmp_path, monkeypatch, call):
-    """Whatever has been written before the process ends, the file has its old content."""
+    """If the process dies while it writes, the file keeps its old content."""
     file = tmp_path / "file"
     file.write_text("old")
 
@@ -340,11 +340,11 @@ def test_the_seed_is_drawn_once_and_is_private(tmp_path):
     assert stat.S_IMODE((tmp_path / ".grading" / "seed").stat().st_mode) == 0o600
 
 
-# --- when something is graded again --------------------------------------------------------------
+# --- what triggers regrading ----------------------------------------------------------------------
 
 
 def graded_before(room, writer, student="ada", content=b"{}", stamp=b"", reason=""):
-    """A submission that looks as if it had been graded."""
+    """Add a submission with a stored result, as if it had been graded."""
     folder = room.folder_of(student, NAME)
     (folder / f"{NAME}.ipynb").write_bytes(content)
     if stamp:
@@ -409,12 +409,12 @@ def test_the_digest_depends_on_file_boundaries(room):
     assert digest(NAME, b"", b"", "") != digest(exercises.names()[1], b"", b"", "")
 
 
-# --- a run of the grader, with other work in the place of notebooks ------------------------------
+# --- runs of the grader, with made-up work instead of notebooks -----------------------------------
 
 
 @pytest.fixture
 def jobs(monkeypatch):
-    """Nothing is run: the jobs that came, and an outcome with full points for each."""
+    """Replace `work` so that each job gets full points; return the list of jobs."""
     jobs = []
 
     def worked(job):
@@ -476,7 +476,7 @@ def test_an_invalid_timestamp_is_recorded_as_a_remark(room, jobs):
 
 
 def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
-    """It is made again by nbgrader, once the penalty is in the gradebook."""
+    """nbgrader rewrites the page once the penalty is in the gradebook."""
     released = (strict.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
@@ -493,7 +493,7 @@ def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
 
 
 def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch):
-    """Also for what was graded before, which is not run again; and when they are taken back."""
+    """They also count for earlier results, without regrading, and when they are revoked."""
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
@@ -593,14 +593,14 @@ def test_nbgrader_calls_restore_the_working_folder_and_path(room, monkeypatch, t
     assert os.environ["PATH"] == paths
 
 
-# --- what goes wrong while results are recorded --------------------------------------------------
+# --- failures while results are recorded ----------------------------------------------------------
 
-STUDENTS = {"ada": "", "bob": PARTS[0], "eve": PARTS[1]}  # student → part that is wrong
+STUDENTS = {"ada": "", "bob": PARTS[0], "eve": PARTS[1]}  # student → the part they got wrong
 
 
 @pytest.fixture
 def handed_in(room, monkeypatch):
-    """Three submissions, to be graded without being run."""
+    """Add three submissions, to be graded by made-up work."""
     monkeypatch.setattr("grading.course.work", made_up.work)
     (room.folder / ".grading" / "seed").write_text("0" * 32)
     for student, wrong in STUDENTS.items():
@@ -609,7 +609,7 @@ def handed_in(room, monkeypatch):
 
 
 def finish(room):
-    """Grade what is left, and return all that came out."""
+    """Grade what is left, write the report, and return the course's files."""
     room.course.grade(made_up.Here(), unsafe=True)
     with errors_in_one_line():
         overview.write(room.course)
@@ -618,7 +618,7 @@ def finish(room):
 
 @pytest.fixture
 def expected(handed_in, tmp_path):
-    """What comes out if nothing goes wrong."""
+    """Grade a copy of the course without failures; return its files."""
     shutil.copytree(handed_in.folder, tmp_path / "expected")
     return finish(Classroom(tmp_path / "expected"))
 
@@ -630,7 +630,7 @@ def same(got, expected):
 
 
 def refused(room):
-    """The one line with which grading ends."""
+    """Grade, expecting a refusal; return its line."""
     with pytest.raises(Unable) as unable:
         finish(room)
     assert "\n" not in str(unable.value)
@@ -654,7 +654,7 @@ def test_a_concurrent_grading_is_refused(handed_in, expected):
 
 @pytest.mark.parametrize("graded", [0, 1, 3])
 def test_a_locked_gradebook_is_reported_and_loses_nothing(graded, handed_in, expected, monkeypatch):
-    """Locked by somebody after so many submissions."""
+    """Another program locks the gradebook after so many submissions."""
     file = handed_in.folder / "gradebook.db"
     monkeypatch.setenv(DATABASE, f"sqlite:///{file}?timeout=0.1")
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -706,12 +706,12 @@ shutil.copytree(folder, out)
 
 
 def test_a_full_disk_is_reported_and_loses_nothing(handed_in, expected, tmp_path):
-    """On a file system of its own in memory, of which less and less is taken."""
+    """Use a tmpfs with increasing amounts of free space."""
     disk, out = tmp_path / "disk", tmp_path / "out"
     disk.mkdir()
     steps = 'mount -t tmpfs -o size=8m tmpfs "$0" && cp -r "$1" "$0/course" && shift && exec "$@"'
     command = ["unshare", "--mount", "sh", "-c", steps, disk, handed_in.folder]
-    if os.geteuid():  # who may mount only as root of a user namespace, and grades as who he is
+    if os.geteuid():  # mount as root of a user namespace, then switch back to this user
         command.insert(1, "--map-root-user")
         command += ["unshare", "--map-user", str(os.geteuid()), "--map-group", str(os.getegid())]
     command += [sys.executable, "-c", FULL_DISK, disk / "course", out]
@@ -757,7 +757,7 @@ def test_damaged_results_are_regraded(damage, handed_in, expected):
 
 @pytest.mark.parametrize("place", ["gradebook", "notebook", "page", "result"])
 def test_a_grading_killed_while_recording_continues(place, handed_in, expected, monkeypatch):
-    """Ended before each of the steps in which one submission is written down."""
+    """Kill the grading before each step in which a submission's results are written."""
     plain, seen = results.replace, []
     order = ["notebook", "page", "result"]
 

@@ -1,4 +1,4 @@
-"""What a release carries, which hidden cases are drawn, and what a digest covers."""
+"""Tests of released data, the drawing of hidden cases, and the digest."""
 
 import random
 from dataclasses import replace
@@ -21,11 +21,11 @@ from roofkit.check.answers import plain
 
 NAME = "int8-matmul"
 ROOT = exercises.ROOT
-METRES = Printed(1, 2000, {"m": 1, "km": 1e3})
+METERS = Printed(1, 2000, {"m": 1, "km": 1e3})
 
 
 def operations(misconception):
-    """The part with 2·B·D·F, and one misconception."""
+    """Return the part with the answer 2·B·D·F, with only this misconception."""
     (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
     return replace(part, misconceptions=(Misconception("rare", "", "", misconception),))
 
@@ -63,7 +63,7 @@ def test_hidden_cases_differ_between_parts():
 
 
 def test_huge_ranges_are_drawn_without_iterating():
-    """And is not gone through: that would never end."""
+    """Iterating over such a range would never end."""
     even, powers = Whole(3, 10**18, multiple_of=2), Whole(3, 10**18, power_of_two=True)
     numbers = [number for number, _ in zip(even.draws(random.Random(1)), range(99), strict=False)]
     assert all(4 <= number <= 10**18 and number % 2 == 0 for number in numbers)
@@ -163,7 +163,7 @@ def test_cases_can_be_concatenated():
     assert [2 * value for value in known.values] == list(both.expected)
 
 
-# --- what is released -----------------------------------------------------------------------------
+# --- released data --------------------------------------------------------------------------------
 
 
 def test_the_cases_cell_is_locked_and_gives_no_points():
@@ -296,16 +296,16 @@ def test_lists_of_sizes_vary_in_length_and_order():
         (Choice(0.5, 1), "one of 0.5, 1"),
         (Choice([1], [2]), "other lists"),
         (Some((1, 2, 3), 1, 2), "lists of 1 to 2 sizes in any order"),
-        (METRES, "a number from 1 to 2000 in base units, printed in m, km"),
+        (METERS, "a number from 1 to 2000 in base units, printed in m, km"),
         (Pairs(3, 5, Real(1, 2), Real(1, 2)), "a dictionary of 3 to 5 invented chips"),
-        (Sheets(2, 4, METRES, METRES), "the data sheets of 2 to 4 invented chips"),
+        (Sheets(2, 4, METERS, METERS), "the data sheets of 2 to 4 invented chips"),
     ],
 )
 def test_a_range_is_described_in_words(values, words):
     assert str(values) == words
 
 
-# --- what decides ---------------------------------------------------------------------------------
+# --- the digest -----------------------------------------------------------------------------------
 
 
 def test_the_digest_covers_everything_that_affects_grades():

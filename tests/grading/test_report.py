@@ -1,4 +1,4 @@
-"""The report on a made-up class: what it says, also with hostile names in it."""
+"""Tests of the report on a made-up class, including hostile names."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ STUDENTS = {
 
 
 def name(student):
-    """The name of the student's folder."""
+    """Return the student's folder name."""
     return student.replace("/", "_")
 
 
@@ -100,7 +100,7 @@ def page(room):
 
 
 def of(page, title):
-    """The rows of the table under this heading."""
+    """Return the rows of the table under this heading."""
     (heading,) = (one for one in page.find_all("h2") if one.get_text() == title)
     return [
         [entry.get_text().strip() for entry in row.find_all(["th", "td"])]
@@ -183,7 +183,7 @@ def test_misconceptions_are_counted(room, page):
 
 def test_the_most_frequent_misconception_has_the_top_bar():
     drawn = overview.figure([("one", "part", "first", 3), ("one", "part", "second", 1)])
-    # A text of this SVG is a comment with its letters, and then its place.
+    # In this SVG, a text is a comment with its characters, followed by its position.
     places = [
         float(re.search(rf"<!-- one · part · {name} -->.*?translate\(\S+ (\S+)\)", drawn, re.S)[1])
         for name in ("first", "second")
@@ -290,7 +290,7 @@ def test_results_of_a_removed_exercise_are_reported(tmp_path, release):
     ],
 )
 def test_the_report_is_self_contained_and_accessible(room, browser: Browser, view, theme):
-    # axe itself is a script, which the page's own policy would not let in.
+    # axe is a script, which the page's content security policy would block.
     context = browser.new_context(viewport=view, color_scheme=theme, bypass_csp=True)
     traffic = Traffic().listen(context)
     tab = context.new_page()

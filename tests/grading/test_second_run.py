@@ -1,4 +1,4 @@
-"""A notebook is run twice: what the first run was told, no cell of the second can show."""
+"""Tests that a second run of a notebook cannot show hidden inputs that the first one received."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from grading.work import Job, Outcome, work
 NAME = "int8-matmul"
 FULL = sum(points(NAME).values())
 PARTS = exercises.load(NAME).parts
-MARK = "import os\nprint(os.urandom(8).hex())"  # another one in each run
+MARK = "import os\nprint(os.urandom(8).hex())"  # prints something different in each run
 
 
 def right() -> NotebookNode:
@@ -32,7 +32,7 @@ def right() -> NotebookNode:
 
 
 def shown(nb: NotebookNode) -> list[str]:
-    """Texts that the cells but the checks show."""
+    """Return the texts that cells other than checks show."""
     return [
         output.text
         for cell in nb.cells
@@ -48,15 +48,15 @@ def total(nb: NotebookNode) -> float:
 
 @dataclass
 class Seen:
-    """For each run what its cells have printed, and what was asked: part → cases, twice."""
+    """A record of all runs: the texts that their cells printed, and part → cases per question."""
 
     texts: list[list[str]] = field(default_factory=list)
     asked: list[dict[str, list[list[Any]]]] = field(default_factory=list)
     ends_cells: bool = False  # whether a cell ends the first run
-    ends_hidden: bool = False  # whether a copy ends in the first run, when asked a hidden case
+    ends_hidden: bool = False  # whether a process dies at the first run's first hidden case
 
     def hidden(self, run: int) -> list[Any]:
-        """The second question about each part."""
+        """Return the hidden cases of a run: the second question about each part."""
         return [cases[1] for cases in self.asked[run].values() if len(cases) > 1]
 
 

@@ -1,7 +1,7 @@
-"""What a function shows is no answer, and costs none: in no part, and whichever process answers.
+"""Tests that output of a function neither counts as an answer nor costs points.
 
-The first, the middle and the last part are answered by different processes of a notebook: copies
-of it, and what is left of it after its last cell.
+Different processes of a notebook answer for its first, middle and last parts: forks, and finally
+the notebook's own process.
 """
 
 import ast
@@ -18,7 +18,7 @@ from grading.grade_notebook import grade
 from grading.release import exercises
 from grading.release.embedding import EmbedCases
 
-# Each kind of message, and each way to send one that a library takes.
+# All kinds of messages, and the ways in which libraries send them.
 SHOWN = {
     "printed": "print('x', flush=True)",
     "printed much": "print('x' * 600_000)",
@@ -55,11 +55,11 @@ SHOWN = {
 }
 NAMES = exercises.names()
 PLACES = ("start", "end")
-PATIENT = TimeLimits(call=100, call_wall=500)  # for all kinds in one call, each of which is quick
+PATIENT = TimeLimits(call=100, call_wall=500)  # long enough for all kinds in one call
 
 
 def showing(notebook, statements, place):
-    """The notebook with these statements in all functions that are asked for."""
+    """Return the notebook with these statements added to all functions of its answers."""
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
             tree = ast.parse(cell.source)
@@ -76,7 +76,7 @@ def _show(function, statements, place):
         return
     last = function.body[-1]
     returns = [last] if isinstance(last, ast.Return) else []
-    if returns:  # the value is there before anything is shown
+    if returns:  # compute the value before anything is shown
         value = ast.Assign([ast.Name("value_", ast.Store())], last.value or ast.Constant(None))
         function.body[-1] = value
         returns = [ast.Return(ast.Name("value_", ast.Load()))]
@@ -85,7 +85,7 @@ def _show(function, statements, place):
 
 
 def all_kinds():
-    """All of them, each with names of its own, the first time that a process is asked."""
+    """Return code that runs all kinds, each in its own scope, at a process's first call."""
     kinds = "\n".join(
         f"def show():\n{textwrap.indent(one, '    ')}\nshow()" for one in SHOWN.values()
     )
@@ -99,7 +99,7 @@ def solved(name):
 
 
 def lost(notebook, name, unsafe=False):
-    """The parts without points → the problem that is named."""
+    """Grade a notebook; return key → cause for the parts that lost points."""
     graded = grade(notebook, name, "tests", PATIENT, unsafe)
     parts = graded.metadata.rooflib["parts"]
     assert len(parts) == len(exercises.load(name).parts)

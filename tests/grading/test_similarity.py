@@ -1,4 +1,4 @@
-"""How alike two solutions are: what counts, what does not, and that nothing breaks it."""
+"""Tests of the similarity of solutions: what counts, what does not, and robustness."""
 
 import itertools
 import string

@@ -1,4 +1,4 @@
-"""Ordinary cells show in the grader what they show in JupyterLab's stock kernel."""
+"""Test that ordinary cells show the same in the grader as in JupyterLab's stock kernel."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from grading.execution.notebook import run
 from grading.execution.questions import Questions
 from grading.execution.time_limits import TIME_LIMITS
 
-# Run in this order, in one notebook.
+# The cells are run in this order, in one notebook.
 CELLS = {
     "value": "1 + 1",
     "nothing": "None",
@@ -91,7 +91,7 @@ CELLS = {
     "post execute": "get_ipython().events.register('post_execute', lambda: print('after'))",
     "after that": "1",
 }
-# Compared without a sandbox only: a sandbox loads matplotlib before the shell exists.
+# Compared only without a sandbox: a sandbox loads matplotlib before the shell exists.
 PLOTS = {
     "plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
     "two plots": "plt.figure()\nplt.figure()\n5",
@@ -109,9 +109,9 @@ VARYING = (
 
 
 def shown(cell: Any) -> Any:
-    """Return a cell's outputs with varying words replaced and adjacent stream texts joined.
+    """Return a cell's outputs with variable words replaced and adjacent stream texts joined.
 
-    How a stock kernel splits what is printed depends on its timing.
+    A stock kernel splits printed text depending on its timing.
     """
     outputs: list[Any] = []
     for one in map(dict, cell.outputs):

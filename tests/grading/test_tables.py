@@ -1,4 +1,4 @@
-"""Tables as spreadsheets save them: read if nothing has to be guessed, else told how to save."""
+"""Tests of tables saved by spreadsheets: unambiguous ones are read, others refused with advice."""
 
 import codecs
 import io
@@ -80,7 +80,7 @@ def test_rows_of_any_length_are_read():
 
 
 def test_a_very_long_cell_is_read():
-    """Moodle's worksheet has one with all that a learner typed."""
+    """Moodle's worksheet has a cell with all the text that a learner typed."""
     assert people(f'id,"Online text"\nada,"{"x" * 500_000}"\n') == [Person("ada")]
 
 

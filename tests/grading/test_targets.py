@@ -1,4 +1,4 @@
-"""`return` and `export` never destroy a file that somebody may still need."""
+"""Tests that `return` and `export` never overwrite an unrelated file."""
 
 import errno
 import io
@@ -47,7 +47,7 @@ STEPS = {"return": (given_back, "submissions.zip"), "export": (exported, "theirs
 
 
 def same(folder, source, how):
-    """Another way to name this file."""
+    """Return another path to this file."""
     if how == "relative":
         return folder / "course" / ".." / source.name
     if how == "itself":
@@ -139,7 +139,7 @@ def test_a_refused_command_reports_one_line(room, tmp_path, capsys):
 
 @pytest.fixture
 def full_disk(monkeypatch):
-    """Files can be made, and nothing can be written into them."""
+    """Simulate a full disk: files can be created, but not written to."""
 
     class Full(io.StringIO):
         def write(self, text):
@@ -159,7 +159,7 @@ def full_disk(monkeypatch):
 
 @pytest.mark.parametrize("name", [f"{FOLDER}/seed", "nbgrader_config.py"])
 def test_a_full_disk_leaves_no_empty_seed_or_settings(tmp_path, full_disk, name):
-    """Nobody draws hidden inputs from an empty seed, or grades without the course's settings."""
+    """Hidden inputs must not come from an empty seed, nor grading run without the settings."""
     course = Course(tmp_path / "new")
     if name.endswith(".py"):
         course.folder.mkdir()

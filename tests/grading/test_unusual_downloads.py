@@ -1,4 +1,4 @@
-"""Downloads that are packed, named or encoded otherwise than a platform does it."""
+"""Tests of downloads with unusual packing, file names or encodings."""
 
 import bz2
 import html
@@ -28,7 +28,7 @@ ADA = moodle("Ada Lovelace", 7, f"{NAME}.ipynb")
 
 
 def packed(files):
-    """The bytes of a zip with these files; names in bytes are written without the UTF-8 flag."""
+    """Return a zip with these files; names given as bytes are written without the UTF-8 flag."""
     names = {}
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
@@ -58,7 +58,7 @@ def enter_roster(room, tmp_path, people=PEOPLE):
 
 
 def collected(room, tmp_path, files):
-    """(place below submitted/ → content, the lines that were printed but the last)."""
+    """Collect a download; return (path below submitted/ → content, all lines but the last)."""
     archive = tmp_path / "download.zip"
     archive.write_bytes(files if isinstance(files, bytes) else packed(files))
     *lines, last = week.collect(room.course, NAME, archive)
@@ -68,7 +68,7 @@ def collected(room, tmp_path, files):
     return {place: file.read_bytes() for place, file in found.items()}, lines
 
 
-# Zips in zips.
+# --- zips in zips ---------------------------------------------------------------------------------
 
 
 def test_a_submitted_zip_is_unpacked(room, tmp_path):
@@ -90,7 +90,7 @@ def test_nested_zips_are_unpacked(room, tmp_path):
 
 
 def stated(size):
-    """A zip of a few bytes that states another unpacked size."""
+    """Return a small zip that declares this unpacked size."""
     whole = bytearray(packed({"x.ipynb": "x" * 1_000}))
     table = whole.index(b"PK\1\2")
     whole[table + 24 : table + 28] = struct.pack("<L", size)
@@ -165,7 +165,7 @@ def test_limits_apply_to_all_zips_of_a_learner_together(room, tmp_path, monkeypa
 
 
 def test_unusual_compression_methods_are_not_unpacked():
-    """zipfile unpacks bzip2 before it looks at the stated size, so it must not be asked to."""
+    """zipfile unpacks bzip2 before it checks the declared size, so bzip2 must be refused first."""
     assert len(bz2.compress(bytes(19_000_000))) < 100
     with pytest.raises(nested.CannotOpen, match="unusual way"):
         nested.notebooks(by_method(zipfile.ZIP_BZIP2), nested.Budget())
@@ -193,7 +193,7 @@ def test_unusual_compression_of_a_download_is_refused(room, tmp_path):
         collected(room, tmp_path, stream.getvalue())
 
 
-# Names.
+# --- names ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("top", ["", "submissions\\", "a\\b\\"])
@@ -262,7 +262,7 @@ def test_unflagged_utf_8_and_info_zip_names_are_read(room, tmp_path):
 
 
 def test_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
-    """Its import takes the second word of a folder's name for the number."""
+    """Moodle's import reads the second word of a folder's name as the number."""
     page = room.course.feedback("13", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")
@@ -286,7 +286,7 @@ def test_a_name_too_long_for_a_folder_is_reported(room, tmp_path):
     assert "too long for a folder" in lines[0]
 
 
-# Text that was typed into a form.
+# --- text typed into a form -----------------------------------------------------------------------
 
 
 def page(words):

@@ -1,6 +1,7 @@
-"""Hand-ins that nobody planned for, in one class: each with its fair outcome.
+"""Tests that unusual submissions get a fair outcome, all in one class.
 
-All that run no kernel, and an eighth of the others; the long tests take all.
+By default the class has all submissions that run no kernel, and an eighth of the others; the long
+tests use all of them.
 """
 
 import copy
@@ -23,7 +24,7 @@ FOUND = (
     "marks-of-nothing",
     "marks-with-lists",
     "no-outputs",
-)  # a fault of ours once
+)  # regressions: the grader once failed on these
 DEFAULT = {*CASES} - {*RUN} | {*RUN[::8], *FOUND}
 LIMITS = TimeLimits(cell=5, call=2, cell_wall=20, call_wall=5)
 
@@ -34,7 +35,7 @@ def some(names):
 
 @pytest.fixture(scope="module")
 def graded(request, release, tmp_path_factory):
-    """The class, graded by one call."""
+    """Grade the class by one call; return name → result."""
     tests = [
         item for item in request.session.items if item.path.name == "test_unusual_submissions.py"
     ]
@@ -56,7 +57,7 @@ def graded(request, release, tmp_path_factory):
 
 
 def write(room, student, notebook):
-    """Without a look at whether it is valid, which `nbformat.write` would take."""
+    """Write a notebook without the validation of `nbformat.write`."""
     text = nbformat.v4.nbjson.writes(notebook)
     (room.folder_of(student, NAME) / f"{NAME}.ipynb").write_text(text, encoding="utf-8")
 
@@ -70,7 +71,7 @@ def test_every_submission_has_its_fair_outcome(graded, name):
         assert (points, bool(result["reason"])) == (0, True), result
     else:
         assert points == CASES[name], result
-    assert all(part["sentences"] for part in lost), "no word about why"
+    assert all(part["sentences"] for part in lost), "lost points without an explanation"
     assert not result["reason"].startswith("the grading itself"), result["reason"]
     assert points <= FULL
 

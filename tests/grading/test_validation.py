@@ -1,4 +1,4 @@
-"""What a sandbox sends is held to the types that the probe gives it, before anything reads it."""
+"""Tests that answers from a sandbox are validated before anything uses them."""
 
 import contextlib
 import copy
@@ -42,7 +42,7 @@ GIVE_UP = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def places(whole, path=()):
-    """The paths to all values inside a value."""
+    """Yield the paths to all values inside nested data."""
     whole_is = isinstance(whole, dict)
     for key in whole if whole_is else range(len(whole)) if isinstance(whole, list) else ():
         yield (*path, key)
@@ -110,7 +110,7 @@ def test_arbitrary_answers_are_refused_or_judged(value, path, whole):
 
 
 def test_curve_points_given_as_strings_take_little_memory():
-    """Of a hundred thousand texts numpy would make an array of the width of the longest."""
+    """numpy would make an array that pads all hundred thousand strings to the longest one."""
     points = ["1"] * 99_999 + ["1" * 10_000]
     figure = copy.deepcopy(WHOLE)
     figure["curves"][0]["x"] = figure["curves"][0]["y"] = points

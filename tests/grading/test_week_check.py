@@ -1,4 +1,4 @@
-"""What can be put right before grading is found, one line each, and nothing is changed."""
+"""Tests that `check` reports problems before grading, one line each, and changes nothing."""
 
 import os
 import shlex
@@ -25,7 +25,7 @@ DUE, LATER = "2026-11-30 23:59+00:00", "2026-12-02 23:59+00:00"
 
 @pytest.fixture(scope="module")
 def well(release, tmp_path_factory):
-    """A course in which nothing is wrong, to be copied."""
+    """Set up a course without problems, to be copied."""
     room = Classroom(tmp_path_factory.mktemp("well") / "course", release)
     people = room.folder.parent / "people.csv"
     people.write_text(PEOPLE)
@@ -106,7 +106,7 @@ def wrong_place(room):
     (room.folder / "submitted" / "ada" / f"{NAME}.ipynb").write_text("{}")
 
 
-# what is wrong → what the one line names
+# function that causes a problem → words in the line that reports it
 FAULTS = {
     stranger: ["submitted/adda", "not in the roster", "ada (Ada Lovelace)", "rename"],
     unknown_number: ["submitted/Zoë 9", "not in the roster", "zoë (Zoë)"],
@@ -210,7 +210,7 @@ def test_a_read_only_session_cannot_change_the_gradebook(room):
             session.commit()
 
 
-# --- who is in the class --------------------------------------------------------------------------
+# --- members of the class and extensions ----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -279,6 +279,6 @@ def test_an_extension_keeps_its_date_until_the_due_date_passes_it(room):
     assert due_of(room, "bob") == "2026-12-24 12:00+00:00"
     with pytest.raises(Unable, match="is before 2026-12-24 12:00:00 UTC"):
         week.due(room.course, NAME, LATER, "bob")
-    week.due(room.course, NAME, "2026-12-24 12:00+00:00", "bob")  # the date of all takes it back
+    week.due(room.course, NAME, "2026-12-24 12:00+00:00", "bob")  # same as for all: no extension
     with room.course.gradebook() as book:
         assert book.find_submission(NAME, "bob").extension is None

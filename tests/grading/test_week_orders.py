@@ -1,7 +1,7 @@
-"""The commands of an instructor's week, in a new course folder: in the page's order and in others.
+"""Tests of an instructor's weekly commands in a new course folder, in any order.
 
-No order blocks a course or loses what was entered; a refused command says why in one line, and is
-accepted when what it needs is there.
+No order blocks a course or loses data; a refused command says why in one line, and works once its
+prerequisites are there.
 """
 
 import functools
@@ -40,7 +40,7 @@ LONG = pytest.mark.long
 
 @pytest.fixture
 def bare(monkeypatch):
-    """A path without the environment's programs, as where nothing is activated."""
+    """Set a PATH without the environment's programs, as if it were not activated."""
     monkeypatch.setenv("PATH", SHORT_PATH)
 
 
@@ -56,7 +56,7 @@ def newest():
 
 @pytest.fixture
 def asked_once(monkeypatch):
-    """The version of nbgrader's tables, for which it starts a program each time."""
+    """Cache the version of nbgrader's tables, for which nbgrader starts a program each time."""
     with gradebook.tools_on_path():
         version = newest()
     for module in (nbgrader.api, gradebook):
@@ -64,7 +64,7 @@ def asked_once(monkeypatch):
 
 
 def downloaded(folder, release):
-    """What a platform sends: a table, and a zip with a right hand-in of Ada's."""
+    """Write a platform's exports: a table, and a zip with a right submission by Ada."""
     folder.joinpath("people.csv").write_text(PEOPLE)
     room = Classroom(folder / "made", release)
     notebook = room.hand_in("ada", NAME, room.solved(NAME))
@@ -73,13 +73,13 @@ def downloaded(folder, release):
 
 
 def version(course):
-    """What `nbgrader db upgrade` reads first."""
+    """Return the schema versions in the gradebook, which `nbgrader db upgrade` reads."""
     with sqlite3.connect(course / "gradebook.db") as book:
         return [row[0] for row in book.execute("SELECT version_num FROM alembic_version")]
 
 
 def commands(folder):
-    """Words of the commands in the page's table, with their files in this folder."""
+    """Return the commands in the page's table as lists of words, with files in this folder."""
     page = (ROOT / "chapters/instructors.md").read_text()
     table = page.split("## An instructor's week")[1].split("\nEach step")[0]
     found = []
@@ -97,7 +97,7 @@ def commands(folder):
 
 
 def words_of(command):
-    """What follows `python -m grading`, also behind make."""
+    """Return the arguments of `python -m grading`, also for a make command."""
     first, *words = shlex.split(command)
     if first == "make":
         options = dict(word.split("=", 1) for word in words[1:])
@@ -145,7 +145,7 @@ STEPS = {
 
 
 def run(step):
-    """The line with which a step was refused, "" if it was not."""
+    """Run a step; return the line with which it was refused, "" if it succeeded."""
     try:
         main(STEPS[step])
     except SystemExit as refused:
@@ -154,7 +154,7 @@ def run(step):
 
 
 def run_all(order):
-    """Each step in this order, and those again, in the page's order, that were refused."""
+    """Run steps in this order, then retry refused ones in the page's order; return the refused."""
     refused = {step: line for step in order if (line := run(step))}
     assert all("\n" not in line and "Put that right" not in line for line in refused.values())
     for step in STEPS:
@@ -186,7 +186,7 @@ def test_commands_before_submissions_work_in_any_order(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(PEOPLE)
     refused = run_all(order)
-    # An extension needs a class and a due date; nothing else needs anything.
+    # Only an extension has prerequisites: a class and a due date.
     needs = {"roster", "due"} - set(order[: order.index("extension")])
     assert set(refused) == ({"extension"} if needs else set())
     check_entered(tmp_path / "my-class")
@@ -209,16 +209,16 @@ def test_all_weekly_commands_work_in_any_order(
     check_entered(folder)
     course = Course(folder)
     got = {row[0]: row[2] for row in rows.grades(course, course.state())}
-    # Whoever was collected before the roster named the folder is there under both names.
+    # If Ada was collected before the roster was entered, she is there under both names.
     assert got["ada"] == f"{FULL}", (order, got)
     assert set(got) - {"ada", "bob"} <= {"adalovelace 7", "lovelaceada 7"}
 
 
-# --- gradebooks that were left behind -------------------------------------------------------------
+# --- gradebooks from interrupted commands and older versions --------------------------------------
 
 
 def tables_without_version(folder):
-    """As left behind where nbgrader did not find alembic."""
+    """Create a gradebook without a version, as nbgrader does if it does not find alembic."""
     Course(folder).prepare()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nbgrader.api.get_alembic_version", stopped)
@@ -253,7 +253,7 @@ def test_tables_of_older_nbgrader_versions_are_left_alone(tmp_path, bare):
 
 
 def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_exercise):
-    """It was entered before the release, and nbgrader refused all others from then on."""
+    """The extension was entered before the release, after which nbgrader refuses to release."""
     course = Course(tmp_path)
     course.prepare()
     with course.gradebook() as book:
