@@ -98,7 +98,7 @@ def before_and_after(options: argparse.Namespace) -> None:
     from grading.platforms import week
 
     course = Course(options.course)
-    if not course.folder.exists():  # say so, since the name may be mistyped
+    if not course.folder.exists():  # tell the user: the name may be mistyped
         print(f"{course.folder} is a new course folder")
     course.prepare()
     match options.command:

@@ -85,7 +85,7 @@ def _install(packages: Sequence[str], folder: Path) -> None:
             errors = [line for line in lines if line.startswith("ERROR:")] or lines
             why = errors[-1].removeprefix("ERROR: ") if errors else "pip said nothing"
             raise CannotAllow(f"{', '.join(packages)} could not be installed: {why}")
-        for path in (new, *new.rglob("*")):  # sandboxes read them as other users
+        for path in (new, *new.rglob("*")):  # sandboxes read the files as another user
             path.chmod(0o755 if path.is_dir() else 0o644)
         if folder.exists():
             folder.rename(Path(place) / "old")

@@ -61,9 +61,9 @@ DISK_IS_FULL = (
     "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
     "no grade is lost."
 )
-FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # in errors of SQLite and PostgreSQL
+FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and PostgreSQL's errors
 MIN_JOB_SECONDS = 10  # lowest CPU limit of a job, even if its notebook may run for less
-RETRY_NOTEBOOKS = 3  # time for repeating late notebooks, in units of one notebook's limit
+RETRY_NOTEBOOKS = 3  # retries may take this many times one notebook's limit
 
 
 class Course:
@@ -138,7 +138,7 @@ class Course:
             yield
 
     def _grade(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
-        # Cached while grading: a digest reads a hundred files.
+        # Cache the digests while grading: each one reads a hundred files.
         self._versions = {name: exercises.digest(name) for name in exercises.names()}
         try:
             return self._graded(backend, unsafe, limits)
@@ -168,7 +168,7 @@ class Course:
             self._update_pages(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)
             graded = _done(backend, jobs, RETRY_NOTEBOOKS * limits.notebook)
-            stack.enter_context(contextlib.closing(graded))  # ends the workers, also on errors
+            stack.enter_context(contextlib.closing(graded))  # closing it ends the workers
             for (job, submission, timestamp), result in graded:
                 name, student = job.exercise, job.student
                 outcome = result if isinstance(result, Outcome) else self._given_up(job, result)

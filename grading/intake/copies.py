@@ -25,12 +25,12 @@ from grading.release import exercises
 MAX_NOTEBOOK_BYTES = 20_000_000
 MAX_NAMES = 10
 MAX_COMPARED = 20  # notebooks of one folder
-CPU_SECONDS, WALL_SECONDS = 10, 120  # to compare the notebooks of one folder
+CPU_SECONDS, WALL_SECONDS = 10, 120  # limits for comparing one folder's notebooks
 CHECK_CALL = r"""\s*check\(\s*["']([\w-]+)["']"""
-SETUP_CALL = re.compile(r"^set_up_notebook\(", re.MULTILINE)  # in a released notebook's first cell
+SETUP_CALL = re.compile(r"^set_up_notebook\(", re.MULTILINE)  # call in a release's first cell
 BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
-Parts = tuple[str, ...]  # a path from the exercise's folder
+Parts = tuple[str, ...]  # a path relative to the exercise's folder
 
 
 class Choice(NamedTuple):

@@ -74,7 +74,7 @@ def _names_of(source: str) -> CellNames:
         return CellNames()
 
 
-# Most cells are identical in many submissions.
+# Cache, since most cells are identical in many submissions.
 _cached_names = functools.lru_cache(maxsize=200)(_names_of)
 
 

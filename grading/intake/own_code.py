@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 MAX_SOURCE_CHARACTERS = 100_000  # to parse; a syntax tree takes hundreds of bytes per character
-MAX_CACHED_CHARACTERS = 2_000  # of a source whose syntax tree is cached
+MAX_CACHED_CHARACTERS = 2_000  # syntax trees of longer sources are not cached
 BINDING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 # Catching one of these handles a missing module.
@@ -117,7 +117,7 @@ def _parsed(source: str) -> Sequence[ast.stmt] | None:
         return None
 
 
-# Most cells are identical in many submissions, and each is parsed several times.
+# Cache, since most cells are identical in many submissions, and each is parsed several times.
 _cached_parsed = functools.lru_cache(maxsize=200)(_parsed)
 
 

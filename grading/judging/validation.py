@@ -12,9 +12,9 @@ from typing import Any
 from roofkit.check.answers import Answer
 from roofkit.check.plain_data import MAX_ENTRIES
 
-MAX_NAME_CHARACTERS = 1_000  # of a key or a name
-MAX_TEXT_CHARACTERS = 20_000  # of one text in a figure
-MAX_FIGURE_ITEMS = 20_000  # axes, curves, ticks or texts of a figure
+MAX_NAME_CHARACTERS = 1_000  # longest key or name
+MAX_TEXT_CHARACTERS = 20_000  # longest text in a figure
+MAX_FIGURE_ITEMS = 20_000  # most axes, curves, ticks or texts in a figure
 MAX_INTEGER = int(sys.float_info.max)  # larger integers cannot be converted to float
 
 

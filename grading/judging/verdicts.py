@@ -18,8 +18,8 @@ from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 
-JUDGE_SECONDS = 10  # CPU time for all parts together; then as much again, split among them
-ENDING = ("died", "too-late")  # problems after which no further call is made
+JUDGE_SECONDS = 10  # for all parts; if exceeded, they are judged again with equal shares
+ENDING = ("died", "too-late")  # after these problems the function is not called again
 SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
 # Reveals nothing else: a function could leak hidden inputs through the way in which it fails.
 ONLY_HIDDEN_FAIL = (
@@ -114,7 +114,7 @@ def judge_parts(
             found |= run_limited(
                 lambda: {part.key: judged[part.key]() for part in large}, cpu=JUDGE_SECONDS
             )
-    except Overrun:  # find out which part it was
+    except Overrun:  # judge each part separately to find the culprit
         each = JUDGE_SECONDS / len(large)
         found |= {part.key: _alone(part, judged[part.key], each) for part in large}
     return {
@@ -191,7 +191,7 @@ def _unreadable(part: Part) -> Graded:
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
     """Compare answers with the expected values; raise ValueError for malformed answers."""
     checked = [validated(answer, part.kind) for answer in answers]
-    with numpy.errstate(all="ignore"):  # no warnings about a learner's numbers
+    with numpy.errstate(all="ignore"):  # don't warn about a learner's numbers
         return judge(checked, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
 
 

@@ -28,7 +28,7 @@ from grading.records.seed import course_seed
 
 Record = dict[str, Any]  # as nbgrader uses it, with username, filename, timestamp
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-MAX_FILE_BYTES = 1_000  # of each of these two files
+MAX_FILE_BYTES = 1_000  # size limit of each of the two files
 
 
 class Collect(ExchangeCollect):  # type: ignore[misc]
@@ -114,7 +114,7 @@ def _record(filename: str) -> Record:
     student, _, time, *_ = filename.rsplit("+", 3)
     try:
         return {"username": student, "filename": filename, "timestamp": parse_utc(time)}
-    except Exception:  # nbgrader's time parsers raise many kinds
+    except Exception:  # nbgrader's time parsers raise many kinds of errors
         return {"username": "", "filename": filename, "timestamp": datetime.min}
 
 

@@ -51,7 +51,7 @@ steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
 steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]
 c.GenerateAssignment.preprocessors = steps
-# The notebooks' introductions quote this text.
+# The introductions of the exercise notebooks quote this stub.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
 # Refuse to grade without a sandbox: the command ends with one line that says why.
@@ -75,6 +75,6 @@ c.Autograde.autograde_preprocessors = [
 c.Autograde.autograde_preprocessors.append(feedback.Clean)
 c.HTMLExporter.preprocessors = [feedback.Clean]
 c.HTMLExporter.filters = feedback.FILTERS
-c.Page.optimistic_validation = True  # once per page: our preprocessors keep notebooks valid
+c.Page.optimistic_validation = True  # validate once per page, not after each step
 c.HTMLExporter.extra_template_basedirs = feedback.TEMPLATES
 c.GenerateFeedback.exporter_class = feedback.Page

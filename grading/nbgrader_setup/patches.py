@@ -80,7 +80,7 @@ def _none_if_unreadable(
     def get_existing_timestamp(self: Any, folder: str) -> datetime | None:
         try:
             return original(self, folder)
-        except Exception:  # nbgrader's time parsers raise many kinds
+        except Exception:  # nbgrader's time parsers raise many kinds of errors
             return None
 
     return get_existing_timestamp

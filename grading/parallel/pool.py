@@ -90,7 +90,7 @@ class Cluster:
     window = 100
 
     def __init__(self, address: str, seconds: float = WORKERS_SECONDS) -> None:
-        # Imported here: Dask is an extra, and it takes a second to import.
+        # Imported here: Dask is an optional dependency, and takes a second to import.
         from distributed import Client, KilledWorker
 
         self.broken: type[BaseException] = KilledWorker

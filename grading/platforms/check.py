@@ -22,7 +22,7 @@ from grading.sandbox import modules
 from grading.settings import database
 
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz")
-MAX_DEPTH, MAX_FOLDERS = 5, 200  # below a student's folder, searched for archives
+MAX_DEPTH, MAX_FOLDERS = 5, 200  # limits of the search for archives
 TOO_MUCH = "reading it takes more than there is for one"
 
 

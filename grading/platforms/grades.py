@@ -51,7 +51,7 @@ def fill(
                 for place, name in about.items():
                     if cells[place].strip().upper() == EXCUSED and table.of_canvas:
                         lines.append(f"{printable(student)}: excused from {name}, and stays so")
-                    else:  # an empty cell would delete the platform's grade
+                    else:  # without a score keep the entry: an empty cell deletes the grade
                         cells[place] = scores.get((student, name), cells[place])
         elif not (table.of_canvas and row[0].strip().startswith(POINTS)):
             continue

@@ -10,7 +10,7 @@ from grading.intake.submissions import NOTEBOOK_SUFFIXES
 from grading.platforms import nested, online_text
 from grading.platforms.downloads import MAX_FILE_BYTES, Download, HandIn, Member
 
-MAX_NAME_BYTES = 255  # limit of most file systems
+MAX_NAME_BYTES = 255  # maximum length on most file systems
 PASTED, TYPED = "onlinetext.ipynb", "onlinetext.html"
 Files = dict[str, bytes]
 

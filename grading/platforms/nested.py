@@ -118,5 +118,5 @@ def _table_bytes(content: bytes) -> int:
     if place < 0 or len(end) < END_BYTES:
         raise CannotOpen("is damaged (its table of contents is missing)")
     if content[max(0, place - END_64_BYTES) : place].startswith(TABLE_END_64):
-        raise CannotOpen(f"holds more than {MAX_FILES} files")  # it declares zip64, at least
+        raise CannotOpen(f"holds more than {MAX_FILES} files")  # zip64 is needed only for huge zips
     return int.from_bytes(end[12:16], "little")

@@ -17,7 +17,7 @@ NAMES = (
     *("student", "full name", "first name", "first_name", "firstname"),
     *("last name", "last_name", "lastname", "surname"),
 )
-MAX_CELL_CHARACTERS = 20_000_000  # Moodle's worksheet has a cell with the learner's typed text
+MAX_CELL_CHARACTERS = 20_000_000  # enough for text that a learner typed into Moodle
 SAVE_AS = (
     "save it as CSV in UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Text CSV, "
     "character set UTF-8)"

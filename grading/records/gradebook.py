@@ -22,7 +22,7 @@ from nbgrader.api import (  # type: ignore[import-untyped]
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.orm import Session
 
-VERSION_TABLE = "alembic_version"  # read by `nbgrader db upgrade`
+VERSION_TABLE = "alembic_version"  # the table that `nbgrader db upgrade` reads
 
 
 @contextlib.contextmanager

@@ -260,6 +260,6 @@ def parse_timestamp(content: bytes) -> datetime | None:
         return None
     try:
         time: datetime | None = utils.parse_utc(text)
-    except Exception:  # nbgrader's time parsers raise many kinds
+    except Exception:  # nbgrader's time parsers raise many kinds of errors
         return None
     return time

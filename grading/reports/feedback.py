@@ -41,7 +41,7 @@ Attachments = dict[str, dict[str, str]]  # name → kind → base64
 MAX_OUTPUT_CHARACTERS = 100_000  # of one text
 MAX_TEXT_CHARACTERS = 1_000_000  # of all outputs of a notebook
 MAX_PICTURE_BYTES = 10_000_000  # of all outputs of a notebook
-MAX_PIXELS = 25_000_000  # of one picture: a small file can be huge when it is decompressed
+MAX_PIXELS = 25_000_000  # of one picture: a small file can decompress to a huge picture
 MAX_MARKUP_CHARACTERS = 4_000  # longer sources are not parsed, since parsers can be quadratic
 # Matches the cell that a release adds, unless the learner changed it.
 CASES_CELL = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')

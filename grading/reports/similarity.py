@@ -31,7 +31,7 @@ MAX_ELEMENTS = 5_000  # of one notebook
 MIN_ELEMENTS = 20  # shorter solutions are similar by chance
 MAX_PAIRS = 10  # reported for each exercise
 MAX_SOURCE_CHARACTERS = 300_000  # of a notebook; cells beyond this limit are not parsed
-MAX_TEXT_CHARACTERS = 100  # of a name or a constant
+MAX_TEXT_CHARACTERS = 100  # names and constants are truncated to this length
 MAX_NUMBER = 1e300  # larger integers may not convert to float
 # Elements are hashed to characters of Unicode's private-use area.
 CODES, FIRST_CODE = 6_400, 0xE000
@@ -60,7 +60,7 @@ def _code(source: str) -> str:
     return "".join(islice(found, MAX_ELEMENTS))
 
 
-# Most cells are identical in many submissions.
+# Cache, since most cells are identical in many submissions.
 _cached_code = functools.lru_cache(maxsize=200)(_code)
 
 

@@ -23,7 +23,7 @@ class Misconception:
     key: str  # "output-not-counted"
     says: str  # to the learner: names the misconception, never the answer
     read: str  # where to read: chapter and heading
-    answer: Callable[..., object]  # its answer to the keyword arguments of a case
+    answer: Callable[..., object]  # computes its answer from a case's arguments
     # Key of an earlier part: if a function calls a right answer to it, this misconception is
     # excluded.
     excluded_by: str = ""
@@ -42,17 +42,17 @@ class Part:
     function: str  # its name
     points: float
     cases: tuple[Case, ...]  # published
-    ranges: Mapping[str, Range]  # for hidden cases; see `draws`
+    ranges: Mapping[str, Range]  # argument names → range for hidden cases
     misconceptions: tuple[Misconception, ...]
     kind: Kind = "number"
-    tolerance: float = 1e-5  # relative; wide enough for float32
+    tolerance: float = 1e-5  # relative tolerance; float32 results pass
     # Kinds of cases that must occur, in addition to the forms of the ranges: name → predicate.
     branches: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     # For branches that random draws rarely hit, such as an exact quotient or a tie: name of the
     # branch → function that moves a drawn case onto it.
     boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
-    hint: str = ""  # for learners who ask for a stronger one
+    hint: str = ""  # stronger hint, shown on request
 
     def __post_init__(self) -> None:
         if unknown := self.boundaries.keys() - self.branches.keys():
