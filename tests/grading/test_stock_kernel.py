@@ -102,7 +102,7 @@ PLOTS = {
 }
 VARYING = (
     (r"0x[0-9a-f]{6,}", "ADDRESS"),
-    (r"(/tmp/ipykernel_\d+/)?\d+\.py", "CELL"),
+    (r"(/[\w/-]*/ipykernel_\d+/)?\d+\.py", "CELL"),
     (r"[\d.]+(e[+-]\d+)? \S{,6}s\b", "TIME"),
     (r'"<\?xml.*?</svg>\\n"', '"SVG"'),
 )

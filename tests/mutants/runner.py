@@ -38,7 +38,7 @@ PROOFS = (
     "kit/roofkit/check/compare.py",
     "grading/release/exercises.py",
     "grading/sandbox/inside/refusals.py",
-    "site/browser/figures/scene.js",
+    "kit/roofkit/figures/engine/scene.js",
 )
 
 

@@ -180,6 +180,7 @@ def test_reviewed_survivors_are_still_in_the_code() -> None:
 
 def test_every_file_has_tests_or_a_reason_to_be_left_out() -> None:
     paths = [path for area in choose.areas().values() for path in area]
+    assert set(runner.PROOFS) <= set(paths)
     for path in paths:
         tests = [word for stage in choose.stages(path) for word in stage]
         assert tests, path
