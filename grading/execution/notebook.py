@@ -1,4 +1,4 @@
-"""Runs a submitted notebook in its sandbox, cell by cell, within limits."""
+"""Execution of a submitted notebook in its sandbox, cell by cell, within limits."""
 
 import marshal
 import signal
@@ -22,14 +22,14 @@ from grading.sandbox.cell_channel import Content, Ended, Endless
 PROBE = b64encode(
     marshal.dumps(compile((Path(__file__).parent / "probe.py").read_bytes(), "probe", "exec"))
 ).decode()
-READY_SECONDS = 300  # a busy machine may take long; a process that has ended is noticed at once
-LOOK_SECONDS = 0.2  # between two looks at the clocks
-ANSWER_CPU_SECONDS = 2  # for an answer that takes a free process milliseconds
-LATE_CELLS = 3  # after so many cells that had to be stopped, the rest is not run
+READY_SECONDS = 300  # generous, for busy machines; a dead process is noticed immediately
+POLL_SECONDS = 0.2  # between two checks of the time limits
+ANSWER_CPU_SECONDS = 2  # for a reply that takes an idle process milliseconds
+MAX_LATE_CELLS = 3  # stop running the notebook after this many cells exceeded a time limit
 ENDED = "A cell ended the whole Python process; the cells after it were not run."
-TOO_LATE = "TooLate"  # the name of the error that such a cell shows
-SKIP = "skip-execution"  # a cell with this tag is not run
-# What a kernel says about itself.
+TOO_LATE = "TooLate"  # name of the error shown by a cell that exceeded a time limit
+SKIP = "skip-execution"  # tag of cells that are not run
+# Notebook metadata that a kernel would report about itself.
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 LANGUAGE = {
     "name": "python",
@@ -44,10 +44,10 @@ LANGUAGE = {
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of running a notebook.
+    """The result of running a notebook.
 
-    trouble: why it did not come to the end, "" if it did. late: the clocks by which something was
-    too late and was stopped.
+    trouble: why the run stopped early, "" if it completed. late: the clocks whose time limit was
+    exceeded.
     """
 
     trouble: str
@@ -57,10 +57,10 @@ class Execution:
 def run(
     nb: NotebookNode, box: Box | UnsafeBox, questions: Questions, limits: TimeLimits
 ) -> Execution:
-    """Run all cells but the checks, of which each leaves a copy of the process for `questions`.
+    """Run all cells except the checks; at each check, fork a copy of the process for `questions`.
 
-    The notebook is alone in an empty folder: modules of the learner's beside it are not there to
-    be taken for the real ones.
+    The notebook runs in an empty folder, so that modules submitted next to it can't shadow the real
+    ones.
     """
     runner = _Runner(box, questions, limits)
     trouble = ""
@@ -76,7 +76,7 @@ def run(
 
 
 class _Stuck(Exception):
-    """The notebook takes too long to be run to its end."""
+    """The notebook can't be run to its end."""
 
     def __init__(self, why: str, them: str = "it") -> None:
         super().__init__(why)
@@ -84,7 +84,7 @@ class _Stuck(Exception):
 
 
 class _Late(Exception):
-    """An order takes longer than it may, by this clock."""
+    """An order exceeded its time limit on this clock."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock)
@@ -92,7 +92,7 @@ class _Late(Exception):
 
 
 class _Runner:
-    """Runs a notebook; at a check cell it has the process keep a copy of itself."""
+    """Runner of one notebook; at each check cell it has the process fork a copy of itself."""
 
     def __init__(self, box: Box | UnsafeBox, questions: Questions, limits: TimeLimits) -> None:
         self.box, self.questions, self.limits = box, questions, limits
@@ -103,7 +103,7 @@ class _Runner:
         self.late_cells = 0
 
     def run(self, nb: NotebookNode) -> None:
-        """Run it to its end; _Stuck, or what the channel raises, if it does not come so far."""
+        """Run all cells; raise _Stuck, or what the channel raises, if a cell prevents that."""
         nb.metadata["kernelspec"] = dict(KERNEL)
         self._answer("begin", [PROBE, self.questions.address], READY_SECONDS, READY_SECONDS)
         self.process = self.questions.kernel()
@@ -112,7 +112,7 @@ class _Runner:
         cells = [cell for cell in nb.cells if exercises.is_check(cell) or _is_run(cell)]
         for cell in cells:
             if exercises.is_check(cell):
-                # After the last one nothing needs the process itself any more.
+                # After the last check the process itself is no longer needed.
                 stays = cell is cells[-1] and not self.questions.spare
                 self._keep_copy(cell.metadata.nbgrader.grade_id, "stay" if stays else "keep")
             else:
@@ -135,11 +135,11 @@ class _Runner:
         except _Late as late:
             self._interrupt(cell, late.clock)
         except Ended:
-            cell.execution_count = None  # what it had shown before is chance
+            cell.execution_count = None  # how much output arrived before the end is a race
             raise
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:
-        """Stop a cell that takes too long; _Stuck if that is not possible, or was often needed."""
+        """Interrupt a cell; raise _Stuck if it doesn't stop, or if it was the last one allowed."""
         self.late.add(clock)
         self.late_cells += 1
         self.box.signal(signal.SIGINT)
@@ -151,8 +151,8 @@ class _Runner:
         seconds = self.limits.cell if clock == "cpu" else self.limits.cell_wall
         said = f"This cell ran for more than {seconds:g} s and was stopped."
         cell.outputs.append(new_output("error", ename=TOO_LATE, evalue="", traceback=[said]))
-        if self.late_cells == LATE_CELLS:
-            raise _Stuck(f"{LATE_CELLS} cells ran for too long", "them")
+        if self.late_cells == MAX_LATE_CELLS:
+            raise _Stuck(f"{MAX_LATE_CELLS} cells ran for too long", "them")
         if stuck:
             raise stuck
 
@@ -161,22 +161,22 @@ class _Runner:
         return _Stuck("A cell could not be stopped")
 
     def _answer(self, what: str, word: Any, cpu: float, wall: float) -> Content:
-        """What comes at the end of an order; _Late if that takes more than so many seconds."""
+        """Return the final reply to an order; raise _Late if it takes too many seconds."""
         self.channel.order(what, word)
         return self._wait(cpu, wall)
 
     def _wait(self, cpu: float, wall: float) -> Content:
         stopwatch = Stopwatch(self.process)
-        look = monotonic() + LOOK_SECONDS
+        next_check = monotonic() + POLL_SECONDS
         while True:
-            message = self.channel.receive(LOOK_SECONDS)
+            message = self.channel.receive(POLL_SECONDS)
             if message is not None:
                 kind, content = message
                 if kind == "done":
                     return content
                 self.outputs.take(kind, content)
-            if monotonic() > look:
-                look = monotonic() + LOOK_SECONDS
+            if monotonic() > next_check:
+                next_check = monotonic() + POLL_SECONDS
                 if late := stopwatch.late(cpu, wall):
                     raise _Late(late)
 

@@ -1,4 +1,4 @@
-"""Puts together what a cell shows out of messages, as JupyterLab does."""
+"""Cell outputs, assembled from a kernel's messages as JupyterLab does."""
 
 from collections import Counter
 
@@ -7,32 +7,32 @@ from nbformat.v4 import output_from_msg
 
 from grading.sandbox.cell_channel import Content
 
-# What a cell, and a notebook, may show; what comes beyond that is dropped. Each output takes time
-# on its way to the page, however short it is.
+# Limits on the output of a cell and of a notebook; output beyond them is dropped. The number of
+# outputs is limited too, because rendering even a short one takes time.
 OUTPUT_CHARACTERS, NOTEBOOK_CHARACTERS = 1_000_000, 5_000_000
 MAX_OUTPUTS, NOTEBOOK_OUTPUTS = 1_000, 3_000
-MAX_ERRORS = 10  # of a cell; they are shown whatever else it has printed
+MAX_ERRORS = 10  # per cell; errors do not count toward the limits above
 TRACEBACK_LINES = 200
 
 
 class Outputs:
-    """The outputs of one notebook. Each cell begins with none, and is begun by `begin`."""
+    """The outputs of one notebook. Call `begin` before each cell."""
 
     def __init__(self) -> None:
-        # Name of a display → the data and metadata that all outputs with this name share, so that
-        # an update takes the same time however many there are.
+        # Display id → the data and metadata shared by all outputs with this id, so that the cost of
+        # an update does not depend on their number.
         self.displays: dict[str, tuple[NotebookNode, NotebookNode]] = {}
-        self.sharing: Counter[str] = Counter()  # by how many outputs
+        self.sharing: Counter[str] = Counter()  # display id → number of outputs that share it
         self.all_printed = self.all_outputs = 0
         self.begin([])
 
     def begin(self, outputs: list[NotebookNode]) -> None:
-        """From now on messages are about these outputs."""
+        """Start a cell: append its outputs to this list from now on."""
         self.outputs, self.printed, self.clears = outputs, 0, False
         self.taken = self.errors = 0
 
     def take(self, kind: str, content: Content) -> None:
-        """Take in a well-formed message; nothing of it if that is not possible."""
+        """Handle a well-formed message; ignore it if nbformat rejects it."""
         if kind == "error":
             self.errors += 1
             if self.errors > MAX_ERRORS:
@@ -42,11 +42,11 @@ class Outputs:
             return
         try:
             self._take(kind, content)
-        except Exception:  # of nbformat: what no kernel says
+        except Exception:  # raised by nbformat for content that no real kernel sends
             return
 
     def _has_room(self, kind: str, content: Content) -> bool:
-        # Each output that shares it is written out by itself.
+        # Every output that shares this display id is written out separately.
         size = len(str(content)) * max(1, self.sharing[_name(content)])
         self.printed += size
         self.taken += kind != "update_display_data"
@@ -92,6 +92,6 @@ class Outputs:
 
 
 def _name(content: Content) -> str:
-    """The name of a display, "" if it has none."""
+    """Return the display id in this content, "" if it has none."""
     name: str = content.get("transient", {}).get("display_id", "")
     return name

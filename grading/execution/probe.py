@@ -137,7 +137,7 @@ def _asked_in_fork(
 def _asked(
     question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
 ) -> None:
-    """Send the answers, after limiting this process for good."""
+    """Limit this process's CPU time irrevocably, then send the answers."""
     _limit_cpu(_most_seconds(question))
     _restart_pools()
     gc.freeze()  # otherwise a garbage collection writes to shared pages
@@ -228,7 +228,7 @@ def _ending_after(cpu: float, wall: float) -> Iterator[None]:
 
 
 def _limit_cpu(seconds: int) -> None:
-    """Limit CPU time for good, for functions that reset the timers: the limit can't be raised."""
+    """Limit CPU time irrevocably, because the learner's functions may reset the timers."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     most = seconds if hard == resource.RLIM_INFINITY else min(seconds, hard)
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))

@@ -1,4 +1,4 @@
-"""The grader's end of the socket: questions to a submitted notebook's functions, and answers."""
+"""The grader's end of the socket over which a notebook's functions are called."""
 
 import json
 import math
@@ -19,35 +19,36 @@ from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal
 
-SLACK = 30.0  # seconds on top of a call's own limit, which the system keeps by itself
-VISITORS = 64  # who may connect in all
-HELLO_BYTES = 1_000
-ANSWER_BYTES = 2_000_000  # a hundred times what a figure takes, the largest answer there is
-# Why there are no more answers → the problem that is named; for all else, "died".
+SLACK_SECONDS = 30.0  # added to a call's own limit, which timers in the copy enforce
+MAX_CONNECTIONS = 64
+MAX_HELLO_BYTES = 1_000
+MAX_ANSWER_BYTES = 2_000_000  # a hundred times a figure, the largest legitimate answer
+# Why the answers ended → the problem to report. Any other reason is reported as "died".
 ENDS = {
     **{"cpu": "too-late", "wall": "too-late", "starved": "too-late", "silent": "too-late"},
     "large": "too-large",
 }
-LATE: dict[str, Clock] = {"cpu": "cpu", "wall": "wall", "starved": "wall"}  # end → its clock
-TRIES = 2  # for a call that only the wall clock found too late
-STARVED_TRIES = 5  # if it got no core meanwhile; each has twice as long as the one before
+# Why the answers ended → the clock whose limit was exceeded.
+LATE: dict[str, Clock] = {"cpu": "cpu", "wall": "wall", "starved": "wall"}
+MAX_TRIES = 2  # for a call that exceeded only its wall-clock limit
+MAX_STARVED_TRIES = 5  # for a call that got no core; each try doubles the wall-clock limit
 
 
 class Ended(Exception):
-    """A copy of the notebook's process ended while it was asked, and nobody can say how."""
+    """A copy of the notebook's process ended during a call, for an unknown reason."""
 
 
 class Questions:
-    """A place at which copies of a notebook's process report, and can be asked.
+    """A listening socket to which copies of a notebook's process connect to answer questions.
 
     with Questions(box) as questions:
-        ...  # the notebook runs, and is told questions.address
+        ...  # run the notebook, which gets questions.address
         questions.collect(keys)
         answers = questions.ask(part, cases, limits)
 
-    end: the moment, by `time.monotonic`, after which no answer is waited for. spare: whether each
-    copy keeps itself as it is, and answers in a fork. Only then is it known how one ended, and is
-    a call that is found too late tried again; without, `ask` raises Ended while there is time.
+    end: deadline, on `time.monotonic`, for all answers. spare: whether each copy answers in a fork.
+    With forks it is known how a call ended, and a call that exceeded its wall-clock limit is
+    retried. Without, `ask` raises Ended if a copy dies before the deadline.
     """
 
     def __init__(self, box: Box | UnsafeBox, end: float = math.inf, spare: bool = True) -> None:
@@ -60,11 +61,11 @@ class Questions:
             file = self.box.folder / "ask"
             self.listener.bind(str(file))
             file.chmod(0o666)
-            self.listener.listen(VISITORS)
+            self.listener.listen(MAX_CONNECTIONS)
             self.channels: dict[str, _Channel] = {}
             self.late_seconds = 0.0
             self.late: set[Clock] = set()
-            self.told = False  # whether a hidden case has been asked
+            self.told = False  # whether a hidden case has been sent
             self.stack = stack.pop_all()
         return self
 
@@ -75,13 +76,13 @@ class Questions:
         trace: TracebackType | None,
     ) -> None:
         for channel in self.channels.values():
-            channel.close()  # which ends the copy at the other end
+            channel.close()  # ends the copy at the other end
         self.stack.close()
 
     def kernel(self) -> int | None:
-        """The number of the process that connected first, None where the system does not tell.
+        """Return the id of the process that connected first, None where the system has no way.
 
-        To be called before the first cell, when only the kernel itself can have connected.
+        Call this before the first cell, when only the kernel itself can have connected.
         """
         connection, _ = self.listener.accept()
         with connection:
@@ -96,19 +97,19 @@ class Questions:
             return number or None
 
     def collect(self, parts: set[str]) -> None:
-        """Take in the copies that have reported; others may have connected too, and say nothing.
+        """Accept the copies that have reported, and drop all other connections.
 
-        A notebook goes on only when its copy has reported, so there is nothing to wait for.
+        A notebook continues only after its copy has reported, so this never waits.
         """
-        visitors: list[_Channel] = []
+        connected: list[_Channel] = []
         with selectors.DefaultSelector() as waiting:
             waiting.register(self.listener, selectors.EVENT_READ)
             while not parts <= self.channels.keys() and (ready := waiting.select(0)):
                 for key, _ in ready:
                     if key.fileobj is self.listener:
                         channel = _Channel(self.listener.accept()[0], self.end)
-                        visitors.append(channel)
-                        if len(visitors) == VISITORS:
+                        connected.append(channel)
+                        if len(connected) == MAX_CONNECTIONS:
                             waiting.unregister(self.listener)
                         waiting.register(channel.connection, selectors.EVENT_READ, channel)
                     elif key.data.has_said_hello():
@@ -116,7 +117,7 @@ class Questions:
                         part = key.data.part()
                         if part in parts and part not in self.channels:
                             self.channels[part] = key.data
-        for channel in visitors:
+        for channel in connected:
             if channel not in self.channels.values():
                 channel.close()
 
@@ -128,13 +129,13 @@ class Questions:
         more: int = 0,
         again: bool = True,
     ) -> list[Answer] | None:
-        """Answers of the learner's function for these cases; None if its check wasn't reached.
+        """Return the answers of the learner's function, None if its check wasn't reached.
 
-        To be asked again for other cases of the part as long as no answer is a problem.
-        more: for how many cases that will be, 0 if it will not be asked again.
+        Call this again for more cases of the part only if no answer was a problem.
+        more: the number of cases in that second call, 0 if there will be none.
 
-        If `again`, the first case is asked once more at the end. What goes wrong there stands for
-        all answers: "changing" or "changed-inputs" for another value than before.
+        If `again`, the first case is repeated at the end, and a problem there replaces all answers:
+        "changing" or "changed-inputs" if the value differs from the first.
         """
         channel = self.channels.get(part.key)
         if channel is None:
@@ -149,7 +150,7 @@ class Questions:
             "cpu_seconds": limits.call,
             "wall_seconds": limits.call_wall,
         }
-        for attempt in range(STARVED_TRIES):
+        for attempt in range(MAX_STARVED_TRIES):
             start = monotonic()
             answers, late = channel.ask(question, len(cases) + again)
             died = any(answer.problem == "died" for answer in answers)
@@ -158,7 +159,7 @@ class Questions:
             if not late or late == "cpu":
                 break
             self.late_seconds += monotonic() - start
-            if self.late_seconds > limits.tries or (late == "wall" and attempt + 1 >= TRIES):
+            if self.late_seconds > limits.tries or (late == "wall" and attempt + 1 >= MAX_TRIES):
                 break
             if late == "starved":
                 question["wall_seconds"] *= 2
@@ -170,7 +171,7 @@ class Questions:
 
 
 class _Channel:
-    """The connection to one copy."""
+    """The connection to one copy of the notebook's process."""
 
     def __init__(self, connection: socket.socket, end: float) -> None:
         self.connection, self.end = connection, end
@@ -180,31 +181,31 @@ class _Channel:
         self.connection.close()
 
     def has_said_hello(self) -> bool:
-        """Take in what has come; whether that is a first line, or will never be one."""
+        """Read what has arrived; return whether the first line is complete or never will be."""
         try:
-            block = self.connection.recv(HELLO_BYTES)
+            block = self.connection.recv(MAX_HELLO_BYTES)
         except OSError:
             block = b""
         self.rest += block
-        return not block or b"\n" in block or len(self.rest) > HELLO_BYTES
+        return not block or b"\n" in block or len(self.rest) > MAX_HELLO_BYTES
 
     def part(self) -> str | None:
-        """The part that it says it is a copy for, None if it says something else."""
+        """Return the part named in the first line, None if the line is malformed."""
         hello = self._first_line() if b"\n" in self.rest else None
         part = hello.get("part") if isinstance(hello, dict) else None
         return part if isinstance(part, str) else None
 
     def ask(self, question: Mapping[str, Any], count: int) -> tuple[list[Answer], str]:
-        """`count` answers, and by which end a call was found too late, "" if none was.
+        """Return `count` answers, and which limit ended a call: a key of LATE, or "".
 
-        An end of the copy, and a problem of the first case, which decides the verdict, stand for
-        all answers that are missing.
+        If the copy ends, that problem fills in for all missing answers. If the first case has a
+        problem, which decides the verdict, that problem is every answer.
         """
-        with suppress(OSError):  # if nobody takes it, nobody will answer
-            self.connection.settimeout(SLACK)
+        with suppress(OSError):  # if sending fails, reading the answer reports the dead copy
+            self.connection.settimeout(SLACK_SECONDS)
             self.connection.sendall(json.dumps(question).encode() + b"\n")
-        # When the first case is asked again, the function may be called twice.
-        longest = 2 * question["wall_seconds"] + SLACK
+        # When the first case is repeated, the function may be called twice for one answer.
+        longest = 2 * question["wall_seconds"] + SLACK_SECONDS
         answers: list[Answer] = []
         while len(answers) < count:
             said = self._answer(longest)
@@ -214,40 +215,40 @@ class _Channel:
             answers.append(said)
             if answers[0].problem:
                 return answers * count, ""
-        self._answer(longest)  # its end, so that another question finds nothing before its answer
+        self._answer(longest)  # read the end marker, so that it does not precede the next answer
         return answers, ""
 
     def _answer(self, seconds: float) -> Answer | str:
-        """The next answer; as text, why there are no more."""
+        """Return the next answer, or why there are no more as a string."""
         end = min(monotonic() + seconds, self.end)
         place = 0
         while (place := self.rest.find(b"\n", place)) < 0:
-            if len(self.rest) > ANSWER_BYTES:
+            if len(self.rest) > MAX_ANSWER_BYTES:
                 return "large"
             place = len(self.rest)
             self.connection.settimeout(max(end - monotonic(), 0.001))
             try:
                 block = self.connection.recv(1 << 16)
-            except TimeoutError:  # it has set all limits back, and waits
+            except TimeoutError:  # the learner's code removed its own limits and still runs
                 return "silent"
             except OSError:
                 block = b""
             if not block:
                 return "died"
             self.rest += block
-        return _understood(self._first_line())
+        return _parsed(self._first_line())
 
     def _first_line(self) -> Any:
-        """The first line as JSON, None if it is none."""
+        """Remove the first line and return it parsed as JSON, None if it isn't JSON."""
         line, _, self.rest = self.rest.partition(b"\n")
         try:
             return json.loads(line)
-        except (ValueError, RecursionError):  # the latter for lists nested without end
+        except (ValueError, RecursionError):  # the latter for very deeply nested lists
             return None
 
 
-def _understood(said: Any) -> Answer | str:
-    """What came through the socket is the learner's, so it may be anything."""
+def _parsed(said: Any) -> Answer | str:
+    """Return an answer, or why there are no more. The learner's process may have sent anything."""
     if not isinstance(said, dict):
         return "died"
     if "end" in said:

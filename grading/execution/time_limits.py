@@ -1,4 +1,4 @@
-"""What a cell and a call may take, and how much of it they have taken."""
+"""Time limits of cells and calls, and the clocks that measure them."""
 
 import sys
 import time
@@ -11,14 +11,13 @@ Clock = Literal["cpu", "wall"]
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Seconds that a cell, and one call of an asked function, may take.
+    """Limits in seconds for a cell, and for one call of a learner's function.
 
-    `cell` and `call` are CPU time, which other processes on the machine take nothing from. The
-    wall-clock limits behind them are for code that waits: whoever exceeds one gets a second try.
-    What a process has waited for a core, since others had them, is not its own waiting, and does
-    not count. `tries`: seconds on the clock that a notebook may spend, in all, on calls that are
-    too late by the clock; after that no call gets another try. `notebook`: seconds on the clock
-    for all of it, cells, calls and second tries.
+    `cell` and `call` limit CPU time, which does not depend on other load. The wall-clock limits
+    `cell_wall` and `call_wall` catch code that sleeps or blocks; time spent waiting for a core does
+    not count, and a call that exceeds its wall-clock limit is retried. `tries`: wall-clock seconds
+    per notebook for calls that exceeded that limit; once spent, nothing is retried.
+    `notebook`: wall-clock seconds for the whole notebook: cells, calls and retries.
     """
 
     cell: float = 30
@@ -33,9 +32,10 @@ TIME_LIMITS = TimeLimits()
 
 
 class Stopwatch:
-    """Counts from now on: the CPU time of a process (None: of no process), and the wall clock.
+    """A timer, started when created, of a process's CPU time and of the wall clock.
 
-    The system is asked, not the process, which might say anything.
+    Without a process, it measures only the wall clock. The times come from the kernel, because the
+    process itself can't be trusted.
     """
 
     def __init__(self, process: int | None) -> None:
@@ -43,13 +43,13 @@ class Stopwatch:
         self._cpu, self._wall = self._cpu_seconds(), self._wall_seconds()
 
     def late(self, cpu: float, wall: float) -> Clock | None:
-        """Which of the two limits is exceeded; the one in CPU time if both are."""
+        """Return the clock whose limit is exceeded, if any; "cpu" if both are."""
         if self._cpu_seconds() - self._cpu > cpu:
             return "cpu"
         return "wall" if self._wall_seconds() - self._wall > wall else None
 
     def _wall_seconds(self) -> float:
-        """The clock, which stands still while the process waits for a core."""
+        """Return the wall-clock time minus the time that the process waited for a core."""
         starved = starved_seconds(self._process) if self._process is not None else 0
         return time.monotonic() - starved
 
@@ -57,16 +57,16 @@ class Stopwatch:
         if self._process is None or sys.platform != "linux":
             return 0.0
         try:
-            # Linux's name for another process's CPU clock: see clock_getcpuclockid(3).
+            # The clock id of another process's CPU clock on Linux: see clock_getcpuclockid(3).
             return time.clock_gettime((~self._process << 3) | 2)
         except OSError:
-            return 0.0  # it has ended, as whoever runs it will be told
+            return 0.0  # the process has ended, which its parent notices
 
 
 def starved_seconds(process: int) -> float:
-    """How long this process has been ready to run while others had the cores.
+    """Return how long this process was runnable but waited for a core.
 
-    0 where the system does not tell: see sched-stats in Linux's documentation.
+    0 where the system does not report it: see sched-stats in the Linux documentation.
     """
     try:
         text = Path(f"/proc/{process}/schedstat").read_text(encoding="ascii")

@@ -9,7 +9,7 @@ from nbformat.v4 import new_notebook
 from grading.judging.verdicts import published_cases
 from grading.release import exercises
 from grading.reports.feedback_page import page
-from grading.sandbox.fork_server import share
+from grading.sandbox.fork_server import wait_for_shared
 from grading.work import version
 
 empty = new_notebook()
@@ -19,6 +19,6 @@ for name in exercises.names():
         version(name)
         for part in exercises.load(name).parts:  # computes the reference values and figures
             published_cases(name, part.key)
-share()
+wait_for_shared()
 gc.collect()
 gc.freeze()  # garbage collection in workers must not write to memory pages shared by fork

@@ -1,14 +1,15 @@
-"""Runs learners' code isolated, without privileges and within limits.
+"""Isolated execution of learners' code, without privileges and within limits.
 
     with sandbox.open() as box:
-        channel = box.channel()   # to the process that runs cells; see cell_channel.py
+        channel = box.channel()   # connects to the process that runs cells; see cell_channel.py
         ...
-        # for sockets: box.folder on the host is the read-only folder box.inside in the sandbox
-    # here every process that was started in the box has ended
+        # put sockets into box.folder on the host: the sandbox sees it as box.inside, read-only
+    # at this point every process of the sandbox has ended
 
-`require()` starts one and raises Refused, one line that says why, if that is not possible;
-`refuse_what_cannot_work()` raises it for what is known without a trial. Setting GRADING_UNSAFE=1
-accepts the risk: then `open()` returns a box with the same interface and no isolation.
+`require()` starts a sandbox as a trial, and raises Refused with a one-line reason if that fails.
+`refuse_what_cannot_work()` raises it for reasons that are known without a trial. Setting
+GRADING_UNSAFE=1 accepts the risk: then `open()` returns a box with the same interface, but without
+isolation.
 """
 
 from .box import Box, UnsafeBox, accepted, open, require

@@ -21,25 +21,25 @@ from .inside.request import Request, SandboxLimits
 
 LIMITS = SandboxLimits()
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
-START_SECONDS = 300  # it takes milliseconds; a busy machine may take long
-SETTLE_SECONDS = 5  # between the end of a socket and the word of init that its process has ended
-FIRST_USER = 0x7A000000  # far above the ids that a host has users for
+START_SECONDS = 300  # a start takes milliseconds; generous, for busy machines
+SETTLE_SECONDS = 5  # wait for init's exit message after the kernel's socket has closed
+FIRST_USER = 0x7A000000  # far above the ids of a host's users
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
-BOXES_PER_PROCESS = 16  # ids before they repeat
+BOXES_PER_PROCESS = 16  # user ids per grader process; after that they repeat
 
 
 def accepted() -> bool:
-    """Whether GRADING_UNSAFE accepts that submissions run without a sandbox."""
+    """Return whether GRADING_UNSAFE accepts that submissions run without a sandbox."""
     return os.environ.get(UNSAFE, "") not in ("", "0")
 
 
 def open(limits: SandboxLimits = LIMITS, unsafe: bool | None = None) -> "Box | UnsafeBox":
-    """A new box; one without isolation if `unsafe`, or by default if that was accepted."""
+    """Return a new box, without isolation if `unsafe` (default: if GRADING_UNSAFE is set)."""
     return UnsafeBox(limits) if (accepted() if unsafe is None else unsafe) else Box(limits)
 
 
 def require(**_: object) -> None:
-    """Raise Refused if a sandbox is needed and cannot be made. Takes what nbgrader's hooks pass."""
+    """Raise Refused if a sandbox is needed and can't be made. Ignores nbgrader's hook arguments."""
     if not accepted():
         refuse_what_cannot_work()
         with Box(LIMITS):
@@ -49,9 +49,9 @@ def require(**_: object) -> None:
 class Box:
     """A sandbox whose processes have all ended when the `with` ends.
 
-    folder: a folder of the host for sockets, seen in the box as `inside`, read-only.
-    stopped: "memory" or "time" if the box was stopped for using too much of it, else "".
-    refused: what the box was refused, complete once it is closed.
+    folder: host folder for sockets, mounted read-only in the sandbox at `inside`.
+    stopped: "memory" or "time" if the sandbox was stopped for exceeding that limit, else "".
+    refused: the refused system calls and paths, complete once the box is closed.
     """
 
     inside = "/run/box"
@@ -59,7 +59,7 @@ class Box:
     def __init__(self, limits: SandboxLimits) -> None:
         server = fork_server()
         number = next(server.numbers)
-        name = f"{os.getpid()}-{number}"  # others may have this server, too
+        name = f"{os.getpid()}-{number}"  # other processes may share this server
         self.folder = server.folder / name
         self.folder.mkdir(mode=0o755)
         self.stopped = ""
@@ -93,31 +93,31 @@ class Box:
         self.close()
 
     def channel(self) -> Channel:
-        """The connection to the process that runs the cells."""
+        """Return the connection to the process that runs the cells."""
         return Channel(self.cells, lambda: self.poll() is not None, self.life)
 
     def poll(self) -> int | None:
-        """Exit code of the process that runs the cells, None while it runs."""
+        """Return the exit code of the process that runs the cells, None while it runs."""
         while self._hear(0):
             pass
         if self.exit is not None:
-            self._look_at_group()
+            self._check_group()
         return self.exit
 
     def settle(self) -> None:
-        """Wait until it is known how that process has ended, which its sockets tell sooner."""
+        """Wait for that process's exit code, which arrives later than the end of its sockets."""
         while self.exit is None and self._hear(SETTLE_SECONDS):
             pass
         self.poll()
 
     def signal(self, number: int) -> None:
-        """Send that process this signal."""
+        """Send this signal to the process that runs the cells."""
         with contextlib.suppress(OSError):
             self.life.send(str(int(number)).encode())
 
     def _hear(self, seconds: float) -> bool:
-        """Handle the next message from init; False if none comes in time, or none ever will."""
-        if self.life.fileno() < 0:  # closed, while somebody still asks after the kernel
+        """Handle the next message from init; return False if none arrives in time, or ever will."""
+        if self.life.fileno() < 0:  # this box is closed
             self.exit = -int(signal.SIGKILL) if self.exit is None else self.exit
             return False
         if not select.select([self.life], [], [], seconds)[0]:
@@ -144,7 +144,7 @@ class Box:
         if "noted" in message:
             self.noted[message["noted"]] = message["times"]
 
-    def _look_at_group(self) -> None:
+    def _check_group(self) -> None:
         if not self.stopped and self.group.ran_out_of_memory():
             self.stopped = "memory"
 
@@ -152,14 +152,14 @@ class Box:
     def refused(self) -> tuple[str, ...]:
         """Short lines for a report, sorted: refused system calls, and paths opened outside.
 
-        The kernel reports the calls (from Linux 5.0 on), and the first 5000 are counted: a call
-        that is not listed was not made. The paths are reported by the notebook's own process,
-        which can withhold or invent them.
+        The kernel reports the calls (since Linux 5.0), and the first 5000 are counted, so a call
+        that is not listed was not made. The notebook's own process reports the paths, so it can
+        omit or invent some.
         """
         return tuple(sorted(_line(*one) for one in self.noted.items()))
 
     def close(self) -> None:
-        """End every process of the box, and wait until all have ended."""
+        """Kill all processes of the sandbox, and wait until they have ended."""
         if self.life.fileno() < 0:
             return
         with contextlib.suppress(OSError):
@@ -170,13 +170,13 @@ class Box:
                 self._take(json.loads(text))
         self.life.close()
         self.cells.close()
-        self._look_at_group()
+        self._check_group()
         self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _line(name: str, times: int) -> str:
-    """How a refusal is printed: nothing in it may move a terminal's cursor."""
+    """Return the report line of a refusal, without terminal control characters."""
     name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
     if name.startswith("open: "):
         return name
@@ -184,21 +184,21 @@ def _line(name: str, times: int) -> str:
 
 
 def _user(number: int) -> int:
-    """A user id for this box alone, so that what Linux counts per user is counted per box."""
+    """Return a user id for this box alone, so that Linux's per-user limits apply per box."""
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     spans = [tuple(map(int, line.split())) for line in lines]
     own = FIRST_USER + os.getpid() % MAX_PROCESS_IDS * BOXES_PER_PROCESS
     own += number % BOXES_PER_PROCESS
     if any(first <= own < first + count for first, _, count in spans):
         return own
-    first, _, count = spans[-1]  # in a container that maps few ids: one of its last
+    first, _, count = spans[-1]  # a container that maps few ids: use one of the last
     return first + count - 2 - own % min(1000, count // 2)
 
 
 class UnsafeBox:
-    """The same interface without isolation: cells run in an empty folder, with all rights.
+    """The same interface without isolation: cells run in an empty folder, with all privileges.
 
-    Of the limits only the time by the clock is kept.
+    Only the wall-clock limit is enforced.
     """
 
     refused: tuple[str, ...] = ()
@@ -221,7 +221,7 @@ class UnsafeBox:
         self.close()
 
     def channel(self) -> Channel:
-        """The connection to a new process that runs cells; to be asked for once."""
+        """Start the process that runs the cells, and return a connection to it. Call this once."""
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             self._process = subprocess.Popen(
@@ -240,10 +240,10 @@ class UnsafeBox:
         return self._process.poll() if self._process else None
 
     def settle(self) -> None:
-        """Nothing: there is nobody who could tell more."""
+        """Do nothing: there is no init process to wait for."""
 
     def signal(self, number: int) -> None:
-        """Send that process this signal."""
+        """Send this signal to the process that runs the cells."""
         if self._process:
             self._process.send_signal(number)
 
@@ -252,7 +252,7 @@ class UnsafeBox:
         self.signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """End the process. Others that it started may live on: that is part of the risk."""
+        """Kill the process. Processes that it started may survive, which is part of the risk."""
         self._clock.cancel()
         if self._process and self._connection:
             self._connection.close()

@@ -1,6 +1,6 @@
-"""The grader's end of the socket to a process that runs cells, whose every message may be forged.
+"""The grader's end of the socket to the process that runs cells.
 
-Orders and messages are lines of JSON: see inside/cells.py.
+Orders and messages are lines of JSON: see inside/cells.py. Any message may be forged.
 """
 
 import json
@@ -11,31 +11,31 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any
 
-MESSAGE_BYTES = 8_000_000  # a longer line is passed over, and never kept
-# Then nothing more is taken in: of bytes in all, and of lines for one order and in all. What a
-# notebook sends by itself is less (see inside/output.py).
+MESSAGE_BYTES = 8_000_000  # longer lines are discarded without being buffered
+# Limits that end the notebook: bytes in total, lines for one order, and lines in total. Ordinary
+# notebooks stay below them because inside/output.py has lower limits.
 ENDLESS_BYTES = 100_000_000
 ENDLESS_LINES, ALL_ENDLESS_LINES = 20_000, 100_000
 SMALL_BYTES = 4_000
-BUDGET_BYTES = 30_000_000  # after that, larger messages than small are dropped
-SEND_SECONDS = 5  # how long an order may wait to be taken
+BUDGET_BYTES = 30_000_000  # beyond this, messages over SMALL_BYTES are dropped
+SEND_SECONDS = 5  # timeout for sending an order
 BLOCK = 1 << 18
 
 Content = dict[str, Any]
 
 
 class Ended(Exception):
-    """The process has ended, or takes no more orders."""
+    """The process has ended, or accepts no more orders."""
 
 
 class Endless(Exception):
-    """The process sends more and more, messages or not."""
+    """The process has sent more bytes or lines than the limits allow."""
 
 
 class Channel:
-    """Sends orders, and receives well-formed answers only, and not too many bytes of them.
+    """A connection that sends orders and receives well-formed replies, within limits on size.
 
-    ended: says whether the process has ended. life: can be read when that may be so.
+    ended: returns whether the process has ended. life: becomes readable when it may have ended.
     """
 
     def __init__(
@@ -50,13 +50,14 @@ class Channel:
         self.number = 0
         self.received = 0
         self.rest = bytearray()
-        self.searched = 0  # so much of it holds no end of a line
-        self.lines, self.all_lines = 0, 0  # for this order, and the earlier ones
+        self.searched = 0  # this many bytes of `rest` contain no newline
+        self.lines, self.all_lines = 0, 0  # for this order, and for all earlier ones
 
     def order(self, what: str, word: Any) -> None:
-        """Send an order, to which all that is received then belongs; Ended if nobody takes it.
+        """Send an order; raise Ended if the process doesn't accept it.
 
-        Its number can't be guessed, so nothing can be said to it before it was given.
+        From now on, `receive` returns only replies to this order. Its random number keeps the
+        notebook from sending forged replies in advance.
         """
         self.number = secrets.randbits(53)
         self.all_lines += self.lines
@@ -71,9 +72,9 @@ class Channel:
             self.connection.setblocking(False)
 
     def receive(self, seconds: float) -> tuple[str, Content] | None:
-        """The next message to the last order; None if none comes within these seconds.
+        """Return the next reply to the last order, None if none arrives in time.
 
-        Ended or Endless if there will be none.
+        Raise Ended or Endless if there will be no more.
         """
         end = monotonic() + seconds
         while (left := end - monotonic()) > 0:
@@ -101,7 +102,7 @@ class Channel:
         self.rest += block
 
     def _line(self) -> bytes | None:
-        """The next line, None if it has not come whole. Of one that is too long comes the end."""
+        """Return the next complete line, if any; of a line that is too long, only the end."""
         place = self.rest.find(b"\n", self.searched)
         if place < 0:
             if len(self.rest) > MESSAGE_BYTES:
@@ -117,7 +118,7 @@ class Channel:
         return line
 
     def _count(self, size: int) -> None:
-        """Count what has come; Endless if it is too much."""
+        """Count this many received bytes; raise Endless if a limit is exceeded."""
         self.received += size
         if (
             self.received > ENDLESS_BYTES
@@ -127,20 +128,20 @@ class Channel:
             raise Endless
 
     def _read(self, line: bytes) -> tuple[str, Content] | None:
-        """A message that answers the last order; None if it is something else."""
+        """Parse a reply to the last order; return None if the line is anything else."""
         if not line or (self.received > BUDGET_BYTES and len(line) > SMALL_BYTES):
             return None
         try:
             number, kind, content = json.loads(line.decode("utf-8", "replace"))
             if number == self.number and well_formed(kind, content):
                 return kind, content
-        except Exception:  # malformed in whatever way
+        except Exception:  # malformed
             return None
         return None
 
 
 def well_formed(kind: object, content: object) -> bool:
-    """Whether a message has the types that the protocol demands."""
+    """Return whether a message has the types that the protocol requires."""
     if not isinstance(kind, str) or kind not in CONTENT or not isinstance(content, dict):
         return False
     return all(isinstance(content.get(key), wanted) for key, wanted in CONTENT[kind]) and VALID.get(

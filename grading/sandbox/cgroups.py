@@ -1,11 +1,12 @@
-"""A cgroup for each sandbox, where this process may make one: the kernel's own count of memory.
+"""A cgroup for each sandbox, where this process may create one, for the kernel's memory accounting.
 
-Init counts what the processes of a sandbox hold, a few times a second, and knows of no memory that
-the kernel takes on their behalf. A cgroup counts that too, and shares the cores among sandboxes
-rather than among processes. There is one where a system manager has delegated a part of its tree
-to this process, as systemd does in a user's session, or where GRADING_CGROUP names a folder: one of
-version 2 whose cgroup.subtree_control has memory and pids, or several of version 1, separated by
-colons.
+Init measures the memory of a sandbox's processes a few times a second, but can't see memory that
+the kernel allocates on their behalf. A cgroup counts that too, and shares the cores fairly among
+sandboxes instead of among processes.
+
+Cgroups are used where a system manager has delegated a subtree to this process, as systemd does in
+a user's session, or where GRADING_CGROUP names parent folders: one cgroup v2 folder whose
+cgroup.subtree_control has memory and pids, or several v1 folders, separated by colons.
 """
 
 import contextlib
@@ -15,21 +16,21 @@ from pathlib import Path
 
 from .inside.request import MEGABYTE, SandboxLimits
 
-NAMED = "GRADING_CGROUP"
+VARIABLE = "GRADING_CGROUP"
 PREFIX = "notebook-"
 PROC = Path("/proc")
 NEEDED = {"memory", "pids"}
-DELEGATED = ("user.delegate", "trusted.delegate")  # how systemd marks what it leaves to others
+DELEGATED = ("user.delegate", "trusted.delegate")  # xattrs that mark systemd's delegated groups
 PROCESSES = "cgroup.procs"
-# Above init's own limit, so that a box is stopped by what says so: the scratch folders, and what
-# the kernel needs.
+# Headroom over init's own limit, for scratch folders and kernel memory: init should stop a sandbox
+# first, because it reports the reason.
 SLACK_BYTES = 256 * MEGABYTE
-# File that counts kills for want of memory, in version 2 and 1.
+# Files that count out-of-memory kills, in cgroup v2 and v1.
 EVENTS = ("memory.events", "memory.oom_control")
 
 
 class Group:
-    """The cgroup of one sandbox: one folder, or one for each controller of version 1."""
+    """The cgroup of one sandbox: one folder in v2, one for each controller in v1."""
 
     def __init__(self, parents: Sequence[Path], name: str, limits: SandboxLimits) -> None:
         self.folders: list[Path] = []
@@ -41,7 +42,7 @@ class Group:
                 _limit(folder, limits)
 
     def open(self) -> list[int]:
-        """Descriptors of the files by which a process joins; to be closed by who asks."""
+        """Open the files through which a process joins. The caller closes the descriptors."""
         found = []
         for folder in self.folders:
             with contextlib.suppress(OSError):
@@ -49,7 +50,7 @@ class Group:
         return found
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel has ended a process of it for want of memory."""
+        """Return whether the kernel's out-of-memory killer has ended one of its processes."""
         for folder in self.folders:
             for name in EVENTS:
                 with contextlib.suppress(OSError, ValueError, IndexError):
@@ -60,20 +61,20 @@ class Group:
         return False
 
     def remove(self) -> None:
-        """Remove it, when its processes have ended."""
+        """Remove the cgroup. Call this after its processes have ended."""
         _remove(self.folders)
 
 
-def places() -> list[Path]:
-    """Folders in which this process makes a cgroup for each sandbox; none where it may not."""
-    if named := os.environ.get(NAMED):
+def parent_folders() -> list[Path]:
+    """Return the folders to create sandboxes' cgroups in; none where that is not allowed."""
+    if named := os.environ.get(VARIABLE):
         return [Path(folder) for folder in named.split(os.pathsep) if folder]
     own = _own()
     return [own] if own is not None else []
 
 
-def clear_up(parents: Iterable[Path]) -> None:
-    """Remove the cgroups of graders that were killed."""
+def remove_stale(parents: Iterable[Path]) -> None:
+    """Remove the cgroups left behind by graders that were killed."""
     for parent in parents:
         for folder in parent.glob(f"{PREFIX}*"):
             process = folder.name.removeprefix(PREFIX).partition("-")[0]
@@ -82,7 +83,7 @@ def clear_up(parents: Iterable[Path]) -> None:
 
 
 def _own() -> Path | None:
-    """The nearest folder above this process, in version 2, that was delegated to it."""
+    """Return the nearest cgroup v2 folder above this process that was delegated to it."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = (PROC / "self" / "mountinfo").read_text(errors="replace").splitlines()
         mount = next(line.split() for line in lines if " - cgroup2 " in line)
@@ -99,7 +100,7 @@ def _own() -> Path | None:
 
 
 def _is_delegated(folder: Path) -> bool:
-    """Whether this process may make groups in there, in which memory and processes are counted."""
+    """Return whether this process may create groups here that limit memory and processes."""
     try:
         controllers = set((folder / "cgroup.subtree_control").read_text().split())
         owner = folder.stat().st_uid
@@ -121,7 +122,7 @@ def _marked(folder: Path, name: str) -> bool:
 
 
 def _limit(folder: Path, limits: SandboxLimits) -> None:
-    """Set what the controllers of this folder can limit, in version 2 or 1."""
+    """Set the limits that this folder's controllers support, in cgroup v2 or v1."""
     most = limits.memory_bytes + 3 * limits.scratch_bytes + SLACK_BYTES
     for name, value in {
         "memory.max": most,

@@ -1,4 +1,4 @@
-"""Starts and stops the zygote, the process inside bubblewrap that is forked for each sandbox."""
+"""Start and stop of the zygote, the process inside bubblewrap that is forked for each sandbox."""
 
 import contextlib
 import fcntl
@@ -29,12 +29,12 @@ from .inside.seccomp import MACHINES
 
 INSIDE = Path(__file__).parent / "inside"
 START = "import sys; sys.path.insert(0, '/run'); from inside import zygote; zygote.main()"
-PACKAGES = (rooflib, roofkit)  # which a notebook imports as they are in this process
+PACKAGES = (rooflib, roofkit)  # notebooks import the same versions as this process
 PRELOADED = ("numpy", "numpy.random", "matplotlib.pyplot", "roofkit.check", "rooflib.plots")
 PREFIX = "grading-sockets-"
-PROC_FOLDER = "proc"  # in the folder of sockets, where no sandbox has this name
-# What programs look up: the machine's kind and size. Sandboxes see it as it was at the start, since
-# its changes would tell one of them what another does.
+PROC_FOLDER = "proc"  # subfolder of the socket folder; not a possible name of a sandbox
+# Files that programs read to learn about the machine. Sandboxes see a snapshot: live files would
+# let one sandbox observe what another does.
 PROC_FILES = (
     *("cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version", "vmstat"),
     *(f"sys/fs/{name}" for name in ("nr_open", "pipe-max-size")),
@@ -43,7 +43,7 @@ PROC_FILES = (
     *(f"sys/vm/{name}" for name in ("max_map_count", "overcommit_memory")),
 )
 NEW_SECONDS = 60  # a younger folder may not be locked yet
-READY_SECONDS = 300  # it takes two or three; a busy machine may take long
+READY_SECONDS = 300  # startup takes two or three; generous, for busy machines
 CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
 ENVIRONMENT = {
     "HOME": "/home/learner",
@@ -55,19 +55,19 @@ ENVIRONMENT = {
     "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",
     "MPLCONFIGDIR": "/tmp/matplotlib",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    # One core for each notebook: others are graded at the same time.
+    # One core for each notebook, because others are graded at the same time.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "MALLOC_ARENA_MAX": "2",
 }
-SIGNALED = 128  # and the signal's number: what bubblewrap exits with if a signal ended its child
+SIGNALED = 128  # bubblewrap exits with this plus the number of the signal that ended its child
 KILLED = (
     "the process that sandboxes are forked from was killed (signal {}), as a system does that is "
     "short of memory; close other programs, or give fewer --workers, and run this again"
 )
 UNSAFE = "GRADING_UNSAFE"
-MODULES = "GRADING_MODULES"  # a folder of modules that sandboxes show besides the environment's
+MODULES = "GRADING_MODULES"  # folder of modules that sandboxes get in addition to the environment's
 ACCEPT = (
     "To grade all the same, with every submission free to read and change what you can, "
     f"accept the risk by name: --unsafe, or {UNSAFE}=1 with plain nbgrader."
@@ -75,11 +75,11 @@ ACCEPT = (
 
 
 class Refused(SystemExit):
-    """There can be no sandbox here. Ends the command with one line, so that nothing is graded."""
+    """A sandbox is not possible here. Ends the command with a one-line reason."""
 
 
 class ForkServer:
-    """A running zygote. It ends with this process, however that ends.
+    """A running zygote. It ends when this process ends, even if that is killed.
 
     shared: whether processes forked from this one use it too.
     """
@@ -94,9 +94,9 @@ class ForkServer:
         self.lock = threading.Lock()
         self.numbers = itertools.count(1)
         self.modules = course_modules()
-        clear_up()
-        self.groups = cgroups.places()
-        cgroups.clear_up(self.groups)
+        remove_stale()
+        self.groups = cgroups.parent_folders()
+        cgroups.remove_stale(self.groups)
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock_file = lock(self.folder)
         copy_proc(self.folder / PROC_FOLDER)
@@ -119,7 +119,7 @@ class ForkServer:
         self.at_exit = Finalize(None, self.close, exitpriority=0)
 
     def wait_until_ready(self) -> None:
-        """Refused if it can't be started."""
+        """Wait for the end of the zygote's imports; raise Refused if it didn't start."""
         if self.is_ready:
             return
         self.control.settimeout(READY_SECONDS)
@@ -130,17 +130,17 @@ class ForkServer:
             raise Refused(self.complaint())
 
     def is_usable(self) -> bool:
-        """Whether this process may ask it for sandboxes, and it still runs."""
+        """Return whether the zygote still runs and this process may request sandboxes from it."""
         if self.modules != course_modules():
             return False
         if os.getpid() == self.pid:
             return self.process.poll() is None
         poll = select.poll()
         poll.register(self.control, 0)
-        return self.shared and self.is_ready and not poll.poll(0)  # which tells of its end alone
+        return self.shared and self.is_ready and not poll.poll(0)  # reports only a hang-up
 
     def complaint(self) -> str:
-        """One line with the last that bubblewrap printed, or with what ended it."""
+        """Return one line: the last line that bubblewrap printed, or the signal that ended it."""
         code = self.process.returncode
         if code and (code < 0 or code > SIGNALED):
             return KILLED.format(-code if code < 0 else code - SIGNALED)
@@ -155,9 +155,9 @@ class ForkServer:
         )
 
     def send(self, request: Request, descriptors: Iterable[int]) -> None:
-        """Ask for a sandbox that has these descriptors: its life line, then its sockets.
+        """Request a sandbox with these descriptors: its life socket, then the others.
 
-        Refused if the zygote has just ended; `fork_server` then starts another.
+        Raise Refused if the zygote has just ended; `fork_server` then starts another.
         """
         try:
             with self.lock:
@@ -181,7 +181,7 @@ class ForkServer:
 
 
 def lock(folder: Path) -> int | None:
-    """A descriptor that holds the folder's lock until closed; None if another process does."""
+    """Lock a folder, and return a descriptor that holds the lock; None if it is already locked."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -191,8 +191,8 @@ def lock(folder: Path) -> int | None:
     return descriptor
 
 
-def clear_up() -> None:
-    """Remove the folders of graders that were killed."""
+def remove_stale() -> None:
+    """Remove the folders left behind by graders that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             status = folder.lstat()
@@ -208,7 +208,7 @@ _lock = threading.Lock()
 
 
 def fork_server() -> ForkServer:
-    """This process's fork server, started at first use and again if it has ended."""
+    """Return this process's fork server; start it on first use, and again if it has ended."""
     global _current
     with _lock:
         if _current is None or not _current.is_usable():
@@ -219,22 +219,23 @@ def fork_server() -> ForkServer:
         return _current
 
 
-def begin_to_share() -> None:
-    """Start a fork server for this process and those forked from it. `share` waits for it."""
+def start_shared() -> None:
+    """Start a fork server for this process and its forks, without waiting until it is ready."""
     global _current
-    with contextlib.suppress(Refused, OSError):  # who needs it will be told
+    with contextlib.suppress(Refused, OSError):  # `fork_server` raises it again when needed
         _current = ForkServer()
         _current.shared = True
 
 
-def share() -> None:
+def wait_for_shared() -> None:
+    """Wait until the fork server started by `start_shared`, if any, is ready."""
     if _current is not None:
         with contextlib.suppress(Refused):
             _current.wait_until_ready()
 
 
 def refuse_what_cannot_work() -> None:
-    """Raise Refused if this system, its programs or its kernel's version rule a sandbox out."""
+    """Raise Refused if the system, a missing program or the kernel version rules a sandbox out."""
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         raise Refused(f"There is no sandbox for {sys.platform} on {platform.machine()}. {ACCEPT}")
     if shutil.which("bwrap") is None:
@@ -248,7 +249,7 @@ def refuse_what_cannot_work() -> None:
 
 
 def command(boxes: Path, descriptor: int) -> list[str]:
-    """bubblewrap's command line: what the zygote, and so a sandbox, sees of the host."""
+    """Return bubblewrap's command line, which determines what sandboxes see of the host."""
     words = [
         shutil.which("bwrap") or "bwrap",
         "--unshare-all",
@@ -271,7 +272,7 @@ def command(boxes: Path, descriptor: int) -> list[str]:
     words += ["--dir", "/run/box"]
     for folder in ("/tmp", "/home/learner"):
         words += [*parents(folder), "--tmpfs", folder]
-    for path in readable():  # after the folders that they may be in
+    for path in readable():  # after the folders that may contain them
         words += [*parents(path), "--ro-bind", path, path]
     for link in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         if Path(link).is_symlink():
@@ -293,43 +294,43 @@ def command(boxes: Path, descriptor: int) -> list[str]:
 
 
 def copy_proc(folder: Path) -> None:
-    """Copy what a sandbox sees of the machine's /proc, for isolate.own_folders to mount."""
+    """Copy the files of /proc that sandboxes may read, for isolate.mount_folders to mount."""
     folder.mkdir(mode=0o755)
-    (folder / EMPTY_FILE).touch(mode=0)  # nobody may read it
+    (folder / EMPTY_FILE).touch(mode=0)  # unreadable
     (folder / EMPTY_FOLDER).mkdir(mode=0o555)
     for name in PROC_FILES:
         target = folder / name
         for above in reversed(target.relative_to(folder).parents[:-1]):
             (folder / above).mkdir(mode=0o755, exist_ok=True)
-        with contextlib.suppress(OSError):  # not every machine has each
+        with contextlib.suppress(OSError):  # some machines lack some of them
             target.write_bytes(Path("/proc", name).read_bytes())
             target.chmod(0o444)
 
 
 def parents(path: str) -> list[str]:
-    """Options that make the folders above this path; by default root's are closed to others."""
+    """Return options that create a path's parents, readable for all; root's default is private."""
     above = reversed(Path(path).parents[:-1])
     return [word for one in above for word in ("--perms", "0755", "--dir", str(one))]
 
 
 def readable() -> tuple[str, ...]:
-    """The host's folders and files that are seen read-only: the system and Python."""
+    """Return the host paths that sandboxes see read-only: the system's and Python's."""
     paths = ["/usr", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime"]
     paths += [link for link in ("/bin", "/lib", "/lib64") if not Path(link).is_symlink()]
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.exec_prefix)):
-        # Not all of it: a virtual environment may have been made around the course folder.
+        # Not the whole prefix: a virtual environment may contain the course folder.
         if not Path(prefix).is_relative_to("/usr"):
             paths += [f"{prefix}/{name}" for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
     return tuple(path for path in paths if Path(path).exists() and not Path(path).is_symlink())
 
 
 def course_modules() -> str:
-    """The folder of a course's own modules, "" if there is none."""
+    """Return the folder of a course's own modules, "" if there is none."""
     return os.environ.get(MODULES, "")
 
 
 def font_cache() -> list[str]:
-    """Options that show matplotlib's list of fonts, which takes a second to make."""
+    """Return options that mount matplotlib's font cache, which takes a second to build."""
     from matplotlib import font_manager, get_cachedir
 
     name = f"fontlist-v{font_manager.FontManager.__version__}.json"

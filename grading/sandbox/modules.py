@@ -1,4 +1,4 @@
-"""Which modules a notebook can import in the sandbox: the environment's, and a course's own."""
+"""The modules that notebooks can import in the sandbox: the environment's and a course's own."""
 
 import functools
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from .fork_server import MODULES, PACKAGES, course_modules, readable
 
-MAX_NAMES = 1_000  # whose answers are kept: notebooks may import anything
+MAX_NAMES = 1_000  # cache size; notebooks may import anything
 
 
 def use(folder: Path | str) -> None:
-    """Show the modules in this folder to all sandboxes that this process asks for from now on.
+    """Make the modules in this folder available to all sandboxes that this process starts later.
 
-    "" or a folder that is not there: none but those of the environment.
+    With "" or a missing folder, only the environment's modules are available.
     """
     os.environ.pop(MODULES, None)
     if folder and Path(folder).is_dir():
@@ -22,9 +22,9 @@ def use(folder: Path | str) -> None:
 
 
 def is_installed(module: str) -> bool:
-    """Whether a notebook that is graded here finds this top-level module.
+    """Return whether notebooks in the sandbox can import this top-level module.
 
-    Nothing is imported to find out.
+    This imports nothing.
     """
     return _is_installed(module, course_modules())
 
@@ -40,6 +40,6 @@ def _is_installed(module: str, folder: str) -> bool:
 
 
 def _folders() -> list[str]:
-    """The part of this process's path that the sandbox shows."""
+    """Return the entries of sys.path that the sandbox can see."""
     shown = [Path(one) for one in readable()]
     return [one for one in sys.path if one and any(map(Path(one).is_relative_to, shown))]

@@ -27,7 +27,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from submissions import Submission, hand_in
 
 from grading.execution.outputs import Outputs
-from grading.execution.questions import ENDS, _Channel, _understood
+from grading.execution.questions import ENDS, _Channel, _parsed
 from grading.intake.names import FORBIDDEN_CATEGORIES, name_problem, printable
 from grading.intake.repair import repair
 from grading.intake.submissions import digest, misplaced, refused_students, submissions
@@ -90,7 +90,7 @@ def judge(drawn):
     name, key, lines, checks = drawn
     part = next(one for _, one in parts() if one.key == key)
     known = cases(name, part.key, SEED)
-    answers = [_understood(json.loads(json.dumps(line))) for line in lines]
+    answers = [_parsed(json.loads(json.dumps(line))) for line in lines]
     answers = [
         Answer(problem=ENDS.get(one, "died")) if isinstance(one, str) else one for one in answers
     ]

@@ -421,7 +421,7 @@ def test_a_new_folder_of_another_grader_is_left_alone(tmp_path, monkeypatch):
     descriptor = fork_servers.lock(locked)
     assert descriptor is not None
     assert fork_servers.lock(locked) is None
-    fork_servers.clear_up()
+    fork_servers.remove_stale()
     os.close(descriptor)
     assert (new.exists(), old.exists(), locked.exists()) == (True, False, True)
 

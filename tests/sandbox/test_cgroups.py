@@ -13,7 +13,7 @@ from sandboxed import LIMITS, run_in
 from grading import sandbox
 from grading.sandbox import cgroups
 from grading.sandbox import fork_server as fork_servers
-from grading.sandbox.cgroups import PREFIX, Group, places
+from grading.sandbox.cgroups import PREFIX, Group, parent_folders
 
 VERSION_2 = {"memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.procs"}
 VERSION_1 = {"memory.limit_in_bytes", "tasks", "cgroup.procs"}
@@ -47,7 +47,7 @@ def named(
 ) -> Iterator[Path]:
     """A folder that GRADING_CGROUP names, and a fork server that uses it."""
     kernel[tmp_path] = VERSION_2
-    monkeypatch.setenv(cgroups.NAMED, str(tmp_path))
+    monkeypatch.setenv(cgroups.VARIABLE, str(tmp_path))
     monkeypatch.setattr(fork_servers, "_current", None)
     yield tmp_path
     server = fork_servers._current
@@ -119,7 +119,7 @@ def test_where_no_group_can_be_made_the_sandbox_has_its_other_limits(
     group = Group([tmp_path / "missing"], "1-1", LIMITS)
     assert (group.folders, group.open(), group.ran_out_of_memory()) == ([], [], False)
     group.remove()
-    monkeypatch.setenv(cgroups.NAMED, str(tmp_path / "missing"))
+    monkeypatch.setenv(cgroups.VARIABLE, str(tmp_path / "missing"))
     monkeypatch.setattr(fork_servers, "_current", None)
     with sandbox.open(LIMITS) as box:
         assert run_in(box, "print(1)").texts == ["1\n"]
@@ -132,7 +132,7 @@ def test_groups_of_graders_that_were_killed_are_removed(tmp_path: Path) -> None:
     mine, gone = (tmp_path / f"{PREFIX}{pid}-1" for pid in (os.getpid(), 1 << 23))
     for folder in (mine, gone, tmp_path / "another"):
         folder.mkdir()
-    cgroups.clear_up([tmp_path])
+    cgroups.remove_stale([tmp_path])
     assert {path.name for path in tmp_path.iterdir()} == {mine.name, "another"}
 
 
@@ -153,7 +153,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (proc / "cgroup").write_text("4:memory:/x\n0::/user/app/shell\n")
     monkeypatch.setattr(cgroups, "PROC", tmp_path / "proc")
-    monkeypatch.delenv(cgroups.NAMED, raising=False)
+    monkeypatch.delenv(cgroups.VARIABLE, raising=False)
     return top
 
 
@@ -164,9 +164,9 @@ def test_the_nearest_folder_that_was_delegated_is_found(
     for folder in (tree / "user", tree / "user" / "app"):
         os.chown(folder, user, -1) if os.geteuid() == 0 else None
     monkeypatch.setattr(os, "geteuid", lambda: user)
-    assert places() == [tree / "user" / "app"]
+    assert parent_folders() == [tree / "user" / "app"]
     (tree / "user" / "app" / "cgroup.subtree_control").write_text("pids\n")
-    assert places() == [tree / "user"]
+    assert parent_folders() == [tree / "user"]
 
 
 def test_root_takes_what_was_marked_and_nothing_else(
@@ -175,19 +175,19 @@ def test_root_takes_what_was_marked_and_nothing_else(
     marked: set[Path] = set()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(cgroups, "_marked", lambda folder, _: folder in marked)
-    assert places() == []
+    assert parent_folders() == []
     marked.add(tree / "user" / "app")
-    assert places() == [tree / "user" / "app"]
+    assert parent_folders() == [tree / "user" / "app"]
 
 
 def test_there_is_none_where_the_system_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroups, "PROC", tmp_path)
-    monkeypatch.delenv(cgroups.NAMED, raising=False)
-    assert places() == []
-    monkeypatch.setenv(cgroups.NAMED, "/one:/two")
-    assert places() == [Path("/one"), Path("/two")]
+    monkeypatch.delenv(cgroups.VARIABLE, raising=False)
+    assert parent_folders() == []
+    monkeypatch.setenv(cgroups.VARIABLE, "/one:/two")
+    assert parent_folders() == [Path("/one"), Path("/two")]
 
 
 def _real() -> Path | None:
@@ -205,7 +205,7 @@ if REAL is not None:
 
     def test_the_kernel_itself_counts_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert REAL is not None
-        monkeypatch.setenv(cgroups.NAMED, str(REAL))
+        monkeypatch.setenv(cgroups.VARIABLE, str(REAL))
         monkeypatch.setattr(fork_servers, "_current", None)
         with sandbox.open(LIMITS) as box:
             look = "print([line for line in open('/proc/self/cgroup') if 'pids' in line][0])"

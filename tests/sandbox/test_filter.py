@@ -96,7 +96,7 @@ def test_the_tables_are_the_kernels() -> None:
     assert by_machine(calls.ALLOWED) == ALLOWED
     guarded = {name: guard.numbers for name, guard in calls.GUARDED.items()}
     assert by_machine(guarded) == {name: numbers for name, (numbers, _) in BY_ARGUMENT.items()}
-    assert calls.LAST == LAST
+    assert calls.MAX_NUMBER == LAST
 
 
 def test_what_is_in_no_table_is_refused(machine: str) -> None:

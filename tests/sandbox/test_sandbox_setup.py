@@ -135,7 +135,7 @@ def held():
     lines = open("/proc/self/smaps_rollup").read().splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith("AnonHugePages")][0]
 before, checksum = held(), zlib.crc32(data)
-isolate.large_pages()
+isolate.use_huge_pages()
 print(checksum == zlib.crc32(data), held() - before >= 32 * 1024)
 """
 

@@ -15,8 +15,8 @@ import json, os, sys
 from grading import sandbox
 from grading.sandbox import fork_server
 
-fork_server.begin_to_share()
-fork_server.share()
+fork_server.start_shared()
+fork_server.wait_for_shared()
 here, there = os.pipe()
 open_now, go_on = os.pipe()
 worker = os.fork()

@@ -1,14 +1,14 @@
-"""Which system calls a sandbox has: name → number on x86_64, number on aarch64.
+"""Tables of the system calls that a sandbox may make: name → number on x86_64, on aarch64.
 
-The numbers are those of the kernel's tables, asm/unistd_64.h and asm-generic/unistd.h. Whatever is
-in none of these tables is refused.
+The numbers are from the kernel's asm/unistd_64.h and asm-generic/unistd.h. Calls in none of these
+tables are refused.
 """
 
 import errno
 from dataclasses import dataclass
 from typing import Final
 
-NONE: Final = -1  # a machine that has no such call
+NONE: Final = -1  # the machine lacks this call
 
 
 def _table(text: str) -> dict[str, tuple[int, int]]:
@@ -62,9 +62,9 @@ sched_getaffinity 204 123; sched_getparam 143 121; sched_getscheduler 145 120;
 sched_getattr 315 275; sched_get_priority_max 146 125; sched_get_priority_min 147 126;
 sched_rr_get_interval 148 127
 """)
-# Refused as all others are, but by their names, which then stand in the report: who calls them
-# wants what a sandbox should not give. Interfaces with a long record of bugs (bpf, io_uring, user
-# namespaces), other processes' memory, and memory that no per-process limit counts.
+# Refused like all unlisted calls, but reported by name, because calling them is suspicious:
+# interfaces with a long record of bugs (bpf, io_uring, user namespaces), other processes' memory,
+# and memory that no per-process limit counts.
 DENIED = {
     # other processes
     "ptrace": (101, 117),
@@ -111,10 +111,10 @@ DENIED = {
     "clock_settime": (227, 112),
     "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
-    # what two sandboxes see of the same files: a lock, or that the other one reads them
+    # covert channels between sandboxes through the same files: locks, and notice of reads
     "flock": (73, 32),
     "inotify_add_watch": (254, 27),
-    # which pages of the shared files are in memory
+    # covert channel: which pages of shared files are cached
     "mincore": (27, 232),
     "preadv2": (327, 286),
     "pwritev2": (328, 287),
@@ -130,25 +130,26 @@ DENIED = {
     "request_key": (249, 218),
     "keyctl": (250, 219),
 }
-WATCHER = {
+# Refused if they target init, process 1, and allowed otherwise: (numbers, value of argument 0 for
+# which argument 1 is the process id; None if argument 0 is the process id).
+NOT_ON_INIT = {
     "prlimit64": ((302, 261), None),
     "sched_setaffinity": ((203, 122), None),
     "sched_setattr": ((314, 274), None),
     "sched_setparam": ((142, 118), None),
     "sched_setscheduler": ((144, 119), None),
-    "setpriority": ((141, 140), 0),  # of a process, not of a group's or a user's
-    "ioprio_set": ((251, 30), 1),
+    "setpriority": ((141, 140), 0),  # PRIO_PROCESS
+    "ioprio_set": ((251, 30), 1),  # IOPRIO_WHO_PROCESS
 }
 
 
 @dataclass(frozen=True)
 class Guard:
-    """A call that may be made with some arguments only.
+    """A call that is allowed only with certain values of one argument.
 
-    argument: its place, from 0. only: the values that it may have, if not empty. never: bits that
-    it must not have. pretended: the values with which the call does nothing and reports success.
-    error: what the caller gets. told: whether a refusal is reported; not if libraries ask in
-    passing whether there is such a thing.
+    argument: its position, from 0. only: allowed values, if not empty. never: bits that must not be
+    set. pretended: values for which the call does nothing and reports success. error: errno of a
+    refusal. reported: whether a refusal is reported; False if libraries probe for support.
     """
 
     numbers: tuple[int, int]
@@ -157,7 +158,7 @@ class Guard:
     never: int = 0
     pretended: tuple[int, ...] = ()
     error: int = errno.EPERM
-    told: bool = True
+    reported: bool = True
 
 
 AF_UNIX = 1
@@ -165,69 +166,69 @@ AF_UNIX = 1
 NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x70000000
 GUARDED = {
     "clone": Guard((56, 220), 0, never=NEW_NAMESPACES),
-    # Others reach past a network namespace. The error is that of a system without them.
+    # Other families reach beyond a network namespace. EOPNOTSUPP: the system lacks the family.
     "socket": Guard((41, 198), 0, only=(AF_UNIX,), error=errno.EOPNOTSUPP),
     "socketpair": Guard((53, 199), 0, only=(AF_UNIX,), error=errno.EOPNOTSUPP),
-    # Not SO_SNDBUF, by which a socket would hold more than is counted for it. In this order:
+    # Without SO_SNDBUF, which would let a socket hold more memory than is counted for it. In order:
     # SO_REUSEADDR, TYPE, ERROR, BROADCAST, KEEPALIVE, OOBINLINE, LINGER, REUSEPORT, PASSCRED,
     # RCVTIMEO, SNDTIMEO.
     "setsockopt": Guard((54, 208), 2, only=(2, 3, 4, 6, 9, 10, 13, 15, 16, 20, 21)),
-    # Those to set, and SO_PEERCRED, ACCEPTCONN, PROTOCOL, DOMAIN and the buffers. Not SO_COOKIE,
-    # which counts the sockets of the machine.
+    # The options of setsockopt, and SO_PEERCRED, ACCEPTCONN, PROTOCOL, DOMAIN and the buffer sizes.
+    # Without SO_COOKIE, which reveals how many sockets the machine has opened.
     "getsockopt": Guard(
         (55, 209),
         2,
         only=(2, 3, 4, 6, 7, 8, 9, 10, 13, 15, 16, 17, 20, 21, 30, 38, 39),
         error=errno.ENOPROTOOPT,
-        told=False,
+        reported=False,
     ),
-    # Not MAP_HUGETLB, whose pages count for no process.
+    # Without MAP_HUGETLB, whose pages count toward no process.
     "mmap": Guard((9, 222), 3, never=0x40000, error=errno.EINVAL),
-    # What makes memory vanish from the count (COLD, PAGEOUT), or shares it with other sandboxes
-    # (MERGEABLE), is not here.
+    # Without advice that hides memory from the count (COLD, PAGEOUT), or shares pages with other
+    # sandboxes (MERGEABLE).
     "madvise": Guard(
         (28, 233),
         2,
         only=(0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23),
         error=errno.EINVAL,
     ),
-    # F_DUPFD to F_SETFL, owners and signals, F_DUPFD again, the size of pipes. Not what shows
-    # another's locks or tells of another's reading: F_GETLK, leases, F_NOTIFY. SQLite insists on
-    # locks (F_SETLK, F_SETLKW); real ones would take memory that nothing counts, and two sandboxes
-    # could meet at the same file.
+    # F_DUPFD to F_SETFL, owners and signals, F_DUPFD_CLOEXEC, pipe sizes. Without F_GETLK, leases
+    # and F_NOTIFY, which reveal other sandboxes' locks and reads. SQLite requires locks (F_SETLK,
+    # F_SETLKW), so they pretend to succeed: real ones would take uncounted kernel memory, and be
+    # a covert channel between sandboxes.
     "fcntl": Guard(
         (72, 25),
         1,
         only=(0, 1, 2, 3, 4, 8, 9, 10, 11, 15, 16, 1030, 1031, 1032),
         pretended=(6, 7),
         error=errno.EINVAL,
-        told=False,
+        reported=False,
     ),
-    # FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, and the two by which a listener's owner takes and
-    # answers a call. What asks a terminal is told the truth: there is none.
+    # FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, and the two ioctls with which init receives and
+    # answers refused calls. Terminal ioctls fail with ENOTTY, because there is no terminal.
     "ioctl": Guard(
         (16, 29),
         1,
         only=(0x541B, 0x5421, 0x5451, 0x5450, 0xC0502100, 0xC0182101),
         error=errno.ENOTTY,
-        told=False,
+        reported=False,
     ),
-    # Names of threads, death signals, dumps, capabilities to look at, timer slack, subreapers,
-    # no new privileges. Not PR_SET_VMA, which gives memory that is shared another name in maps.
+    # Thread names, death signals, dumpability, reading capabilities, timer slack, subreapers,
+    # no_new_privs. Without PR_SET_VMA, which can rename shared memory in /proc/PID/maps.
     "prctl": Guard(
         (157, 167),
         0,
         only=(1, 2, 3, 4, 15, 16, 23, 29, 30, 36, 37, 38, 39),
         error=errno.EINVAL,
-        told=False,
+        reported=False,
     ),
 }
-# Refused without a word: the C library asks for them, and has another way. The flags of clone3 are
-# in memory, which a filter cannot read. What is newer than these tables is refused like that, too.
-# sysinfo counts the machine's processes.
-SILENT = {"clone3": (435, 435), "sysinfo": (99, 179)}
-# These do nothing and report success, as a kernel may: they are advice. It would evict pages of the
-# files that all sandboxes read, and the time of the next reading would tell.
-PRETENDED = {"readahead": (187, 213), "fadvise64": (221, 223)}
-LAST = 450
+# Refused without a report, because the C library tries them and has a fallback. The flags of clone3
+# are in memory, which a filter can't read. sysinfo reveals the machine's number of processes. Calls
+# with numbers above MAX_NUMBER are refused in the same way.
+UNREPORTED = {"clone3": (435, 435), "sysinfo": (99, 179)}
+# No-ops that report success, which is legal because these calls are only advice. Performed for
+# real, they would change which pages of shared files are cached, which read times would reveal.
+NO_OPS = {"readahead": (187, 213), "fadvise64": (221, 223)}
+MAX_NUMBER = 450
 FAMILIES = {2: "internet", 10: "internet", 16: "netlink", 17: "packet", 38: "alg", 40: "vsock"}

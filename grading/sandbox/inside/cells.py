@@ -1,4 +1,4 @@
-"""The process that runs a notebook's cells: IPython's kernel without its sockets and threads.
+"""The process that runs a notebook's cells: IPython's kernel without sockets and threads.
 
 Orders arrive over a socket, one JSON line each: [number, command, argument]. Replies are JSON lines
 too: [number, kind, content]; the last one for an order is [number, "done", content].
@@ -85,7 +85,7 @@ def warm_up() -> None:
 
 
 def run(descriptor: int) -> None:
-    """Execute the orders from this socket until it closes."""
+    """Execute orders from this socket until it closes."""
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()  # otherwise every fork draws the same numbers
     app: Any = _app()

@@ -1,4 +1,4 @@
-"""Turns a forked process into an isolated one: namespaces, folders, identity, limits."""
+"""Isolation of a forked process: namespaces, mounts, identity, limits."""
 
 import contextlib
 import ctypes
@@ -21,13 +21,13 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC, BIND = 1, 2, 4, 8, 4096
 REMOUNT, RECURSIVE, PRIVATE = 32, 0x4000, 1 << 18
 SET_DUMPABLE, DROP_BOUND, NO_NEW_PRIVILEGES, SET_DEATH_SIGNAL = 4, 24, 38, 1
 CAPABILITIES_3 = 0x20080522
-COLLAPSE, LARGE_PAGE = 25, 2 << 20  # of madvise(2), from Linux 6.1 on
+COLLAPSE, LARGE_PAGE = 25, 2 << 20  # MADV_COLLAPSE needs Linux 6.1
 
 BOXES = "/run/boxes"  # the host's folder of sockets, with a subfolder for each sandbox
-MODULES = Path("/run/modules")  # the course's own, if it has any
+MODULES = Path("/run/modules")  # the course's own modules, if any
 BOX = "/run/box"  # where a sandbox sees its own subfolder
-PROC_COPIES = "/run/proc"  # what stands in for the files of /proc that tell of the whole machine
-EMPTY_FILE, EMPTY_FOLDER = "-file", "-folder"  # for those that have no copy
+PROC_COPIES = "/run/proc"  # snapshots mounted over the files of /proc about the whole machine
+EMPTY_FILE, EMPTY_FOLDER = "-file", "-folder"  # mounted over those without a snapshot
 HOME = "/home/learner"
 SCRATCH = ("/tmp", HOME, "/dev/shm")
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")  # of bubblewrap's /dev
@@ -37,7 +37,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def pid_namespace() -> int | None:
-    """A descriptor of this process's own pid namespace; None if it may not leave and enter it."""
+    """Open this process's pid namespace; return None if it may not leave and re-enter it."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY)
     try:
         _do("unshare", NEW_PIDS)
@@ -49,23 +49,23 @@ def pid_namespace() -> int | None:
 
 
 def fork_first(own: int) -> int:
-    """As os.fork(), with the child the first process of a new pid namespace.
+    """Fork like os.fork(), with the child as the first process of a new pid namespace.
 
-    own: of this process, which it has again when the child is there. A child in the middle, whose
-    child would be the first, costs two forks.
+    own: descriptor of this process's pid namespace, to which it returns after the fork. The usual
+    way, with an intermediate child, would need two forks.
     """
     _do("unshare", NEW_PIDS)
     child = -1
     try:
         child = os.fork()
     finally:
-        if child:  # the new process stays where it is, and with it its children
+        if child:  # only the parent: the child and its descendants stay in the new namespace
             _do("setns", own, NEW_PIDS)
     return child
 
 
-def own_namespaces(pids: bool) -> None:
-    """Leave the zygote's namespaces; if `pids`, the next child is the first of a new pid one."""
+def unshare_namespaces(pids: bool) -> None:
+    """Leave the zygote's namespaces; with `pids`, the next child also starts a pid namespace."""
     flags = NEW_MOUNTS | NEW_IPC | NEW_NETWORK | (NEW_PIDS if pids else 0)
     if os.geteuid() == 0:
         _do("unshare", flags)
@@ -80,21 +80,21 @@ def own_namespaces(pids: bool) -> None:
         Path("/proc/self", name).write_text(line)
 
 
-def own_folders(
+def mount_folders(
     box: str, user: int, group: int, scratch_bytes: int, readable: Sequence[str]
 ) -> None:
-    """Mount a /proc of this sandbox's processes, empty writable folders, and its own sockets.
+    """Mount the sandbox's own /proc, empty writable folders, and its folder of sockets.
 
-    Readable paths stay visible where an empty folder would cover them: Python may lie under /tmp.
+    Readable paths stay visible inside the empty folders: Python may be installed under /tmp.
     """
     _mount(None, "/", None, PRIVATE | RECURSIVE)
     _mount(f"{BOXES}/{box}", BOX, None, BIND)
     empty = "size=4k,nr_inodes=2,mode=0555"
     plain = NO_SUID | NO_DEVICES
-    # The machine's own: who touches one changes a time that all others see.
+    # Device nodes are shared with the host: a writable one's timestamps would be a covert channel.
     for device in DEVICES:
         _mount(None, f"/dev/{device}", None, REMOUNT | BIND | READ_ONLY | NO_SUID)
-    # Hides the other sandboxes, and pseudo-terminals, of which a host has a few thousand.
+    # Hide the other sandboxes, and pseudo-terminals, which are a limited resource of the host.
     for folder in (BOXES, "/dev/pts"):
         _mount("none", folder, "tmpfs", plain | READ_ONLY, empty)
     mine = f"size={scratch_bytes},nr_inodes={INODES},mode=0700,uid={user},gid={group}"
@@ -104,8 +104,7 @@ def own_folders(
         _mount("none", folder, "tmpfs", plain | NO_EXEC, mine)
     for path, source in zip(covered, sources, strict=True):
         target = _place(path, stat.S_ISDIR(os.fstat(source).st_mode), user, group)
-        # In a user namespace only a recursive bind is allowed: any other could uncover what is
-        # mounted over.
+        # A user namespace allows only recursive binds: others could reveal files under a mount.
         _mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}", None, BIND | RECURSIVE)
         os.close(source)
         os.close(target)
@@ -117,12 +116,12 @@ def own_folders(
 
 @functools.cache
 def proc_masks() -> list[tuple[str, str]]:
-    """(what is mounted, where) to leave of /proc a sandbox's processes, and copies of a few files.
+    """Return (source, target) of the mounts that hide all of /proc but processes and snapshots.
 
-    What other files tell changes with whatever runs on the machine: locks, counters, loads. Two
-    sandboxes could signal to each other by them. The copies lie in a read-only mount, so what is
-    bound from there is read-only too. Call this once before forking, for it takes longer than the
-    mounts.
+    Live files such as locks, counters and loads change with everything that runs on the machine, so
+    two sandboxes could use them to signal to each other. The snapshots lie in a read-only mount, so
+    binds from there are read-only too. Call this once before forking: it takes longer than the
+    mounts themselves.
     """
     masks = []
     with os.scandir("/proc") as entries:
@@ -138,9 +137,9 @@ def proc_masks() -> list[tuple[str, str]]:
 
 
 def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
-    """Make an empty folder or file as the sandbox's user, and return a descriptor of it.
+    """Create an empty folder or file as the sandbox's user, and return a descriptor of it.
 
-    The new folders are closed to everybody else, and root lacks the capability to override that.
+    The scratch folders are private to that user, and root here lacks the capability to override it.
     """
     own_user, own_group = os.geteuid(), os.getegid()
     os.setegid(group)
@@ -155,8 +154,8 @@ def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
         os.setegid(own_group)
 
 
-def own_identity(user: int, group: int) -> None:
-    """Become an unprivileged user for good: no groups, no capabilities, no way to gain any."""
+def drop_privileges(user: int, group: int) -> None:
+    """Become an unprivileged user irrevocably: no groups, no capabilities, no way to gain any."""
     for capability in range(64):
         if libc.prctl(DROP_BOUND, capability, 0, 0, 0) and ctypes.get_errno() == errno.EINVAL:
             break  # past the last capability that this kernel knows
@@ -170,21 +169,21 @@ def own_identity(user: int, group: int) -> None:
     os.chdir(HOME)
 
 
-def no_limits_of_the_grader() -> None:
-    """Take back what the grader set for itself: a sandbox has limits of its own."""
+def lift_grader_limits() -> None:
+    """Raise the soft limits that the grader set for itself; sandboxes have their own."""
     for name in (resource.RLIMIT_CPU, resource.RLIMIT_DATA):
         hard = resource.getrlimit(name)[1]
         resource.setrlimit(name, (hard, hard))
 
 
 def join(groups: Sequence[int]) -> None:
-    """Become a member of these cgroups, by their files cgroup.procs, and close the files.
+    """Join these cgroups by writing to their cgroup.procs descriptors, and close them.
 
-    Where the system refuses, the sandbox has the limits that init watches over, and no others.
+    If the system refuses, only the limits that init enforces apply.
     """
     for group in groups:
         with contextlib.suppress(OSError):
-            os.write(group, b"0")  # the process that writes
+            os.write(group, b"0")  # 0 means the writing process
         os.close(group)
 
 
@@ -207,23 +206,25 @@ def set_limits(limits: SandboxLimits) -> None:
 
 
 def filter_calls() -> int | None:
-    """Install the system call filter; its listener's descriptor, or None: see seccomp.install."""
+    """Install the system call filter, and return its listener or None: see seccomp.install."""
     return seccomp.install(libc)
 
 
 def dumpable(yes: bool) -> None:
-    """Set whether processes of the same user may read this one's memory and files."""
+    """Set whether other processes of the same user may inspect this one (PR_SET_DUMPABLE)."""
     _do("prctl", SET_DUMPABLE, int(yes), 0, 0, 0)
 
 
 def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends."""
     _do("prctl", SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
-def large_pages() -> None:
-    """Gather this process's own memory in large pages, which a fork shares, and frees, sooner.
+def use_huge_pages() -> None:
+    """Collapse this process's private memory into huge pages, which makes forking faster.
 
-    Where Linux can't, it stays as it is. What a fork writes to is copied in small pages as ever.
+    Without kernel support this does nothing. Memory written by a fork is still copied in small
+    pages.
     """
     for line in Path("/proc/self/maps").read_text().splitlines():
         span, access, _, device, *_ = line.split()
@@ -233,7 +234,7 @@ def large_pages() -> None:
             libc.madvise(ctypes.c_void_p(low), ctypes.c_size_t(high - low), COLLAPSE)
 
 
-def first_victim() -> None:
+def prefer_oom_kill() -> None:
     """Have the kernel kill this process before any other when the host runs out of memory."""
     Path("/proc/self/oom_score_adj").write_text("1000")
 
@@ -248,7 +249,7 @@ def _mount(
 
 
 def _do(call: str, *arguments: Any, name: str = "") -> None:
-    """Call a function of the C library; OSError that names the call and its target if it fails."""
+    """Call a C library function; if it fails, raise an OSError that names the call and target."""
     if getattr(libc, call)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{call} {name}".strip() + f": {os.strerror(number)}")

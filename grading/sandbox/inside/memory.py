@@ -1,4 +1,4 @@
-"""How much memory the processes of a sandbox hold together."""
+"""Measurement of the memory that the processes of a sandbox hold together."""
 
 import contextlib
 import os
@@ -8,31 +8,32 @@ from pathlib import Path
 
 PROC = Path("/proc")
 PAGE = os.sysconf("SC_PAGE_SIZE")
-SHARED = "/dev/zero (deleted)"  # what Linux calls memory that processes share and no file has
-TWICE = 2  # what waits in a socket may exceed its buffer by the message that filled it
-MAP_BYTES = 320  # what the kernel keeps for each mapping, with its place in a tree
-MAX_MAPS = 65_530  # mappings of one process: Linux's own limit
-EVERY = 20  # looks, after which the maps of a process are read again though it has not grown
+SHARED = "/dev/zero (deleted)"  # how /proc/PID/maps shows anonymous shared memory
+SOCKET_FACTOR = 2  # the last queued message may exceed a socket's buffer by the buffer's size
+MAP_BYTES = 320  # the kernel's own memory for each mapping, including its tree node
+MAX_MAPS = 65_530  # Linux's default limit of mappings per process
+REREAD_CHECKS = 20  # reread the maps of a process of unchanged size after this many checks
 
 
 class Memory:
-    """What a sandbox holds; asked again and again, so it remembers what takes long to find out."""
+    """The memory held by a sandbox. Caches slow measurements between repeated checks."""
 
     def __init__(self) -> None:
-        self.looks = 0
-        # Process → (what it mapped when its maps were read, shared memory: number → bytes)
+        self.checks = 0
+        # Process → (bytes it mapped when its maps were read, shared memory: inode → bytes)
         self.maps: dict[Path, tuple[int, dict[str, int]]] = {}
-        with socket.socket(socket.AF_UNIX) as one:  # of which nobody here may enlarge the buffer
-            self.buffer = TWICE * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+        # The filter keeps notebooks from enlarging socket buffers.
+        with socket.socket(socket.AF_UNIX) as one:
+            self.buffer = SOCKET_FACTOR * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
 
     def exceeds(self, most: int) -> bool:
-        """Whether the processes here hold more than so many bytes, shared pages counted once."""
-        self.looks += 1
+        """Return whether the processes hold more than `most` bytes; shared pages count once."""
+        self.checks += 1
         processes = [one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"]
         sizes = {one: _sizes(one) for one in processes}
-        hidden = self._let_go({one: sharable for one, (_, sharable, _) in sizes.items()}, most)
+        hidden = self._unmapped({one: sharable for one, (_, sharable, _) in sizes.items()}, most)
         hidden += _sockets() * self.buffer + sum(map(_page_tables, processes))
-        # The quick look counts shared pages once for each process, and each page as a mapping.
+        # A fast upper bound: shared pages count once per process, and each page as a mapping.
         mappings = sum(min(total // PAGE, MAX_MAPS) for total, _, _ in sizes.values())
         resident = sum(resident for _, _, resident in sizes.values())
         if resident + hidden + mappings * MAP_BYTES <= most:
@@ -40,10 +41,10 @@ class Memory:
         hidden += sum(map(_mappings, processes)) * MAP_BYTES
         return sum(map(_proportional, processes)) + hidden > most
 
-    def _let_go(self, mapped: Mapping[Path, int], most: int) -> int:
-        """Bytes that are shared without a file. A process may let go of their pages and keep them.
+    def _unmapped(self, mapped: Mapping[Path, int], most: int) -> int:
+        """Return the bytes of anonymous shared memory, whose pages stay allocated after unmapping.
 
-        Counted whole, as it is mapped. What is resident of it counts twice.
+        They count in full as mapped, so resident pages of it count twice.
         """
         if sum(mapped.values()) <= most:
             return 0
@@ -51,7 +52,7 @@ class Memory:
         shared: dict[str, int] = {}
         for one, size_now in mapped.items():
             before, _ = self.maps.get(one, (-1, {}))
-            if before != size_now or self.looks % EVERY == 0:
+            if before != size_now or self.checks % REREAD_CHECKS == 0:
                 self.maps[one] = size_now, _shared(one)
             for number, size in self.maps[one][1].items():
                 shared[number] = max(size, shared.get(number, 0))
@@ -59,24 +60,27 @@ class Memory:
 
 
 def _sockets() -> int:
-    """How many sockets this sandbox has, also those that are only on their way in a message."""
+    """Return the number of Unix sockets in this sandbox, including those in transit in messages."""
     try:
-        return (PROC / "net" / "unix").read_bytes().count(b"\n") - 1  # without the headings
+        return (PROC / "net" / "unix").read_bytes().count(b"\n") - 1  # minus the header line
     except OSError:
         return 0
 
 
 def _tasks(process: Path) -> Iterator[Path]:
-    """Where its memory is told: by the process, or by its threads if the first has ended."""
+    """Yield the /proc folders that show its memory: its own, then its threads'.
+
+    The process's own shows nothing if the main thread has ended before the others.
+    """
     yield process
     with contextlib.suppress(OSError):
         yield from (process / "task").iterdir()
 
 
 def _sizes(process: Path) -> tuple[int, int, int]:
-    """Bytes that are mapped, that may be shared, and that are resident; zeros if it has just ended.
+    """Return the mapped, possibly shared, and resident bytes; zeros if the process has just ended.
 
-    May be shared: all but what Linux counts as data, which is a process's own.
+    Possibly shared is everything except what Linux counts as data, which is private.
     """
     for one in _tasks(process):
         with contextlib.suppress(OSError, IndexError):
@@ -87,7 +91,7 @@ def _sizes(process: Path) -> tuple[int, int, int]:
 
 
 def _page_tables(process: Path) -> int:
-    """Bytes of the tables by which the kernel finds a process's pages; they are no page of it."""
+    """Return the bytes of a process's page tables, which are not part of its resident memory."""
     for one in _tasks(process):
         with contextlib.suppress(OSError):
             for line in (one / "status").read_bytes().splitlines():
@@ -97,7 +101,7 @@ def _page_tables(process: Path) -> int:
 
 
 def _mappings(process: Path) -> int:
-    """How many mappings a process has; as many as it may have, if it can't be looked into."""
+    """Return the number of a process's mappings; the maximum if its maps can't be read."""
     for one in _tasks(process):
         try:
             found = (one / "maps").read_bytes().count(b"\n")
@@ -111,6 +115,7 @@ def _mappings(process: Path) -> int:
 
 
 def _proportional(process: Path) -> int:
+    """Return a process's proportional set size: its share of resident memory, in bytes."""
     for one in _tasks(process):
         try:
             for line in (one / "smaps_rollup").read_text().splitlines():
@@ -124,9 +129,9 @@ def _proportional(process: Path) -> int:
 
 
 def _shared(process: Path) -> dict[str, int]:
-    """Number of a shared memory → the bytes of it that this process maps.
+    """Return inode → bytes for each anonymous shared memory that this process maps.
 
-    A process that does not let itself be looked into counts with all that it maps.
+    If the process's maps can't be read, everything that it may share counts.
     """
     for one in _tasks(process):
         try:
@@ -140,7 +145,7 @@ def _shared(process: Path) -> dict[str, int]:
             if line.endswith(SHARED):
                 span, _, start, _, number, *_ = line.split()
                 low, high = (int(end, 16) for end in span.split("-"))
-                # Parts of one may be mapped by themselves.
+                # Parts of the same memory may be mapped separately.
                 found[number] = max(found.get(number, 0), int(start, 16) + high - low)
         if text:
             return found

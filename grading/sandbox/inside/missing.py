@@ -1,9 +1,8 @@
-"""Cells that import a module which is not here: the statement fails, and the next one runs.
+"""Cells that import a missing module: the statement fails, and the following statements still run.
 
-A learner may have the module, and the import may serve nothing that is asked for. The cell shows
-the error as ever. Names that the import would have bound raise the same error once they are used.
-A `try` in the cell's own code catches the error as ever, and no later statement runs after any
-other error.
+A learner may have installed the module locally, and may not need it for the graded parts. The cell
+shows the usual error. Names that the import would have bound raise the same error on use. A `try`
+in the cell's code catches the error as usual, and any other error still ends the cell.
 """
 
 import ast
@@ -14,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-# What an object is asked for when it is used, besides attributes.
+# Special methods that raise when a missing name is used.
 USES = (
     "call iter next len setitem delitem contains enter exit bool int float complex index str "
     "lt le eq ne gt ge hash neg pos abs invert round trunc floor ceil await aiter anext array "
@@ -25,16 +24,16 @@ USES = (
 
 
 class Missing:
-    """Stands for what would come from a module that is not here; raises when it is used.
+    """Placeholder for an object from a missing module; raises when it is used.
 
-    Attributes, entries and unions are the same again, since an annotation is no use.
+    Attributes, subscripts and unions return the same placeholder, because annotations aren't uses.
     """
 
     def __init__(self, module: str) -> None:
         object.__setattr__(self, "_module", module)
 
     def __getattr__(self, name: str) -> "Missing":
-        if name.startswith("_"):  # asked for by whoever wants to know what this is
+        if name.startswith("_"):  # used to inspect objects
             raise AttributeError(name)
         return self
 
@@ -61,7 +60,7 @@ for use in USES.split():
 
 
 def set_up(shell: Any) -> None:
-    """Have this shell go on after a statement that failed for want of a module."""
+    """Make this shell continue after a statement that failed because a module is missing."""
     shell.run_ast_nodes = functools.partial(_run, shell, shell.run_ast_nodes)
 
 
@@ -74,7 +73,7 @@ async def _run(
     compiler: Any = compile,
     result: Any = None,
 ) -> Any:
-    """Do what run_ast_nodes does, one statement after another."""
+    """Run statements one by one; continue after one that failed because a module is missing."""
     first_error: object = None
     for node in nodelist:
         shows = node is nodelist[-1] or interactivity == "all"
@@ -96,7 +95,7 @@ async def _run(
 
 
 def _is_missing(error: Any) -> bool:
-    """Whether this says that a module is not here, and it isn't."""
+    """Return whether this error names a missing module, and that module is really missing."""
     if type(error) is not ModuleNotFoundError or not isinstance(error.name, str):
         return False
     return not _is_here(error.name.partition(".")[0])
@@ -110,7 +109,7 @@ def _is_here(module: str) -> bool:
 
 
 def _unbound(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """(name, missing module) of what this import would have bound; nothing for other statements."""
+    """Yield (name, missing module) for each name that a failed import would have bound."""
     if isinstance(node, ast.Import):
         for one in node.names:
             if module := _lacking(one.name):
@@ -122,14 +121,14 @@ def _unbound(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _assigned(node: ast.stmt) -> list[str]:
-    """Names that an assignment would have given a value to."""
+    """Return the names that an assignment would have bound; none for other statements."""
     if not isinstance(node, ast.Assign):
         return []
     return [one.id for one in node.targets if isinstance(one, ast.Name)]
 
 
 def _lacking(module: str) -> str:
-    """The top-level module that is missing when this one is imported, "" if none is."""
+    """Return the top-level module that is missing when this one is imported, "" if none is."""
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:

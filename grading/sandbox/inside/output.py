@@ -1,4 +1,4 @@
-"""What a notebook prints and displays, on its way to the grader: lines of JSON over one socket."""
+"""A notebook's output, sent to the grader as lines of JSON over one socket."""
 
 import io
 import json
@@ -15,8 +15,8 @@ from jupyter_client.session import Session
 MESSAGE_BYTES = 4_000_000
 SHOWN = ("stream", "error", "display_data", "update_display_data", "execute_result", "clear_output")
 NO_PROCESS = 0
-# What a cell, and a notebook, sends; the grader takes no more than a few times as much. Errors are
-# sent all the same, a few of them.
+# Limits on what a cell and a notebook send; the grader's own limits are a few times higher. Errors
+# do not count, and have their own limit.
 CELL_MESSAGES, ALL_MESSAGES = 4_000, 20_000
 CELL_BYTES, ALL_BYTES = 8_000_000, 40_000_000
 CELL_ERRORS = 10
@@ -25,35 +25,35 @@ FLUSH_SECONDS = 0.2
 
 
 class Lines(Session):
-    """Writes what IPython would send as messages: [number of the order, kind, content]."""
+    """Session that writes IPython's messages as [number of the order, kind, content]."""
 
     connection: socket.socket
-    number = 0  # of the order that is carried out
-    counted = 0  # the order that these numbers are about
+    number = 0  # of the order being executed
+    counted = 0  # number of the order that the counters below belong to
     messages = size = errors = all_messages = all_size = 0
-    is_cut = False  # whether it was said that something is left out
+    is_cut = False  # whether the cell's truncation note has been sent
     lock = threading.RLock()
 
     def mute(self) -> None:
-        """Drop all later messages: what a function shows is not part of its answer."""
+        """Drop all later messages: output of a function is not part of its answer."""
         self.pid = NO_PROCESS
 
     def send(self, stream: Any, msg_or_type: Any, content: Any = None, *_: Any, **__: Any) -> None:
-        """Write a message, if a notebook shows its kind, and this process is no fork of it."""
+        """Write a message if notebooks show its kind and this is the notebook's own process."""
         kind = msg_or_type
         if isinstance(kind, dict):
             kind, content = kind["header"]["msg_type"], kind["content"]
         if kind not in SHOWN or os.getpid() != self.pid:
             return
         line = self._packed(kind, content)
-        if len(line) > MESSAGE_BYTES:  # which the grader would not take
+        if len(line) > MESSAGE_BYTES:  # the grader would discard it
             text = f"[{len(line) / 1e6:.0f} MB were left out]\n"
             line = self._packed("stream", {"name": "stderr", "text": text})
         if self._has_room(kind, len(line)):
             self.write(line)
 
     def _has_room(self, kind: str, size: int) -> bool:
-        """Whether a message of this size is sent; when the first is not, say so in its place."""
+        """Count a message and return whether it fits; send a note for the first that doesn't."""
         with self.lock:
             if self.counted != self.number:
                 self.counted, self.is_cut = self.number, False
@@ -83,11 +83,11 @@ class Lines(Session):
         try:
             packed: bytes = self.pack(message)
             return packed
-        except UnicodeError:  # half a character
+        except UnicodeError:  # a lone surrogate
             return json.dumps(message, ensure_ascii=False, default=repr).encode(errors="replace")
 
     def write(self, line: bytes) -> None:
-        """Write this line. If something cuts it off, the next one is a line all the same."""
+        """Write this line, after a newline in case the previous line was cut off."""
         with self.lock:
             before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
             try:
@@ -97,10 +97,10 @@ class Lines(Session):
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr of a notebook.
+    """A notebook's sys.stdout or sys.stderr.
 
-    Programs, and libraries that are not Python's, write to its descriptor, which is a file without
-    a name. What they wrote is found before something is printed, and at the end of a cell.
+    Subprocesses and C libraries write to its file descriptor, which is an unnamed temporary file.
+    That file is read before each print and at the end of a cell.
     """
 
     encoding = "UTF-8"
@@ -116,7 +116,7 @@ class Stream(io.TextIOBase):
         self.taken = 0
 
     def write(self, text: str) -> int:
-        """Keep the text until it is flushed, which is soon."""
+        """Buffer the text; flush after FLUSH_SECONDS or FLUSH_CHARACTERS."""
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text)}")
         if self.closed:
@@ -133,7 +133,7 @@ class Stream(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Send what was printed."""
+        """Send the buffered text."""
         if self.closed or os.getpid() != self.lines.pid:
             return
         with self.lock:
@@ -150,7 +150,7 @@ class Stream(io.TextIOBase):
         return self.descriptor
 
     def forget(self) -> None:
-        """Drop what came since the last cell had ended, and make room for more."""
+        """Drop output since the end of the last cell, and truncate the file."""
         with self.lock:
             self._read_file()
             self.texts, self.size = [], 0
@@ -160,7 +160,7 @@ class Stream(io.TextIOBase):
 
     def _read_file(self) -> None:
         try:
-            end = os.lseek(self.file, 0, os.SEEK_CUR)  # whoever writes to it moves this on
+            end = os.lseek(self.file, 0, os.SEEK_CUR)  # writers advance this shared offset
             if end > self.taken:
                 found = os.pread(self.file, end - self.taken, self.taken)
                 self._add(found.decode(errors="replace"))

@@ -1,4 +1,4 @@
-"""What a sandbox was refused: its init process keeps count, and tells the grader.
+"""Counts of refused system calls and paths, kept by init and reported to the grader.
 
 Refused system calls are reported by the kernel and cannot be hidden. Opened paths are reported by
 the learner's own process, which can withhold or invent them: they are hints, not evidence.
@@ -23,13 +23,14 @@ MAX_CALLS = 5_000
 # First folder of a path → how it is named in a report.
 PLACES = {name.encode(): f"in /{name}" for name in ("etc", "proc", "root", "sys", "usr", "var")}
 PLACES |= {b"home": "in a home", b"Users": "in a home"}
-BATCH = 50  # after so many, init looks at its other duties
+BATCH = 50  # handle at most this many at a time, so that init's other tasks are not delayed
 
 
 class Refusals:
-    """Names of what was refused, and how often. Held by the init process.
+    """The names and counts of refusals, in the init process.
 
-    listener: the filter's, or None. tell: called with `noted=` and `times=` for the grader.
+    listener: descriptor of the filter's listener, or None. tell: sends `noted=` and `times=` to
+    the grader.
     """
 
     def __init__(self, listener: int | None, tell: Callable[..., None]) -> None:
@@ -43,11 +44,11 @@ class Refusals:
         self.opened.setblocking(False)
 
     def sources(self) -> list[int | socket.socket]:
-        """What to wait on."""
+        """Return the descriptors and sockets to wait on."""
         return [one for one in (self.listener, self.opened) if one is not None]
 
     def take(self, ready: Collection[object]) -> None:
-        """Handle some of what has arrived at those sources that are ready."""
+        """Handle a batch of messages from the sources that are ready."""
         if self.listener is not None and self.listener in ready:
             self._take_calls(self.listener)
         if self.opened is not None and self.opened in ready:
@@ -57,7 +58,7 @@ class Refusals:
         for _ in range(BATCH):
             self._count(seccomp.refuse_next(listener))
             self.calls += 1
-            if self.calls == MAX_CALLS:  # from now on the kernel refuses them by itself (ENOSYS)
+            if self.calls == MAX_CALLS:  # without a listener, the kernel refuses calls with ENOSYS
                 os.close(listener)
                 self.listener = None
                 return
@@ -84,7 +85,7 @@ class Refusals:
             return
         self.counts[name] = self.counts.get(name, 0) + 1
         if self.counts[name] == 1:
-            self.tell(noted=name, times=1)  # at once: init may be killed before it can close
+            self.tell(noted=name, times=1)  # report now, because init may be killed before `close`
 
     def drop(self) -> None:
         """Close this process's copies of the descriptors; called in the learner's process."""
@@ -94,7 +95,7 @@ class Refusals:
             os.close(self.listener)
 
     def close(self) -> None:
-        """Handle what is left, and report the counts above one."""
+        """Handle the remaining messages, and report the counts above one."""
         self.take(select.select(self.sources(), [], [], 0)[0])
         for name, times in self.counts.items():
             if times > 1 and not name.startswith(OPENED):
@@ -102,10 +103,10 @@ class Refusals:
 
 
 def place(path: bytes) -> str:
-    """Where a path leads, in words of ours.
+    """Return the kind of place that a path leads to, in fixed words.
 
-    The path itself is the learner's to choose, and may say anything: also what a function was asked
-    that was not to be told.
+    The path itself is not reported: learners choose it, and could smuggle hidden test inputs out in
+    it.
     """
     if b"gradebook" in path:
         return "a gradebook"
@@ -116,7 +117,7 @@ def place(path: bytes) -> str:
 
 
 def watch(readable: Sequence[str]) -> None:
-    """Report to init each path that this process opens and that is neither its own nor readable."""
+    """Report to init each opened path that is neither the sandbox's own nor readable."""
     seen: set[str] = set()
     ours = (
         "/home/learner",
@@ -148,7 +149,7 @@ def watch(readable: Sequence[str]) -> None:
             if full in ours or full.startswith(folders) or path in seen or path == ":memory:":
                 return
             if full.startswith("/proc/") and full.endswith("/schedstat"):
-                return  # the probe's own look at how long a call has waited for a core
+                return  # read by the probe, to measure how long a call waited for a core
             seen.add(path)
             sender = make(family, kind)  # a new one each time: a notebook may close any descriptor
             try:
@@ -156,6 +157,6 @@ def watch(readable: Sequence[str]) -> None:
             finally:
                 sender.close()
         except Exception:
-            return  # the report is optional; the notebook must go on as it would have
+            return  # the report is optional and must not affect the notebook
 
     sys.addaudithook(hook)

@@ -1,4 +1,4 @@
-"""What the grader asks the zygote for: one sandbox, with these limits."""
+"""The grader's request to the zygote for one sandbox with given limits."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -8,10 +8,10 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class SandboxLimits:
-    """What a sandbox may use, in bytes and seconds.
+    """Resource limits of a sandbox, in bytes and seconds.
 
-    Time is limited in CPU seconds. The wall clock is only a backstop for what sleeps, and is
-    generous, because a busy machine must not end a notebook that would finish on an idle one.
+    Time is limited in CPU seconds. The wall-clock limit is only a backstop for code that sleeps,
+    and generous, because load on the machine must not end a notebook that would finish when idle.
     """
 
     process_bytes: int = 3072 * MEGABYTE  # address space of each process
@@ -27,11 +27,11 @@ class SandboxLimits:
 
 @dataclass(frozen=True)
 class Request:
-    """One sandbox, as asked for over the zygote's socket.
+    """A request for one sandbox, sent over the zygote's socket.
 
-    box: name of its folder of sockets. user: user and group id of its processes, 0 for those that
-    the zygote has. readable: host paths that are seen read-only. groups: how many of the
-    descriptors that come with it are files by which a process joins a cgroup, the last of them.
+    box: name of its folder of sockets. user: user and group id of its processes, 0 to keep the
+    zygote's. readable: host paths that are visible read-only. groups: the last this many of the
+    descriptors sent along are cgroup.procs files.
     """
 
     box: str

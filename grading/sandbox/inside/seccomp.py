@@ -22,10 +22,10 @@ from .calls import (
     DENIED,
     FAMILIES,
     GUARDED,
-    LAST,
-    PRETENDED,
-    SILENT,
-    WATCHER,
+    MAX_NUMBER,
+    NO_OPS,
+    NOT_ON_INIT,
+    UNREPORTED,
     Guard,
 )
 
@@ -33,7 +33,7 @@ from .calls import (
 MACHINES = {"x86_64": (0, 0xC000003E, 317), "aarch64": (1, 0xC00000B7, 277)}
 
 ALLOW, NOTIFY, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
-SUCCESS = ERRNO  # with error 0: the call is not made, and returns 0
+SUCCESS = ERRNO  # with errno 0: the call is skipped and returns 0
 LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 
@@ -46,14 +46,14 @@ Line = tuple[int, int, int, int]  # code, jump if true, jump if not, constant
 
 @functools.cache
 def program(machine: str, notify: bool) -> bytes:
-    """The filter as BPF instructions, 8 bytes each.
+    """Return the filter as BPF instructions of 8 bytes each.
 
     notify: whether refused calls go to a listener; if not, the kernel returns the errors itself.
     """
     column, architecture, _ = MACHINES[machine]
 
-    def refuse(number: int, told: bool = True) -> Line:
-        return (RETURN, 0, 0, NOTIFY if notify and told else ERRNO | number)
+    def refuse(number: int, reported: bool = True) -> Line:
+        return (RETURN, 0, 0, NOTIFY if notify and reported else ERRNO | number)
 
     lines: list[Line] = [
         (LOAD, 0, 0, ARCHITECTURE),
@@ -62,29 +62,30 @@ def program(machine: str, notify: bool) -> bytes:
         (LOAD, 0, 0, NUMBER),
     ]
     for guard in GUARDED.values():
-        checks = [*_guarded(guard), refuse(guard.error, guard.told)]
+        checks = [*_guarded(guard), refuse(guard.error, guard.reported)]
         lines += [(JUMP_EQUAL, 0, len(checks), guard.numbers[column]), *checks]
-    for about, which in WATCHER.values():
-        kind = [_load(0), (JUMP_EQUAL, 0, 2, which or 0), _load(1)]
-        whose = kind if which is not None else kind[:1]
-        checks = [*whose, (JUMP_EQUAL, 0, 1, 1), refuse(errno.EPERM), (RETURN, 0, 0, ALLOW)]
-        lines += [(JUMP_EQUAL, 0, len(checks), about[column]), *checks]
-    # All other numbers, in runs that come out alike, the highest first.
-    ends = {LAST + 1: (RETURN, 0, 0, ERRNO | errno.ENOSYS)}
-    ends |= {number: refuse(errno.ENOSYS) for number in range(LAST + 1)}
+    for by_machine, kind in NOT_ON_INIT.values():
+        load_target = [_load(0), (JUMP_EQUAL, 0, 2, kind or 0), _load(1)]
+        if kind is None:
+            load_target = [_load(0)]
+        checks = [*load_target, (JUMP_EQUAL, 0, 1, 1), refuse(errno.EPERM), (RETURN, 0, 0, ALLOW)]
+        lines += [(JUMP_EQUAL, 0, len(checks), by_machine[column]), *checks]
+    # All other call numbers, as ranges with the same result, highest first.
+    ends = {MAX_NUMBER + 1: (RETURN, 0, 0, ERRNO | errno.ENOSYS)}
+    ends |= {number: refuse(errno.ENOSYS) for number in range(MAX_NUMBER + 1)}
     ends |= {numbers[column]: refuse(errno.EPERM) for numbers in DENIED.values()}
-    ends |= {numbers[column]: ends[LAST + 1] for numbers in SILENT.values()}
-    ends |= {numbers[column]: (RETURN, 0, 0, SUCCESS) for numbers in PRETENDED.values()}
+    ends |= {numbers[column]: ends[MAX_NUMBER + 1] for numbers in UNREPORTED.values()}
+    ends |= {numbers[column]: (RETURN, 0, 0, SUCCESS) for numbers in NO_OPS.values()}
     ends |= {numbers[column]: (RETURN, 0, 0, ALLOW) for numbers in ALLOWED.values()}
     numbers = sorted((number for number in ends if number >= 0), reverse=True)
     for end, run in groupby(numbers, ends.__getitem__):
         lines += [(JUMP_AT_LEAST, 0, 1, min(run)), end]
-    del lines[-2]  # the last run, from 0 on, has no line behind it to jump to
+    del lines[-2]  # the last range starts at 0, so its comparison is always true
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
 
 def _guarded(guard: Guard) -> list[Line]:
-    """Instructions that allow what the guard lets through, and go on with all else."""
+    """Return instructions that allow what the guard permits, and fall through otherwise."""
     allow = (RETURN, 0, 0, ALLOW)
     if guard.never:
         return [_load(guard.argument), (JUMP_ANY_BIT, 1, 0, guard.never), allow]
@@ -96,21 +97,21 @@ def _guarded(guard: Guard) -> list[Line]:
 
 
 def _load(argument: int) -> Line:
-    """Load the lower half of an argument, which is all that the kernel takes of those here."""
+    """Return the instruction that loads an argument's low 32 bits, all that these calls use."""
     return (LOAD, 0, 0, ARGUMENTS + 8 * argument)
 
 
 def warm_up() -> None:
-    """Make the filters of this machine, so that forked processes have them."""
+    """Build this machine's filters, so that forked processes inherit them."""
     for notify in (True, False):
         program(os.uname().machine, notify)
 
 
 def install(libc: ctypes.CDLL) -> int | None:
-    """Put this process and all its future children under the filter, for good.
+    """Apply the filter irrevocably to this process and its future children.
 
-    Returns the listener's descriptor. None if the kernel has no listeners, or this process has one
-    already: then calls are refused without being reported.
+    Return the listener's descriptor, or None if the kernel has no listeners or this process already
+    has one: then refused calls are not reported.
     """
     machine = os.uname().machine
     for notify in (True, False):
@@ -148,10 +149,10 @@ def refuse_next(listener: int) -> str | None:
 
 
 def _names() -> dict[int, tuple[str, int]]:
-    """Number on this machine → name in the report, error that the caller gets."""
+    """Return call number on this machine → (name in the report, errno for the caller)."""
     column = MACHINES.get(os.uname().machine, MACHINES["x86_64"])[0]
     names = {numbers[column]: (name, errno.EPERM) for name, numbers in DENIED.items()}
-    names |= {about[column]: (name, errno.EPERM) for name, (about, _) in WATCHER.items()}
+    names |= {numbers[column]: (name, errno.EPERM) for name, (numbers, _) in NOT_ON_INIT.items()}
     for name, guard in GUARDED.items():
         said = "clone: namespaces" if name == "clone" else name
         names[guard.numbers[column]] = (said, guard.error)

@@ -1,8 +1,9 @@
 """The zygote: a process inside bubblewrap with everything imported, forked for each sandbox.
 
-It runs no learner's code. For each sandbox it forks a process that enters new namespaces and is
-init, the first of the new pid namespace, or where this needs rights that it lacks, forks init. When
-init ends, the system kills everything else in there. Init forks the process that runs the notebook.
+It runs no learner's code. For each sandbox it forks a process that enters new namespaces and
+becomes init, process 1 of a new pid namespace. If it lacks the privileges for that, it forks init
+instead. When init ends, the kernel kills all other processes of the sandbox. Init forks the process
+that runs the notebook.
 
 `main` takes the file descriptor of the grader's socket and the names of modules to import.
 """
@@ -35,16 +36,16 @@ POLL_SECONDS = 0.05  # between two checks of the memory in use
 
 
 def serve(grader: socket.socket) -> None:
-    """Make a sandbox for each request until the grader is gone."""
+    """Start a sandbox for each request, until the grader closes the socket."""
     wake, woken = _woken_by_signals()
     own = isolate.pid_namespace()
-    lives: dict[int, int] = {}  # first process of a sandbox → what tells the grader of its end
+    lives: dict[int, int] = {}  # first process of a sandbox → its life socket
     grader.send(b"ready")
     while True:
         ready, _, _ = select.select([grader, wake], [], [])
         if wake in ready:
             wake.recv(4096)
-        for pid, _ in _reaped():  # which it is when the last process of the sandbox is gone
+        for pid, _ in _reaped():  # a first process ends after all others of its sandbox
             os.close(lives.pop(pid))
         if grader not in ready:
             continue
@@ -65,7 +66,7 @@ def serve(grader: socket.socket) -> None:
 def sandbox(
     request: Request, descriptors: Sequence[int], others: Sequence[int], forks: bool
 ) -> None:
-    """Enter new namespaces and be init; if this `forks`, a child is it and this waits for it.
+    """Enter new namespaces and become init; with `forks`, fork init and wait for it instead.
 
     others: the zygote's descriptors, which the sandbox must not inherit.
     """
@@ -77,7 +78,7 @@ def sandbox(
     first, *sockets = descriptors
     life = socket.socket(fileno=first)
     try:
-        isolate.own_namespaces(pids=forks)
+        isolate.unshare_namespaces(pids=forks)
         child = os.fork() if forks else 0
     except OSError as error:
         _tell(life, refused=str(error))
@@ -86,22 +87,23 @@ def sandbox(
         _end(init, request, life, sockets)
     for descriptor in sockets:
         os.close(descriptor)
-    os.waitpid(child, 0)  # returns when the last process of the sandbox is gone
+    os.waitpid(child, 0)  # returns when all processes of the sandbox have ended
 
 
 def init(request: Request, life: socket.socket, sockets: Sequence[int]) -> None:
-    """Be the sandbox's process 1: start the kernel, watch it, reap orphans."""
+    """Run as the sandbox's process 1: start the kernel, watch it, reap orphans."""
     limits = request.limits
     user = request.user or os.geteuid()
     group = request.user or os.getegid()
     try:
-        isolate.first_victim()  # while /proc can still be written to
-        isolate.own_folders(request.box, user, group, limits.scratch_bytes, request.readable)
-        isolate.own_identity(user, group)
+        isolate.prefer_oom_kill()  # before /proc is mounted read-only
+        isolate.mount_folders(request.box, user, group, limits.scratch_bytes, request.readable)
+        isolate.drop_privileges(user, group)
         isolate.set_limits(limits)
         isolate.dumpable(False)
         isolate.die_with_parent()
-        # From here on init must make no call that the filter refuses: nobody would answer it.
+        # From here on init must not make a call that the filter refuses: it would wait forever,
+        # because init itself is the listener.
         refused = refusals.Refusals(isolate.filter_calls(), functools.partial(_tell, life))
         child = os.fork()
     except OSError as error:
@@ -126,7 +128,7 @@ def learner(request: Request, sockets: Sequence[int]) -> None:
         os.dup2(nowhere, descriptor)
     isolate.dumpable(True)
     os.setsid()
-    os.nice(5)  # init and the grader run first
+    os.nice(5)  # lower priority than init and the grader
     refusals.watch(request.readable)
     cells.run(*sockets[:place])
 
@@ -134,16 +136,16 @@ def learner(request: Request, sockets: Sequence[int]) -> None:
 def _watch(
     life: socket.socket, kernel: int, limits: SandboxLimits, refused: refusals.Refusals
 ) -> None:
-    """Return when the grader hangs up, or when the sandbox is over its time or memory."""
+    """Watch the sandbox until the grader hangs up, or time or memory exceeds its limit."""
     child: int | None = kernel
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # or the notebook could interrupt init with it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook could send it to init
     wake, _woken = _woken_by_signals()
-    look, held = time.monotonic(), memory.Memory()
-    end = look + limits.wall_seconds
+    next_check, held = time.monotonic(), memory.Memory()
+    end = next_check + limits.wall_seconds
     _tell(life, started=True)
     while True:
         sources: list[Any] = [life, wake, *refused.sources()]
-        ready = select.select(sources, [], [], max(0, look - time.monotonic()))[0]
+        ready = select.select(sources, [], [], max(0, next_check - time.monotonic()))[0]
         refused.take(ready)
         if wake in ready:
             wake.recv(4096)
@@ -160,26 +162,26 @@ def _watch(
         if time.monotonic() > end:
             _tell(life, stopped="time")
             return
-        if time.monotonic() < look:
+        if time.monotonic() < next_check:
             continue
-        look = time.monotonic() + POLL_SECONDS
+        next_check = time.monotonic() + POLL_SECONDS
         if held.exceeds(limits.memory_bytes):
             _tell(life, stopped="memory")
             return
 
 
 def _woken_by_signals() -> tuple[socket.socket, socket.socket]:
-    """A socket that can be read when a child has ended, and its other end, which must be kept."""
+    """Return a socket that becomes readable when a child ends, and its peer, to be kept open."""
     wake, woken = socket.socketpair()
     wake.setblocking(False)
     woken.setblocking(False)
     signal.set_wakeup_fd(woken.fileno())
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake us
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # the wakeup needs a Python handler
     return wake, woken
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
-    """Process id and status of each child that has ended, adopted orphans included."""
+    """Reap and yield process id and status of each child that has ended, including orphans."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -191,12 +193,12 @@ def _reaped() -> Iterator[tuple[int, int]]:
 
 
 def _tell(life: socket.socket, **message: object) -> None:
-    with contextlib.suppress(OSError):  # if nobody listens, the next look at `life` says so
+    with contextlib.suppress(OSError):  # if the grader is gone, reading `life` shows it
         life.send(json.dumps(message).encode())
 
 
 def _receive(grader: socket.socket) -> tuple[bytes, list[int]]:
-    """A request, and the file descriptors that came with it; b"" when the grader is gone."""
+    """Return a request and the file descriptors sent with it; b"" when the grader is gone."""
     size = array.array("i").itemsize * 16
     request, ancillary, _, _ = grader.recvmsg(65536, socket.CMSG_SPACE(size))
     descriptors = array.array("i")
@@ -217,12 +219,15 @@ def _end(function: Callable[..., None], *arguments: object) -> NoReturn:
 
 
 def main() -> None:
+    """Import the modules named on the command line, then serve the grader."""
     grader = socket.socket(fileno=int(sys.argv[1]))
     grader.set_inheritable(False)
-    isolate.no_limits_of_the_grader()
-    sys.path[0] = "/run/course"  # instead of /run, from which this package came
+    isolate.lift_grader_limits()
+    sys.path[0] = "/run/course"  # replaces /run, from which this package was imported
     if isolate.MODULES.is_dir():
-        sys.path.append(str(isolate.MODULES))  # last, so that nothing hides the environment's
+        sys.path.append(
+            str(isolate.MODULES)
+        )  # last, so that no module hides one of the environment's
     for module in sys.argv[2:]:
         importlib.import_module(module)
     cells.warm_up()
@@ -233,5 +238,5 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # so that collections in the children do not write to shared pages
     gc.set_threshold(GC_THRESHOLD)
-    isolate.large_pages()
+    isolate.use_huge_pages()
     serve(grader)
