@@ -55,6 +55,17 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text)
 
 
+def test_the_page_starts_with_the_docstring_of_the_package(site: Path) -> None:
+    text = words(parsed(site / "chapters" / "api.html").find(id="rooflib").get_text(" "))
+    summary = words((rooflib.__doc__ or "").partition("\n")[0])
+    assert text[1 : 1 + len(summary)] == summary
+
+
+def test_a_constant_does_not_show_the_docstring_of_its_type(site: Path) -> None:
+    body = head(site, "__version__").find_next_sibling("dd")
+    assert body.get_text().strip() == ""
+
+
 def test_docstring_sections_are_shown(site: Path) -> None:
     page = parsed(site / "chapters" / "api.html")
     text = page.find(id="rooflib.bound").find_next_sibling("dd").get_text(" ")

@@ -369,6 +369,12 @@ def test_a_result_needs_enough_samples_that_agree(
         assert found["spread"] == pytest.approx(np.ptp(values) / np.median(values))
 
 
+def test_rounding_errors_are_no_spread(blank: Page) -> None:
+    samples = [{"rate": rate, "own": 1} for rate in (0.1 + 0.2, 0.3, 0.3)]
+    given = [samples, 1e9, LIMITS]
+    assert computed(blank, ("samples.js",), "resultOf(...given)", given)["spread"] == 0
+
+
 # ---- the page
 
 

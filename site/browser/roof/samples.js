@@ -58,7 +58,9 @@ function samplesOf(records, begin, end, length) {
 /** @returns {any} */
 function resultOf(samples, amount, { minOwnShare, maxSpread }) {
   const good = samples.filter(({ own }) => own >= minOwnShare);
-  const values = ascending(good.map(({ rate }) => rate * amount));
+  // 12 digits, so that equal rates do not differ by rounding errors, which would show as a spread.
+  const rates = good.map(({ rate }) => Number((rate * amount).toPrecision(12)));
+  const values = ascending(rates);
   const counts = { taken: samples.length, samples: values.length };
   if (values.length < MIN_SAMPLES) return { ...counts, refused: "disturbed" };
   const [worst, median, best] = [values[0], middle(values), values.at(-1)];

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# The page's autodoc directives: a module, then names that it defines.
-AUTODOC = re.compile(r"^\.\. auto(?P<kind>\w+):: (?P<name>\S+)$", re.MULTILINE)
+# The page's directives: a module, then names that it defines.
+DIRECTIVE = re.compile(r"^\.\. (?P<kind>auto\w+|data):: (?P<name>\S+)$", re.MULTILINE)
 Definition = ast.FunctionDef | ast.ClassDef
 
 
@@ -20,10 +20,13 @@ def as_list(directives: str, book: Path) -> str:
 
 def names(directives: str, book: Path) -> Iterator[str]:
     defined: dict[str, Definition] = {}
-    for found in AUTODOC.finditer(directives):
+    for found in DIRECTIVE.finditer(directives):
         name = found["name"].rpartition("::")[2]
-        if found["kind"] == "module":
-            defined = definitions(book.joinpath(*name.split(".")).with_suffix(".py"))
+        if found["kind"] == "automodule":
+            path = book.joinpath(*name.split("."))
+            defined = definitions(
+                path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+            )
         else:
             node = defined.get(name.rpartition(".")[2])
             yield name + (signature(node) if node else "")
