@@ -15,6 +15,7 @@ import pytest
 from figures import LibraryFigure, figures
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.lines import Line2D
 
 from grading.release.cases import Cases, hidden, published
 from grading.release.exercises import load
@@ -23,6 +24,7 @@ from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.plot_reading import facts, owners, reading
 from roofkit.check.plot_reading.axis_words import names_batch, vertical
+from roofkit.check.plot_reading.looks import look, similarity
 from roofkit.check.plot_reading.plain_text import plain_text
 from roofkit.check.plot_reading.size_words import named_size
 from roofkit.check.plot_reading.tick_words import shown_scale
@@ -146,6 +148,8 @@ def test_the_verdict_on_a_figure_is_the_same_in_every_course(drawn: LibraryFigur
         ("10¹² FLOP/s", 1e12),
         ("PFLOP/s", 1e15),
         ("EFLOP/s", 1e18),
+        # The lowercase of each of these letters has two characters.
+        ("İİİİ (TFLOPS)", 1e12),
     ],
 )
 def test_common_spellings_of_flop_rates_are_parsed(label: str, factor: float) -> None:
@@ -343,6 +347,35 @@ def test_labeled_points_name_the_line_they_lie_on() -> None:
 
     case = {"sizes": [1024, 4096], "batches": [1, 2, 3]}
     assert reading(seen(draw), case) == ({"1024": [1, 2, 3], "4096": [4, 8, 15]}, "")
+
+
+def test_a_text_without_any_curve_is_an_empty_figure() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.text(1, 1, "1024")
+
+    assert reading(seen(draw), {"sizes": [1024], "batches": [1, 2]})[1] == "figure-empty"
+
+
+@pytest.mark.parametrize(
+    ("handle", "similar"),
+    [
+        ({}, 2),
+        ({"markersize": 30}, 1),
+        ({"markerfacecolor": "yellow"}, 1),
+        ({"marker": "s"}, 1),
+        ({"linestyle": "--"}, 1),
+        ({"color": "tab:red"}, 0),
+    ],
+)
+def test_looks_are_similar_by_color_first_and_then_in_detail(
+    handle: dict[str, Any], similar: int
+) -> None:
+    usual = {"color": "tab:blue", "marker": "o", "markersize": 5, "linestyle": "-"}
+    white = (1.0, 1.0, 1.0)
+    curve, other = (look(Line2D([0, 1], [0, 1], **(usual | more)), white) for more in ({}, handle))
+    assert curve is not None
+    assert other is not None
+    assert similarity(other, curve, white) == similar
 
 
 def test_points_of_two_sizes_do_not_name_a_line() -> None:

@@ -153,6 +153,15 @@ def test_labels_and_leader_lines_cross_no_label(seed):
         assert (high < ax.figure.bbox.max + 1).all(), one
 
 
+@pytest.mark.parametrize("angle", [0, 30, 90, 200])
+def test_outlines_of_rotated_labels_match_matplotlibs_extent(angle):
+    ax = plt.figure().subplots()
+    note = plots._note(ax, "slope", (0.2, 0.7), rotation=angle, rotation_mode="anchor")
+    ax.figure.draw_without_rendering()
+    found = plots._outline(note).get_extents()
+    np.testing.assert_allclose(found, Text.get_window_extent(note), atol=3)
+
+
 def test_the_overlap_check_detects_crossing_labels():
     ax = plots.axes()
     one = ax.annotate("long words", (0.5, 0.5), rotation=40, rotation_mode="anchor")
