@@ -29,7 +29,7 @@ from grading.schema.ranges import Choice, Real, Whole
 from roofkit.check.answers import Answer, ask_all
 from roofkit.check.call_limit import limited
 from roofkit.check.compare import Verdict, judge, same
-from roofkit.check.findings import beside
+from roofkit.check.findings import number_pairs
 from roofkit.check.plot_reading import reading
 
 from .trees import change, variants
@@ -184,7 +184,7 @@ def deviation(slip: Slip, cases: Cases) -> float:
     for answer, right in zip(found, cases.expected, strict=True):
         if answer.problem:
             return math.inf
-        pairs = [pair for pair in beside(answer.value, right) if pair[0] != pair[1]]
+        pairs = [pair for pair in number_pairs(answer.value, right) if pair[0] != pair[1]]
         if any(not math.isfinite(value) or not wanted for value, wanted in pairs):
             return math.inf
         if not pairs and not same(
