@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from solutions import in_check, part_of
 
 from grading.release.cases import Cases
-from roofkit.check import slips as looks
+from roofkit.check import slips as hints
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, same
 from roofkit.check.findings import Findings
@@ -49,8 +49,8 @@ DESCRIBES_THE_VALUE = {
 }
 # Findings that only describe the published cases or ask a question, and so can't be false.
 DESCRIPTIONS = (
-    *(looks._infinite, looks._zeros, looks._signs, looks._constant, looks._repeated),
-    *(looks._shift, looks._near),
+    *(hints._infinite, hints._zeros, hints._signs, hints._constant, hints._repeated),
+    *(hints._shift, hints._near),
 )
 # Words that introduce what would also give these values, without claiming that it happened.
 CONDITIONAL = ("this would give the same values:", "come out in this way, among others:")
@@ -72,9 +72,9 @@ def falsehood(slip: Slip, verdict: Verdict) -> str:
     found = _findings(slip, known, answers(slip, known.inputs)[:-1])
     if not found or found.names:
         return ""
-    for look in looks.LOOKS:
-        if (sentence := look(found.pairs, found.fine)) and sentence in said:
-            return _of_look(slip, look, sentence, found, _findings(slip, cases, seen))
+    for detect in hints.DETECTORS:
+        if (sentence := detect(found.pairs, found.fine)) and sentence in said:
+            return _of_hint(slip, detect, sentence, found, _findings(slip, cases, seen))
     return ""
 
 
@@ -105,18 +105,18 @@ def _of_misconceptions(
     return f"{', '.join(hold)}: the values are the same, the cause is another"
 
 
-def _of_look(
-    slip: Slip, look: object, sentence: str, found: Findings, everywhere: Findings | None
+def _of_hint(
+    slip: Slip, detect: object, sentence: str, found: Findings, everywhere: Findings | None
 ) -> str:
-    if look is looks._overflow:
+    if detect is hints._overflow:
         return "nothing overflows in Python"
-    if look in DESCRIPTIONS or (look is looks._factor and len(found.pairs) == 1):
+    if detect in DESCRIPTIONS or (detect is hints._factor and len(found.pairs) == 1):
         return ""
-    if look is looks._rounded and (slip.rounding or "; or " in sentence):
+    if detect is hints._rounded and (slip.rounding or "; or " in sentence):
         return ""
     if not everywhere or not everywhere.pairs:
         return ""
-    if not look(everywhere.pairs, everywhere.fine):  # type: ignore[operator]
+    if not detect(everywhere.pairs, everywhere.fine):  # type: ignore[operator]
         return f"not so for other inputs: {sentence}"
     return ""
 
