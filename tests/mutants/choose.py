@@ -91,6 +91,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kit/roofkit/live/": (LIVE,),
     "kit/roofkit/figure/": (LIVE, "tests/kit/test_live_hands.py tests/kit/test_live_widget.py"),
     "kit/roofkit/figures/": (
+        "tests/kit/test_approved_figures.py",
         f"tests/kit/test_{{stem}}.py {USERS}",
         "tests/kit/test_scene.py",
         LIVE,

@@ -1,0 +1,76 @@
+"""Short digests of what every figure draws and says, for the table of approved figures.
+
+After a change that alters a figure: look at the drawings that the failing test has written, then
+approve them with `python tests/kit/approve_figures.py` and commit the table.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+from live_pages import SVG
+
+from roofkit import figures
+from roofkit.figures import Figure
+from roofkit.figures.engine.page import DESK_WIDTH, PHONE_WIDTH, figure_html
+
+FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islower()}
+DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
+Digests = dict[str, str]
+
+
+def settings(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the start, and each control at both of its ends, with a name."""
+    yield "start", {}
+    for control in figure.controls:
+        yield f"{control.name} first", {control.name: control.options[0]}
+        yield f"{control.name} last", {control.name: control.options[-1]}
+
+
+def drawings(figure: Figure) -> Iterator[tuple[str, str]]:
+    """Yield a name and the SVG of each setting, at both usual widths."""
+    for name, chosen in settings(figure):
+        for width in (PHONE_WIDTH, DESK_WIDTH):
+            yield f"{name}, {width} px", figure.svg(width=width, **chosen)
+
+
+def digests(figure: Figure) -> dict[str, Digests]:
+    """Return digests of a figure's drawings, of each of its marks, and of its words."""
+    places: Digests = {}
+    marks: dict[str, list[str]] = {}
+    for place, svg in drawings(figure):
+        places[place] = _digest(_rounded(svg, ".1f"))
+        for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
+            drawn = _rounded(ElementTree.tostring(group, encoding="unicode"), ".1f")
+            marks.setdefault(group.get("data-mark", "unnamed"), []).append(drawn)
+    said = [figure.texts(**chosen) for _, chosen in settings(figure)]
+    controls = [[control.name, list(control.options), control.start] for control in figure.controls]
+    html = re.sub(r"<svg.*?</svg>|<script.*?</script>", "", figure_html(figure), flags=re.DOTALL)
+    words = {"controls": json.dumps(controls), "page": html, "texts": json.dumps(said)}
+    return {
+        "drawings": places,
+        "marks": {name: _digest("".join(drawn)) for name, drawn in sorted(marks.items())},
+        "words": {name: _digest(_rounded(text, ".6g")) for name, text in words.items()},
+    }
+
+
+def table() -> str:
+    """Return the digests of all figures as TOML."""
+    parts = []
+    for name, make in FIGURES.items():
+        for kind, found in digests(make()).items():
+            lines = (f'"{key}" = "{digest}"' for key, digest in found.items())
+            parts.append("\n".join((f"[{name}.{kind}]", *lines)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _rounded(text: str, form: str) -> str:
+    """Round decimals, so that the last bit of a computation makes no difference."""
+    return DECIMAL.sub(lambda found: format(float(found[0]) + 0.0, form), text)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
