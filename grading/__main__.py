@@ -12,6 +12,7 @@ from typing import Any
 
 from grading.allowed_modules import CannotAllow, allow, modules_folder
 from grading.errors import Unable
+from grading.execution.time_limits import TIME_LIMITS
 from grading.parallel import pool
 from grading.sandbox import modules
 from grading.sandbox.box import accepted
@@ -74,7 +75,6 @@ def release(options: argparse.Namespace) -> None:
 def grade(options: argparse.Namespace) -> None:
     from grading import sandbox
     from grading.course import Course
-    from grading.execution.time_limits import TIME_LIMITS
     from grading.reports import overview
 
     course = Course(options.course)
@@ -166,7 +166,9 @@ def parser() -> argparse.ArgumentParser:
         "--unsafe", action="store_true", help="no sandbox: submitted code runs with all your rights"
     )
     command.add_argument(
-        "--notebook-seconds", type=count, help="wall-clock limit of one notebook; default: 600"
+        "--notebook-seconds",
+        type=count,
+        help=f"wall-clock limit of one notebook; default: {TIME_LIMITS.notebook:g}",
     )
     command.add_argument(
         "--again", metavar="STUDENT[/EXERCISE]", action="append", help="grade even if unchanged"

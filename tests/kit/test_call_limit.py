@@ -1,11 +1,13 @@
 """Time limits of calls: they stop any code, in any thread."""
 
+import re
 import signal
 import threading
 import time
 from contextlib import suppress
 
 import pytest
+from repository import ROOT
 
 from grading.execution.time_limits import TIME_LIMITS
 from roofkit.check import CheckInterrupted, call_limit, cases, check
@@ -106,6 +108,8 @@ def test_calls_have_no_limit_without_signals_and_threads(monkeypatch):
 def test_learners_get_the_time_limits_of_grading():
     assert TIME_LIMITS.call == call_limit.CALL_SECONDS
     assert TIME_LIMITS.call_wall == call_limit.CALL_WALL_SECONDS
+    script = (ROOT / "site/browser/python/exercise_python.js").read_text(encoding="utf-8")
+    assert re.findall(r"CELL_SECONDS = (\d+);", script) == [f"{TIME_LIMITS.cell_wall:g}"]
 
 
 DATA = {

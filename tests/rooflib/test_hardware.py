@@ -14,7 +14,7 @@ from rooflib.bounds import COMPUTE, HBM, LAUNCH, VECTOR
 from rooflib.hardware import ROOFS
 from rooflib.operations import ANY_LINK
 
-FP6 = rl.DType("fp6", 6)
+FP3 = rl.DType("fp3", 3)
 
 
 def laptop(peaks=None, **more):
@@ -53,7 +53,7 @@ def test_chips_are_hashable():
 
 
 @pytest.mark.parametrize("copied", [lambda c: pickle.loads(pickle.dumps(c)), copy.deepcopy])
-@pytest.mark.parametrize("chip", [*rl.chips(), laptop({FP6: 2e12})], ids=lambda c: c.name)
+@pytest.mark.parametrize("chip", [*rl.chips(), laptop({FP3: 2e12})], ids=lambda c: c.name)
 def test_copied_and_pickled_chips_are_equal(copied, chip):
     again = copied(chip)
     assert again == chip
@@ -69,21 +69,21 @@ def test_chips_with_different_figures_are_unequal():
 
 
 def test_custom_data_types_can_be_keys_of_peaks():
-    mine = laptop({FP6: 2e12, "bf16": 1e12}, vector={FP6: 1e11})
-    assert list(mine.peaks) == ["fp6", "bf16"]
-    assert mine.peak(FP6) == mine.peak("fp6") == 2e12
-    assert mine.peak(FP6, "vector") == mine.peak("fp6", "vector") == 1e11
-    assert rl.bound(rl.matmul(8, 8, 8, x=FP6), mine).times["compute"] == 2 * 8**3 / 2e12
-    assert dataclasses.replace(mine, bandwidth=2e11).ridge("fp6") == 10
+    mine = laptop({FP3: 2e12, "bf16": 1e12}, vector={FP3: 1e11})
+    assert list(mine.peaks) == ["fp3", "bf16"]
+    assert mine.peak(FP3) == mine.peak("fp3") == 2e12
+    assert mine.peak(FP3, "vector") == mine.peak("fp3", "vector") == 1e11
+    assert rl.bound(rl.matmul(8, 8, 8, x=FP3), mine).times["compute"] == 2 * 8**3 / 2e12
+    assert dataclasses.replace(mine, bandwidth=2e11).ridge("fp3") == 10
 
 
 def test_data_types_without_a_peak_are_rejected():
     with pytest.raises(ValueError, match="compute must be a type that the matrix units of laptop"):
-        laptop().peak(FP6)
-    with pytest.raises(ValueError, match=r"compute must be one of .*got 'fp6'"):
-        laptop().peak("fp6")
-    with pytest.raises(ValueError, match=r"peaks must be one of .*got 'fp6'"):
-        laptop({"fp6": 1e12})
+        laptop().peak(FP3)
+    with pytest.raises(ValueError, match=r"compute must be one of .*got 'fp3'"):
+        laptop().peak("fp3")
+    with pytest.raises(ValueError, match=r"peaks must be one of .*got 'fp3'"):
+        laptop({"fp3": 1e12})
 
 
 def test_duplicate_data_types_are_rejected():
@@ -92,8 +92,8 @@ def test_duplicate_data_types_are_rejected():
 
 
 def test_non_positive_figures_are_named_in_the_error():
-    with pytest.raises(ValueError, match=re.escape("peaks['fp6'] must be above zero")):
-        laptop({FP6: 0})
+    with pytest.raises(ValueError, match=re.escape("peaks['fp3'] must be above zero")):
+        laptop({FP3: 0})
     with pytest.raises(ValueError, match=re.escape("vector['fp32'] must be above zero")):
         laptop(vector={"fp32": -1})
     with pytest.raises(ValueError, match=re.escape("on_chip['L2'] must be above zero")):

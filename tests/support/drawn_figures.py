@@ -37,23 +37,20 @@ def drawings(figure: Figure) -> Iterator[tuple[str, str]]:
             yield f"{name}, {width} px", figure.svg(width=width, **chosen)
 
 
-def digests(figure: Figure) -> dict[str, Digests]:
-    """Return digests of a figure's drawings, of each of its marks, and of its words."""
-    places: Digests = {}
-    marks: dict[str, list[str]] = {}
-    for place, svg in drawings(figure):
-        places[place] = _digest(_rounded(svg, ".1f"))
+def digests(figure: Figure) -> Digests:
+    """Return digests of each mark's drawings, and of the controls, the page and the texts."""
+    drawn: dict[str, list[str]] = {}
+    for _, svg in drawings(figure):
         for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
-            drawn = _rounded(ElementTree.tostring(group, encoding="unicode"), ".1f")
-            marks.setdefault(group.get("data-mark", "unnamed"), []).append(drawn)
+            shapes = ElementTree.tostring(group, encoding="unicode")
+            drawn.setdefault(f"mark {group.get('data-mark', 'unnamed')}", []).append(shapes)
     said = [figure.texts(**chosen) for _, chosen in settings(figure)]
     controls = [[control.name, list(control.options), control.start] for control in figure.controls]
     html = re.sub(r"<svg.*?</svg>|<script.*?</script>", "", figure_html(figure), flags=re.DOTALL)
     words = {"controls": json.dumps(controls), "page": html, "texts": json.dumps(said)}
     return {
-        "drawings": places,
-        "marks": {name: _digest("".join(drawn)) for name, drawn in sorted(marks.items())},
-        "words": {name: _digest(_rounded(text, ".6g")) for name, text in words.items()},
+        **{name: _digest(_rounded("".join(drawn[name]), ".1f")) for name in sorted(drawn)},
+        **{name: _digest(_rounded(text, ".6g")) for name, text in words.items()},
     }
 
 
@@ -61,9 +58,8 @@ def table() -> str:
     """Return the digests of all figures as TOML."""
     parts = []
     for name, make in FIGURES.items():
-        for kind, found in digests(make()).items():
-            lines = (f'"{key}" = "{digest}"' for key, digest in found.items())
-            parts.append("\n".join((f"[{name}.{kind}]", *lines)))
+        lines = (f'"{key}" = "{digest}"' for key, digest in digests(make()).items())
+        parts.append("\n".join((f"[{name}]", *lines)))
     return "\n\n".join(parts) + "\n"
 
 
