@@ -184,7 +184,7 @@ class Page:
         """Capture prints and displays for the page, and make `input` raise."""
         original_input, display = builtins.input, getattr(builtins, "display", None)
 
-        def no_input(*_: object) -> str:
+        def no_input(*_: object, **__: object) -> str:
             raise RuntimeError("a page cannot ask: write the answer into the cell instead")
 
         builtins.input = no_input
