@@ -1,5 +1,6 @@
 """Python starts while the reader reads, in a tab that has run Python before."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,11 +54,23 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.fixture(scope="module")
+def storage(browser: Browser, server: Server) -> dict[str, str]:
+    """Return what a tab's session storage holds after a run of a chapter."""
+    with browser.new_context(viewport=DESK) as context:
+        context.set_default_timeout(SLOW)
+        page = context.new_page()
+        first_run(page, f"{server.origin}/chapters/time.html")
+        return dict(page.evaluate("({ ...sessionStorage })"))
+
+
 @pytest.fixture
-def tab(context: BrowserContext, server: Server) -> Page:
-    """Open a tab, and run a chapter in it."""
+def tab(context: BrowserContext, storage: dict[str, str]) -> Page:
+    """Open a tab with the session storage of one in which a chapter was run."""
     page = context.new_page()
-    first_run(page, f"{server.origin}/chapters/time.html")
+    page.add_init_script(
+        f"for (const item of Object.entries({json.dumps(storage)})) sessionStorage.setItem(...item)"
+    )
     return page
 
 
@@ -68,7 +81,11 @@ def go_on(page: Page, server: Server, script: str = "") -> None:
     ready(page, f"{server.origin}/{NEXT}.html")
 
 
-def test_the_next_page_starts_python_and_a_click_uses_it(tab: Page, server: Server) -> None:
+def test_the_next_page_starts_python_and_a_click_uses_it(
+    context: BrowserContext, server: Server
+) -> None:
+    tab = context.new_page()
+    first_run(tab, f"{server.origin}/chapters/time.html")
     go_on(tab, server)
     assert tab.evaluate("started")
     # The page doesn't show the warm start.
@@ -129,23 +146,21 @@ def test_a_hidden_page_starts_once_visible(tab: Page, server: Server) -> None:
 
 @pytest.mark.parametrize("script", [SAVE_DATA, LITTLE_MEMORY], ids=["data saver", "little memory"])
 def test_data_savers_and_little_memory_prevent_a_warm_start(
-    context: BrowserContext, server: Server, script: str
+    tab: Page, server: Server, script: str
 ) -> None:
-    page = context.new_page()
-    page.add_init_script(script)
-    first_run(page, f"{server.origin}/chapters/time.html")
-    go_on(page, server)
+    go_on(tab, server, script)
     # The module decides this without waiting for an idle period.
-    assert page.evaluate(f"import('{module(page)}').then(({{ warmUp }}) => warmUp())") is False
-    assert page.evaluate("workers") == 0
-    with a_run(page):
-        page.locator(".run-cell").first.click()
-    assert bar(page) == AS_BUILT
+    assert tab.evaluate(f"import('{module(tab)}').then(({{ warmUp }}) => warmUp())") is False
+    assert tab.evaluate("workers") == 0
+    with a_run(tab):
+        tab.locator(".run-cell").first.click()
+    assert bar(tab) == AS_BUILT
 
 
 def test_another_tab_fetches_nothing_before_a_click(
-    tab: Page, context: BrowserContext, server: Server
+    context: BrowserContext, server: Server
 ) -> None:
+    first_run(context.new_page(), f"{server.origin}/chapters/time.html")
     server.sent.clear()
     page = context.new_page()
     go_on(page, server)
