@@ -24,6 +24,7 @@ NOT_COPIED = shutil.ignore_patterns(
 # Without nbval: loading it takes longer than most tests take to notice a fault.
 PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
 FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+\.py\b.*?)(?: - .*)?$", re.MULTILINE)
+CELLS = ".jupyter_cache"  # the outputs of pages' cells
 POLL_SECONDS = 0.05
 BUILD_SECONDS = 1200
 
@@ -64,8 +65,8 @@ class Copy:
         self.scratch.mkdir()
         self.built = self.folder / "built"
         # Reuse the cached outputs of pages' cells, which are keyed by the cells' code.
-        if (cells := root / "_build" / ".jupyter_cache").exists():
-            shutil.copytree(cells, self.tree / "_build" / cells.name)
+        if (cells := root / "_build" / CELLS).exists():
+            shutil.copytree(cells, self.tree / "_build" / CELLS)
         # Some tests run as another user.
         self.folder.chmod(0o755)
         self.scratch.chmod(0o1777)
@@ -87,6 +88,8 @@ class Copy:
         file = self.tree / mutant.path
         original = file.read_text(encoding="utf-8")
         self._write(file, mutant.applied(original))
+        if mutant.path.startswith("site/") and file.suffix == ".py":
+            self._forget_build()
         try:
             yield
         finally:
@@ -163,6 +166,14 @@ class Copy:
         found = FOUND.search(output)
         by = found[1] if found else f"exit status {process.returncode}"
         return Result(process.returncode == 0, by, cost, output)
+
+    def _forget_build(self) -> None:
+        """Remove what was built, or a file that a fault no longer writes would still be there."""
+        for path in (self.tree / "_build").glob("*"):
+            if path.is_dir() and path.name != CELLS:
+                shutil.rmtree(path)
+            elif path.is_file():
+                path.unlink()
 
     def _clean(self) -> None:
         """Remove what a run has written, so that the next one starts clean."""

@@ -42,8 +42,9 @@ def digests(figure: Figure) -> Digests:
     drawn: dict[str, list[str]] = {}
     for _, svg in drawings(figure):
         for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
-            shapes = ElementTree.tostring(group, encoding="unicode")
-            drawn.setdefault(f"mark {group.get('data-mark', 'unnamed')}", []).append(shapes)
+            name = f"mark {group.get('data-mark', 'unnamed')}"
+            shapes = [(one.tag, sorted(one.items()), one.text) for one in group.iter()]
+            drawn.setdefault(name, []).append(str(shapes))
     said = [figure.texts(**chosen) for _, chosen in settings(figure)]
     controls = [[control.name, list(control.options), control.start] for control in figure.controls]
     html = re.sub(r"<svg.*?</svg>|<script.*?</script>", "", figure_html(figure), flags=re.DOTALL)
