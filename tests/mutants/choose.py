@@ -16,7 +16,6 @@ from users import needs_site, users
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FIGURES = ("figure", "figures", "live", "pictures")
 
 
 class Area(NamedTuple):
@@ -33,7 +32,7 @@ AREAS = {
     "rooflib": Area(("rooflib/**/*.py",), 34),
     "roofmeter": Area(("kit/roofmeter/**/*.py",), 18),
     "checks": Area(("kit/roofkit/check/**/*.py",), 22),
-    "figures": Area((*(f"kit/roofkit/{name}/**/*.py" for name in FIGURES),), 22),
+    "figures": Area(("kit/roofkit/figures/**/*.py",), 22),
     "roofkit": Area(("kit/roofkit/**/*.py",), 6),
     "sandbox": Area(("grading/sandbox/**/*.py",), 14),
     "grading": Area(("grading/**/*.py",), 28),
@@ -88,18 +87,17 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/kit/test_figures.py",
         f"tests/kit/test_check.py {EXERCISES}",
     ),
-    "kit/roofkit/live/": (LIVE,),
-    "kit/roofkit/figure/": (LIVE, "tests/kit/test_live_hands.py tests/kit/test_live_widget.py"),
     "kit/roofkit/figures/": (
         "tests/kit/test_approved_figures.py",
         f"tests/kit/test_{{stem}}.py {USERS}",
         "tests/kit/test_scene.py",
         LIVE,
     ),
-    "kit/roofkit/pictures/": (
-        "tests/kit/test_{stem}_picture.py tests/kit/test_{stem}.py",
+    "kit/roofkit/figures/engine/": (
+        "tests/kit/test_approved_figures.py",
+        f"tests/kit/test_{{stem}}.py {USERS}",
         "tests/kit/test_scene.py",
-        LIVE,
+        f"{LIVE} tests/kit/test_live_widget.py tests/kit/test_live_hands.py",
     ),
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": (EXERCISES, VALUES),
@@ -163,7 +161,12 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{SITE_USERS} {LOOKS}",
         "tests/book/test_book.py tests/site/test_site.py",
     ),
-    "site/book_extension/page_download.py": (USERS, SITE_USERS, "tests/book/test_notebooks.py"),
+    "site/book_extension/page_download.py": (
+        "tests/site/test_extension.py",
+        USERS,
+        SITE_USERS,
+        "tests/book/test_notebooks.py",
+    ),
     "site/book_extension/publishing/": ("tests/site/test_publishing.py",),
     "site/browser/figures/": (f"tests/kit/test_scene.py {LIVE}", "tests/kit/test_live_hands.py"),
     "site/browser/guesses/": ("tests/site/test_guesses.py",),
@@ -177,7 +180,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "site/commands/": (USERS, SITE_USERS),
     "site/commands/binder.py": ("tests/repository/test_workflows.py",),
     "site/commands/build.py": (USERS, "tests/book/test_book.py", SITE_USERS),
-    "site/commands/environment.py": (USERS, "tests/repository/test_workflows.py"),
+    "site/commands/environment.py": (
+        "tests/repository/test_commands.py -k|lock or python",
+        USERS,
+        "tests/repository/test_workflows.py",
+    ),
     "site/commands/jupyterlab/": (
         f"{USERS} tests/site/test_markdown_writer.py",
         f"{SITE_USERS} tests/book/test_notebooks.py {LAB_PROSE}",

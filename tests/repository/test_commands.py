@@ -215,6 +215,20 @@ def test_an_unsuitable_python_is_explained_in_one_line(version, has_venv, expect
     assert "\n" not in line
 
 
+@pytest.mark.parametrize("kind", environment.LOCKS)
+def test_each_changed_lock_leads_to_a_new_installation(kind, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    names = (*environment.LOCKS[kind], "pyproject.toml", "kit/pyproject.toml")
+    (tmp_path / "kit").mkdir()
+    for name in names:
+        (tmp_path / name).write_text("a")
+    digests = {environment.lock_digest(kind)}
+    for name in names:
+        (tmp_path / name).write_text("b")
+        digests.add(environment.lock_digest(kind))
+    assert len(digests) == 1 + len(names)
+
+
 def test_a_supported_python_is_accepted() -> None:
     for minor in (11, 12, 13):
         assert environment.complaint((3, minor), True) == ""

@@ -19,6 +19,7 @@ from book_extension import (
     themed_svg,
     values,
 )
+from book_extension.markdown_writer import CodeCell
 from docutils import nodes
 from docutils.utils import new_document
 from repository import HEADER
@@ -324,3 +325,19 @@ def test_pages_load_only_files_that_they_use() -> None:
     assert [f.filename for f in context["script_files"]] == ["course.js"]
     assert [f.filename for f in context["css_files"]] == ["course.css"]
     assert context["place"] is not None
+
+
+@pytest.mark.parametrize("shown", [{0}, {1}, {2}, {0, 2}, {0, 1, 2}, set()])
+def test_downloads_keep_every_cell_in_order(shown: set[int]) -> None:
+    executed = [nbformat.v4.new_code_cell(str(number)) for number in range(3)]
+    parts: list[str | CodeCell] = []
+    for number in sorted(shown):
+        parts += [f"text {number}", CodeCell(number)]
+    found = list(page_download.page_cells([*parts, "end"], [*executed]))
+    assert [cell.source for cell in found if cell.cell_type == "code"] == ["0", "1", "2"]
+    texts = [cell.source for cell in found if cell.cell_type == "markdown"]
+    assert texts == [*(f"text {number}" for number in sorted(shown)), "end"]
+    for number in shown:
+        assert found.index(next(c for c in found if c.source == str(number))) > texts.index(
+            f"text {number}"
+        )

@@ -15,6 +15,7 @@ import pytest
 from book_extension import contents
 from commands import lab
 from commands.jupyterlab import copies, folders
+from commands.jupyterlab.sources import read_pieces
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from repository import HEADER, ROOT
 
@@ -498,3 +499,13 @@ def test_a_read_only_mount_is_reported_in_one_line(tmp_path: Path) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"{work} can't be written: Read-only file system")
+
+
+@pytest.mark.parametrize("name", ["", "fig-one"])
+def test_a_caption_has_its_name_only_if_it_has_one(tmp_path: Path, name: str) -> None:
+    named = f"    name: {name}\n" if name else ""
+    mystnb = f"mystnb:\n  figure:\n    caption: A picture.\n{named}"
+    page = tmp_path / "page.md"
+    page.write_text(f"{HEADER}# Page\n\n```{{code-cell}}\n---\n{mystnb}---\n1\n```\n")
+    captions = [piece for piece in read_pieces(page) if piece.kind == "caption"]
+    assert [(piece.text, piece.label) for piece in captions] == [("A picture.", name)]
