@@ -88,6 +88,12 @@ def test_an_arrow_key_moves_the_algorithm_by_one_step(page: Page, key: str, step
     assert says(page) == roofline().texts(intensity=expected)["says"]
 
 
+def test_the_tab_key_leaves_a_handle(page: Page) -> None:
+    knob(page, "the algorithm").focus()
+    page.keyboard.press("Tab")
+    expect(knob(page, "the algorithm")).not_to_be_focused()
+
+
 def test_dragging_the_corner_changes_peak_and_bandwidth(page: Page) -> None:
     drag(page, knob(page, "the roof's corner"), *place(page, 100, 1.4e15))
     assert OWN in says(page)
