@@ -1,4 +1,4 @@
-"""One sandbox for one notebook, from its start until all its processes have ended."""
+"""A sandbox for one notebook, from its start until all its processes have ended."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ from .inside.request import Request, SandboxLimits
 LIMITS = SandboxLimits()
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
 START_SECONDS = 300  # a start takes milliseconds; generous, for busy machines
-SETTLE_SECONDS = 5  # wait for init's exit message after the kernel's socket has closed
+SETTLE_SECONDS = 5  # timeout for init's exit message after the kernel's socket has closed
 FIRST_USER = 0x7A000000  # far above the ids of a host's users
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
 BOXES_PER_PROCESS = 16  # user ids per grader process; after that they repeat
@@ -39,7 +39,10 @@ def open(limits: SandboxLimits = LIMITS, unsafe: bool | None = None) -> "Box | U
 
 
 def require(**_: object) -> None:
-    """Raise Refused if a sandbox is needed and can't be made. Ignores nbgrader's hook arguments."""
+    """Raise Refused if a sandbox is needed and can't be made.
+
+    This ignores the arguments that nbgrader passes to hooks.
+    """
     if not accepted():
         refuse_what_cannot_work()
         with Box(LIMITS):
@@ -105,7 +108,7 @@ class Box:
         return self.exit
 
     def settle(self) -> None:
-        """Wait for that process's exit code, which arrives later than the end of its sockets."""
+        """Wait for the kernel's exit code, which arrives after its socket has closed."""
         while self.exit is None and self._hear(SETTLE_SECONDS):
             pass
         self.poll()
@@ -116,7 +119,7 @@ class Box:
             self.life.send(str(int(number)).encode())
 
     def _hear(self, seconds: float) -> bool:
-        """Handle the next message from init; return False if none arrives in time, or ever will."""
+        """Handle the next message from init; return False if none arrives in time."""
         if self.life.fileno() < 0:  # this box is closed
             self.exit = -int(signal.SIGKILL) if self.exit is None else self.exit
             return False
@@ -196,7 +199,7 @@ def _user(number: int) -> int:
 
 
 class UnsafeBox:
-    """The same interface without isolation: cells run in an empty folder, with all privileges.
+    """A box without isolation: cells run in an empty folder, with all privileges.
 
     Only the wall-clock limit is enforced.
     """
@@ -236,7 +239,7 @@ class UnsafeBox:
         return Channel(self._connection, lambda: self.poll() is not None)
 
     def poll(self) -> int | None:
-        """Exit code of the process that runs cells, None while it runs."""
+        """Return the exit code of the process that runs the cells, None while it runs."""
         return self._process.poll() if self._process else None
 
     def settle(self) -> None:

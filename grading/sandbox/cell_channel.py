@@ -33,7 +33,7 @@ class Endless(Exception):
 
 
 class Channel:
-    """A connection that sends orders and receives well-formed replies, within limits on size.
+    """A connection that sends orders and receives well-formed replies of limited size.
 
     ended: returns whether the process has ended. life: becomes readable when it may have ended.
     """
@@ -102,7 +102,7 @@ class Channel:
         self.rest += block
 
     def _line(self) -> bytes | None:
-        """Return the next complete line, if any; of a line that is too long, only the end."""
+        """Return the next complete line, if any; an overlong line loses its beginning."""
         place = self.rest.find(b"\n", self.searched)
         if place < 0:
             if len(self.rest) > MESSAGE_BYTES:

@@ -1,4 +1,4 @@
-"""A cgroup for each sandbox, where this process may create one, for the kernel's memory accounting.
+"""A cgroup for each sandbox, if this process may create one.
 
 Init measures the memory of a sandbox's processes a few times a second, but can't see memory that
 the kernel allocates on their behalf. A cgroup counts that too, and shares the cores fairly among

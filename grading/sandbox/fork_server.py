@@ -1,4 +1,4 @@
-"""Start and stop of the zygote, the process inside bubblewrap that is forked for each sandbox."""
+"""The fork server: starts and stops the zygote, which is forked for each sandbox."""
 
 import contextlib
 import fcntl
@@ -103,8 +103,8 @@ class ForkServer:
         # Kept open while the zygote runs.
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Without --die-with-parent: bubblewrap's child waits for bubblewrap forever if that is
-        # killed right after the fork. The zygote ends when the control socket closes.
+        # Not --die-with-parent: if bubblewrap is killed right after it forks, its child waits for
+        # it forever. The zygote ends when the control socket closes.
         with theirs:
             self.process = subprocess.Popen(
                 command(self.folder, theirs.fileno()),
@@ -113,9 +113,9 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 stderr=self.errors,
                 env={},
-                process_group=0,  # Ctrl-C must not reach bubblewrap, for the same reason
+                process_group=0,  # Ctrl-C must not kill bubblewrap, for the same reason
             )
-        # atexit would not do: the workers of a multiprocessing pool skip it.
+        # Not atexit, which the workers of a multiprocessing pool skip.
         self.at_exit = Finalize(None, self.close, exitpriority=0)
 
     def wait_until_ready(self) -> None:
@@ -168,7 +168,7 @@ class ForkServer:
     def close(self) -> None:
         self.at_exit.cancel()
         if os.getpid() != self.pid:
-            return  # a fork of the process that owns the zygote
+            return  # this process is a fork of the one that owns the zygote
         self.control.close()  # ends the zygote
         if not self.is_ready and self.process.poll() is None:
             # The zygote would finish its imports first. Kill bubblewrap's child as well.
@@ -181,7 +181,7 @@ class ForkServer:
 
 
 def lock(folder: Path) -> int | None:
-    """Lock a folder, and return a descriptor that holds the lock; None if it is already locked."""
+    """Lock a folder; return a descriptor that holds the lock, None if already locked."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -220,7 +220,7 @@ def fork_server() -> ForkServer:
 
 
 def start_shared() -> None:
-    """Start a fork server for this process and its forks, without waiting until it is ready."""
+    """Start a fork server for this process and its forks, without waiting for it."""
     global _current
     with contextlib.suppress(Refused, OSError):  # `fork_server` raises it again when needed
         _current = ForkServer()
@@ -235,7 +235,7 @@ def wait_for_shared() -> None:
 
 
 def refuse_what_cannot_work() -> None:
-    """Raise Refused if the system, a missing program or the kernel version rules a sandbox out."""
+    """Raise Refused if the platform, bubblewrap or the kernel rules a sandbox out."""
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         raise Refused(f"There is no sandbox for {sys.platform} on {platform.machine()}. {ACCEPT}")
     if shutil.which("bwrap") is None:
@@ -308,7 +308,10 @@ def copy_proc(folder: Path) -> None:
 
 
 def parents(path: str) -> list[str]:
-    """Return options that create a path's parents, readable for all; root's default is private."""
+    """Return options that create a path's parents, readable for all users.
+
+    For root, bubblewrap creates private folders by default.
+    """
     above = reversed(Path(path).parents[:-1])
     return [word for one in above for word in ("--perms", "0755", "--dir", str(one))]
 

@@ -1,4 +1,4 @@
-"""The modules that notebooks can import in the sandbox: the environment's and a course's own."""
+"""Modules that notebooks can import: the environment's and a course's own."""
 
 import functools
 import os
@@ -12,7 +12,7 @@ MAX_NAMES = 1_000  # cache size; notebooks may import anything
 
 
 def use(folder: Path | str) -> None:
-    """Make the modules in this folder available to all sandboxes that this process starts later.
+    """Make the modules in this folder available to sandboxes started from now on.
 
     With "" or a missing folder, only the environment's modules are available.
     """

@@ -76,7 +76,7 @@ def room(tmp_path_factory, release):
     (room.folder_of("by-hand", NAME) / f"{NAME}.ipynb").write_text("by hand", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("grading.course.work", made_up.work)
-        room.course.grade(made_up.Here(), unsafe=True)
+        room.course.grade(made_up.InProcessBackend(), unsafe=True)
     with room.course._nbgrader() as api:
         room.returned = api.release_feedback(NAME)
     return room

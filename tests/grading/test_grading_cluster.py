@@ -83,7 +83,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler):
     grade = [sys.executable, "-m", "grading", "grade", there, "--cluster", scheduler]
     graded = there / dump.RESULTS
     with (
-        processes.adopting() as before,
+        processes.adopt_orphans() as before,
         worker(scheduler) as (victim, _),
         worker(scheduler),
         subprocess.Popen(grade, cwd=ROOT, stderr=subprocess.PIPE, text=True) as grader,
@@ -97,7 +97,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler):
         assert len(list(graded.glob("*/*.json"))) < STUDENTS, "it was killed when all was done"
         said = grader.communicate()[1]
         assert grader.returncode == 0, said
-    assert not processes.left(before)
+    assert not processes.first_survivor(before)
     assert (there / "grades.csv").read_text() == (room.folder / "grades.csv").read_text()
     assert rows(there) == rows(room.folder)
 

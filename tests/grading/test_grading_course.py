@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from classroom import Classroom, cell, code, with_first
 from classroom.accidents import FULL, OLD, RIGHT, changed
-from classroom.leaks import given_out, hidden_texts, leaks, solution_lines
+from classroom.leaks import files_for_learners, hidden_texts, leaks, solution_lines
 
 from grading.__main__ import main
 from grading.records.seed import course_seed
@@ -214,13 +214,15 @@ def test_a_release_holds_only_one_notebook_per_exercise(room):
 
 
 def test_learners_get_no_solutions(room):
-    files = list(given_out(room, *UNGRADED))
+    files = list(files_for_learners(room, *UNGRADED))
     assert len(files) == len(exercises.names()) + 2 * len(UNGRADED)
     assert leaks(files, solution_lines()) == []
 
 
 def test_learners_get_no_hidden_cases(room):
-    files = list(given_out(room, *(path.name for path in (room.folder / "autograded").iterdir())))
+    files = list(
+        files_for_learners(room, *(path.name for path in (room.folder / "autograded").iterdir()))
+    )
     assert len(files) > 40
     assert leaks(files, hidden_texts(room)) == []
 
@@ -244,4 +246,4 @@ def test_the_seed_of_a_course_is_private_and_never_leaked(room):
     file = room.folder / ".grading" / "seed"
     assert file.stat().st_mode & 0o077 == 0
     assert len(course_seed(room.folder)) == 32
-    assert leaks(given_out(room, "leaker"), [course_seed(room.folder)]) == []
+    assert leaks(files_for_learners(room, "leaker"), [course_seed(room.folder)]) == []

@@ -51,11 +51,11 @@ def test_every_student_gets_the_expected_points_in_every_exercise(room):
 def test_graded_notebooks_explain_mistakes(room):
     for name in room.names:
         for student in room.wrong:
-            endtoend.says_what_was_wrong(room, student, name)
+            endtoend.assert_notebook_explains_points(room, student, name)
 
 
 def test_feedback_pages_hold_the_sentences_of_graded_notebooks(room):
-    endtoend.feedback_carries_the_same_sentences(room, "wrong-0", room.names[0])
+    endtoend.assert_feedback_explains_lost_points(room, "wrong-0", room.names[0])
 
 
 @pytest.fixture(scope="module")

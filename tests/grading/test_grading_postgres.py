@@ -77,12 +77,12 @@ def test_postgresql_and_sqlite_hold_the_same_rows(room, in_a_file):
 
 def test_graded_notebooks_explain_mistakes(room):
     for student in ("wrong-0", "half"):
-        endtoend.says_what_was_wrong(room, student, NAME)
+        endtoend.assert_notebook_explains_points(room, student, NAME)
 
 
 def test_feedback_pages_hold_the_sentences_of_graded_notebooks(room):
     for student in ("wrong-0", "half"):
-        endtoend.feedback_carries_the_same_sentences(room, student, NAME)
+        endtoend.assert_feedback_explains_lost_points(room, student, NAME)
 
 
 def test_unchanged_submissions_are_not_graded_again(room, address, monkeypatch, capsys):

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 from classroom import Classroom, dump, processes
-from classroom.processes import as_ordinary_user
+from classroom.processes import as_unprivileged_user
 from repository import ROOT
 from submissions import submissions
 
@@ -32,7 +32,7 @@ NAMES = exercises.names()[:2]
 STUDENTS = 4
 WORKERS = 2
 SEED = 20
-ORDINARY = "61234:61234"  # user and group of as_ordinary_user
+ORDINARY = "61234:61234"  # user and group of as_unprivileged_user
 
 
 @pytest.fixture(scope="module")
@@ -149,14 +149,14 @@ def test_the_submissions_have_several_outcomes(undisturbed):
 
 
 def test_the_check_for_leftover_processes_finds_one():
-    with processes.adopting() as before:
+    with processes.adopt_orphans() as before:
         # Wait until the forked shell has executed `sleep`.
         become = "while [ $(cat /proc/$!/comm) != sleep ]; do :; done"
         subprocess.run(["sh", "-c", f"sleep 600 & {become}"], check=True)
-        ((orphan, words),) = processes.left(before, seconds=0).items()
+        ((orphan, words),) = processes.first_survivor(before, seconds=0).items()
         assert words[:2] == ["sleep", "600"]
         os.kill(orphan, signal.SIGKILL)
-        assert not processes.left(before)
+        assert not processes.first_survivor(before)
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.long)])
@@ -167,7 +167,7 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
     chance = random.Random(SEED)
     kills, folder = 0, copy()
     while kills < count:
-        with processes.adopting() as before:
+        with processes.adopt_orphans() as before:
             grader = Grader(folder)
             # Kill it well into the first run, then during a start, then soon after a start.
             enough = min(grader.graded() + (2, 0, 1)[kills % 3], results - 1)
@@ -182,7 +182,7 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
                 continue
             assert status == -signal.SIGKILL, said
             kills += 1
-            assert not processes.left(before), "left behind by a grader that was killed"
+            assert not processes.first_survivor(before), "left behind by a grader that was killed"
     finish(folder)
     equal(folder, expected)
 
@@ -197,14 +197,14 @@ def test_killed_workers_and_kernels_are_replaced(workers, kernels, copy, undistu
     plan = ["worker"] * workers + ["kernel"] * kernels
     chance.shuffle(plan)
     folders = []
-    with processes.adopting() as before:
+    with processes.adopt_orphans() as before:
         while plan:
             folders.append(copy())
             grader = Grader(folders[-1])
             disturb(grader, plan, chance)
             status, said = grader.wait()
             assert status == 0, said
-            assert not processes.left(before), "left behind by a grader that has ended"
+            assert not processes.first_survivor(before), "left behind by a grader that has ended"
     for folder in folders:
         finish(folder)
         equal(folder, expected)
@@ -272,7 +272,7 @@ def test_unreadable_folders_and_files_are_listed():
     command = [sys.executable, "-c", LISTED, folder]
     if os.geteuid() == 0:
         subprocess.run(["chown", "-R", ORDINARY, folder], check=True)
-        command = as_ordinary_user(*command)
+        command = as_unprivileged_user(*command)
     closed = {
         submitted / "no-list": 0,
         submitted / "no-entry": 0o444,

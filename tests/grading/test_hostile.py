@@ -30,7 +30,7 @@ import pytest
 from classroom import Classroom, cell, functions, points, with_first
 from classroom.accidents import OLD, RIGHT
 from classroom.leaks import hidden_texts, leaks, solution_lines
-from classroom.processes import descendants, outliving, since
+from classroom.processes import descendants, new_descendants, survivors
 from hostile import answers, folders
 from nbgrader.api import Gradebook
 
@@ -333,7 +333,7 @@ def graded(
         watched += [room.folder / ".grading" / "seed", room.folder / "nbgrader_config.py"]
         before, running = snapshot(*watched), descendants(os.getpid())
         count = room.course.grade(pool.Local(), limits=TIME_LIMITS)
-        yield Graded(room, count, before, snapshot(*watched), outliving(since(running)))
+        yield Graded(room, count, before, snapshot(*watched), survivors(new_descendants(running)))
 
 
 def test_one_call_grades_the_whole_class(graded: Graded) -> None:
@@ -559,7 +559,7 @@ def by_nbgrader(
     before, running = snapshot(room.folder / "release"), descendants(os.getpid())
     done = room.nbgrader("autograde", NAME, "--Values.cell_seconds=3", "--Values.call_seconds=1")
     assert snapshot(room.folder / "release") == before
-    return room, done.stderr, outliving(since(running))
+    return room, done.stderr, survivors(new_descendants(running))
 
 
 def score(room: Classroom, student: str) -> float:

@@ -134,10 +134,9 @@ def test_cells_in_order_do_not_move(name, style):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_swapped_cells_cost_nothing(name):
-    figure = name == "roofline-plot"  # which takes longest to draw
-    for what, notebook in moved(solved(name)):
-        if not figure or "check" not in what:
-            assert lost(notebook, name) == {}, what
+    """Try a quarter of all moves; the long test below tries all."""
+    for what, notebook in list(moved(solved(name)))[NAMES.index(name) % 4 :: 4]:
+        assert lost(notebook, name) == {}, what
 
 
 @pytest.mark.long

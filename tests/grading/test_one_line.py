@@ -189,7 +189,7 @@ def tried(monkeypatch):
 
 
 def again(names, seconds):
-    done = course._done(made_up.Here(), iter(map(job, names)), seconds)
+    done = course._done(made_up.InProcessBackend(), iter(map(job, names)), seconds)
     return [(named[0].name, made.late, made.reason, made.again) for named, made in done]
 
 
@@ -235,11 +235,11 @@ def test_an_interrupted_grading_can_continue(release, tmp_path, monkeypatch):
 
     monkeypatch.setattr(course.GradebookWriter, "record", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        room.course.grade(made_up.Here(), unsafe=True)
+        room.course.grade(made_up.InProcessBackend(), unsafe=True)
     assert list(room.course.state()) == ["ada"]
     monkeypatch.undo()
     monkeypatch.setattr(course, "work", made_up.work)
-    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
 
 
 # --- precise error messages -----------------------------------------------------------------------

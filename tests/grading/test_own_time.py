@@ -10,7 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 from classroom import Classroom
-from classroom.made_up import Here
+from classroom.made_up import InProcessBackend
 from nbformat.v4 import new_code_cell, new_notebook
 from sandboxed import LIMITS, run_in
 
@@ -164,7 +164,7 @@ def test_notebooks_with_too_many_cells_are_not_graded() -> None:
         assert read(too_many) == (None, f"the notebook has more than {MAX_CELLS} cells")
 
 
-class Limited(Here):
+class Limited(InProcessBackend):
     """A backend that remembers its limit."""
 
     seconds = 0.0

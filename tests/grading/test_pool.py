@@ -64,7 +64,10 @@ def test_a_job_whose_worker_dies_is_tried_three_times():
         return job
 
     jobs = [("one", "ends"), ("two", "recovers")]
-    assert list(pool.done(made_up.Here(), ends, jobs)) == [("one", None), ("two", "recovers")]
+    assert list(pool.done(made_up.InProcessBackend(), ends, jobs)) == [
+        ("one", None),
+        ("two", "recovers"),
+    ]
     assert tried == ["ends"] * 3 + ["recovers"] * 3
 
 
@@ -76,14 +79,14 @@ def test_jobs_are_consumed_lazily():
             taken.append(number)
             yield number, str(number)
 
-    results = pool.done(made_up.Here(), int, jobs())
+    results = pool.done(made_up.InProcessBackend(), int, jobs())
     assert next(results) == (0, 0)
     assert taken == [0]
     assert list(results) == [(number, number) for number in range(1, 5)]
 
 
 def test_jobs_in_a_window_of_one_run_one_at_a_time():
-    taken, backend = [], made_up.Here()
+    taken, backend = [], made_up.InProcessBackend()
     backend.window = 3
 
     def jobs():

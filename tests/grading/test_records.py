@@ -437,7 +437,7 @@ def hand_in(room, student, content=b"{}", stamp=None):
 
 def test_a_job_carries_everything_its_grading_depends_on(room, jobs):
     hand_in(room, "ada", b'{"a": 1}')
-    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
     (job,) = jobs
     assert job.content == b'{"a": 1}'
     assert (job.student, job.exercise, job.reason, job.unsafe) == ("ada", NAME, "", True)
@@ -447,29 +447,29 @@ def test_a_job_carries_everything_its_grading_depends_on(room, jobs):
     assert room.course.state()["ada"][NAME]["unsafe"] is True
     give_by_hand(room, "ada", manual_score=0.5)
     hand_in(room, "ada", b'{"a": 2}')
-    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
     assert jobs[1].manual == {PARTS[0]: (0.5, 0)}
     assert jobs[1].comments == {f"{PARTS[1]}-solution": "Look again."}
-    assert room.course.grade(made_up.Here(), unsafe=True) == 0
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 0
     assert len(jobs) == 2
 
 
 def test_a_given_up_job_is_reported_and_retried_by_the_next_grading(room, jobs):
     hand_in(room, "ada", b"ends its process")
     hand_in(room, "bob")
-    assert room.course.grade(made_up.Here(), unsafe=True) == 2
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 2
     assert [job.student for job in jobs] == ["ada"] * pool.MAX_TRIES + ["ada", "bob"]
     assert submission(room, "ada")[:3] == (0, 0, True)
     assert submission(room, "bob")[0] == FULL
     assert jobs[pool.MAX_TRIES].reason == "the process that graded it ended each time"
     assert room.course.state()["ada"][NAME]["digest"] == ""
-    assert room.course.grade(made_up.Here(), unsafe=True) == 1
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
 
 
 def test_an_invalid_timestamp_is_recorded_as_a_remark(room, jobs):
     hand_in(room, "ada", stamp=b"yesterday")
     hand_in(room, "bob", stamp=EARLY)
-    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
     state = room.course.state()
     assert state["ada"][NAME]["remarks"] == ["timestamp.txt does not say a time"]
     assert state["bob"][NAME]["remarks"] == []
@@ -486,7 +486,7 @@ def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
     monkeypatch.setattr("grading.course.work", worked)
     hand_in(strict, "late", stamp=LATE)
     hand_in(strict, "early", stamp=EARLY)
-    assert strict.course.grade(made_up.Here(), unsafe=True) == 2
+    assert strict.course.grade(made_up.InProcessBackend(), unsafe=True) == 2
     assert strict.course.feedback("early", NAME).read_text() == "page"
     page = strict.course.feedback("late", NAME).read_text()
     assert "late submission penalty" in page.lower()
@@ -505,7 +505,7 @@ def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch
             gradebook.update_or_create_assignment(NAME, duedate=when)
 
     def counted():
-        assert room.course.grade(made_up.Here(), unsafe=True) == 0
+        assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 0
         page = room.course.feedback("late", NAME).read_text().lower()
         assert ("late submission penalty" in page) == (submission(room, "late")[1] > 0)
         return [submission(room, student)[1] for student in ("late", "early")]
@@ -513,7 +513,7 @@ def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch
     monkeypatch.setattr("grading.course.work", worked)
     hand_in(room, "late", stamp=LATE)
     hand_in(room, "early", stamp=EARLY)
-    assert room.course.grade(made_up.Here(), unsafe=True) == 2
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 2
     assert counted() == [0, 0]
     due(DUE)
     assert counted() == [0, 0], "late, but nothing is said of a penalty"
@@ -540,14 +540,14 @@ def test_later_manual_points_appear_on_the_page(room, monkeypatch):
     monkeypatch.setattr("grading.course.work", worked)
     for student in ("ada", "bob"):
         hand_in(room, student)
-    assert room.course.grade(made_up.Here(), unsafe=True) == 2
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 2
     give_by_hand(room, "ada", manual_score=1.5, extra_credit=0)
-    assert room.course.grade(made_up.Here(), unsafe=True) == 0
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 0
     page = room.course.feedback("ada", NAME)
     assert f"{FULL - points(NAME)[PARTS[0]] + 1.5}" in page.read_text()
     assert room.course.feedback("bob", NAME).read_text() == "page"
     page.write_text("not made again")
-    assert room.course.grade(made_up.Here(), unsafe=True) == 0
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 0
     assert page.read_text() == "not made again"
 
 
@@ -557,16 +557,16 @@ def test_a_missing_or_outdated_release_is_rebuilt(room, jobs, monkeypatch):
     monkeypatch.setattr(
         Course, "release", lambda self, names=(): made.append(list(names)) or plain(self, names)
     )
-    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
     assert made == []
     (room.folder / "release" / NAME / f"{NAME}.ipynb").unlink()
-    room.course.grade(made_up.Here(), unsafe=True)
-    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
     assert made == [[NAME]]
     released = room.folder / ".grading" / "released.json"
     results.write(released, json.loads(released.read_text()) | {NAME: "an older version"})
-    room.course.grade(made_up.Here(), unsafe=True)
-    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
     assert made == [[NAME], [NAME]]
 
 
@@ -610,7 +610,7 @@ def handed_in(room, monkeypatch):
 
 def finish(room):
     """Grade what is left, write the report, and return the course's files."""
-    room.course.grade(made_up.Here(), unsafe=True)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
     with errors_in_one_line():
         overview.write(room.course)
     return dump.course(room.folder)
@@ -686,7 +686,7 @@ grading.course.work = made_up.work
 folder, out = map(Path, sys.argv[1:])
 
 def finish():
-    Course(folder).grade(made_up.Here(), unsafe=True)
+    Course(folder).grade(made_up.InProcessBackend(), unsafe=True)
     with errors_in_one_line():
         overview.write(Course(folder))
 

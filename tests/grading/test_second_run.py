@@ -8,7 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 from classroom import Classroom, code, functions, points, with_first
-from classroom.made_up import Here
+from classroom.made_up import InProcessBackend
 from nbformat import NotebookNode
 from submissions import Submission, hand_in
 
@@ -183,7 +183,7 @@ def test_a_late_retry_receives_the_first_outputs(
 
     monkeypatch.setattr(course, "work", late)
     named: Any = (JOB, None, b"")
-    assert len(list(course._done(Here(), iter([(named, JOB)]), 600))) == 1
+    assert len(list(course._done(InProcessBackend(), iter([(named, JOB)]), 600))) == 1
     assert [job.earlier for job in jobs] == ["", "the first" if told else ""]
 
 
@@ -199,11 +199,11 @@ def test_regrading_the_same_notebook_keeps_its_first_outputs(
     monkeypatch.setattr(course, "work", again)
     room.hand_in("ada", NAME, room.released(NAME))
     for _ in range(2):
-        room.course.grade(Here())
+        room.course.grade(InProcessBackend())
     assert jobs[0].earlier == ""
     assert jobs[1].earlier == room.course.graded("ada", NAME).read_text()
     room.hand_in("ada", NAME, room.solved(NAME))
-    room.course.grade(Here())
+    room.course.grade(InProcessBackend())
     assert jobs[2].earlier == "", "another notebook has learned nothing"
 
 

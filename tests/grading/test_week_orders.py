@@ -179,7 +179,15 @@ def check_entered(folder):
 BEFORE = ("roster", "due", "extension", "release")
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(BEFORE)))
+# Six orders in which any three of the four commands come in every order; the others are long.
+DRAWN = {(0, 1, 2, 3), (0, 3, 2, 1), (1, 3, 0, 2), (2, 1, 0, 3), (2, 3, 0, 1), (3, 1, 2, 0)}
+ORDERS = [
+    pytest.param([BEFORE[place] for place in order], marks=() if order in DRAWN else LONG)
+    for order in itertools.permutations(range(len(BEFORE)))
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
 def test_commands_before_submissions_work_in_any_order(
     tmp_path, monkeypatch, bare, asked_once, one_exercise, order
 ):

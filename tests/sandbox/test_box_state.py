@@ -1,6 +1,7 @@
-"""What the kernel's process finds itself to be: user, rights, limits, mounts, environment.
+"""State of a notebook's process: user, capabilities, limits, mounts, environment.
 
-One box runs one cell that looks; the tests compare what it saw with a table.
+One box runs a cell that prints its state, and each test checks a part of it. "Kernel" is the
+Jupyter kernel, the process that runs the cells.
 """
 
 import json
@@ -24,14 +25,14 @@ LIMITS = sandbox.SandboxLimits(
     cpu_seconds=77,
 )
 SCRATCH = ("/tmp", "/home/learner", "/dev/shm")
-LOOK = r"""
+PRINT_STATE = r"""
 import ctypes, json, mmap, os, resource, stat, subprocess, sys
 def status(process):
     lines = open(f"/proc/{process}/status").read().splitlines()
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-def error(deed, *arguments):
+def error(function, *arguments):
     try:
-        deed(*arguments)
+        function(*arguments)
     except OSError as problem:
         return problem.errno
     return 0
@@ -79,32 +80,33 @@ print(json.dumps(seen))
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Any]:
+def state() -> dict[str, Any]:
+    """Return the state that the cell printed."""
     with sandbox.open(LIMITS) as box:
-        done = run_in(box, LOOK)
+        done = run_in(box, PRINT_STATE)
     found: dict[str, Any] = json.loads(done.texts[0])
     return found
 
 
 @pytest.mark.parametrize("who", ["status", "init"])
-def test_no_rights_and_no_way_to_any(seen: dict[str, Any], who: str) -> None:
-    status = seen[who]
+def test_init_and_kernel_have_no_capabilities(state: dict[str, Any], who: str) -> None:
+    status = state[who]
     for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(status[name], 16) == 0, name
     assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
     assert status["Groups"].strip() in ("", "65534")
 
 
-def test_one_user_and_group_that_nobody_else_has(seen: dict[str, Any]) -> None:
-    users, groups, further = seen["ids"]
+def test_box_runs_as_one_unprivileged_user_and_group(state: dict[str, Any]) -> None:
+    users, groups, extra_groups = state["ids"]
     assert len({*users, *groups}) == 1
     assert users[0] not in (0, os.getuid())
-    assert set(further) <= {65534}
-    assert {*map(int, seen["init"]["Uid"].split())} == {*map(int, seen["init"]["Gid"].split())}
-    assert {*map(int, seen["init"]["Uid"].split())} == set(users)
+    assert set(extra_groups) <= {65534}
+    assert {*map(int, state["init"]["Uid"].split())} == {*map(int, state["init"]["Gid"].split())}
+    assert {*map(int, state["init"]["Uid"].split())} == set(users)
 
 
-def test_limits_of_each_process(seen: dict[str, Any]) -> None:
+def test_rlimits_match_the_sandbox_limits(state: dict[str, Any]) -> None:
     expected = {
         "RLIMIT_AS": 1 << 30,
         "RLIMIT_CORE": 0,
@@ -116,86 +118,86 @@ def test_limits_of_each_process(seen: dict[str, Any]) -> None:
         "RLIMIT_NPROC": 33,
         "RLIMIT_SIGPENDING": 1024,
     }
-    limits = {name: tuple(seen["limits"][name]) for name in expected}
+    limits = {name: tuple(state["limits"][name]) for name in expected}
     assert limits == {name: (value, value) for name, value in expected.items()}
     for words in ("Max address space 1073741824 1073741824", "Max open files 99 99"):
-        assert words in " ".join(seen["init's limits"].split())
+        assert words in " ".join(state["init's limits"].split())
 
 
-def test_a_file_grows_to_its_limit_and_no_further(seen: dict[str, Any]) -> None:
-    assert seen["truncates"] == [0, 27]  # EFBIG
+def test_file_size_limit_is_exact(state: dict[str, Any]) -> None:
+    assert state["truncates"] == [0, 27]  # EFBIG
 
 
-def test_the_host_kills_a_sandbox_first_when_memory_runs_out(seen: dict[str, Any]) -> None:
-    assert [int(value) for value in seen["oom"]] == [1000, 1000]
+def test_oom_score_makes_sandboxes_the_first_victims(state: dict[str, Any]) -> None:
+    assert [int(value) for value in state["oom"]] == [1000, 1000]
 
 
-def test_the_kernel_gives_way_to_init_and_the_grader(seen: dict[str, Any]) -> None:
-    assert seen["nice"] == min(os.nice(0) + 5, 19)
+def test_kernel_runs_at_lower_priority(state: dict[str, Any]) -> None:
+    assert state["nice"] == min(os.nice(0) + 5, 19)
 
 
-def test_init_cannot_be_looked_into_and_the_kernel_can_look_into_itself(seen) -> None:
-    assert seen["dumpable"] == 1
-    assert seen["init's files"] == 13  # EACCES
+def test_kernel_is_dumpable_and_init_is_not(state) -> None:
+    assert state["dumpable"] == 1
+    assert state["init's files"] == 13  # EACCES
 
 
-def test_nothing_in_a_writable_folder_can_be_executed(seen: dict[str, Any]) -> None:
-    assert seen["executes"][:3] == [13, 13, 13]  # EACCES
-    assert seen["executes"][3:] == [1, 1, 1]  # EPERM
+def test_writable_folders_are_noexec(state: dict[str, Any]) -> None:
+    assert state["executes"][:3] == [13, 13, 13]  # EACCES
+    assert state["executes"][3:] == [1, 1, 1]  # EPERM
 
 
-def mounts(seen: dict[str, Any]) -> dict[str, tuple[str, set[str]]]:
-    """Mount point → type, options; the last mount of a point hides the ones before."""
-    lines = [line.split() for line in seen["mounts"].splitlines()]
+def mounts(state: dict[str, Any]) -> dict[str, tuple[str, set[str]]]:
+    """Return mount point → (type, options) of the topmost mount at each point."""
+    lines = [line.split() for line in state["mounts"].splitlines()]
     return {point: (kind, set(options.split(","))) for _, point, kind, options, *_ in lines}
 
 
-def test_every_mount_ignores_set_user_id_and_devices(seen: dict[str, Any]) -> None:
-    for point, (_, options) in mounts(seen).items():
+def test_all_mounts_are_nosuid_and_nodev(state: dict[str, Any]) -> None:
+    for point, (_, options) in mounts(state).items():
         assert "nosuid" in options, point
         assert "nodev" in options or point in {
             f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")
         }, point
 
 
-def test_only_the_scratch_folders_can_be_written(seen: dict[str, Any]) -> None:
-    writable = {point for point, (_, options) in mounts(seen).items() if "rw" in options}
+def test_only_scratch_folders_are_writable(state: dict[str, Any]) -> None:
+    writable = {point for point, (_, options) in mounts(state).items() if "rw" in options}
     assert writable == {*SCRATCH}
 
 
-def test_scratch_folders_are_small_private_and_not_executable(seen: dict[str, Any]) -> None:
+def test_scratch_folders_are_small_private_tmpfs(state: dict[str, Any]) -> None:
     for point in SCRATCH:
-        kind, options = mounts(seen)[point]
+        kind, options = mounts(state)[point]
         assert kind == "tmpfs"
         assert {"rw", "noexec", "size=8192k", "nr_inodes=20000", "mode=700"} <= options
-    assert seen["modes"] == [0o700] * 3
+    assert state["modes"] == [0o700] * 3
 
 
-def test_other_boxes_and_terminals_are_hidden(seen: dict[str, Any]) -> None:
+def test_other_boxes_and_pseudo_terminals_are_hidden(state: dict[str, Any]) -> None:
     for point in ("/run/boxes", "/dev/pts"):
-        kind, options = mounts(seen)[point]
+        kind, options = mounts(state)[point]
         assert (kind, options & {"ro", "nr_inodes=2"}) == ("tmpfs", {"ro", "nr_inodes=2"})
-        assert seen["folders"][point] == []
+        assert state["folders"][point] == []
 
 
-def test_proc_is_that_of_the_box(seen: dict[str, Any]) -> None:
-    kind, options = mounts(seen)["/proc"]
+def test_proc_is_read_only_and_lists_only_the_box(state: dict[str, Any]) -> None:
+    kind, options = mounts(state)["/proc"]
     assert kind == "proc"
     assert {"ro", "nosuid", "nodev", "noexec"} <= options
-    assert len(seen["processes"]) == 2
+    assert len(state["processes"]) == 2
 
 
-def test_the_kernel_is_the_host_s(seen: dict[str, Any]) -> None:
-    """As the page about what is not protected says."""
-    assert seen["kernel"] == [os.uname().release, os.uname().version]
+def test_linux_version_is_the_hosts(state: dict[str, Any]) -> None:
+    """Sandboxes don't hide them, as the page on unprotected things says."""
+    assert state["kernel"] == [os.uname().release, os.uname().version]
 
 
-def test_no_network_but_a_loopback(seen: dict[str, Any]) -> None:
-    assert [line.split(":")[0].strip() for line in seen["interfaces"].splitlines()[2:]] == ["lo"]
+def test_loopback_is_the_only_network_interface(state: dict[str, Any]) -> None:
+    assert [line.split(":")[0].strip() for line in state["interfaces"].splitlines()[2:]] == ["lo"]
 
 
-def test_folders_that_are_there(seen: dict[str, Any]) -> None:
-    folders = seen["folders"]
+def test_visible_folders(state: dict[str, Any]) -> None:
+    folders = state["folders"]
     assert folders["/run"] == ["box", "boxes", "course", "inside", "proc"]
     assert folders["/run/course"] == ["rooflib", "roofkit"] or folders["/run/course"] == [
         "roofkit",
@@ -205,8 +207,8 @@ def test_folders_that_are_there(seen: dict[str, Any]) -> None:
     assert set(folders["/etc"]) <= {"fonts", "ld.so.cache", "localtime"}
 
 
-def test_the_environment_says_nothing_about_the_host(seen: dict[str, Any]) -> None:
-    environment = seen["environment"]
+def test_environment_reveals_nothing_about_the_host(state: dict[str, Any]) -> None:
+    environment = state["environment"]
     assert {name: environment.get(name) for name in fork_server.ENVIRONMENT} == {
         "HOME": "/home/learner",
         "USER": "learner",
@@ -233,22 +235,22 @@ def test_the_environment_says_nothing_about_the_host(seen: dict[str, Any]) -> No
         "GIT_PAGER",
     }
     assert set(environment) <= {*fork_server.ENVIRONMENT, *shell}
-    assert (seen["hostname"], seen["cwd"]) == ("sandbox", "/home/learner")
+    assert (state["hostname"], state["cwd"]) == ("sandbox", "/home/learner")
 
 
-def test_the_process_has_no_part_of_the_grader(seen: dict[str, Any]) -> None:
-    assert seen["inside"] == []
-    assert seen["first on path"] == "/run/course"
-    assert seen["standard files"][0] == "/dev/null"
-    assert seen["leads its session"] is True
+def test_kernel_inherits_nothing_from_the_grader(state: dict[str, Any]) -> None:
+    assert state["inside"] == []
+    assert state["first on path"] == "/run/course"
+    assert state["standard files"][0] == "/dev/null"
+    assert state["leads its session"] is True
 
 
-def test_limits_that_the_grader_has_for_itself_are_not_those_of_the_box() -> None:
-    look = "import resource as r; print(r.getrlimit(r.RLIMIT_DATA), r.getrlimit(r.RLIMIT_CPU))"
+def test_box_does_not_inherit_the_graders_rlimits() -> None:
+    source = "import resource as r; print(r.getrlimit(r.RLIMIT_DATA), r.getrlimit(r.RLIMIT_CPU))"
 
-    def seen() -> list[str]:
+    def limits() -> list[str]:
         with sandbox.open(LIMITS) as box:
-            return run_in(box, look).texts
+            return run_in(box, source).texts
 
-    (text,) = run_limited(seen, cpu=60, more_bytes=900_000_000)
+    (text,) = run_limited(limits, cpu=60, more_bytes=900_000_000)
     assert text == "(-1, -1) (77, 77)\n"

@@ -1,4 +1,4 @@
-"""Boxes from start to end: apart from each other, within limits, and gone when they are closed."""
+"""Life of a box: isolation from other boxes, limits, and cleanup when it closes."""
 
 import dataclasses
 import errno
@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from classroom.processes import descendants, outliving, parents, since, words
+from classroom.processes import descendants, new_descendants, parents, survivors, words
 from repository import ROOT
 from sandboxed import LIMITS, run, run_in
 
@@ -28,40 +28,40 @@ from grading.sandbox.inside.request import Request
 
 @pytest.fixture(autouse=True)
 def _warm():
-    """The zygote stays from test to test; it is started before anything is counted."""
+    """Start the shared zygote, so that no test counts its processes as new."""
     with sandbox.open():
         pass
 
 
-def test_the_next_notebook_does_not_notice():
+def test_boxes_share_no_state_with_earlier_ones():
     marks = "/tmp/mark", "/home/learner/mark", "/dev/shm/mark"
-    leave = f"import math; math.pi = 3\nfor path in {marks}: open(path, 'w').close()"
+    leave_marks = f"import math; math.pi = 3\nfor path in {marks}: open(path, 'w').close()"
     look = (
         f"import math, os\nprint(math.pi, [path for path in {marks} if os.path.exists(path)])\n"
         "print(os.getpid(), len([name for name in os.listdir('/proc') if name.isdigit()]))"
     )
-    first, second = run(leave, look), run(look)
+    first, second = run(leave_marks, look), run(look)
     assert first.texts[1].splitlines()[0] == f"3 {list(marks)}"
     assert second.texts[0].splitlines()[0] == f"{math.pi} []"
-    assert second.texts[0].splitlines()[1] == "2 2", "its init and itself, nobody else"
+    assert second.texts[0].splitlines()[1] == "2 2", "more processes than init and the kernel"
 
 
-def test_two_notebooks_draw_different_random_numbers():
+def test_boxes_draw_different_random_numbers():
     draw = "import numpy, random\nprint(numpy.random.random(), random.random())"
     first, second = (run(draw).texts[0].split() for _ in range(2))
     assert first[0] != second[0]
     assert first[1] != second[1]
 
 
-def test_two_boxes_at_once_do_not_see_each_other():
-    talk = (
+def test_concurrent_boxes_cannot_reach_each_others_sockets():
+    connect = (
         "import socket\none = socket.socket(socket.AF_UNIX)\n"
         "try: one.{}('\\0meeting-point'); one.listen(); print('open')\n"
         "except OSError as error: print(error)"
     )
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
-        assert "open" in run_in(first, talk.format("bind")).texts[0]
-        assert "refused" in run_in(second, talk.format("connect")).texts[0]
+        assert "open" in run_in(first, connect.format("bind")).texts[0]
+        assert "refused" in run_in(second, connect.format("connect")).texts[0]
         for box in (first, second):
             listing = run_in(
                 box, "import os; print(os.listdir('/run/box'), os.listdir('/run/boxes'))"
@@ -69,32 +69,32 @@ def test_two_boxes_at_once_do_not_see_each_other():
             assert listing.texts[0].endswith("[]\n")
 
 
-OPEN = """
+LIST_DESCRIPTORS = """
 import os
 found = [f"/proc/self/fd/{number}" for number in os.listdir("/proc/self/fd")]
 print(sorted(os.readlink(path).split(":")[0] for path in found if os.path.exists(path)))
 """
 
 
-def test_a_notebook_has_its_socket_and_none_of_the_zygote_s():
-    """And the two of asyncio's loop. Another would be the zygote's, or a classmate's life line."""
+def test_notebook_inherits_no_socket_of_the_zygote():
+    """The three are its connection to the grader and the pair of asyncio's event loop."""
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
-        texts = [run_in(box, OPEN).texts[0] for box in (first, second)]
+        texts = [run_in(box, LIST_DESCRIPTORS).texts[0] for box in (first, second)]
     assert [text.count("'socket'") for text in texts] == [3, 3]
 
 
-def test_a_box_is_closed_while_a_younger_one_goes_on():
-    """The younger one was forked when the older one's life line was open."""
+def test_closing_a_box_does_not_wait_for_a_newer_one():
+    """The zygote had the older box's life socket open when it forked the newer one."""
     older = sandbox.open(LIMITS)
-    with older, sandbox.open(LIMITS) as younger:
+    with older, sandbox.open(LIMITS) as newer:
         closing = threading.Thread(target=older.close, daemon=True)
         closing.start()
         closing.join(60)
         assert not closing.is_alive()
-        assert run_in(younger, "print(1)").texts == ["1\n"]
+        assert run_in(newer, "print(1)").texts == ["1\n"]
 
 
-def test_each_box_has_namespaces_of_its_own():
+def test_each_box_has_its_own_namespaces():
     kinds = ("ipc", "mnt", "net", "pid", "uts")
     look = f"import os\nprint(*(os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}))"
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
@@ -105,18 +105,18 @@ def test_each_box_has_namespaces_of_its_own():
         assert own != others or kind == "uts", kind
 
 
-def test_processes_are_counted_for_each_box():
-    fill = (
+def test_process_limit_applies_per_box():
+    fork_until_refused = (
         "import os, time\ncount = 0\ntry:\n    while count < 1000:\n"
         "        if os.fork() == 0: time.sleep(600)\n        count += 1\n"
         "except OSError: print(count)"
     )
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
-        counts = [int(run_in(box, fill).texts[0]) for box in (first, second)]
+        counts = [int(run_in(box, fork_until_refused).texts[0]) for box in (first, second)]
     assert all(LIMITS.processes // 2 < count < LIMITS.processes for count in counts)
 
 
-def test_memory_is_counted_over_all_processes():
+def test_memory_limit_covers_all_processes_of_a_box():
     grow = (
         "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n"
         "        hoard = os.urandom(1 << 20) * 100; time.sleep(600)\ntime.sleep(600)"
@@ -127,7 +127,7 @@ def test_memory_is_counted_over_all_processes():
     assert "still" not in done.texts[1]
 
 
-LET_GO = """
+HOLD = """
 import mmap, os, threading, time
 def hold(count):
     held = []
@@ -137,12 +137,12 @@ def hold(count):
         held[-1].madvise(mmap.MADV_DONTNEED)
     time.sleep(600)
 """
-HIDES = {
-    "pages that were let go": "hold(5)",
-    "pages of forks that were let go": (
+HIDING = {
+    "pages released with MADV_DONTNEED": "hold(5)",
+    "pages of forks released with MADV_DONTNEED": (
         "for _ in range(5):\n    if os.fork() == 0:\n        hold(1)\ntime.sleep(600)"
     ),
-    "a process whose first thread has ended": """
+    "process whose main thread has ended": """
 if os.fork() == 0:
     import ctypes
     def grow():
@@ -152,8 +152,8 @@ if os.fork() == 0:
     ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
 time.sleep(600)
 """,
-    # 208 kB each, and more if one could ask for it.
-    "messages that nobody reads": """
+    # 208 kB each; the filter refuses to enlarge the buffers.
+    "unread socket messages": """
 import socket
 kept = []
 for _ in range(9):
@@ -167,7 +167,7 @@ for _ in range(9):
         time.sleep(600)
 time.sleep(600)
 """,
-    "mappings that hold nothing": """
+    "empty mappings": """
 import ctypes
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
@@ -179,7 +179,7 @@ for _ in range(25):
         time.sleep(600)
 time.sleep(600)
 """,
-    "a process that can't be looked into": """
+    "process that is not dumpable": """
 if os.fork() == 0:
     import ctypes
     ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
@@ -189,66 +189,66 @@ time.sleep(600)
 }
 
 
-@pytest.mark.parametrize("way", HIDES)
-def test_memory_can_not_be_hidden(way):
+@pytest.mark.parametrize("way", HIDING)
+def test_memory_cannot_be_hidden_from_the_limit(way):
     limits = dataclasses.replace(LIMITS, memory_bytes=400 << 20)
-    done = run(LET_GO, HIDES[way], limits=limits)
+    done = run(HOLD, HIDING[way], limits=limits)
     assert done.stopped == "memory"
 
 
-def test_memory_that_forks_share_and_keep_is_counted_once():
+def test_shared_mapping_is_counted_once_across_forks():
     keep = (
         "import mmap, os, time\nshared = mmap.mmap(-1, 150 << 20)\nshared.write(bytes(150 << 20))\n"
         "for _ in range(6):\n    if os.fork() == 0:\n        time.sleep(600)\n"
-        "def looks():\n    for line in open('/proc/1/status'):\n"
+        "def checks():\n    for line in open('/proc/1/status'):\n"
         "        if line.startswith('voluntary'): return int(line.split()[1])\n"
-        "end = looks() + 4\nwhile looks() < end: time.sleep(0.01)"
+        "end = checks() + 4\nwhile checks() < end: time.sleep(0.01)"
     )
     done = run(keep, "print('still')", limits=dataclasses.replace(LIMITS, memory_bytes=1 << 29))
     assert (done.stopped, done.texts[1]) == ("", "still\n")
 
 
-def test_memory_that_forks_share_is_counted_once():
+def test_copy_on_write_memory_is_counted_once_across_forks():
     share = (
         "import os, time\nhoard = os.urandom(1 << 20) * 100\n"
         "for _ in range(6):\n    if os.fork() == 0:\n        time.sleep(600)\n"
-        # Each look at the memory in use lets init sleep once.
-        "def looks():\n    for line in open('/proc/1/status'):\n"
+        # Init sleeps once per check of the memory in use.
+        "def checks():\n    for line in open('/proc/1/status'):\n"
         "        if line.startswith('voluntary'): return int(line.split()[1])\n"
-        "end = looks() + 4\nwhile looks() < end: time.sleep(0.01)"
+        "end = checks() + 4\nwhile checks() < end: time.sleep(0.01)"
     )
     done = run(share, "print('still')", limits=dataclasses.replace(LIMITS, memory_bytes=1 << 29))
     assert (done.stopped, done.texts[1]) == ("", "still\n")
 
 
-def test_time_is_limited_for_the_whole_box():
+def test_box_is_stopped_at_its_wall_clock_limit():
     with sandbox.open(dataclasses.replace(LIMITS, wall_seconds=0.1)) as box:
         while box.poll() is None:
             assert select.select([box.life], [], [], 60)[0], "the box was not stopped"
         assert (box.stopped, box.poll()) == ("time", -9)
 
 
-def test_an_interrupted_cell_leaves_the_notebook_usable():
+def test_notebook_survives_an_interrupted_cell():
     done = run("x = 1", "while True: pass", "print('x', x)", late=[1])
     assert done.texts[2] == "x 1\n"
 
 
-def test_a_notebook_that_used_up_its_files_can_still_speak():
+def test_output_works_when_file_descriptors_run_out():
     greedy = "import os\ntry:\n    while True: os.dup(0)\nexcept OSError: pass"
     assert run(greedy, "print('still')").texts == ["", "still\n"]
 
 
-def test_closing_ends_everything_at_once():
+def test_close_kills_all_processes_and_removes_the_folder():
     running = descendants(os.getpid())
     with sandbox.open(LIMITS) as box:
         assert run_in(
             box, "import subprocess\nfor _ in range(9): subprocess.Popen(['sleep', '600'])"
         )
-        started = since(running)
+        started = new_descendants(running)
         assert len(started) > 9
         folder = box.folder
         assert folder.is_dir()
-    assert not outliving(started)
+    assert not survivors(started)
     assert not folder.exists()
 
 
@@ -262,31 +262,31 @@ sys.stdin.read()
 """
 
 
-def test_a_killed_grader_leaves_no_process():
+def test_killed_grader_leaves_no_process_or_folder():
     running = descendants(os.getpid())
     grader = subprocess.Popen(
         [sys.executable, "-c", GRADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     )
     folder = Path(grader.stdout.readline().decode().strip())
-    started = since(running) - {grader.pid}
+    started = new_descendants(running) - {grader.pid}
     assert len(started) > 3
     grader.kill()
     grader.communicate()
-    assert not outliving(started)
+    assert not survivors(started)
     os.utime(folder, (0, 0))
     ForkServer().close()
-    assert not folder.exists(), "the next grader clears up"
+    assert not folder.exists(), "the next grader must remove a stale folder"
 
 
-# As Linux numbers them, in include/uapi/linux/capability.h.
-NUMBERS = {"SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_ADMIN": 21}
+# From include/uapi/linux/capability.h.
+CAPABILITY_NUMBERS = {"SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_ADMIN": 21}
 
 
-def test_what_forks_sandboxes_may_do_what_that_takes_and_no_more():
-    """Root's process keeps the capabilities that are named; anybody else's has none."""
+def test_zygote_has_only_the_capabilities_it_needs():
+    """With root as the grader it keeps CAPABILITIES; for other users it has none."""
     with sandbox.open():
         table = parents()
-        # Below bubblewrap's own processes, and above those that it has forked.
+        # Its parent is one of bubblewrap's processes, and it isn't.
         (zygote,) = (
             pid
             for pid in descendants(fork_servers.fork_server().process.pid, table)
@@ -294,35 +294,39 @@ def test_what_forks_sandboxes_may_do_what_that_takes_and_no_more():
         )
         status = Path(f"/proc/{zygote}/status").read_text()
     named = CAPABILITIES if os.geteuid() == 0 else ()
-    expected = sum(1 << NUMBERS[name] for name in named)
+    expected = sum(1 << CAPABILITY_NUMBERS[name] for name in named)
     for kind in ("CapPrm", "CapEff"):
         assert int(re.findall(rf"{kind}:\s+(\w+)", status)[0], 16) == expected, kind
 
 
-# What a process asked its system to send it when its parent ends.
-ASKED = """
+# Print the signal that the process gets when its parent ends.
+DEATH_SIGNAL = """
 import ctypes
 from grading.sandbox.inside import isolate
 isolate.die_with_parent()
-asked, GET_DEATH_SIGNAL = ctypes.c_int(), 2
-ctypes.CDLL(None).prctl(GET_DEATH_SIGNAL, ctypes.byref(asked), 0, 0, 0)
-print(asked.value)
+signal, GET_DEATH_SIGNAL = ctypes.c_int(), 2
+ctypes.CDLL(None).prctl(GET_DEATH_SIGNAL, ctypes.byref(signal), 0, 0, 0)
+print(signal.value)
 """
 
 
-def test_a_process_ends_with_its_parent_by_a_signal_that_cannot_be_caught():
-    """Bubblewrap sees to that, too; it is asked for twice."""
-    done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT, capture_output=True, text=True)
+def test_die_with_parent_sets_sigkill_as_death_signal():
+    """Test this directly: in a sandbox, bubblewrap would also end the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", DEATH_SIGNAL], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.stdout == f"{signal.SIGKILL.value}\n"
 
 
-@pytest.mark.parametrize(("value", "yes"), [("", False), ("0", False), ("1", True), ("no", True)])
-def test_what_accepts_the_risk(monkeypatch, value, yes):
+@pytest.mark.parametrize(
+    ("value", "accepted"), [("", False), ("0", False), ("1", True), ("no", True)]
+)
+def test_grading_unsafe_values(monkeypatch, value, accepted):
     monkeypatch.setenv("GRADING_UNSAFE", value)
-    assert sandbox.accepted() is yes
+    assert sandbox.accepted() is accepted
 
 
-def test_a_request_survives_its_journey():
+def test_request_round_trips_through_json():
     request = Request("7", 61234, ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
     assert Request.from_json(request.to_json()) == request
 
@@ -336,20 +340,21 @@ KB = 1024
         ({"1": (900, 900), "2": (100, 90)}, 90 * KB, False),  # init does not count
         ({"2": (100, 90), "3": (100, 20)}, 110 * KB, False),
         ({"2": (100, 90), "3": (100, 20)}, 110 * KB - 1, True),
-        ({"2": (100, 900), "3": (100, 900)}, 240 * KB, False),  # the quick look is enough
-        ({"2": (200, None), "3": (200, 50)}, 249 * KB, True),  # may not be looked into
+        ({"2": (100, 900), "3": (100, 900)}, 240 * KB, False),  # the upper bound suffices
+        ({"2": (200, None), "3": (200, 50)}, 249 * KB, True),  # smaps_rollup unreadable
         ({"2": (200, None), "3": (200, 50)}, 250 * KB, False),
-        ({"2": (None, 900), "self": (900, 900)}, 0, False),  # has just ended
+        ({"2": (None, 900), "self": (900, 900)}, 0, False),  # the process has just ended
         ({"2": (100, 90, 30), "3": (100, 20, 5)}, 145 * KB - 1, True),  # with page tables
         ({"2": (100, 90, 30), "3": (100, 20, 5)}, 145 * KB, False),
         ({"2": (100, 90, 0, 7), "3": (100, 20, 0, 9)}, 126 * KB - 1, True),  # with mappings
         ({"2": (100, 90, 0, 7), "3": (100, 20, 0, 9)}, 126 * KB, False),
     ],
 )
-def test_memory_is_added_up(tmp_path, monkeypatch, processes, most, exceeded):
-    """processes: id → resident and proportional kilobytes, those of page tables, mappings.
+def test_memory_sum_against_the_limit(tmp_path, monkeypatch, processes, most, exceeded):
+    """Compare the memory of made-up processes with the limit.
 
-    None where Linux refuses to tell.
+    processes: id → resident and proportional size and page tables, in kilobytes, and the number of
+    mappings. None if Linux refuses to show the value.
     """
     monkeypatch.setattr(memory, "PROC", tmp_path)
     monkeypatch.setattr(memory, "MAP_BYTES", KB)
@@ -389,7 +394,7 @@ def test_memory_is_added_up(tmp_path, monkeypatch, processes, most, exceeded):
         ("0 1000 4", lambda pid, number: range(1, 4)),
     ],
 )
-def test_each_box_has_a_user_of_its_own(monkeypatch, map_, expected):
+def test_each_box_gets_its_own_user_id(monkeypatch, map_, expected):
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: map_)
     users = [boxes._user(number) for number in range(1, 17)]
     allowed = [expected(os.getpid(), number) for number in range(1, 17)]
@@ -399,19 +404,19 @@ def test_each_box_has_a_user_of_its_own(monkeypatch, map_, expected):
         assert len(set(users)) == 16
 
 
-def test_a_refusal_is_one_printable_line():
+def test_refusals_are_single_printable_lines():
     assert boxes._line("bpf", 1) == "bpf (1 time)"
     assert boxes._line("bpf", 2) == "bpf (2 times)"
     assert boxes._line("open: /a\x1b[2J\n\u202eb", 3) == "open: /a\ufffd[2J\ufffd\ufffdb"
 
 
-def test_a_box_that_could_not_be_made_says_why(monkeypatch):
+def test_failed_box_setup_reports_the_reason(monkeypatch):
     monkeypatch.setattr(boxes, "readable", lambda: ("/tmp/" + "x" * 300,))
     with pytest.raises(sandbox.Refused, match=r"^the sandbox could not be made: .*too long"):
         sandbox.open(LIMITS).__enter__()
 
 
-def test_a_new_folder_of_another_grader_is_left_alone(tmp_path, monkeypatch):
+def test_remove_stale_keeps_new_and_locked_folders(tmp_path, monkeypatch):
     monkeypatch.setattr(fork_servers.tempfile, "gettempdir", lambda: str(tmp_path))
     new, old, locked = (tmp_path / f"{fork_servers.PREFIX}{name}" for name in ("n", "o", "l"))
     for folder in (new, old, locked):
@@ -426,7 +431,7 @@ def test_a_new_folder_of_another_grader_is_left_alone(tmp_path, monkeypatch):
     assert (new.exists(), old.exists(), locked.exists()) == (True, False, True)
 
 
-def test_the_lock_of_a_folder_is_that_of_no_file_and_follows_no_link(tmp_path):
+def test_lock_rejects_files_and_symlinks(tmp_path):
     folder, file, link = tmp_path / "folder", tmp_path / "file", tmp_path / "link"
     folder.mkdir()
     file.touch()
@@ -440,11 +445,11 @@ def test_the_lock_of_a_folder_is_that_of_no_file_and_follows_no_link(tmp_path):
     os.close(held)
 
 
-def test_a_fork_server_that_was_closed_is_not_closed_again_at_the_end():
+def test_closed_fork_server_cancels_its_exit_handler():
     server = ForkServer()
     assert server.at_exit.still_active()
     os.fstat(server.lock_file)
-    shutil.rmtree(server.folder)  # as somebody who clears up temporary folders does
+    shutil.rmtree(server.folder)  # like a tool that cleans up temporary folders
     server.close()
     assert not server.at_exit.still_active()
     with pytest.raises(OSError, match="Bad file descriptor"):

@@ -1,4 +1,4 @@
-"""What the grader takes from a process whose every message may be forged."""
+"""The grader's channel to a process that may forge every message."""
 
 import contextlib
 import json
@@ -55,40 +55,40 @@ BAD = [
 
 
 @pytest.mark.parametrize(("kind", "content"), GOOD)
-def test_a_well_formed_message_passes(kind: str, content: dict[str, Any]) -> None:
+def test_well_formed_messages_are_accepted(kind: str, content: dict[str, Any]) -> None:
     assert well_formed(kind, content)
 
 
 @pytest.mark.parametrize(("kind", "content"), BAD)
-def test_a_malformed_message_does_not(kind: Any, content: Any) -> None:
+def test_malformed_messages_are_rejected(kind: Any, content: Any) -> None:
     assert not well_formed(kind, content)
 
 
 class Ends:
-    """A channel, and the other end of its socket."""
+    """A channel and the peer of its socket."""
 
     def __init__(self, ended: bool = False) -> None:
         ours, self.theirs = socket.socketpair()
         self.channel = Channel(ours, lambda: ended)
 
     def read(self) -> list[Any]:
-        """The order that has come."""
+        """Return the next order from the channel."""
         line = self.theirs.makefile("rb").readline()
         order: list[Any] = json.loads(line)
         return order
 
     def write(self, *lines: bytes) -> None:
-        """Write these from another thread, since nobody takes so much at once, and hang up."""
+        """Write the lines from a thread, since they may exceed the buffer, and hang up."""
 
-        def all_of_them() -> None:
+        def send_all() -> None:
             with contextlib.suppress(OSError), self.theirs:
                 self.theirs.sendall(b"".join(lines))
 
-        self.thread = threading.Thread(target=all_of_them)
+        self.thread = threading.Thread(target=send_all)
         self.thread.start()
 
     def received(self) -> list[str]:
-        """Texts of the streams that come until the other end hangs up."""
+        """Return the texts of all stream messages until the peer hangs up."""
         texts: list[str] = []
         with contextlib.suppress(Ended):
             while True:
@@ -111,7 +111,7 @@ def stream(number: object, text: str) -> bytes:
     return json.dumps([number, "stream", {"name": "stdout", "text": text}]).encode() + b"\n"
 
 
-def test_an_order_is_a_line_with_a_number_that_nobody_knows_before(ends: Ends) -> None:
+def test_each_order_is_sent_with_an_unpredictable_number(ends: Ends) -> None:
     number, *rest = ends.read()
     assert rest == ["run", "x = 1"]
     ends.channel.order("keep", "two\nlines")
@@ -121,7 +121,7 @@ def test_an_order_is_a_line_with_a_number_that_nobody_knows_before(ends: Ends) -
     assert ends.channel.number == other
 
 
-def test_noise_and_what_belongs_to_other_orders_is_passed_over(ends: Ends) -> None:
+def test_noise_and_replies_to_other_orders_are_ignored(ends: Ends) -> None:
     number, *_ = ends.read()
     noise = [b"x", b"{}", b"[]", b"7", b"[" * 99_999, b"\xff", b"", b"\0", b"9" * 9_999]
     noise += [json.dumps([number, *rest]).encode() for rest in ([], ["stream"], ["stream", {}])]
@@ -132,36 +132,36 @@ def test_noise_and_what_belongs_to_other_orders_is_passed_over(ends: Ends) -> No
     assert ends.received() == ["a", "b"]
 
 
-def test_a_line_that_was_cut_off_spoils_no_other(ends: Ends) -> None:
+def test_truncated_line_does_not_affect_others(ends: Ends) -> None:
     number, *_ = ends.read()
     whole = stream(number, "a")
     ends.write(whole[:-9], b"\n", whole, b"\n", whole[:9])
     assert ends.received() == ["a"]
 
 
-def test_after_thirty_megabytes_only_small_messages_pass(ends: Ends) -> None:
+def test_large_messages_are_dropped_beyond_the_byte_budget(ends: Ends) -> None:
     number, *_ = ends.read()
     large = [stream(number, f"{place}".ljust(3_000_000)) for place in range(10)]
     ends.write(*large, stream(number, "x" * 4_000), stream(number, "small"))
     assert [text.strip() for text in ends.received()] == [*map(str, range(9)), "small"]
 
 
-def test_of_a_line_that_is_too_long_little_is_kept(ends: Ends) -> None:
+def test_overlong_line_is_not_buffered(ends: Ends) -> None:
     number, *_ = ends.read()
-    most, take = 0, ends.channel._take_in
+    longest, take = 0, ends.channel._take_in
 
     def watched() -> None:
-        nonlocal most
+        nonlocal longest
         take()
-        most = max(most, len(ends.channel.rest))
+        longest = max(longest, len(ends.channel.rest))
 
     ends.channel._take_in = watched  # type: ignore[method-assign]
     ends.write(b"x" * 40_000_000, b"\n", stream(number, "the next one"))
     assert ends.received() == ["the next one"]
-    assert most <= cell_channel.MESSAGE_BYTES + cell_channel.BLOCK
+    assert longest <= cell_channel.MESSAGE_BYTES + cell_channel.BLOCK
 
 
-def test_lines_that_are_too_long_are_not_taken_in_for_ever(ends: Ends) -> None:
+def test_endless_overlong_lines_raise_endless(ends: Ends) -> None:
     ends.write(*[b"x" * 9_000_000, b"\n"] * 6, b"x" * 80_000_000)
     with pytest.raises(Endless):
         ends.channel.receive(60)
@@ -170,7 +170,7 @@ def test_lines_that_are_too_long_are_not_taken_in_for_ever(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize("limited", [True, False])
-def test_noise_without_end_does_not_keep_the_grader_from_its_clocks(
+def test_endless_noise_does_not_delay_timeouts(
     ends: Ends, monkeypatch: pytest.MonkeyPatch, limited: bool
 ) -> None:
     if not limited:
@@ -178,12 +178,12 @@ def test_noise_without_end_does_not_keep_the_grader_from_its_clocks(
             monkeypatch.setattr(cell_channel, name, float("inf"))
     stop = threading.Event()
 
-    def shout() -> None:
+    def send_noise() -> None:
         with contextlib.suppress(OSError):
             while not stop.is_set():
                 ends.theirs.sendall(b"[]\n" * 10_000)
 
-    thread = threading.Thread(target=shout)
+    thread = threading.Thread(target=send_noise)
     thread.start()
     if limited:
         with pytest.raises(Endless):
@@ -195,7 +195,7 @@ def test_noise_without_end_does_not_keep_the_grader_from_its_clocks(
     thread.join()
 
 
-def test_what_nobody_takes_means_that_the_process_has_ended(monkeypatch: Any) -> None:
+def test_order_raises_ended_if_it_cannot_be_sent(monkeypatch: Any) -> None:
     monkeypatch.setattr(cell_channel, "SEND_SECONDS", 0.01)
     ends = Ends()
     with pytest.raises(Ended):
@@ -206,17 +206,17 @@ def test_what_nobody_takes_means_that_the_process_has_ended(monkeypatch: Any) ->
     ends.channel.connection.close()
 
 
-def test_a_process_that_has_ended_is_not_waited_for_though_its_forks_hold_the_socket() -> None:
+def test_ended_process_is_detected_while_its_forks_hold_the_socket() -> None:
     ends = Ends(ended=True)
     ends.channel.order("run", "1")
-    ends.theirs.sendall(stream(ends.channel.number, "its last word"))
-    assert ends.channel.receive(0.01) == ("stream", {"name": "stdout", "text": "its last word"})
+    ends.theirs.sendall(stream(ends.channel.number, "last output"))
+    assert ends.channel.receive(0.01) == ("stream", {"name": "stdout", "text": "last output"})
     with pytest.raises(Ended):
         ends.channel.receive(0.01)
 
 
-class Cuts:
-    """Stands for a socket in the midst of which somebody interrupts the first line."""
+class InterruptedSocket:
+    """A socket that sends part of the first line, and then raises KeyboardInterrupt."""
 
     def __init__(self, theirs: socket.socket) -> None:
         self.theirs, self.lines = theirs, 0
@@ -228,10 +228,10 @@ class Cuts:
             raise KeyboardInterrupt
 
 
-def test_a_line_that_is_cut_off_in_the_notebook_spoils_no_other(ends: Ends) -> None:
+def test_interrupted_write_does_not_corrupt_the_next_line(ends: Ends) -> None:
     lines = output.Lines(key=b"unused")
     lines.number = ends.read()[0]
-    lines.connection = Cuts(ends.theirs)  # type: ignore[assignment]
+    lines.connection = InterruptedSocket(ends.theirs)  # type: ignore[assignment]
     with pytest.raises(KeyboardInterrupt):
         lines.send(None, "stream", {"name": "stdout", "text": "lost"})
     lines.send(None, "stream", {"name": "stdout", "text": "kept"})
@@ -239,27 +239,27 @@ def test_a_line_that_is_cut_off_in_the_notebook_spoils_no_other(ends: Ends) -> N
     assert ends.received() == ["kept"]
 
 
-def test_no_other_thread_and_no_interrupt_comes_in_the_midst_of_a_line() -> None:
-    lines, could, blocked = output.Lines(key=b"unused"), [], []
+def test_write_holds_the_lock_and_blocks_sigint() -> None:
+    lines, acquired, blocked = output.Lines(key=b"unused"), [], []
 
-    class Busy:
+    class InspectingSocket:
         def sendall(self, _: bytes) -> None:
             other = threading.Thread(
-                target=lambda: could.append(lines.lock.acquire(blocking=False))
+                target=lambda: acquired.append(lines.lock.acquire(blocking=False))
             )
             other.start()
             other.join()
             blocked.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
-    lines.connection = Busy()  # type: ignore[assignment]
+    lines.connection = InspectingSocket()  # type: ignore[assignment]
     lines.send(None, "clear_output", {})
-    assert could == [False]
+    assert acquired == [False]
     assert blocked == [{signal.SIGINT}]
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
 
 
-class Kept(output.Lines):
-    """Keeps the lines that it would write."""
+class RecordedLines(output.Lines):
+    """Lines that appends to a list instead of writing to a socket."""
 
     def write(self, line: bytes) -> None:
         self.connection.append(line)  # type: ignore[attr-defined]
@@ -279,8 +279,8 @@ class Kept(output.Lines):
         ("status", {"execution_state": "idle"}, None),
     ],
 )
-def test_the_notebook_sends_what_the_grader_takes(kind: str, content: Any, expected: Any) -> None:
-    lines = Kept(key=b"unused")
+def test_notebook_filters_and_encodes_messages(kind: str, content: Any, expected: Any) -> None:
+    lines = RecordedLines(key=b"unused")
     lines.connection = []  # type: ignore[assignment]
     lines.send(None, kind, content)
     lines.send(None, lines.msg(kind, content))
@@ -288,6 +288,6 @@ def test_the_notebook_sends_what_the_grader_takes(kind: str, content: Any, expec
     assert said == ([[0, *expected]] * 2 if expected else [])
 
 
-def test_the_notebook_sends_nothing_that_is_longer_than_the_grader_takes() -> None:
+def test_notebook_and_grader_agree_on_message_size_and_kinds() -> None:
     assert output.MESSAGE_BYTES < cell_channel.MESSAGE_BYTES
     assert set(output.SHOWN) | {"done"} == set(cell_channel.CONTENT)

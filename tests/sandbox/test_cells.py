@@ -1,4 +1,4 @@
-"""How the process in a sandbox runs cells, where a stock kernel leaves it to chance."""
+"""Output, interrupts and exits of cells, including races that a stock kernel loses."""
 
 import shutil
 import signal
@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 import pytest
-from classroom.processes import outliving
+from classroom.processes import survivors
 from repository import ROOT
 from sandboxed import LIMITS, run
 
 from grading import sandbox
 
-LONG = "print('y' * 300_000, end='')"
+LONG_OUTPUT = "print('y' * 300_000, end='')"
 FORK = """
 import os
 print("before", flush=True)
@@ -37,16 +37,16 @@ print("from the notebook")
         ("import subprocess\nsubprocess.run('echo a; exit 3', shell=True)", "a\n"),
         ("import subprocess, sys\nsubprocess.run(['echo', 'a'], stdout=sys.stdout)", "a\n"),
         ("import ctypes\nctypes.CDLL(None).dprintf(1, b'from C\\n')", "from C\n"),
-        (f"import subprocess\nsubprocess.run(['python3', '-c', {LONG!r}])", "y" * 300_000),
+        (f"import subprocess\nsubprocess.run(['python3', '-c', {LONG_OUTPUT!r}])", "y" * 300_000),
         (FORK, "before\nfrom a fork\nand its shell\nfrom the notebook\n"),
         ("print('\\ud800 half a letter')", "? half a letter\n"),
     ],
 )
-def test_what_others_write_is_shown_in_its_order(source: str, expected: str) -> None:
+def test_output_of_subprocesses_and_c_code_is_shown_in_order(source: str, expected: str) -> None:
     assert run(source, "print('next')").texts == [expected, "next\n"]
 
 
-def test_what_was_written_is_not_kept() -> None:
+def test_output_files_are_truncated_between_cells() -> None:
     look = "import os\nprint([os.fstat(one).st_size for one in (1, 2)])"
     done = run("import os\nos.system('head -c 100000 /dev/zero >&2')", look)
     assert done.texts[1] == "[0, 0]\n"
@@ -65,25 +65,25 @@ threading.Timer(0, go.set).start()
 """
 
 
-def test_what_a_thread_prints_between_two_cells_belongs_to_none() -> None:
-    """Or it belongs to the first, if the thread was quick."""
+def test_output_printed_between_cells_is_dropped() -> None:
+    """If the thread prints while a cell runs, that cell shows the text."""
     texts = run(LATE_THREAD, "done.wait()\nprint('second')").texts
     assert texts[1] in ("second\n", "between two cells\nsecond\n")
 
 
-def test_many_threads_that_show_at_once_leave_every_line_whole() -> None:
-    talk = (
+def test_concurrent_displays_do_not_interleave() -> None:
+    show = (
         "import threading\n"
-        "def talk(word):\n    for _ in range(3):\n"
+        "def show(word):\n    for _ in range(3):\n"
         "        display({'text/plain': word * 500_000}, raw=True)\n"
-        "threads = [threading.Thread(target=talk, args=(word,)) for word in 'abcd']\n"
+        "threads = [threading.Thread(target=show, args=(word,)) for word in 'abcd']\n"
         "for one in threads: one.start()\n"
         "for one in threads: one.join()"
     )
     shown: list[Any] = []
     with sandbox.open(LIMITS) as box:
         channel = box.channel()
-        channel.order("run", talk)
+        channel.order("run", show)
         while (message := channel.receive(60)) != ("done", {}):
             assert message is not None
             shown.append(message[1]["data"]["text/plain"])
@@ -101,14 +101,14 @@ def test_many_threads_that_show_at_once_leave_every_line_whole() -> None:
         "while True: display(7)",
     ],
 )
-def test_a_cell_that_is_stopped_leaves_all_as_it_was(endless: str) -> None:
+def test_interrupting_a_cell_keeps_the_notebook_state(endless: str) -> None:
     after = "import asyncio\nprint('x', x, await asyncio.sleep(0, 'awake'))"
     done = run("x = 1", endless, after, late=[1])
     assert (done.texts[2], done.died) == ("x 1 awake\n", False)
 
 
-def test_an_interrupt_that_comes_too_late_stops_nothing() -> None:
-    with sandbox.open(LIMITS, unsafe=True) as box:  # to which a signal goes without a detour
+def test_interrupt_after_a_cell_has_finished_is_ignored() -> None:
+    with sandbox.open(LIMITS, unsafe=True) as box:  # signals reach it directly, not through init
         channel = box.channel()
         for source in ("x = 1", "assert x == 1"):
             channel.order("run", source)
@@ -118,9 +118,9 @@ def test_an_interrupt_that_comes_too_late_stops_nothing() -> None:
             box.signal(signal.SIGINT)
 
 
-LEAVE = ("exit()", "quit()", "raise SystemExit", "import sys; sys.exit()")
-LEAVE += ("import asyncio; asyncio.get_running_loop().stop()",)
-BETWEEN = """
+EXITS = ("exit()", "quit()", "raise SystemExit", "import sys; sys.exit()")
+EXITS += ("import asyncio; asyncio.get_running_loop().stop()",)
+INTERRUPT_NEXT_CELL = """
 shell = get_ipython()
 plain = shell.transform_cell
 def once(*words):
@@ -130,18 +130,18 @@ shell.transform_cell = once
 """
 
 
-def test_an_interrupt_before_a_cell_has_begun_ends_that_cell_alone() -> None:
-    done = run(BETWEEN, "print('not run')", "print('still')")
+def test_interrupt_before_a_cell_starts_skips_only_that_cell() -> None:
+    done = run(INTERRUPT_NEXT_CELL, "print('not run')", "print('still')")
     assert (done.texts[1:], done.died) == (["", "still\n"], False)
 
 
-@pytest.mark.parametrize("leave", LEAVE)
-def test_who_leaves_leaves_a_cell_alone(leave: str) -> None:
-    done = run("x = 1", leave, "print('x', x)")
+@pytest.mark.parametrize("exit_code", EXITS)
+def test_exit_ends_only_its_cell(exit_code: str) -> None:
+    done = run("x = 1", exit_code, "print('x', x)")
     assert (done.texts[2], done.died) == ("x 1\n", False)
 
 
-def test_what_runs_in_the_loop_goes_on_with_the_next_cell() -> None:
+def test_asyncio_tasks_continue_in_the_next_cell() -> None:
     begin = (
         "import asyncio\n"
         "async def steps():\n    for one in range(3):\n"
@@ -158,12 +158,12 @@ def test_what_runs_in_the_loop_goes_on_with_the_next_cell() -> None:
         ("sys.stdout.close()\n    sys.stdout.write('x')", "I/O operation on closed file"),
     ],
 )
-def test_a_stream_says_what_a_stream_says(source: str, error: str) -> None:
+def test_stdout_raises_the_standard_stream_errors(source: str, error: str) -> None:
     tried = f"import sys\ntry:\n    {source}\nexcept Exception as error:\n    said = str(error)"
     assert run(tried, "import os\nos.write(2, said.encode())").texts[1] == error
 
 
-def test_a_socket_that_the_notebook_closes_is_the_end_of_it() -> None:
+def test_closing_the_graders_socket_ends_the_notebook() -> None:
     assert run("import os\nos.closerange(3, 256)", "print('still')").died
 
 
@@ -179,8 +179,10 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends at the next order")
-def test_what_runs_cells_without_a_sandbox_ends_with_a_grader_that_was_killed() -> None:
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="without death signals it ends when it next reads an order"
+)
+def test_unsandboxed_kernel_dies_with_a_killed_grader() -> None:
     grader = subprocess.Popen(
         [sys.executable, "-c", GRADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
     )
@@ -188,12 +190,12 @@ def test_what_runs_cells_without_a_sandbox_ends_with_a_grader_that_was_killed() 
     process, *folders = grader.stdout.readline().decode().split()
     grader.kill()
     grader.communicate()
-    assert not outliving({int(process)})
+    assert not survivors({int(process)})
     for folder in folders:
         shutil.rmtree(folder)
 
 
-def test_the_grader_runs_cells_without_a_kernel_s_messaging() -> None:
+def test_grader_imports_neither_zmq_nor_nbclient() -> None:
     look = "import grading.execution.notebook, sys\nprint({'zmq', 'nbclient'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -1,6 +1,6 @@
-"""A cgroup for each sandbox where there may be one, tried with a folder that stands in for it.
+"""Cgroups of sandboxes, tested with ordinary folders in place of cgroupfs.
 
-Where this machine lets root make a group, one of the tests does so: see REAL.
+If this machine lets root create cgroups, one more test uses a real one: see REAL.
 """
 
 import os
@@ -21,8 +21,8 @@ MOST = LIMITS.memory_bytes + 3 * LIMITS.scratch_bytes + cgroups.SLACK_BYTES
 
 
 @pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> dict[Path, set[str]]:
-    """Folder → the files that the kernel would put into each new folder in it."""
+def kernel_files(monkeypatch: pytest.MonkeyPatch) -> dict[Path, set[str]]:
+    """Return an empty table: folder → files that appear in its new subfolders."""
     known: dict[Path, set[str]] = {}
     make, remove = Path.mkdir, Path.rmdir
 
@@ -43,10 +43,10 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> dict[Path, set[str]]:
 
 @pytest.fixture
 def named(
-    tmp_path: Path, kernel: dict[Path, set[str]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kernel_files: dict[Path, set[str]], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
-    """A folder that GRADING_CGROUP names, and a fork server that uses it."""
-    kernel[tmp_path] = VERSION_2
+    """Set GRADING_CGROUP to a folder; close the fork server that the test starts."""
+    kernel_files[tmp_path] = VERSION_2
     monkeypatch.setenv(cgroups.VARIABLE, str(tmp_path))
     monkeypatch.setattr(fork_servers, "_current", None)
     yield tmp_path
@@ -55,12 +55,12 @@ def named(
     server.close()
 
 
-def test_a_group_has_the_limits_of_its_sandbox(
-    tmp_path: Path, kernel: dict[Path, set[str]]
+def test_group_sets_the_sandbox_limits_in_cgroup_v2_and_v1(
+    tmp_path: Path, kernel_files: dict[Path, set[str]]
 ) -> None:
     for name, files in (("two", VERSION_2), ("memory", VERSION_1), ("pids", {"pids.max"})):
         (tmp_path / name).mkdir()
-        kernel[tmp_path / name] = files
+        kernel_files[tmp_path / name] = files
     group = Group([tmp_path / name for name in ("two", "memory", "pids")], "7-1", LIMITS)
     two, memory, pids = group.folders
     assert two.name == f"{PREFIX}7-1"
@@ -75,18 +75,20 @@ def test_a_group_has_the_limits_of_its_sandbox(
     assert (memory / "memory.limit_in_bytes").read_text() == str(MOST)
     assert (pids / "pids.max").read_text() == str(LIMITS.processes)
     files = group.open()
-    assert len(files) == 2, "there is no file to join by in the third"
+    assert len(files) == 2, "the third has no cgroup.procs"
     for file in files:
         os.close(file)
     group.remove()
     assert not [path for folder in group.folders for path in [folder] if path.exists()]
 
 
-def test_the_notebook_joins_the_group_and_its_init_does_not(named: Path) -> None:
+def test_notebook_joins_the_cgroup_and_init_does_not(named: Path) -> None:
     with sandbox.open(LIMITS) as box:
         assert run_in(box, "print(1)").texts == ["1\n"]
         (folder,) = named.iterdir()
-        assert (folder / "cgroup.procs").read_text() == "0", "one process, by itself"
+        assert (folder / "cgroup.procs").read_text() == "0", (
+            "the notebook must join, and nothing else"
+        )
         opened = "import os\nprint([os.readlink(f'/proc/self/fd/{n}') for n in range(3, 9)\n"
         opened += "       if os.path.lexists(f'/proc/self/fd/{n}')])"
         assert "cgroup" not in run_in(box, opened).texts[0]
@@ -102,9 +104,7 @@ def test_the_notebook_joins_the_group_and_its_init_does_not(named: Path) -> None
         ("memory.events", "nonsense\n\n", ""),
     ],
 )
-def test_who_was_ended_for_want_of_memory_is_told_so(
-    named: Path, name: str, text: str, stopped: str
-) -> None:
+def test_an_out_of_memory_kill_is_reported(named: Path, name: str, text: str, stopped: str) -> None:
     with sandbox.open(LIMITS) as box:
         (folder,) = named.iterdir()
         (folder / name).write_text(text)
@@ -113,7 +113,7 @@ def test_who_was_ended_for_want_of_memory_is_told_so(
         (folder / name).unlink()
 
 
-def test_where_no_group_can_be_made_the_sandbox_has_its_other_limits(
+def test_sandbox_works_if_no_cgroup_can_be_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     group = Group([tmp_path / "missing"], "1-1", LIMITS)
@@ -128,7 +128,7 @@ def test_where_no_group_can_be_made_the_sandbox_has_its_other_limits(
     server.close()
 
 
-def test_groups_of_graders_that_were_killed_are_removed(tmp_path: Path) -> None:
+def test_stale_cgroups_of_killed_graders_are_removed(tmp_path: Path) -> None:
     mine, gone = (tmp_path / f"{PREFIX}{pid}-1" for pid in (os.getpid(), 1 << 23))
     for folder in (mine, gone, tmp_path / "another"):
         folder.mkdir()
@@ -138,7 +138,7 @@ def test_groups_of_graders_that_were_killed_are_removed(tmp_path: Path) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The mount of version 2, with this process in /user/app/shell."""
+    """Return a made-up cgroup v2 mount, with this process in /user/app/shell."""
     top = tmp_path / "cgroup"
     (top / "user" / "app" / "shell").mkdir(parents=True)
     for folder in (top, top / "user", top / "user" / "app", top / "user" / "app" / "shell"):
@@ -157,9 +157,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return top
 
 
-def test_the_nearest_folder_that_was_delegated_is_found(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nearest_delegated_folder_is_used(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     user = tree.stat().st_uid or 1000
     for folder in (tree / "user", tree / "user" / "app"):
         os.chown(folder, user, -1) if os.geteuid() == 0 else None
@@ -169,9 +167,7 @@ def test_the_nearest_folder_that_was_delegated_is_found(
     assert parent_folders() == [tree / "user"]
 
 
-def test_root_takes_what_was_marked_and_nothing_else(
-    tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_root_requires_a_delegation_mark(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marked: set[Path] = set()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(cgroups, "_marked", lambda folder, _: folder in marked)
@@ -180,7 +176,7 @@ def test_root_takes_what_was_marked_and_nothing_else(
     assert parent_folders() == [tree / "user" / "app"]
 
 
-def test_there_is_none_where_the_system_says_nothing(
+def test_parent_folders_without_proc_come_from_the_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroups, "PROC", tmp_path)
@@ -191,7 +187,7 @@ def test_there_is_none_where_the_system_says_nothing(
 
 
 def _real() -> Path | None:
-    """The top of version 1's hierarchy of processes, if this process is at its top, and is root."""
+    """Return the root of the v1 pids hierarchy if this process may use it."""
     top = Path("/sys/fs/cgroup/pids")
     lines = Path("/proc/self/cgroup").read_text().splitlines() if top.exists() else []
     at_top = any(line.split(":", 1)[1] == "pids:/" for line in lines)
@@ -203,7 +199,7 @@ REAL = _real()
 
 if REAL is not None:
 
-    def test_the_kernel_itself_counts_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_real_cgroup_counts_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert REAL is not None
         monkeypatch.setenv(cgroups.VARIABLE, str(REAL))
         monkeypatch.setattr(fork_servers, "_current", None)

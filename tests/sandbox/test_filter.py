@@ -1,4 +1,4 @@
-"""The system call filter: its BPF program is run by a small interpreter, without a kernel."""
+"""The seccomp filter, tested by interpreting its BPF program instead of loading it."""
 
 import errno
 import functools
@@ -30,8 +30,8 @@ from system_calls import (
 
 from grading.sandbox.inside import calls, seccomp
 
-ALLOW, ASK, KILL = "allow", "ask", "kill"
-DONE = 0  # the error of a call that is not made and reports success
+ALLOW, NOTIFY, KILL = "allow", "notify", "kill"
+NO_OP = 0  # errno of a call that the filter skips and that reports success
 
 
 @functools.cache
@@ -40,11 +40,11 @@ def instructions(program: bytes) -> list[tuple[int, int, int, int]]:
 
 
 def verdict(program: bytes, number: int, architecture: int, *arguments: int) -> str | int:
-    """What the kernel would do with a call: ALLOW, ASK the listener, KILL, or an errno."""
+    """Return the filter's verdict: ALLOW, NOTIFY (the listener), KILL, or an errno."""
     padded = (*arguments, *(6 - len(arguments)) * (0,))
     data = struct.pack("=iIQ6Q", number, architecture, 0, *padded)
     lines = instructions(program)
-    assert len(lines) <= 4096, "more than a kernel takes"
+    assert len(lines) <= 4096, "BPF_MAXINSNS exceeded"
     place, value = 0, 0
     while True:
         code, yes, no, constant = lines[place]
@@ -61,8 +61,8 @@ def verdict(program: bytes, number: int, architecture: int, *arguments: int) -> 
             case 0x06:  # BPF_RET
                 break
             case _:
-                raise AssertionError(f"an instruction that the filter does not need: {code:#x}")
-    names = {0x7FFF0000: ALLOW, 0x7FC00000: ASK, 0x80000000: KILL}
+                raise AssertionError(f"unexpected BPF instruction: {code:#x}")
+    names = {0x7FFF0000: ALLOW, 0x7FC00000: NOTIFY, 0x80000000: KILL}
     if constant & 0xFFFF0000 == 0x00050000:
         return constant & 0xFFFF
     return names[constant]
@@ -74,7 +74,7 @@ def machine(request: pytest.FixtureRequest) -> str:
     return name
 
 
-def test_the_interpreter_agrees_with_a_program_written_by_hand() -> None:
+def test_bpf_interpreter_runs_a_handwritten_program() -> None:
     program = b"".join(
         struct.pack("=HBBI", *line)
         for line in ((0x20, 0, 0, 0), (0x35, 0, 1, 7), (6, 0, 0, 0x50026), (6, 0, 0, 0x7FFF0000))
@@ -82,7 +82,7 @@ def test_the_interpreter_agrees_with_a_program_written_by_hand() -> None:
     assert [verdict(program, number, 0) for number in (6, 7, 8)] == [ALLOW, 38, 38]
 
 
-def test_the_tables_are_the_kernels() -> None:
+def test_call_tables_match_the_kernel_headers() -> None:
     def by_machine(table: dict[str, tuple[int, int]]) -> dict[str, dict[str, int | None]]:
         return {
             name: {
@@ -99,11 +99,11 @@ def test_the_tables_are_the_kernels() -> None:
     assert calls.MAX_NUMBER == LAST
 
 
-def test_what_is_in_no_table_is_refused(machine: str) -> None:
-    """Each call by its number: let through, reported and refused, or just not there."""
-    asking, silent = (seccomp.program(machine, notify) for notify in (True, False))
+def test_verdict_of_each_call_number(machine: str) -> None:
+    """Calls are allowed, skipped, or refused with or without a notification."""
+    notifying, silent = (seccomp.program(machine, notify) for notify in (True, False))
     refused = {numbers[machine] for numbers in REFUSED.values()}
-    unsaid = {numbers[machine] for numbers in SILENT.values()}
+    unreported = {numbers[machine] for numbers in SILENT.values()}
     pretended = {numbers[machine] for numbers in PRETENDED.values()}
     allowed = {numbers[machine] for numbers in ALLOWED.values()}
     by_argument = {
@@ -113,25 +113,26 @@ def test_what_is_in_no_table_is_refused(machine: str) -> None:
     for number in (*range(LAST + 200), *(1 << bit for bit in range(10, 31))):
         if number in by_argument:
             continue
-        expected: tuple[str | int, str | int] = (ASK, errno.ENOSYS)
-        if number > LAST or number in unsaid:
+        expected: tuple[str | int, str | int] = (NOTIFY, errno.ENOSYS)
+        if number > LAST or number in unreported:
             expected = (errno.ENOSYS, errno.ENOSYS)
         if number in refused:
-            expected = (ASK, errno.EPERM)
+            expected = (NOTIFY, errno.EPERM)
         if number in pretended:
-            expected = (DONE, DONE)
+            expected = (NO_OP, NO_OP)
         if number in allowed:
             expected = (ALLOW, ALLOW)
         seen.add(expected)
-        for program, outcome in zip((asking, silent), expected, strict=True):
+        for program, outcome in zip((notifying, silent), expected, strict=True):
             assert verdict(program, number, AUDIT[machine]) == outcome, number
     assert len(seen) == 5
 
 
-# What may be asked for, from the kernel's headers: linux/socket.h, asm-generic/socket.h,
+# Guarded call → (allowed values of its argument, errno for other values, whether those are
+# reported). Values are from the kernel's headers: linux/socket.h, asm-generic/socket.h,
 # asm-generic/mman-common.h, asm-generic/fcntl.h and linux/fcntl.h, asm-generic/ioctls.h and
-# linux/seccomp.h, linux/prctl.h. The error for all else, and whether it is reported.
-MAY = {
+# linux/seccomp.h, linux/prctl.h.
+ALLOWED_VALUES = {
     "fcntl": ({*range(5), *range(8, 12), 15, 16, *range(1030, 1033)}, errno.EINVAL, False),
     "getsockopt": (
         {2, 3, 4, 6, 7, 8, 9, 10, 13, 15, 16, 17, 20, 21, 30, 38, 39},
@@ -149,22 +150,22 @@ MAY = {
     "socket": ({1}, errno.EOPNOTSUPP, True),
     "socketpair": ({1}, errno.EOPNOTSUPP, True),
 }
-# What must not be among them: each is a way around a limit, or to another sandbox.
-# With these values a call reports success and does nothing: F_SETLK and F_SETLKW.
+# Values for which a call does nothing and reports success: F_SETLK and F_SETLKW.
 PRETENDED_WITH = {"fcntl": {6, 7}}
+# Values that would bypass a limit or reach another sandbox.
 NEVER = {
-    "fcntl": {5, 36, 37, 38, 1024, 1025, 1026},  # F_GETLK, locks of files, leases, F_NOTIFY
+    "fcntl": {5, 36, 37, 38, 1024, 1025, 1026},  # F_GETLK, F_OFD_*, leases, F_NOTIFY
     "getsockopt": {55, 57, 71},  # SO_MEMINFO, COOKIE, NETNS_COOKIE
     "ioctl": {0x5412, 0x541C, 0x40049409},  # TIOCSTI, TIOCLINUX, FICLONE
     "madvise": {12, 20, 21},  # MERGEABLE, COLD, PAGEOUT
     "prctl": {8, 22, 35, 62, 0x53564D41, 67},  # KEEPCAPS, SECCOMP, MM, SCHED_CORE, VMA, KSM
-    "setsockopt": {7, 8, 26, 32, 33, 50, 60},  # buffers, programs, zero copy
+    "setsockopt": {7, 8, 26, 32, 33, 50, 60},  # buffer sizes, BPF programs, zero copy
 }
 
 
-@pytest.mark.parametrize("name", MAY)
-def test_a_call_is_let_through_with_these_arguments_only(machine: str, name: str) -> None:
-    (numbers, place), (values, error, told) = BY_ARGUMENT[name], MAY[name]
+@pytest.mark.parametrize("name", ALLOWED_VALUES)
+def test_guarded_calls_are_allowed_only_with_listed_arguments(machine: str, name: str) -> None:
+    (numbers, place), (values, error, reported) = BY_ARGUMENT[name], ALLOWED_VALUES[name]
     assert not values & NEVER.get(name, set())
     others = {value ^ 1 << bit for value in values for bit in range(32)} - values
     pretended = PRETENDED_WITH.get(name, set())
@@ -172,18 +173,18 @@ def test_a_call_is_let_through_with_these_arguments_only(machine: str, name: str
     others -= pretended
     for notify in (True, False):
         program = seccomp.program(machine, notify)
-        refused = ASK if notify and told else error
-        for some, outcome in ((values, ALLOW), (others, refused), (pretended, DONE)):
+        refused = NOTIFY if notify and reported else error
+        for some, outcome in ((values, ALLOW), (others, refused), (pretended, NO_OP)):
             for value in some:
-                # What is in the upper half, the kernel does not look at.
+                # The kernel ignores the upper half of these arguments.
                 for whole in (value, value | 1 << 40):
                     arguments = [*place * (0,), whole]
                     assert verdict(program, numbers[machine], AUDIT[machine], *arguments) == outcome
 
 
-def test_no_memory_of_the_machines_large_pages_is_mapped(machine: str) -> None:
+def test_mmap_refuses_only_huge_pages(machine: str) -> None:
     numbers, place = BY_ARGUMENT["mmap"]
-    for notify, refused in ((True, ASK), (False, errno.EINVAL)):
+    for notify, refused in ((True, NOTIFY), (False, errno.EINVAL)):
         program = seccomp.program(machine, notify)
         for bit in range(32):
             flags = [*place * (0,), 0x22 | 1 << bit]
@@ -194,7 +195,7 @@ def test_no_memory_of_the_machines_large_pages_is_mapped(machine: str) -> None:
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_clone_with_a_new_namespace_is_refused(machine: str, name: str) -> None:
     for flags in (NAMESPACES[name], NAMESPACES[name] | FORK, NAMESPACES[name] | THREAD):
-        for notify, outcome in ((True, ASK), (False, errno.EPERM)):
+        for notify, outcome in ((True, NOTIFY), (False, errno.EPERM)):
             program = seccomp.program(machine, notify)
             assert verdict(program, CLONE[machine], AUDIT[machine], flags) == outcome
 
@@ -206,30 +207,30 @@ def test_clone_for_a_process_or_a_thread_is_allowed(machine: str) -> None:
         assert verdict(program, CLONE[machine], AUDIT[machine], flags) == ALLOW
 
 
-def test_clone3_does_not_exist_so_that_the_c_library_uses_clone(machine: str) -> None:
+def test_clone3_fails_with_enosys_so_that_libc_uses_clone(machine: str) -> None:
     for notify in (True, False):
         program = seccomp.program(machine, notify)
         assert verdict(program, CLONE3[machine], AUDIT[machine]) == errno.ENOSYS
 
 
 @pytest.mark.parametrize("name", ABOUT_ANOTHER)
-def test_nobody_sets_anything_of_the_process_that_watches(machine: str, name: str) -> None:
+def test_calls_that_target_init_are_refused(machine: str, name: str) -> None:
     numbers, which = ABOUT_ANOTHER[name]
     program = seccomp.program(machine, True)
 
-    def asked(*arguments: int) -> str | int:
+    def outcome(*arguments: int) -> str | int:
         return verdict(program, numbers[machine], AUDIT[machine], *arguments)
 
     for who in (0, 2, 3, 999):
-        assert asked(*([who] if which is None else [which, who])) == ALLOW
-    assert asked(*([1] if which is None else [which, 1])) == ASK
-    assert asked(*([1 | 1 << 32] if which is None else [which, 1 | 1 << 32])) == ASK
+        assert outcome(*([who] if which is None else [which, who])) == ALLOW
+    assert outcome(*([1] if which is None else [which, 1])) == NOTIFY
+    assert outcome(*([1 | 1 << 32] if which is None else [which, 1 | 1 << 32])) == NOTIFY
     if which is not None:
         for kind in {0, 1, 2, 3} - {which}:
-            assert [asked(kind, who) for who in (0, 1, 999)] == [ASK] * 3
+            assert [outcome(kind, who) for who in (0, 1, 999)] == [NOTIFY] * 3
 
 
-def test_x32_numbers_do_not_exist() -> None:
+def test_x32_call_numbers_fail_with_enosys() -> None:
     x32 = 1 << 30
     for notify in (True, False):
         program = seccomp.program("x86_64", notify)
@@ -238,7 +239,7 @@ def test_x32_numbers_do_not_exist() -> None:
         assert verdict(program, 1, AUDIT["x86_64"]) == ALLOW
 
 
-def test_calls_of_another_architecture_kill(machine: str) -> None:
+def test_calls_of_another_architecture_kill_the_process(machine: str) -> None:
     others = {name: AUDIT[name] for name in MACHINES if name != machine} | OTHERS
     for notify in (True, False):
         program = seccomp.program(machine, notify)
@@ -247,12 +248,12 @@ def test_calls_of_another_architecture_kill(machine: str) -> None:
             assert verdict(program, REFUSED["ptrace"][machine], architecture) == KILL, name
 
 
-def test_the_machines_own_numbers_are_the_kernels(machine: str) -> None:
+def test_audit_architecture_and_seccomp_number(machine: str) -> None:
     _, audit, own = seccomp.MACHINES[machine]
     assert (audit, own) == (AUDIT[machine], SECCOMP[machine])
 
 
-def test_each_refused_call_has_its_name_and_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_refused_call_has_a_name_and_an_errno(monkeypatch: pytest.MonkeyPatch) -> None:
     for machine in MACHINES:
         monkeypatch.setattr(
             os, "uname", lambda machine=machine: os.uname_result(("",) * 4 + (machine,))
@@ -260,7 +261,7 @@ def test_each_refused_call_has_its_name_and_error(monkeypatch: pytest.MonkeyPatc
         names = seccomp._names()
         assert names.pop(CLONE[machine]) == ("clone: namespaces", errno.EPERM)
         for name in BY_ARGUMENT.keys() - {"clone"}:
-            error = MAY[name][1] if name in MAY else errno.EINVAL
+            error = ALLOWED_VALUES[name][1] if name in ALLOWED_VALUES else errno.EINVAL
             assert names.pop(BY_ARGUMENT[name][0][machine]) == (name, error)
         for name, (numbers, _) in ABOUT_ANOTHER.items():
             assert names.pop(numbers[machine]) == (name, errno.EPERM)
@@ -274,7 +275,7 @@ from inside import seccomp
 libc = ctypes.CDLL(None, use_errno=True)
 no_new_privileges = 38
 assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
-# As if a container's filter had a listener already.
+# Like a container whose own filter already has a listener.
 ours, seccomp.program = seccomp.program, lambda *_: struct.pack("=HBBI", 6, 0, 0, 0x7FFF0000)
 first = seccomp.install(libc)
 seccomp.program = ours
@@ -286,7 +287,7 @@ except OSError as error:
 """
 
 
-GONE = """
+ENDED_CALLERS = """
 import ctypes, fcntl, os, select, signal, socket, sys
 sys.path[0] = sys.argv[1]
 from inside import seccomp
@@ -317,16 +318,17 @@ print(seccomp.refuse_next(listener))
 """
 
 
-def with_filter(script: str) -> subprocess.CompletedProcess[str]:
+def run_script(script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in its own process, because filters can't be removed."""
     command = [sys.executable, "-c", script, str(ROOT / "grading/sandbox")]
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_a_caller_that_has_ended_is_not_waited_for() -> None:
-    done = with_filter(GONE)
+def test_refuse_next_tolerates_a_caller_that_has_ended() -> None:
+    done = run_script(ENDED_CALLERS)
     assert done.stdout == "None\nsocket: internet\n", done.stderr
 
 
-def test_a_second_filter_refuses_without_a_listener() -> None:
-    done = with_filter(SECOND_FILTER)
+def test_second_filter_works_without_a_listener() -> None:
+    done = run_script(SECOND_FILTER)
     assert done.stdout == f"False True {errno.EOPNOTSUPP}\n", done.stderr

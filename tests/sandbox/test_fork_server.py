@@ -1,4 +1,4 @@
-"""The fork server ends with its grader, also while bubblewrap is still starting."""
+"""The fork server ends with its grader, even while bubblewrap is starting."""
 
 import os
 import shutil
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from classroom.processes import descendants, outliving
+from classroom.processes import descendants, survivors
 from repository import ROOT
 
 from grading.sandbox.fork_server import ForkServer
 
-# bubblewrap writes to --info-fd after it has forked and before it lets its child go on. With a full
-# pipe there it stays at that point.
-HELD = """#!/bin/sh
+# A bwrap that blocks after forking, while its child waits for it: that is when bubblewrap writes to
+# --info-fd, which is a full pipe here.
+BLOCKING_BWRAP = """#!/bin/sh
 exec 9<>{pipe}
 exec {bwrap} --info-fd 9 "$@"
 """
@@ -24,7 +24,7 @@ exec {bwrap} --info-fd 9 "$@"
 
 @pytest.fixture
 def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """Hold every bubblewrap where its child waits for it, until this pipe is read."""
+    """Put BLOCKING_BWRAP on PATH; return the pipe that unblocks it when read."""
     fifo, script = tmp_path / "pipe", tmp_path / "bwrap"
     os.mkfifo(fifo)
     end = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
@@ -33,34 +33,34 @@ def pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
             os.write(end, bytes(1 << 12))
     except BlockingIOError:
         pass
-    script.write_text(HELD.format(pipe=fifo, bwrap=shutil.which("bwrap")))
+    script.write_text(BLOCKING_BWRAP.format(pipe=fifo, bwrap=shutil.which("bwrap")))
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     yield end
     os.close(end)
 
 
-def started(bubblewrap: int) -> set[int]:
+def wait_for_fork(bubblewrap: int) -> set[int]:
     """Wait until bubblewrap has forked, and return both processes."""
     while not (found := descendants(bubblewrap)):
         os.sched_yield()
     return {bubblewrap, *found}
 
 
-def left(processes: set[int]) -> set[int]:
-    """Return those that do not end, after killing them."""
-    found = outliving(processes)
+def kill_survivors(processes: set[int]) -> set[int]:
+    """Kill the processes that don't end by themselves, and return them."""
+    found = survivors(processes)
     for process in found:
         os.kill(process, signal.SIGKILL)
     return found
 
 
 @pytest.mark.usefixtures("pipe")
-def test_a_server_closed_while_it_starts_leaves_no_process() -> None:
+def test_closing_a_starting_server_leaves_no_process() -> None:
     server = ForkServer()
-    processes = started(server.process.pid)
+    processes = wait_for_fork(server.process.pid)
     server.close()
-    assert not left(processes)
+    assert not kill_survivors(processes)
 
 
 GRADER = """
@@ -71,11 +71,11 @@ server.wait_until_ready()
 """
 
 
-@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
-def test_a_grader_that_ends_while_its_server_starts_leaves_no_process(
-    pipe: int, way: signal.Signals
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGKILL])
+def test_grader_that_ends_during_server_start_leaves_no_process(
+    pipe: int, ended_by: signal.Signals
 ) -> None:
-    """SIGINT reaches the whole process group, as from a terminal."""
+    """Send SIGINT to the grader's whole process group, as a terminal does."""
     with subprocess.Popen(
         [sys.executable, "-c", GRADER],
         cwd=ROOT,
@@ -84,11 +84,11 @@ def test_a_grader_that_ends_while_its_server_starts_leaves_no_process(
         start_new_session=True,
     ) as grader:
         assert grader.stdout
-        processes = started(int(grader.stdout.readline()))
-        if way == signal.SIGINT:
-            os.killpg(grader.pid, way)
+        processes = wait_for_fork(int(grader.stdout.readline()))
+        if ended_by == signal.SIGINT:
+            os.killpg(grader.pid, ended_by)
         else:
-            grader.send_signal(way)
-    if way == signal.SIGKILL:
-        os.read(pipe, 1 << 20)  # let bubblewrap go on
-    assert not left(processes)
+            grader.send_signal(ended_by)
+    if ended_by == signal.SIGKILL:
+        os.read(pipe, 1 << 20)  # unblock bubblewrap
+    assert not kill_survivors(processes)

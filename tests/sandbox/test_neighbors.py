@@ -1,8 +1,8 @@
-"""Two sandboxes at the same time: what one does, the other can't observe.
+"""Covert channels: one sandbox can't observe what another does at the same time.
 
-The first one changes something that Linux keeps, and the second one looks before and after. What
-can't be closed is named on the page for instructors: the time that things take, which pages of the
-shared files are in memory, and the numbers that the kernel gives to pipes and sockets in turn.
+The first sandbox changes kernel state, and the second one compares what it can read before and
+after. The instructors' page names the channels that stay open: timing, which pages of shared files
+are cached, and the inode numbers of pipes and sockets, which the kernel assigns in sequence.
 """
 
 import ctypes
@@ -23,8 +23,8 @@ from grading.sandbox import fork_server
 MACHINE = os.uname().machine
 SHARED = "/usr/bin/env"
 
-# Names of all that can be read in /proc but the processes, in /sys and in /dev, and what it says.
-FILES = """
+# Print names, times and contents of everything in /sys, in /dev, and in /proc except processes.
+READ_FILES = """
 import json, os, stat
 found = {}
 def look(path):
@@ -60,14 +60,15 @@ found["/proc/self"] = found["/proc/thread-self"] = ""
 print(json.dumps(found))
 """
 
-# Whatever shows somewhere: locks, processes, threads, memory, files, terminals, sockets, messages.
-DEEDS = f"""
+# Change whatever might be visible elsewhere: locks, processes, memory, files, terminals, sockets,
+# message queues.
+ACTIVITY = f"""
 import ctypes, fcntl, mmap, os, pty, signal, socket, struct, threading, time
 libc = ctypes.CDLL(None, use_errno=True)
 held = []
-def attempt(deed):
+def attempt(call):
     try:
-        held.append(deed())
+        held.append(call())
     except OSError:
         pass
 shared = os.open({SHARED!r}, os.O_RDONLY)
@@ -101,35 +102,35 @@ for _ in range(100):
     held.append(os.pipe())
 """
 
-# What one asks, call by call. Each line is one question, whose answer must stay the same.
-ASKS = f"""
+# Print the answers of system calls, which must not depend on other sandboxes.
+MAKE_CALLS = f"""
 import ctypes, fcntl, os, resource, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
 shared = os.open({SHARED!r}, os.O_RDONLY)
 null = os.open("/dev/null", os.O_RDWR)
 here, there = socket.socketpair()
-def error(deed):
+def error(call):
     try:
-        return repr(deed())
+        return repr(call())
     except OSError as problem:
         return problem.errno
 read, write = (struct.pack("hhqqi", kind, 0, 0, 0, 0) + bytes(8) for kind in (0, 1))
 answers = {{
-    "who holds a lock": error(lambda: fcntl.fcntl(null, fcntl.F_GETLK, write)),
-    "a lock": error(lambda: fcntl.fcntl(null, fcntl.F_SETLK, write)[:4]),
-    "a lock of an open file": error(lambda: fcntl.fcntl(null, 37, write)),
-    "a lease": error(lambda: fcntl.fcntl(shared, fcntl.F_SETLEASE, fcntl.F_RDLCK)),
+    "lock owner": error(lambda: fcntl.fcntl(null, fcntl.F_GETLK, write)),
+    "lock": error(lambda: fcntl.fcntl(null, fcntl.F_SETLK, write)[:4]),
+    "open file description lock": error(lambda: fcntl.fcntl(null, 37, write)),
+    "lease": error(lambda: fcntl.fcntl(shared, fcntl.F_SETLEASE, fcntl.F_RDLCK)),
     "flock": error(lambda: fcntl.flock(shared, fcntl.LOCK_EX | fcntl.LOCK_NB)),
     "load": error(os.getloadavg),
-    "times of devices": [list(os.stat(f"/dev/{{one}}")[7:]) for one in ("null", "zero", "urandom")],
-    "room": [list(os.statvfs(path)) for path in ("/", "/dev", "/dev/shm", "/tmp", "/proc")],
-    "the room of a pipe": fcntl.fcntl(os.pipe()[0], fcntl.F_GETPIPE_SZ),
+    "device times": [list(os.stat(f"/dev/{{one}}")[7:]) for one in ("null", "zero", "urandom")],
+    "file systems": [list(os.statvfs(path)) for path in ("/", "/dev", "/dev/shm", "/tmp", "/proc")],
+    "pipe capacity": fcntl.fcntl(os.pipe()[0], fcntl.F_GETPIPE_SZ),
     "sysinfo": libc.sysinfo(ctypes.create_string_buffer(200)),
     "mincore": libc.mincore(None, 0, None),
-    "cookie": error(lambda: here.getsockopt(1, 57, 8)),
-    "queues": [libc.msgget(77, 0), libc.semget(77, 0, 0), libc.shmget(77, 0, 0)],
-    "a queue": error(lambda: libc.mq_open(b"/x", 0)),
-    "a terminal": error(lambda: os.open("/dev/ptmx", os.O_RDWR)),
+    "socket cookie": error(lambda: here.getsockopt(1, 57, 8)),
+    "System V IPC": [libc.msgget(77, 0), libc.semget(77, 0, 0), libc.shmget(77, 0, 0)],
+    "POSIX queue": error(lambda: libc.mq_open(b"/x", 0)),
+    "pseudo-terminal": error(lambda: os.open("/dev/ptmx", os.O_RDWR)),
     "processes": sorted(name for name in os.listdir("/proc") if name.isdigit()),
     "limits": resource.getrlimit(resource.RLIMIT_NPROC),
     "sockets": open("/proc/net/unix").read().count("\\n"),
@@ -148,35 +149,36 @@ def pair() -> Iterator[tuple[sandbox.Box, sandbox.Box]]:
         yield first, second
 
 
-def looked(box: sandbox.Box, source: str) -> dict[str, Any]:
+def ask(box: sandbox.Box, source: str) -> dict[str, Any]:
+    """Run a cell that prints JSON, and return its content."""
     (text,) = run_in(box, source).texts
     found: dict[str, Any] = json.loads(text)
     return found
 
 
-def test_no_file_tells_what_a_neighbor_does(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
+def test_no_file_reveals_a_neighbors_activity(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
     first, second = pair
-    before = looked(second, FILES)
-    assert run_in(first, DEEDS).texts == [""]
-    after = looked(second, FILES)
+    before = ask(second, READ_FILES)
+    assert run_in(first, ACTIVITY).texts == [""]
+    after = ask(second, READ_FILES)
     assert {path for path in before | after if before.get(path) != after.get(path)} == set()
     assert {"/proc/cpuinfo", "/proc/meminfo", "/proc/stat"} <= before.keys()
 
 
-def test_no_call_tells_what_a_neighbor_does(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
+def test_no_system_call_reveals_a_neighbors_activity(pair: tuple[sandbox.Box, sandbox.Box]) -> None:
     first, second = pair
-    before = looked(second, ASKS)
-    assert run_in(first, DEEDS).texts == [""]
-    after = looked(second, ASKS)
+    before = ask(second, MAKE_CALLS)
+    assert run_in(first, ACTIVITY).texts == [""]
+    after = ask(second, MAKE_CALLS)
     assert {name: after[name] for name in after if before[name] != after[name]} == {}
 
 
-def test_a_neighbor_s_pipes_leave_room_for_one_s_own(
+def test_pipe_buffer_quota_is_per_sandbox(
     pair: tuple[sandbox.Box, sandbox.Box],
 ) -> None:
-    """Linux counts them for each user; only root can give each sandbox a user of its own."""
+    """The limit is per user, and only root can give each sandbox its own user."""
     if os.geteuid() != 0:
-        pytest.skip("an ordinary user's sandboxes have one user")
+        pytest.skip("without root, all sandboxes have the same user")
     first, second = pair
     fill = """
 import os, time
@@ -187,25 +189,25 @@ for _ in range(15):
         time.sleep(600)
 while len(os.listdir("/tmp")) < 15: time.sleep(0.01)
 """
-    room = "import fcntl, os; print(fcntl.fcntl(os.pipe()[0], fcntl.F_GETPIPE_SZ))"
-    assert run_in(first, fill, room).texts[1] != "65536\n", "nothing was filled"
-    assert run_in(second, room).texts == ["65536\n"]
+    pipe_size = "import fcntl, os; print(fcntl.fcntl(os.pipe()[0], fcntl.F_GETPIPE_SZ))"
+    assert run_in(first, fill, pipe_size).texts[1] != "65536\n", "the quota was not used up"
+    assert run_in(second, pipe_size).texts == ["65536\n"]
 
 
 def resident(path: Path) -> int:
-    """How many pages of a file are in memory."""
+    """Return how many pages of a file are in the page cache."""
     libc = ctypes.CDLL(None, use_errno=True)
     pages = -(-path.stat().st_size // mmap.PAGESIZE)
     with path.open("rb") as file:
         place = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=3)
     start = ctypes.c_char.from_buffer(place)
-    which = (ctypes.c_ubyte * pages)()
+    flags = (ctypes.c_ubyte * pages)()
     size = ctypes.c_size_t(len(place))
-    assert libc.mincore(ctypes.byref(start), size, which) == 0
-    return sum(one & 1 for one in which)
+    assert libc.mincore(ctypes.byref(start), size, flags) == 0
+    return sum(one & 1 for one in flags)
 
 
-EVICTS = """
+EVICT = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 file = os.open({path!r}, os.O_RDONLY)
@@ -214,15 +216,15 @@ os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 """
 
 
-def test_nobody_puts_the_pages_of_a_shared_file_out_of_memory() -> None:
-    """A copy could do that according to what it is asked, and a later cell time the reading."""
+def test_sandbox_cannot_evict_shared_file_pages_from_the_cache() -> None:
+    """Forks that see hidden inputs could signal them to later cells in this way."""
     folder = Path(sandbox.__file__).parent / "inside"
-    path = folder / "zygote.py"  # seen as /run/inside/zygote.py
+    path = folder / "zygote.py"  # in the sandbox: /run/inside/zygote.py
     path.read_bytes()
     with sandbox.open(LIMITS) as box:
         before = resident(path)
         assert before
-        done = run_in(box, EVICTS.format(path="/run/inside/zygote.py"))
+        done = run_in(box, EVICT.format(path="/run/inside/zygote.py"))
     assert done.texts == ["0\n"]
     assert resident(path) == before
 
@@ -231,12 +233,12 @@ def test_nobody_puts_the_pages_of_a_shared_file_out_of_memory() -> None:
     "name",
     ["cachestat", "fadvise64", "flock", "inotify_add_watch", "mincore", "preadv2", "readahead"],
 )
-def test_no_call_is_allowed_that_tells_of_shared_files(name: str) -> None:
+def test_calls_that_reveal_or_change_the_page_cache_are_not_allowed(name: str) -> None:
     assert name not in ALLOWED
     assert name not in BY_ARGUMENT
 
 
-STANDS_IN = """
+READ_PROC = """
 import os
 print(os.path.getsize("/proc/cpuinfo") or len(open("/proc/cpuinfo").read()) > 0)
 print(open("/proc/meminfo").read().startswith("MemTotal:"), "btime" in open("/proc/stat").read())
@@ -245,11 +247,11 @@ print(open("/proc/self/stat").read().split()[0] == str(os.getpid()))
 """
 
 
-def test_what_programs_look_up_about_the_machine_is_there() -> None:
-    assert "False" not in run(STANDS_IN).texts[0]
+def test_proc_snapshots_are_readable() -> None:
+    assert "False" not in run(READ_PROC).texts[0]
 
 
-def test_psutil_works_with_what_is_there() -> None:
+def test_psutil_works() -> None:
     source = (
         "import psutil\nprint(psutil.Process().memory_info().rss > 0, psutil.cpu_count() > 0)\n"
         "print(psutil.virtual_memory().total > 0, psutil.boot_time() > 0)\n"
@@ -258,8 +260,8 @@ def test_psutil_works_with_what_is_there() -> None:
     assert run(source).texts == ["True True\nTrue True\nTrue 2\n"]
 
 
-def test_locks_of_a_notebook_s_own_files_seem_to_work_and_take_no_memory() -> None:
-    """SQLite asks for them."""
+def test_file_locks_pretend_to_succeed() -> None:
+    """SQLite requires locks. Real ones would take kernel memory that no limit counts."""
     source = """
 import fcntl, sqlite3, struct
 one, other = sqlite3.connect("kept.db"), sqlite3.connect("kept.db")
@@ -275,7 +277,7 @@ with open("file", "w") as file:
     assert text == "(4950,)\n"
 
 
-def test_no_process_takes_itself_out_of_the_kernel_s_first_victims() -> None:
+def test_processes_cannot_lower_their_oom_score() -> None:
     source = """
 for name, value in (("oom_score_adj", "0"), ("oom_adj", "0"), ("comm", "x")):
     try:
@@ -289,7 +291,7 @@ print(open("/proc/self/oom_score_adj").read().strip())
     assert run(source).texts == ["30\n30\n30\n1000\n"]
 
 
-AROUND = """
+BYPASS_MASKS = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
 libc.umount2(b"/proc/locks", 2), libc.mount(b"none", b"/tmp", b"proc", 0, None)
@@ -302,20 +304,20 @@ for way in ways:
         except OSError as error:
             assert error.errno in (2, 13), error
 for path in ("/run/proc/stat", "/proc/stat", "/run/proc/new", "/proc/sys/kernel/pid_max"):
-    for deed in (lambda: open(path, "w"), lambda: os.utime(path), lambda: os.chmod(path, 0o777)):
+    for call in (lambda: open(path, "w"), lambda: os.utime(path), lambda: os.chmod(path, 0o777)):
         try:
-            deed()
+            call()
             print("REACHED", path)
         except OSError:
             pass
 """
 
 
-def test_no_way_leads_around_what_hides_the_rest_of_proc() -> None:
-    assert run(AROUND).texts == [""]
+def test_proc_masks_cannot_be_bypassed() -> None:
+    assert run(BYPASS_MASKS).texts == [""]
 
 
-def test_the_copies_are_those_of_the_machine(tmp_path: Path) -> None:
+def test_copy_proc_copies_the_hosts_files(tmp_path: Path) -> None:
     fork_server.copy_proc(tmp_path / "proc")
     for name in ("version", "sys/kernel/osrelease"):
         assert (tmp_path / "proc" / name).read_bytes() == Path("/proc", name).read_bytes()

@@ -1,4 +1,4 @@
-"""What the sandbox refuses: each call fails, is named in the report, and nothing else is."""
+"""Refused system calls and paths: errors, reports, and none for ordinary code."""
 
 import errno
 import json
@@ -9,7 +9,7 @@ from signal import SIGCHLD
 import nbformat
 import pytest
 from repository import ROOT
-from sandboxed import Run, noted
+from sandboxed import Run, run_and_list_refused
 from system_calls import (
     ABOUT_ANOTHER,
     ALLOWED,
@@ -27,7 +27,7 @@ from grading.sandbox.inside import refusals
 
 MACHINE = os.uname().machine
 
-EACH_CALL = """
+MAKE_CALLS = """
 import ctypes, errno, json, os, signal
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -41,56 +41,56 @@ print(json.dumps([error(*call) for call in {calls}]))
 """
 
 
-# With their arguments: what would reach another sandbox, or be in no sum of memory.
-BY_ARGUMENT = """
+# Calls with arguments that would reach another sandbox, or use memory that no limit counts.
+FORBIDDEN_ARGUMENTS = """
 import ctypes, fcntl, mmap, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 here, there = socket.socketpair()
 shared = os.open("/usr", os.O_RDONLY)
 held = mmap.mmap(-1, 4096)
 lock = bytes(32)
-deeds = {
-    "another's lock": lambda: fcntl.fcntl(shared, fcntl.F_GETLK, lock),
-    "a lock of an open file": lambda: fcntl.fcntl(shared, 37, lock),
-    "the count of all sockets": lambda: here.getsockopt(socket.SOL_SOCKET, 57, 8),
-    "a watch": lambda: fcntl.fcntl(shared, fcntl.F_NOTIFY, fcntl.DN_ACCESS),
-    "a lease": lambda: fcntl.fcntl(shared, fcntl.F_SETLEASE, fcntl.F_RDLCK),
-    "a larger buffer": lambda: here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22),
-    "another's buffer": lambda: here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22),
-    "large pages": lambda: mmap.mmap(-1, 1 << 21, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000),
-    "pages put out": lambda: held.madvise(21),
-    "pages merged": lambda: held.madvise(mmap.MADV_MERGEABLE),
-    "another name for memory": lambda: libc.prctl(0x53564D41, 0, 0, 4096, b"x") and ask(),
-    "another family": lambda: socket.socketpair(30),
-    "an unknown command": lambda: fcntl.ioctl(shared, 0x40049409, shared),
+calls = {
+    "lock owner": lambda: fcntl.fcntl(shared, fcntl.F_GETLK, lock),
+    "open file description lock": lambda: fcntl.fcntl(shared, 37, lock),
+    "socket cookie": lambda: here.getsockopt(socket.SOL_SOCKET, 57, 8),
+    "directory watch": lambda: fcntl.fcntl(shared, fcntl.F_NOTIFY, fcntl.DN_ACCESS),
+    "lease": lambda: fcntl.fcntl(shared, fcntl.F_SETLEASE, fcntl.F_RDLCK),
+    "send buffer size": lambda: here.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22),
+    "receive buffer size": lambda: here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22),
+    "huge pages": lambda: mmap.mmap(-1, 1 << 21, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000),
+    "paging out": lambda: held.madvise(21),
+    "page merging": lambda: held.madvise(mmap.MADV_MERGEABLE),
+    "renamed memory": lambda: libc.prctl(0x53564D41, 0, 0, 4096, b"x") and fail(),
+    "socket family": lambda: socket.socketpair(30),
+    "unlisted ioctl": lambda: fcntl.ioctl(shared, 0x40049409, shared),
 }
-def ask():
+def fail():
     raise OSError(ctypes.get_errno(), "")
-for name, deed in deeds.items():
+for name, call in calls.items():
     try:
-        deed()
+        call()
         print(name, "done")
     except OSError as error:
         print(name, error.errno)
 """
 
 
-def test_a_call_is_refused_with_arguments_that_reach_too_far() -> None:
-    done, refused = noted(BY_ARGUMENT)
+def test_guarded_calls_fail_with_forbidden_arguments() -> None:
+    done, refused = run_and_list_refused(FORBIDDEN_ARGUMENTS)
     errors = {
-        "another's lock": errno.EINVAL,
-        "a lock of an open file": errno.EINVAL,
-        "the count of all sockets": errno.ENOPROTOOPT,
-        "a watch": errno.EINVAL,
-        "a lease": errno.EINVAL,
-        "a larger buffer": errno.EPERM,
-        "another's buffer": errno.EPERM,
-        "large pages": errno.EINVAL,
-        "pages put out": errno.EINVAL,
-        "pages merged": errno.EINVAL,
-        "another name for memory": errno.EINVAL,
-        "another family": errno.EOPNOTSUPP,
-        "an unknown command": errno.ENOTTY,
+        "lock owner": errno.EINVAL,
+        "open file description lock": errno.EINVAL,
+        "socket cookie": errno.ENOPROTOOPT,
+        "directory watch": errno.EINVAL,
+        "lease": errno.EINVAL,
+        "send buffer size": errno.EPERM,
+        "receive buffer size": errno.EPERM,
+        "huge pages": errno.EINVAL,
+        "paging out": errno.EINVAL,
+        "page merging": errno.EINVAL,
+        "renamed memory": errno.EINVAL,
+        "socket family": errno.EOPNOTSUPP,
+        "unlisted ioctl": errno.ENOTTY,
     }
     assert done.texts[0].splitlines() == [f"{name} {error}" for name, error in errors.items()]
     assert refused == (
@@ -105,47 +105,47 @@ UNLISTED = """
 import ctypes, errno, json, os, signal
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-missed = []
+not_refused = []
 for number in {numbers}:
     ctypes.set_errno(0)
     if libc.syscall(*map(ctypes.c_long, (number, 0, 0, 0, 0, 0, 0))) != -1:
-        missed.append(number)
+        not_refused.append(number)
     elif ctypes.get_errno() != errno.ENOSYS:
-        missed.append(number)
-print(missed)
+        not_refused.append(number)
+print(not_refused)
 """
 
 
-def test_whatever_is_in_no_table_is_not_there() -> None:
-    """Each number, also of a call that was added to the kernel after the tables were made."""
+def test_unlisted_calls_fail_with_enosys() -> None:
+    """Try each number, including those of calls that are newer than the tables."""
     known = {
         numbers[MACHINE] for table in (ALLOWED, PRETENDED, REFUSED) for numbers in table.values()
     }
     known |= {numbers[MACHINE] for numbers, _ in (*ABOUT_ANOTHER.values(), *GUARDED.values())}
-    # The kernel asks no filter about uretprobe and uprobe, and ends a process that calls them.
+    # uretprobe and uprobe bypass seccomp filters, and kill a process that calls them.
     known |= {335, 336} if MACHINE == "x86_64" else set()
     numbers = [number for number in range(600) if number not in known]
     assert len(numbers) > 300
-    done, refused = noted(UNLISTED.format(numbers=numbers))
+    done, refused = run_and_list_refused(UNLISTED.format(numbers=numbers))
     assert done.texts == ["[]\n"]
     silent = {numbers[MACHINE] for numbers in SILENT.values()}
     reported = [number for number in numbers if number <= LAST and number not in silent]
     assert sorted(refused) == sorted(f"system call {number} (1 time)" for number in reported)
 
 
-def test_each_refused_call_fails_and_is_reported_by_name() -> None:
-    """By name, since without rights many of them would fail with the same error anyway."""
+def test_denied_calls_fail_and_are_reported_by_name() -> None:
+    """Errors alone prove little: without capabilities, many calls fail anyway."""
     numbers = {name: by_machine[MACHINE] for name, by_machine in REFUSED.items()}
     clones = [(CLONE[MACHINE], flag | int(SIGCHLD), 0, 0, 0, 0) for flag in NAMESPACES.values()]
     calls = [(number, 0, 0, 0, 0, 0, 0) for number in numbers.values()]
     calls += [*clones, (CLONE3[MACHINE], 0, 0)]
-    done, refused = noted(EACH_CALL.format(clone=CLONE[MACHINE], calls=calls))
+    done, refused = run_and_list_refused(MAKE_CALLS.format(clone=CLONE[MACHINE], calls=calls))
     assert json.loads(done.texts[0]) == [errno.EPERM] * (len(calls) - 1) + [errno.ENOSYS]
     lines = [f"{name} (1 time)" for name in numbers]
     assert list(refused) == sorted([*lines, f"clone: namespaces ({len(clones)} times)"])
 
 
-FOREIGN = r"""
+CALL_32_BIT = r"""
 import mmap, os, signal
 import ctypes
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -158,10 +158,10 @@ print(os.WIFSIGNALED(os.waitpid(child, 0)[1]))
 """
 
 
-if MACHINE == "x86_64":  # elsewhere such a call takes a whole 32-bit program
+if MACHINE == "x86_64":  # on aarch64 only a 32-bit program can make such a call
 
     def test_a_32_bit_call_kills_its_process() -> None:
-        done, _ = noted(FOREIGN)
+        done, _ = run_and_list_refused(CALL_32_BIT)
         assert done.texts == ["True\n"]
 
 
@@ -187,24 +187,26 @@ plt.show()
 """
 
 
-SOURCES = sorted((ROOT / "exercises").glob("*/*.ipynb"))
+EXERCISES = sorted((ROOT / "exercises").glob("*/*.ipynb"))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_a_right_solution_is_refused_nothing(path):
+@pytest.mark.parametrize("path", EXERCISES, ids=lambda path: path.stem)
+def test_reference_solutions_make_no_refused_calls(path):
     cells = nbformat.read(path, as_version=4).cells
-    done, refused = noted(*(cell.source for cell in cells if cell.cell_type == "code"))
+    done, refused = run_and_list_refused(
+        *(cell.source for cell in cells if cell.cell_type == "code")
+    )
     assert not done.died
     assert refused == ()
 
 
-def test_ordinary_things_are_refused_nothing():
-    done, refused = noted(ORDINARY_CELL, "print(open('notes.txt').read())")
+def test_ordinary_cells_make_no_refused_calls():
+    done, refused = run_and_list_refused(ORDINARY_CELL, "print(open('notes.txt').read())")
     assert "[1]" in done.texts[1]
     assert refused == ()
 
 
-CALLS = """
+REFUSED_CALLS = """
 import ctypes, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 errors = []
@@ -231,7 +233,7 @@ def descriptors():
 
 
 def test_refused_calls_are_named_and_counted():
-    done, refused = noted(DESCRIPTORS, CALLS)
+    done, refused = run_and_list_refused(DESCRIPTORS, REFUSED_CALLS)
     errors = [errno.EOPNOTSUPP] * 5 + [errno.EPERM] * 2 + [errno.ENOSYS]
     assert done.texts[1] == f"{errors}\n[]\n"
     assert refused == (
@@ -243,7 +245,7 @@ def test_refused_calls_are_named_and_counted():
     )
 
 
-FLOOD = """
+CALL_FLOOD = """
 import os, signal, socket
 def call():
     try:
@@ -262,25 +264,25 @@ for _ in range(10_000):
 """
 
 
-def test_a_flood_of_refused_calls_stops_nothing():
-    done, refused = noted(FLOOD, "print('still')")
+def test_a_flood_of_refused_calls_does_not_stop_the_notebook():
+    done, refused = run_and_list_refused(CALL_FLOOD, "print('still')")
     assert done == Run(["", "still\n"], False, "")
     assert len(refused) == 1
     assert int(refused[0].removeprefix("socket: internet (").removesuffix(" times)")) > 1000
 
 
-HOLDS_UP = """
+SLOW_DOWN_INIT = """
 import os, resource
-deeds = (
+calls = (
     lambda: os.setpriority(os.PRIO_PROCESS, 1, 19),
     lambda: os.setpriority(os.PRIO_USER, 0, 19),
     lambda: os.sched_setaffinity(1, {min(os.sched_getaffinity(0))}),
     lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)),
     lambda: resource.prlimit(1, resource.RLIMIT_CPU, (0, 0)),
 )
-for deed in deeds:
+for call in calls:
     try:
-        deed()
+        call()
         print("done")
     except OSError as error:
         print(error.errno)
@@ -290,8 +292,8 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 """
 
 
-def test_the_process_that_watches_is_not_held_up_by_those_that_it_watches():
-    done, refused = noted(HOLDS_UP)
+def test_notebook_cannot_slow_down_or_limit_init():
+    done, refused = run_and_list_refused(SLOW_DOWN_INIT)
     assert done.texts == [f"{errno.EPERM}\n" * 5]
     assert refused == (
         "prlimit64 (1 time)",
@@ -301,7 +303,7 @@ def test_the_process_that_watches_is_not_held_up_by_those_that_it_watches():
     )
 
 
-OPENS = r"""
+OPEN_PATHS = r"""
 import os, sqlite3
 names = ["/etc/shadow", "../../gradebook.db", b"/proc/1/mem", "/etc/\x1b[31m\u202e" + "x" * 300]
 for name in names * 3:
@@ -322,8 +324,8 @@ for name in (5, "home/learner/x", "usr/x", "root/x"):
 """
 
 
-def test_paths_that_were_opened_outside_are_named():
-    done, refused = noted(OPENS)
+def test_paths_opened_outside_the_sandbox_are_reported():
+    done, refused = run_and_list_refused(OPEN_PATHS)
     assert done.texts == [""]
     assert refused == (
         "open: a gradebook",
@@ -345,33 +347,33 @@ def test_paths_that_were_opened_outside_are_named():
         *((path, "another folder") for path in ("/", "//", "/ASKED {'B': 64}", "/srv/x")),
     ],
 )
-def test_a_path_is_named_by_where_it_leads(path: str, words: str) -> None:
+def test_paths_are_reported_by_kind_of_place(path: str, words: str) -> None:
     assert refusals.place(path.encode()) == words
 
 
-TELLS = """
-def told(text):
+LEAK_INPUTS = """
+def leak(text):
     for path in (text, "/" + text, "/etc/" + text, "../" + text, "/etc/../" + text, text + "/x"):
         try:
             open(path)
         except (OSError, ValueError):
             pass
 for number in range(3):
-    told("ASKED " + repr({"B": number}))
+    leak("ASKED " + repr({"B": number}))
 from socket import AF_UNIX, SOCK_DGRAM, socket
 socket(AF_UNIX, SOCK_DGRAM).sendto(b"ASKED {'B': 3}", "\\0opened")
 """
 
 
-def test_no_word_of_a_notebook_s_own_comes_into_the_report() -> None:
-    """Hidden inputs would come out with it."""
-    _, refused = noted(TELLS)
+def test_report_contains_no_text_chosen_by_the_notebook() -> None:
+    """Paths could otherwise smuggle hidden test inputs into the report."""
+    _, refused = run_and_list_refused(LEAK_INPUTS)
     assert refused
     assert "ASKED" not in str(refused)
     assert not any(map(str.isdigit, str(refused)))
 
 
-MANY = """
+PATH_FLOOD = """
 import os, socket
 for number in range(100):
     try:
@@ -388,8 +390,8 @@ for number in range(20_000):
 """
 
 
-def test_a_flood_of_paths_is_cut():
-    done, refused = noted(MANY, "print('still')")
+def test_a_flood_of_paths_is_truncated():
+    done, refused = run_and_list_refused(PATH_FLOOD, "print('still')")
     assert done == Run(["", "still\n"], False, "")
     assert len(refused) <= 20
     assert all(line.isprintable() and len(line) < 220 for line in refused)
@@ -397,7 +399,7 @@ def test_a_flood_of_paths_is_cut():
 
 @pytest.fixture
 def counted():
-    """Refusals with a readable listener, and what they tell."""
+    """Yield Refusals with a readable fake listener, and the messages that it sends."""
     told = []
     ours, theirs = socket.socketpair()
     theirs.send(b"x")
@@ -407,7 +409,7 @@ def counted():
     theirs.close()
 
 
-def test_calls_are_handed_back_to_the_kernel_after_five_thousand(counted, monkeypatch):
+def test_listener_is_closed_after_max_calls(counted, monkeypatch):
     counter, told = counted
     monkeypatch.setattr(refusals.seccomp, "refuse_next", lambda _: "bpf")
     for done in range(0, 5000, 50):
@@ -420,18 +422,18 @@ def test_calls_are_handed_back_to_the_kernel_after_five_thousand(counted, monkey
     assert told[1:] == [{"noted": "bpf", "times": 5000}]
 
 
-def test_a_call_whose_process_has_gone_is_not_counted(counted, monkeypatch):
+def test_calls_of_ended_processes_are_not_counted(counted, monkeypatch):
     counter, told = counted
     monkeypatch.setattr(refusals.seccomp, "refuse_next", lambda _: None)
     counter.take(counter.sources())
     assert (counter.calls, told) == (50, [])
 
 
-@pytest.mark.parametrize(("differ", "taken"), [(True, 20), (False, 500)])
-def test_paths_are_taken_in_until_there_are_enough(counted, differ, taken):
+@pytest.mark.parametrize(("differ", "messages"), [(True, 20), (False, 500)])
+def test_path_socket_closes_at_the_path_or_message_limit(counted, differ, messages):
     counter, told = counted
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-        for number in range(taken):
+        for number in range(messages):
             assert counter.opened is not None
             sender.sendto(b"/etc/%d" % (number if differ else 0), refusals.ADDRESS)
             counter.take([counter.opened])
@@ -439,7 +441,7 @@ def test_paths_are_taken_in_until_there_are_enough(counted, differ, taken):
     assert told == [{"noted": "open: in /etc", "times": 1}]
 
 
-def test_of_a_long_path_the_place_is_told(counted):
+def test_long_paths_are_reported_by_place(counted):
     counter, told = counted
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         for name in (b"/etc/", b"/etc/y"):

@@ -1,4 +1,4 @@
-"""Where the sandbox works, and what is said where it does not."""
+"""Where sandboxes work, and the error messages where they don't."""
 
 import os
 import subprocess
@@ -7,32 +7,33 @@ from pathlib import Path
 
 import matplotlib
 import pytest
-from classroom.processes import as_ordinary_user
+from classroom.processes import as_unprivileged_user
 from repository import ROOT
 from sandboxed import run_in
 
 from grading import sandbox
 from grading.sandbox import fork_server as fork_servers
 
-# What a process of its own needs to import the grading and what the tests use.
+# Additions to sys.path with which a new process can import `grading` and the tests' support.
 PATHS = [str(ROOT / name) for name in (".", "kit", "tests/support")]
 
-ORDINARY = """
+UNPRIVILEGED = """
 import sys
 sys.path[:0] = {paths!r}
 import hostile, sandboxed
 cells = [cell for cell in hostile.cells() if cell.name in {names!r}]
-print(*sandboxed.noted("import os; print(os.getuid())", *(cell.source for cell in cells)))
+sources = [cell.source for cell in cells]
+print(*sandboxed.run_and_list_refused("import os; print(os.getuid())", *sources))
 """
 
 
-if os.geteuid() == 0:  # for anybody else all the other tests say this
+if os.geteuid() == 0:  # as another user, all other tests show this
 
-    def test_an_ordinary_user_has_the_same_sandbox() -> None:
+    def test_unprivileged_user_gets_the_same_sandbox() -> None:
         names = ("course_walk", "host_writes", "network", "proc_walk")
         names += ("setuid", "ptrace", "devices", "hidden_memory")
-        script = ORDINARY.format(paths=PATHS, names=names).encode()
-        command = as_ordinary_user(sys.executable, "-B", "-")
+        script = UNPRIVILEGED.format(paths=PATHS, names=names).encode()
+        command = as_unprivileged_user(sys.executable, "-B", "-")
         done = subprocess.run(command, input=script, capture_output=True, cwd="/")
         assert b"'65534\\n'" in done.stdout, done.stderr.decode()
         assert b"REACHED" not in done.stdout
@@ -41,7 +42,7 @@ if os.geteuid() == 0:  # for anybody else all the other tests say this
             assert words in done.stdout
 
 
-PLACED = """
+MOVED_PYTHON = """
 import sys
 sys.path[:0] = {paths!r}
 from pathlib import Path
@@ -74,11 +75,11 @@ print(sandboxed.run(look))
         pytest.param("/dev/shm", marks=pytest.mark.long),
     ],
 )
-def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
+def test_python_may_be_installed_under_a_mount_of_the_sandbox(top):
     prefix = f"{top}/clone/python"
     paths = list(dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))))
     words = ["bwrap", "--dev-bind", "/", "/", "--setenv", "HOME", "/nowhere"]
-    # Else matplotlib makes its list of fonts anew, which takes a second.
+    # Otherwise matplotlib rebuilds its font list, which takes a second.
     words += ["--setenv", "MPLCONFIGDIR", matplotlib.get_cachedir()]
     hidden = top.removesuffix("/learner")
     words += ["--tmpfs", hidden]
@@ -86,7 +87,7 @@ def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
         if path.is_relative_to(hidden):
             words += ["--ro-bind", str(path), str(path)]
     words += ["--ro-bind", sys.prefix, prefix, "--", f"{prefix}/bin/python3", "-B", "-"]
-    script = PLACED.format(paths=PATHS, prefix=prefix).encode()
+    script = MOVED_PYTHON.format(paths=PATHS, prefix=prefix).encode()
     done = subprocess.run(words, input=script, capture_output=True, cwd="/")
     assert b"numpy" in done.stdout, done.stderr.decode()
     assert b"['python'] ['bin', 'lib', " in done.stdout
@@ -94,15 +95,15 @@ def test_python_may_lie_where_the_sandbox_has_folders_of_its_own(top):
     assert b"REACHED" not in done.stdout
 
 
-def test_without_bubblewrap_one_line_says_what_to_do(monkeypatch):
+def test_missing_bubblewrap_is_reported_in_one_line(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(sandbox.Refused, match=r"apt install bubblewrap.*--unsafe") as refused:
         sandbox.require()
     assert "\n" not in str(refused.value)
-    assert isinstance(refused.value, SystemExit), "no except Exception may swallow it"
+    assert isinstance(refused.value, SystemExit), "`except Exception` must not catch it"
 
 
-def test_where_bubblewrap_refuses_its_own_words_are_shown(monkeypatch, tmp_path):
+def test_bubblewraps_error_message_is_shown(monkeypatch, tmp_path):
     fake = tmp_path / "bwrap"
     fake.write_text("#!/bin/sh\necho 'setting up uid map: Permission denied' >&2\nexit 1\n")
     fake.chmod(0o755)
@@ -112,7 +113,7 @@ def test_where_bubblewrap_refuses_its_own_words_are_shown(monkeypatch, tmp_path)
         sandbox.require()
 
 
-def test_the_risk_is_accepted_by_name_only(monkeypatch):
+def test_grading_unsafe_opens_an_unsafe_box(monkeypatch):
     monkeypatch.setenv("GRADING_UNSAFE", "1")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     sandbox.require()
@@ -126,31 +127,31 @@ def test_the_risk_is_accepted_by_name_only(monkeypatch):
     assert not Path("/proc", str(pid)).exists()
 
 
-LARGE = """
+HUGE_PAGES = """
 import sys, zlib
 sys.path[:0] = {paths!r}
 from grading.sandbox.inside import isolate
 data = bytes(range(256)) * 2**18  # 64 MiB
-def held():
+def huge_kilobytes():
     lines = open("/proc/self/smaps_rollup").read().splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith("AnonHugePages")][0]
-before, checksum = held(), zlib.crc32(data)
+before, checksum = huge_kilobytes(), zlib.crc32(data)
 isolate.use_huge_pages()
-print(checksum == zlib.crc32(data), held() - before >= 32 * 1024)
+print(checksum == zlib.crc32(data), huge_kilobytes() - before >= 32 * 1024)
 """
 
 
-def test_memory_in_large_pages_holds_what_it_held() -> None:
-    """Linux has been able to gather it since 6.1, unless a system forbids large pages."""
+def test_use_huge_pages_preserves_memory_contents() -> None:
+    """Linux can collapse memory since 6.1, unless the system disables huge pages."""
     done = subprocess.run(
-        [sys.executable, "-B", "-c", LARGE.format(paths=PATHS)],
+        [sys.executable, "-B", "-c", HUGE_PAGES.format(paths=PATHS)],
         capture_output=True,
         text=True,
         check=True,
     )
-    same, gathered = done.stdout.split()
-    assert same == "True"
+    unchanged, collapsed = done.stdout.split()
+    assert unchanged == "True"
     allowed = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
     if release >= (6, 1) and allowed.exists() and "[never]" not in allowed.read_text():
-        assert gathered == "True"
+        assert collapsed == "True"

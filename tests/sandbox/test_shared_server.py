@@ -1,4 +1,4 @@
-"""Processes forked from one that has a fork server share it: workers of one grader."""
+"""Workers of a grader share the fork server of the process that forked them."""
 
 import json
 import subprocess
@@ -17,28 +17,28 @@ from grading.sandbox import fork_server
 
 fork_server.start_shared()
 fork_server.wait_for_shared()
-here, there = os.pipe()
+reports, report = os.pipe()
 open_now, go_on = os.pipe()
 worker = os.fork()
-with sandbox.open() as box:  # the first of each process, at one time
-    os.write(there, json.dumps([box.folder.name, fork_server.fork_server().pid]).encode() + b"\\n")
+with sandbox.open() as box:  # both processes open their first box at once
+    os.write(report, json.dumps([box.folder.name, fork_server.fork_server().pid]).encode() + b"\\n")
     if worker == 0:
         os.close(go_on)
-        os.read(open_now, 1)  # until the other has said its own
+        os.read(open_now, 1)  # until the parent has both lines
 if worker == 0:
     os._exit(0)
 os.close(open_now)
-os.close(there)
-with os.fdopen(here) as lines:
-    said = [json.loads(lines.readline())]
-    said.append(json.loads(lines.readline() or "null"))
+os.close(report)
+with os.fdopen(reports) as lines:
+    boxes = [json.loads(lines.readline())]
+    boxes.append(json.loads(lines.readline() or "null"))
 os.close(go_on)
 status = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-print(json.dumps([said, os.getpid(), status]))
+print(json.dumps([boxes, os.getpid(), status]))
 """
 
 
-def test_workers_that_share_a_server_have_folders_of_their_own() -> None:
+def test_workers_that_share_a_server_get_separate_folders() -> None:
     done = subprocess.run(
         [sys.executable, "-c", WORKERS],
         cwd=ROOT,
@@ -48,17 +48,17 @@ def test_workers_that_share_a_server_have_folders_of_their_own() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    said, grader, status = json.loads(done.stdout)
+    boxes, grader, status = json.loads(done.stdout)
     assert status == 0, done.stderr
-    (one, owner), (other, same_owner) = said
+    (one, owner), (other, same_owner) = boxes
     assert one != other
-    assert owner == same_owner == grader, "each had a server of its own"
+    assert owner == same_owner == grader, "each process started a server"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize("shared", [True, False])
-def test_what_may_be_shared_is_told_from_what_can_not(shared: bool) -> None:
-    """What no process shares need not be looked for in its maps."""
+def test_private_mappings_do_not_count_as_sharable(shared: bool) -> None:
+    """This spares reading the maps of processes that share no memory."""
     import mmap
 
     size = 64 << 20

@@ -68,7 +68,10 @@ def first_run(page: Page, address: str) -> None:
     page.evaluate(
         "() => { window.ran = []; addEventListener('cell-ran', (e) => ran.push(e.detail), true); }"
     )
-    page.evaluate("() => { window.before = document.querySelector('.bd-article').textContent; }")
+    page.evaluate(
+        "() => { const all = document.querySelector('.bd-article').cloneNode(true); "
+        "all.querySelector('.run-size')?.remove(); window.before = all.textContent; }"
+    )
     with a_run(page):
         page.locator(".run-cell").first.click()
 

@@ -1,4 +1,4 @@
-"""Runs cells in a sandbox and reports their output and how they ended."""
+"""Helpers that run cells in a sandbox and return their output and outcome."""
 
 import signal
 from collections.abc import Sequence
@@ -14,13 +14,17 @@ from grading.sandbox.cell_channel import Channel, Ended, Endless
 LIMITS = sandbox.SandboxLimits(
     process_bytes=1 << 30, memory_bytes=1 << 30, scratch_bytes=16 << 20, wall_seconds=600
 )
-FINISH_SECONDS = 300.0  # for a cell that terminates, even on a busy machine
-STOP_SECONDS = 2.0  # for an interrupted cell to stop
+FINISH_SECONDS = 300.0  # timeout of a cell; generous, for busy machines
+STOP_SECONDS = 2.0  # timeout of an interrupted cell
 
 
 @dataclass(frozen=True)
 class Run:
-    """The result of some cells: their texts, whether the process died, why the box was stopped."""
+    """The result of running cells.
+
+    texts: the printed text of each cell. died: whether their process ended. stopped: the limit that
+    stopped the box, if any.
+    """
 
     texts: list[str]
     died: bool = False
@@ -33,7 +37,7 @@ def run(*sources: str, limits: sandbox.SandboxLimits = LIMITS, late: Sequence[in
         return run_in(box, *sources, late=late)
 
 
-def noted(*sources: str) -> tuple[Run, tuple[str, ...]]:
+def run_and_list_refused(*sources: str) -> tuple[Run, tuple[str, ...]]:
     """Run the cells in a new box, and return the result and what the box refused."""
     with sandbox.open(LIMITS) as box:
         result = run_in(box, *sources)

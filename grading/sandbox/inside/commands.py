@@ -13,7 +13,7 @@ SIGNALED = 128  # a shell exits with this plus the number of the signal that end
 
 
 def set_up(shell: Any) -> None:
-    """Replace this IPython shell's method that runs a command: the stock one needs a terminal."""
+    """Replace the shell's method that runs commands: the stock one needs a terminal."""
     shell.system = shell.system_piped = functools.partial(_system, shell)
 
 
@@ -28,7 +28,7 @@ def _system(shell: Any, command: str) -> None:
 
 
 def run(command: str) -> int:
-    """Run a command in a shell, print its output as a terminal would, and return its exit status.
+    """Run a command in a shell, print its output, and return its exit status.
 
     The status is the negative signal number if a signal ended the command.
     """

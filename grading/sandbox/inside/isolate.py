@@ -23,7 +23,7 @@ SET_DUMPABLE, DROP_BOUND, NO_NEW_PRIVILEGES, SET_DEATH_SIGNAL = 4, 24, 38, 1
 CAPABILITIES_3 = 0x20080522
 COLLAPSE, LARGE_PAGE = 25, 2 << 20  # MADV_COLLAPSE needs Linux 6.1
 
-BOXES = "/run/boxes"  # the host's folder of sockets, with a subfolder for each sandbox
+BOXES = "/run/boxes"  # the host's socket folder, with a subfolder for each sandbox
 MODULES = Path("/run/modules")  # the course's own modules, if any
 BOX = "/run/box"  # where a sandbox sees its own subfolder
 PROC_COPIES = "/run/proc"  # snapshots mounted over the files of /proc about the whole machine
@@ -65,7 +65,7 @@ def fork_first(own: int) -> int:
 
 
 def unshare_namespaces(pids: bool) -> None:
-    """Leave the zygote's namespaces; with `pids`, the next child also starts a pid namespace."""
+    """Enter new namespaces; with `pids`, the next child starts a pid namespace."""
     flags = NEW_MOUNTS | NEW_IPC | NEW_NETWORK | (NEW_PIDS if pids else 0)
     if os.geteuid() == 0:
         _do("unshare", flags)
@@ -116,7 +116,7 @@ def mount_folders(
 
 @functools.cache
 def proc_masks() -> list[tuple[str, str]]:
-    """Return (source, target) of the mounts that hide all of /proc but processes and snapshots.
+    """Return (source, target) of mounts that hide /proc except processes and snapshots.
 
     Live files such as locks, counters and loads change with everything that runs on the machine, so
     two sandboxes could use them to signal to each other. The snapshots lie in a read-only mount, so
@@ -139,7 +139,7 @@ def proc_masks() -> list[tuple[str, str]]:
 def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
     """Create an empty folder or file as the sandbox's user, and return a descriptor of it.
 
-    The scratch folders are private to that user, and root here lacks the capability to override it.
+    The scratch folders are private to that user, and root lacks the capability to override this.
     """
     own_user, own_group = os.geteuid(), os.getegid()
     os.setegid(group)
@@ -155,7 +155,7 @@ def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
 
 
 def drop_privileges(user: int, group: int) -> None:
-    """Become an unprivileged user irrevocably: no groups, no capabilities, no way to gain any."""
+    """Drop groups, capabilities and ways to gain any, and become an unprivileged user."""
     for capability in range(64):
         if libc.prctl(DROP_BOUND, capability, 0, 0, 0) and ctypes.get_errno() == errno.EINVAL:
             break  # past the last capability that this kernel knows
@@ -188,7 +188,7 @@ def join(groups: Sequence[int]) -> None:
 
 
 def set_limits(limits: SandboxLimits) -> None:
-    """Set each process's resource limits. The kernel counts processes over the whole sandbox."""
+    """Set each process's rlimits. RLIMIT_NPROC counts all processes of the sandbox."""
     for name, most in {
         resource.RLIMIT_AS: limits.process_bytes,
         resource.RLIMIT_CPU: limits.cpu_seconds,
@@ -249,7 +249,7 @@ def _mount(
 
 
 def _do(call: str, *arguments: Any, name: str = "") -> None:
-    """Call a C library function; if it fails, raise an OSError that names the call and target."""
+    """Call a C library function; on failure raise an OSError with its name and target."""
     if getattr(libc, call)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{call} {name}".strip() + f": {os.strerror(number)}")

@@ -42,9 +42,9 @@ class Memory:
         return sum(map(_proportional, processes)) + hidden > most
 
     def _unmapped(self, mapped: Mapping[Path, int], most: int) -> int:
-        """Return the bytes of anonymous shared memory, whose pages stay allocated after unmapping.
+        """Return the bytes of anonymous shared memory, which stays allocated after unmapping.
 
-        They count in full as mapped, so resident pages of it count twice.
+        It counts at its full mapped size, so its resident pages count twice.
         """
         if sum(mapped.values()) <= most:
             return 0
@@ -60,7 +60,7 @@ class Memory:
 
 
 def _sockets() -> int:
-    """Return the number of Unix sockets in this sandbox, including those in transit in messages."""
+    """Return the number of Unix sockets, including those in transit in messages."""
     try:
         return (PROC / "net" / "unix").read_bytes().count(b"\n") - 1  # minus the header line
     except OSError:
@@ -70,7 +70,7 @@ def _sockets() -> int:
 def _tasks(process: Path) -> Iterator[Path]:
     """Yield the /proc folders that show its memory: its own, then its threads'.
 
-    The process's own shows nothing if the main thread has ended before the others.
+    The process's own folder shows nothing if its main thread has ended before the others.
     """
     yield process
     with contextlib.suppress(OSError):
@@ -78,7 +78,7 @@ def _tasks(process: Path) -> Iterator[Path]:
 
 
 def _sizes(process: Path) -> tuple[int, int, int]:
-    """Return the mapped, possibly shared, and resident bytes; zeros if the process has just ended.
+    """Return mapped, possibly shared, and resident bytes; zeros if the process ended.
 
     Possibly shared is everything except what Linux counts as data, which is private.
     """
@@ -91,7 +91,7 @@ def _sizes(process: Path) -> tuple[int, int, int]:
 
 
 def _page_tables(process: Path) -> int:
-    """Return the bytes of a process's page tables, which are not part of its resident memory."""
+    """Return the bytes of a process's page tables, which its resident size excludes."""
     for one in _tasks(process):
         with contextlib.suppress(OSError):
             for line in (one / "status").read_bytes().splitlines():
@@ -129,7 +129,7 @@ def _proportional(process: Path) -> int:
 
 
 def _shared(process: Path) -> dict[str, int]:
-    """Return inode → bytes for each anonymous shared memory that this process maps.
+    """Return inode → bytes of the anonymous shared memory that this process maps.
 
     If the process's maps can't be read, everything that it may share counts.
     """

@@ -1,4 +1,4 @@
-"""Cells that import a missing module: the statement fails, and the following statements still run.
+"""Imports of missing modules: the statement fails, and the cell continues.
 
 A learner may have installed the module locally, and may not need it for the graded parts. The cell
 shows the usual error. Names that the import would have bound raise the same error on use. A `try`

@@ -27,11 +27,11 @@ class SandboxLimits:
 
 @dataclass(frozen=True)
 class Request:
-    """A request for one sandbox, sent over the zygote's socket.
+    """A request for one sandbox, sent over the zygote's socket with descriptors.
 
     box: name of its folder of sockets. user: user and group id of its processes, 0 to keep the
-    zygote's. readable: host paths that are visible read-only. groups: the last this many of the
-    descriptors sent along are cgroup.procs files.
+    zygote's. readable: host paths that are visible read-only. groups: how many of those
+    descriptors, the last ones, are cgroup.procs files.
     """
 
     box: str

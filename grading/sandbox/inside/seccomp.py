@@ -1,11 +1,11 @@
-"""The system call filter: lets through what a notebook needs, and refuses every other call.
+"""The system call filter: allows the calls that notebooks need, and no others.
 
 Namespaces hide the host. The filter closes what they leave open: kernel interfaces that ordinary
 programs do not use, access to other processes' memory, sockets that a network namespace does not
 confine, and memory that no limit counts. What is allowed is in `calls`.
 
-With a listener (SECCOMP_RET_USER_NOTIF), a refused call waits until the listener's owner has noted
-it and answered with an error.
+With a listener (SECCOMP_RET_USER_NOTIF), a refused call waits until the listener's owner has
+recorded it and answered with an error.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from .calls import (
     Guard,
 )
 
-# machine → column of the tables, audit architecture, number of seccomp
+# machine → (column of the call tables, audit architecture, call number of seccomp)
 MACHINES = {"x86_64": (0, 0xC000003E, 317), "aarch64": (1, 0xC00000B7, 277)}
 
 ALLOW, NOTIFY, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x7FC00000, 0x80000000, 0x00050000
@@ -97,7 +97,7 @@ def _guarded(guard: Guard) -> list[Line]:
 
 
 def _load(argument: int) -> Line:
-    """Return the instruction that loads an argument's low 32 bits, all that these calls use."""
+    """Return the instruction that loads an argument's low 32 bits."""
     return (LOAD, 0, 0, ARGUMENTS + 8 * argument)
 
 
@@ -130,7 +130,7 @@ def install(libc: ctypes.CDLL) -> int | None:
 
 
 def refuse_next(listener: int) -> str | None:
-    """Refuse the next waiting call and return its name; None if the calling process is gone.
+    """Refuse the next waiting call and return its name; None if its process is gone.
 
     Call this only when the listener is readable: otherwise it blocks.
     """

@@ -1,4 +1,4 @@
-"""The zygote: a process inside bubblewrap with everything imported, forked for each sandbox.
+"""The zygote: a process in bubblewrap with all imports, forked for each sandbox.
 
 It runs no learner's code. For each sandbox it forks a process that enters new namespaces and
 becomes init, process 1 of a new pid namespace. If it lacks the privileges for that, it forks init
@@ -36,7 +36,7 @@ POLL_SECONDS = 0.05  # between two checks of the memory in use
 
 
 def serve(grader: socket.socket) -> None:
-    """Start a sandbox for each request, until the grader closes the socket."""
+    """Fork a sandbox for each request, until the grader closes the socket."""
     wake, woken = _woken_by_signals()
     own = isolate.pid_namespace()
     lives: dict[int, int] = {}  # first process of a sandbox → its life socket
@@ -66,7 +66,7 @@ def serve(grader: socket.socket) -> None:
 def sandbox(
     request: Request, descriptors: Sequence[int], others: Sequence[int], forks: bool
 ) -> None:
-    """Enter new namespaces and become init; with `forks`, fork init and wait for it instead.
+    """Enter new namespaces and become init; with `forks`, fork init and wait for it.
 
     others: the zygote's descriptors, which the sandbox must not inherit.
     """
@@ -171,7 +171,10 @@ def _watch(
 
 
 def _woken_by_signals() -> tuple[socket.socket, socket.socket]:
-    """Return a socket that becomes readable when a child ends, and its peer, to be kept open."""
+    """Return a socket that becomes readable when a child ends, and its peer.
+
+    Keep the peer open: signals write to it.
+    """
     wake, woken = socket.socketpair()
     wake.setblocking(False)
     woken.setblocking(False)

@@ -19,7 +19,7 @@ from grading.release import exercises
 class Classroom:
     """A course folder with methods to hand in and read notebooks.
 
-    release: a course folder to copy first, such as the fixture of this name.
+    release: a course folder to start from as a copy, such as the fixture `release`.
     """
 
     def __init__(self, folder: Path, release: Path | None = None) -> None:
@@ -64,15 +64,18 @@ class Classroom:
 
 
 def done(command: subprocess.CompletedProcess[str]) -> None:
+    """Check that a command succeeded."""
     assert command.returncode == 0, command.stderr[-4000:]
 
 
 @functools.cache
 def functions(name: str) -> dict[str, str]:
+    """Return part → name of its function."""
     return {part.key: part.function for part in exercises.load(name).parts}
 
 
 def points(name: str) -> dict[str, float]:
+    """Return part → points that it is worth."""
     return {part.key: part.points for part in exercises.load(name).parts}
 
 

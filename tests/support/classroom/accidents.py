@@ -1,4 +1,4 @@
-"""Accidents: edits that learners and tools make to a right notebook without meaning harm."""
+"""Accidental edits of a correct notebook, as learners and tools make them."""
 
 import copy
 
@@ -6,10 +6,11 @@ import nbformat
 
 from classroom import cell, with_first
 
-FULL = 20
+FULL = 20  # points of the exercise
 
 
 def twice(nb, grade_id):
+    """Duplicate a cell, and drop all cell ids."""
     place = nb.cells.index(cell(nb, grade_id))
     nb.cells.insert(place, copy.deepcopy(nb.cells[place]))
     for one in nb.cells:
@@ -28,6 +29,7 @@ def changed(nb, grade_id, **changes):
 
 
 def retyped(nb, grade_id):
+    """Turn a code cell into a Markdown cell."""
     one = cell(nb, grade_id)
     one.cell_type = "markdown"
     del one["outputs"], one["execution_count"]
@@ -35,6 +37,7 @@ def retyped(nb, grade_id):
 
 
 def stripped(nb, ids=True):
+    """Remove all metadata, and with `ids` all cell ids."""
     for one in nb.cells:
         one.metadata = {}
         if ids:
@@ -49,6 +52,7 @@ def more_points(nb):
 
 
 def foreign(nb):
+    """Append a cell that the learner marked with nbgrader's metadata."""
     mine = nbformat.v4.new_code_cell("1")
     marks = copy.deepcopy(cell(nb, "operations").metadata.nbgrader) | {"grade_id": "mine"}
     mine.metadata["nbgrader"] = marks
@@ -90,6 +94,7 @@ def given_more(nb):
 
 
 def merged(nb, part="bounds"):
+    """Merge a part's check into its solution cell."""
     solution, check = cell(nb, f"{part}-solution"), cell(nb, part)
     solution.source = f"{solution.source}\n\n{check.source}"
     nb.cells.remove(check)
@@ -97,11 +102,12 @@ def merged(nb, part="bounds"):
 
 
 def check_first(nb, part="bounds"):
+    """Move a part's check above its solution."""
     nb.cells.insert(2, nb.cells.pop(nb.cells.index(cell(nb, part))))
     return nb
 
 
-# name → (edit of a right notebook, points that it should get)
+# name → (edit of a correct notebook, points that it should get)
 RIGHT = {
     "as-it-is": (lambda nb: nb, FULL),
     "check-twice": (lambda nb: twice(nb, "operations"), FULL),
@@ -129,4 +135,5 @@ RIGHT = {
 }
 
 
+# Student → nbformat version of the notebook that is handed in.
 OLD = {"nbformat-3": 3, "nbformat-4-0": 4}

@@ -1,4 +1,4 @@
-"""The results of a grading run, in a form in which two runs can be compared."""
+"""The results of a grading run, normalized so that two runs can be compared."""
 
 import json
 from pathlib import Path
@@ -21,6 +21,7 @@ def course(folder: Path) -> dict[str, object]:
 
 
 def content(path: Path, folder: Path) -> object:
+    """Return a file's content without times."""
     if path.is_relative_to(folder / RESULTS):
         entry = json.loads(path.read_bytes())
         del entry["seconds"]
@@ -34,7 +35,7 @@ def content(path: Path, folder: Path) -> object:
 
 
 def gradebook(address: str) -> list[str]:
-    """Return all rows of all tables, with random keys replaced by the rows that they refer to."""
+    """Return all rows of all tables, with random keys replaced by their rows."""
     engine = create_engine(address)
     tables = MetaData()
     tables.reflect(engine)

@@ -12,6 +12,7 @@ from classroom import Classroom, cell, points
 
 @functools.cache
 def library(name: str, kind: str) -> list[Submission]:
+    """Return the stored submissions of this kind, "right" or "wrong"."""
     return [one for one in submissions(name) if one.name.startswith(kind)]
 
 
@@ -33,13 +34,13 @@ def broken(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
     return nb, [last]
 
 
-def the_class(
+def class_submissions(
     room: Classroom, names: Sequence[str], right: int, wrong: int, others: Sequence[str]
 ) -> Iterator[tuple[str, str, NotebookNode, list[str]]]:
     """Yield (student, exercise, notebook, parts without points).
 
     right, wrong: how many right and wrong submissions of the library to hand in, one per student.
-    others: which of OTHERS hand in as well.
+    others: keys of OTHERS, the students who also hand in.
     """
     for name in names:
         for index in range(right):
@@ -73,7 +74,7 @@ def hand_in_all(
 ) -> dict[tuple[str, str], float]:
     """Hand in the notebooks of a class, and return (student, exercise) → expected points."""
     expected = {}
-    for student, name, notebook, lost in the_class(room, names, right, wrong, others):
+    for student, name, notebook, lost in class_submissions(room, names, right, wrong, others):
         room.hand_in(student, name, notebook)
         expected[student, name] = sum(
             worth for part, worth in points(name).items() if part not in lost
@@ -90,7 +91,8 @@ def exported(room: Classroom) -> dict[tuple[str, str], float]:
         }
 
 
-def says_what_was_wrong(room: Classroom, student: str, name: str) -> None:
+def assert_notebook_explains_points(room: Classroom, student: str, name: str) -> None:
+    """Check that the graded notebook has the points and sentences of each part."""
     graded = room.graded(student, name)
     for part in graded.metadata.rooflib.parts:
         text = cell(graded, part.key).outputs[0].text
@@ -98,7 +100,8 @@ def says_what_was_wrong(room: Classroom, student: str, name: str) -> None:
         assert all(sentence in text for sentence in part.sentences)
 
 
-def feedback_carries_the_same_sentences(room: Classroom, student: str, name: str) -> None:
+def assert_feedback_explains_lost_points(room: Classroom, student: str, name: str) -> None:
+    """Check that the feedback has the first sentence of each part that lost points."""
     graded = room.graded(student, name)
     feedback = room.course.feedback(student, name).read_text(encoding="utf-8")
     lost = [part for part in graded.metadata.rooflib.parts if part.points < part.of]

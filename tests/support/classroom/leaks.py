@@ -1,4 +1,4 @@
-"""Texts that learners' files must not contain: solutions and hidden cases."""
+"""Search of learners' files for solutions and hidden cases."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def solution_lines():
 
 
 def hidden_texts(room):
-    """Yield hidden cases and their expected values, in each form in which they could be printed."""
+    """Yield hidden cases and their expected values, in all formats that could appear."""
     seed = course_seed(room.folder)
     for part in exercises.load(NAME).parts:
         cases = hidden(NAME, part, seed)
@@ -47,7 +47,7 @@ def leaks(files, texts):
     return found
 
 
-def given_out(room, *students):
+def files_for_learners(room, *students):
     """Yield all files that learners get: the release, and these students' graded files."""
     yield from (room.folder / "release").rglob("*.ipynb")
     for kind in ("autograded", "feedback"):

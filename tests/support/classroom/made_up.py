@@ -9,8 +9,8 @@ from grading.work import Job, Outcome
 NOTEBOOK = '{"cells": []}'
 
 
-class Here:
-    """A backend that runs jobs in this process; EOFError stands for a worker that died."""
+class InProcessBackend:
+    """A backend that runs jobs in this process. EOFError simulates the death of a worker."""
 
     broken: type[BaseException] = EOFError
     window = 1
@@ -18,10 +18,10 @@ class Here:
     def limit(self, seconds: float) -> None:
         pass
 
-    def executor(self) -> "Here":
+    def executor(self) -> "InProcessBackend":
         return self
 
-    def __enter__(self) -> "Here":
+    def __enter__(self) -> "InProcessBackend":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -59,9 +59,10 @@ def outcome(
 
 
 def work(job: Job) -> Outcome:
-    """Replace `grading.work.work`: the part that the notebook's text names is wrong.
+    """Return a made-up outcome, in which the part named by the notebook's text is wrong.
 
-    The page takes some kilobytes, so that tests can make the disk too full for it.
+    Replaces `grading.work.work`. The page has 20 KB, so that tests can make the disk too full for
+    it.
     """
     parts = set(points(job.exercise))
     if job.reason:

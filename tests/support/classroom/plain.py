@@ -1,6 +1,6 @@
-"""Grades a notebook as the grader does, but in a fork of this process instead of a kernel.
+"""Grading of a notebook in a fork of this process instead of a kernel.
 
-Snapshots, questions and judge are the grader's own. This saves the second that a kernel takes to
+This uses the grader's snapshots, questions and judge, and saves the second that a kernel takes to
 start and stop.
 """
 

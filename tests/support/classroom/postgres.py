@@ -1,4 +1,4 @@
-"""A private PostgreSQL server for tests, reachable only through a local socket."""
+"""A private PostgreSQL server for tests, reachable only through a Unix socket."""
 
 import contextlib
 import os
@@ -25,16 +25,16 @@ def binaries() -> Path | None:
 @contextlib.contextmanager
 def server(binaries: Path) -> Iterator[Path]:
     """Run a server with an empty database "gradebook", and yield the folder of its socket."""
-    # pytest's folder is closed to other users, and too long for the path of a socket.
+    # pytest's temporary folder is private, and its path is too long for a Unix socket.
     folder = Path(tempfile.mkdtemp(prefix="gradebook-"))
-    mine: list[str] = []
+    drop: list[str] = []
     if os.geteuid() == 0:  # the server refuses to run as root
         shutil.chown(folder, OWNER, OWNER)
-        mine = ["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--clear-groups"]
+        drop = ["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--clear-groups"]
 
     def run(tool: str, *words: str) -> None:
-        command = [*mine, str(binaries / tool), *words]
-        # Write to a file: the server would keep a pipe open.
+        command = [*drop, str(binaries / tool), *words]
+        # Not a pipe: the server would inherit it and keep it open.
         with (folder / "said").open("w+") as said:
             done = subprocess.run(command, cwd=folder, stdout=said, stderr=said, check=False)
             said.seek(0)

@@ -1,4 +1,4 @@
-"""Finds and awaits processes that tests started; runs commands as another user."""
+"""Helpers to find and await processes of tests, and to run as another user."""
 
 import contextlib
 import ctypes
@@ -11,7 +11,7 @@ from pathlib import Path
 from repository import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
-SECONDS = 30  # a process that is still running after this is considered stuck
+WAIT_SECONDS = 30  # a process that still runs after this is considered stuck
 
 
 def parents() -> dict[int, int]:
@@ -19,21 +19,21 @@ def parents() -> dict[int, int]:
     found = {}
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
-            with contextlib.suppress(OSError):  # it has just ended
+            with contextlib.suppress(OSError):  # the process has just ended
                 stat = (process / "stat").read_text()
                 found[int(process.name)] = int(stat.rpartition(")")[2].split()[1])
     return found
 
 
 def descendants(
-    process: int, table: Mapping[int, int] | None = None, but: Collection[int] = ()
+    process: int, table: Mapping[int, int] | None = None, excluded: Collection[int] = ()
 ) -> set[int]:
-    """Return a process's descendants, except those in `but` and their descendants."""
+    """Return a process's descendants, without those in `excluded` and theirs."""
     table = parents() if table is None else table
     found: set[int] = set()
     new = {process}
     while new:
-        new = {pid for pid, parent in table.items() if parent in new and pid not in but}
+        new = {pid for pid, parent in table.items() if parent in new and pid not in excluded}
         found |= new
     return found
 
@@ -46,18 +46,18 @@ def words(process: int) -> list[str]:
         return []
 
 
-def since(before: Collection[int]) -> set[int]:
+def new_descendants(before: Collection[int]) -> set[int]:
     """Return this process's descendants that are not in `before`.
 
-    Processes of a browser that another test left open don't count: it starts them at any time.
+    This ignores processes of a browser that another test left open, which starts them at any time.
     """
     browsers = {process for process in before if "playwright" in " ".join(words(process))}
-    return descendants(os.getpid(), but=browsers) - set(before)
+    return descendants(os.getpid(), excluded=browsers) - set(before)
 
 
 @contextlib.contextmanager
-def adopting() -> Iterator[set[int]]:
-    """Adopt orphans while the block runs, so that `since` finds them among the descendants.
+def adopt_orphans() -> Iterator[set[int]]:
+    """Adopt orphans while the block runs, so that they count as descendants.
 
     Yields the descendants that exist already.
     """
@@ -70,9 +70,9 @@ def adopting() -> Iterator[set[int]]:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
-def left(before: set[int], seconds: float = SECONDS) -> dict[int, list[str]]:
-    """Wait for all new descendants to end, and return the first that doesn't, with its command."""
-    while new := since(before):
+def first_survivor(before: set[int], seconds: float = WAIT_SECONDS) -> dict[int, list[str]]:
+    """Wait for new descendants to end; return the first that doesn't, with its command."""
+    while new := new_descendants(before):
         for process in new:
             if not ended(process, seconds):
                 return {process: words(process)}
@@ -81,7 +81,7 @@ def left(before: set[int], seconds: float = SECONDS) -> dict[int, list[str]]:
     return {}
 
 
-def ended(process: int, seconds: float = SECONDS) -> bool:
+def ended(process: int, seconds: float = WAIT_SECONDS) -> bool:
     """Wait for a process to end, and return whether it did in time."""
     try:
         handle = os.pidfd_open(process)
@@ -93,21 +93,21 @@ def ended(process: int, seconds: float = SECONDS) -> bool:
         os.close(handle)
 
 
-def outliving(processes):
-    """Wait for processes, which may outlast their files briefly; return those still running."""
+def survivors(processes):
+    """Wait for processes to end, and return those still running after a timeout."""
     found = set()
     for process in processes:
         try:
             handle = os.pidfd_open(process)
         except ProcessLookupError:
             continue
-        if not select.select([handle], [], [], SECONDS)[0]:
+        if not select.select([handle], [], [], WAIT_SECONDS)[0]:
             found.add(process)
         os.close(handle)
     return found
 
 
-def as_ordinary_user(*command):
+def as_unprivileged_user(*command):
     """Return a command line that runs the command as an unprivileged user.
 
     That user can read this Python and this repository.

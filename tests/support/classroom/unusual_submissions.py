@@ -1,4 +1,4 @@
-"""Unusual submissions, made by accident or on purpose, with the outcome that each should get.
+"""Unusual submissions, accidental or deliberate, and their expected outcomes.
 
 Each table maps a name to (how to make the submission, points); the points are None if it can't be
 graded and must be listed as such.
@@ -61,7 +61,7 @@ def marked(**metadata):
 
 
 def marks(value):
-    """Return an edit that replaces nbgrader's metadata in every cell with a malformed value."""
+    """Return an edit that sets each cell's nbgrader metadata to a malformed value."""
 
     def changed(nb):
         for one in nb.cells:
@@ -145,7 +145,7 @@ NOTEBOOKS = {
     "widgets": (with_widgets, FULL),
 }
 
-# Code that a learner runs before right answers.
+# Code in a learner's first cell, before correct answers.
 FIRST = {
     "another-folder": ("import os\nos.chdir('/tmp')", FULL),
     "no-environment": ("import os\nos.environ.clear()", FULL),
@@ -168,7 +168,7 @@ FIRST = {
     "forgets-modules": ("import sys\nsys.modules.clear()", None),
 }
 
-# Expressions that wrap the right function, as `right`.
+# Expressions that wrap a correct function, which they call `right`.
 ANSWERS = {
     "named-tuple": ("lambda *a, **k: named(right(*a, **k))", FULL),
     "list-for-tuple": ("lambda *a, **k: listed(right(*a, **k))", FULL),
@@ -236,7 +236,7 @@ def later(inner):
 
 
 def returning(nb, expression, functions):
-    """Replace each right function by this expression of it."""
+    """Wrap each correct function with this expression."""
     nb.cells.insert(0, code(HELPERS))
     for key, function in functions.items():
         cell(nb, f"{key}-solution").source += (
@@ -247,7 +247,7 @@ def returning(nb, expression, functions):
 
 
 def bytes_of(change):
-    """Return a function that writes the notebook file with its text changed into other bytes."""
+    """Return a function that writes the notebook with its bytes changed."""
 
     def made(folder, name, text):
         (folder / f"{name}.ipynb").write_bytes(change(text))
@@ -267,7 +267,7 @@ def named(file):
 
 
 def both(*files):
-    """Return a function that writes several notebooks, of which only the first is right."""
+    """Return a function that writes several notebooks; only the first is correct."""
 
     def made(folder, name, text):
         for number, file in enumerate(files):
@@ -303,7 +303,7 @@ def with_nan(text):
 
 
 def of_a_language(about):
-    """Return a change of the `language_info`, as an editor writes it for an unknown language."""
+    """Return a change that sets `language_info`, as editors do for an unknown language."""
 
     def made(text):
         content = json.loads(text)
@@ -314,7 +314,7 @@ def of_a_language(about):
 
 
 def cells_without(*fields):
-    """Return a change that removes fields from all cells, as scripts that write notebooks do."""
+    """Return a change that removes these fields from all cells."""
 
     def made(text):
         content = json.loads(text)

@@ -1,9 +1,9 @@
-"""Submissions that mean harm, or do it: each with the outcome that is fair.
+"""Malicious or harmful submissions, each with its fair outcome.
 
-`cells()`: code that runs in the learner's kernel, before functions that are right. What it prints
-after the word REACHED is something that it must not get at.
-`folders()`: things that somebody puts into a folder to hand in.
-`answers()`: what a learner's function may return in the place of an answer.
+`cells()`: code that runs in the learner's kernel, before correct functions. It prints REACHED and a
+name for each protected resource that it can access.
+`folders`: unusual contents of a submission folder.
+`answers`: unusual return values of a learner's function.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,11 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Cell:
-    """Code to run before a right solution, and what is fair then.
+    """Code to run before a correct solution, and the fair outcome.
 
-    fair: "points" (the solution keeps them), "nothing" (it gets none, and is told why), "either"
-    (the code harms its own process, and how far it gets is a matter of time).
+    fair: "points" (the solution keeps its points), "nothing" (it gets none, with a reason) or
+    "either" (the code damages its own process, so the outcome depends on timing).
+    does: what the code does, from the comment on its first line.
     """
 
     name: str
@@ -27,7 +28,10 @@ class Cell:
 
 
 def cells() -> list[Cell]:
-    """What is no Python lies in a .txt, since other readers take each .py for Python."""
+    """Return all cells.
+
+    Invalid Python is in .txt files, because linters parse each .py file.
+    """
     return [_cell(path) for path in sorted((FOLDER / "cells").iterdir()) if path.is_file()]
 
 
@@ -35,5 +39,7 @@ def _cell(path: Path) -> Cell:
     source = path.read_text(encoding="utf-8")
     fair, _, does = source.partition("\n")[0].removeprefix("# ").partition(": ")
     if fair not in ("points", "nothing", "either"):
-        raise ValueError(f"{path.name}: its first line must say what is fair, not {fair!r}")
+        raise ValueError(
+            f"{path.name}: the first line must begin with a fair outcome, not {fair!r}"
+        )
     return Cell(path.stem, fair, does, source)

@@ -1,12 +1,12 @@
-"""What a learner's function may return in the place of an answer, made from the right answer.
+"""Unusual return values of a learner's function, made from the right answer.
 
-Each function here is one such return value; its text is pasted before a right solution, and the
-solution's functions are wrapped with it. None of them may get points, but those in FAIR.
+Each function here turns a right answer into one of them. Its source is pasted before a correct
+solution, whose functions are then wrapped with it. Only those in FAIR may get points.
 """
 
 import itertools
 
-# What "killing" ends is the kernel, which is done by then.
+# "killing" ends only the kernel, which has finished its cells by then.
 FAIR = {"subclass", "noisy_float", "numpy_scalar", "killing"}
 _calls = itertools.count()
 

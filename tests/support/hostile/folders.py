@@ -1,8 +1,8 @@
-"""What somebody may put into a folder to hand in, beside the notebook or in its place.
+"""Unusual contents of a submission folder, beside the notebook or in place of it.
 
-Each function gets the folder, which has a right notebook in it, and the file of that notebook.
-FAIR says what becomes of it: "points" (what is beside the notebook is left aside), "listed" (it
-cannot be graded, and has a row with the reason).
+Each function gets the folder, which contains a correct notebook, and that notebook's path. FAIR has
+the fair outcome: "points" (the notebook is graded and all else is ignored) or "listed" (it can't be
+graded, and is listed with the reason).
 """
 
 import json
@@ -14,6 +14,8 @@ FAIR = {}
 
 
 def fair(what):
+    """Return a decorator that enters a function's fair outcome in FAIR."""
+
     def mark(function):
         FAIR[function.__name__] = what
         return function
@@ -66,7 +68,7 @@ def fifo_beside(folder, notebook):
 def socket_beside(folder, notebook):
     one = socket.socket(socket.AF_UNIX)
     here = os.getcwd()
-    os.chdir(folder)  # the name of a socket has to be short
+    os.chdir(folder)  # socket paths are limited to 107 bytes
     try:
         one.bind("talk.ipynb")
     finally:
@@ -103,7 +105,7 @@ def deep_folders(folder, notebook):
 
 @fair("listed")
 def gigabyte_of_notebook(folder, notebook):
-    os.truncate(notebook, 1 << 30)  # holes: it takes no room here, but would in memory
+    os.truncate(notebook, 1 << 30)  # sparse: takes no disk space, but a gigabyte of memory if read
 
 
 @fair("points")
@@ -169,13 +171,13 @@ def metadata_of_ours(folder, notebook):
 
 @fair("listed")
 def nobody_may_read_it(folder, notebook):
-    """For an instructor who is not root; root reads it, and grades it."""
+    """Make the notebook unreadable, except for root, who can read and grade it."""
     notebook.chmod(0)
 
 
 @fair("listed")
 def notebook_is_a_device(folder, notebook):
-    """Endless zeros. Who is not root can't make a device, but can point at one."""
+    """Replace the notebook with /dev/zero: a device node, or a symlink if not root."""
     notebook.unlink()
     try:
         os.mknod(notebook, stat.S_IFCHR | 0o666, os.makedev(1, 5))
@@ -220,7 +222,7 @@ def names_that_lead_out(folder, notebook):
 
 @fair("points")
 def texts_that_parsers_choke_on(folder, notebook):
-    """Each takes a parser of Markdown, Python or HTML more steps than it has characters."""
+    """Add texts for which parsers of Markdown, Python or HTML take more than linear time."""
     content = json.loads(notebook.read_text(encoding="utf-8"))
     texts = ["[" * 90_000, "[a](" * 30_000, "*a " * 30_000, "<!--" * 20_000, "`" * 90_000]
     codes = ["(" * 50_000, "-" * 50_000 + "1"]

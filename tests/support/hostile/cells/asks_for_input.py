@@ -1,2 +1,2 @@
-# points: waits for somebody to type.
+# points: waits for input from the keyboard.
 number = input("How many? ")

@@ -1,4 +1,4 @@
-# nothing: closes all files of its process, so that nobody can speak to it any more.
+# nothing: closes all file descriptors, including the socket to the grader.
 import os
 
 os.closerange(3, 256)

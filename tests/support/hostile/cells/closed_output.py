@@ -1,4 +1,4 @@
-# either: closes the streams that everything is printed to.
+# either: closes stdout and stderr.
 import sys
 
 sys.stdout.close()

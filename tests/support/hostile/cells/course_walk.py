@@ -1,4 +1,4 @@
-# points: looks through all folders for what belongs to the course, its class and its people.
+# points: searches all folders for files of the course, its students and its instructors.
 import os
 
 WANTED = {"gradebook.db", ".grading", "nbgrader_config.py", "submitted", "autograded", "feedback"}
@@ -8,6 +8,6 @@ for folder, folders, files in os.walk("/"):
         folders.clear()
         continue
     if folder.startswith("/run/course/rooflib"):
-        files = set(files) - {"nbgrader_config.py"}  # one for learners, which all have
+        files = set(files) - {"nbgrader_config.py"}  # part of rooflib, which learners have anyway
     for name in WANTED & {*folders, *files}:
         print("REACHED", folder, name)

@@ -1,4 +1,4 @@
-# points: shows data nested deeper than a reader may follow.
+# points: displays JSON nested deeper than a recursive parser can follow.
 from IPython.display import display
 
 deep = []

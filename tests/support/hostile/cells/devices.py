@@ -1,4 +1,4 @@
-# points: opens and makes devices.
+# points: opens and creates device nodes.
 import os
 import stat
 

@@ -1,4 +1,4 @@
-# points: writes points for itself, by the hook that displays values and by hand.
+# points: forges points, by calling and replacing sys.displayhook.
 import sys
 
 sys.displayhook(3)

@@ -1,4 +1,4 @@
-# either: never ends and swallows interrupts.
+# either: loops forever and ignores interrupts.
 while True:
     try:
         while True:

@@ -1,4 +1,4 @@
-# either: begins a message to the grader, sends more and more of it, and never its end.
+# either: sends a message to the grader that never ends.
 import os
 import socket
 

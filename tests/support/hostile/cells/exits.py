@@ -1,2 +1,2 @@
-# either: asks IPython to leave.
+# either: calls IPython's exit().
 exit()

@@ -1,4 +1,4 @@
-# points: shows 24 MB of HTML, and scripts that would run in whoever looks at the feedback.
+# points: displays 24 MB of HTML, and scripts that would run in the browser of a feedback reader.
 from IPython.display import HTML, SVG, Javascript, display
 
 display(HTML("<script>document.title = 'REACHED'</script><img src=x onerror=alert(1)>"))

@@ -1,4 +1,4 @@
-# either: sends tiny outputs without end, past the buffers that the streams have.
+# either: sends endless tiny outputs directly to the socket, bypassing the streams' buffers.
 import json
 
 from ipykernel.kernelapp import IPKernelApp

@@ -1,4 +1,4 @@
-# either: says without end that this cell, and those after it, have come to their end.
+# either: sends endless forged replies that this cell, and later ones, have finished.
 import threading
 
 from ipykernel.kernelapp import IPKernelApp

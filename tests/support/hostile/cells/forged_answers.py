@@ -1,4 +1,4 @@
-# either: speaks first and without end at the place where the answers are fetched.
+# either: floods the sockets on which the grader receives answers with forged ones.
 import os
 import socket
 from pathlib import Path

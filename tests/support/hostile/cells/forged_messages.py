@@ -1,4 +1,4 @@
-# points: sends outputs, and ends of cells, in the name of the shell, well-formed and not.
+# points: sends forged outputs and replies in the shell's name, well-formed and malformed.
 import json
 
 from ipykernel.kernelapp import IPKernelApp

@@ -1,4 +1,4 @@
-# either: makes copies of itself without end; its own later copies may find no room.
+# either: forks forever; afterwards its own later forks may exceed the process limit.
 import os
 import time
 

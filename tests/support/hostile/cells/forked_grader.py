@@ -1,4 +1,4 @@
-# either: takes the place of the copy that is to be asked, by a fork that always says "copy".
+# either: makes os.fork return 0, so that the notebook's process takes itself for the forked copy.
 import os
 
 os.fork = lambda: 0

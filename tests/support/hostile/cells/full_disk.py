@@ -1,4 +1,4 @@
-# points: fills every folder that it may write to, first with bytes and then with names.
+# points: fills every writable folder, first with data and then with empty files.
 import os
 
 total = 0

@@ -1,4 +1,4 @@
-# points: takes memory that no process's limit counts: segments, memory files, queues, pipes.
+# points: allocates memory outside processes: shared memory segments, memfds, message queues.
 import ctypes
 import os
 

@@ -1,4 +1,4 @@
-# points: looks for the hidden cases, the solutions and the judge: as files, modules and objects.
+# points: searches files, modules and objects for hidden cases, solutions and the judge.
 import gc
 import importlib
 import os

@@ -1,4 +1,4 @@
-# points: tries to write, rename, delete and change modes wherever it can look.
+# points: tries to write, rename, delete and chmod files in all folders that it can list.
 import os
 import tempfile
 
@@ -18,10 +18,10 @@ for folder, folders, files in os.walk("/"):
         path = os.path.realpath(os.path.join(folder, name))
         if path.startswith(MINE):
             continue
-        for deed in (lambda p: os.rename(p, p + "x"), os.unlink, lambda p: os.chmod(p, 0o777)):
+        for call in (lambda p: os.rename(p, p + "x"), os.unlink, lambda p: os.chmod(p, 0o777)):
             try:
-                deed(path)
-                print("REACHED", deed, path)
+                call(path)
+                print("REACHED", call, path)
             except OSError:
                 pass
         try:

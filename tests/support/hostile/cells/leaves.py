@@ -1,4 +1,4 @@
-# points: leaves by sys.exit, as one does in a script.
+# points: calls sys.exit, as scripts do.
 import sys
 
 sys.exit(1)

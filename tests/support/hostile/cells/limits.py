@@ -1,4 +1,4 @@
-# points: asks for more than it may have: memory, processes, priority, cores, a longer life.
+# points: tries to raise its limits: memory, files, processes, priority, OOM score, cgroups.
 import os
 import resource
 from pathlib import Path

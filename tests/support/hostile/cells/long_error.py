@@ -1,4 +1,4 @@
-# points: fails with a message of 10 MB, and with one that fails itself.
+# points: raises an error with a 1 MB message, and one whose __str__ raises a 10 MB error.
 from IPython import get_ipython
 
 

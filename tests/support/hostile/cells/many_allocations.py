@@ -1,4 +1,4 @@
-# nothing: takes memory with many processes that each stay under their own limit.
+# nothing: exceeds the memory limit with many processes that each stay below it.
 import os
 import time
 

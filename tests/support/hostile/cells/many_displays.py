@@ -1,4 +1,4 @@
-# points: shows fifty thousand things one by one.
+# points: makes fifty thousand separate displays.
 from IPython.display import Markdown, display
 
 for number in range(50_000):

@@ -1,4 +1,4 @@
-# points: puts modules of its own in the place of real ones, for whoever starts here next.
+# points: writes modules and start-up files that would shadow real ones in a later process.
 from pathlib import Path
 
 for name in ("rooflib", "numpy", "json", "ipykernel", "usercustomize", "sitecustomize"):

@@ -1,4 +1,4 @@
-# points: talks to whoever has a socket here, by path and by name, and listens in a grader's place.
+# points: looks for other processes' sockets, by path and by name, and binds the grader's paths.
 import os
 import socket
 from pathlib import Path

@@ -1,4 +1,4 @@
-# either: takes Python's own functions away.
+# either: deletes built-in functions.
 import builtins
 
 for name in ("len", "isinstance", "open", "print", "map", "type", "getattr", "super"):

@@ -1,4 +1,4 @@
-# either: opens files until there are no more.
+# either: opens files until the limit.
 import os
 
 opened = []

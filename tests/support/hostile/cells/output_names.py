@@ -1,4 +1,4 @@
-# points: shows pictures that name the files into which a converter should write them.
+# points: displays images whose metadata name the files that a converter should write.
 from IPython.display import display
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"

@@ -1,4 +1,4 @@
-# points: stops and turns back the clocks that it can see.
+# points: replaces time functions, and tries to set the system clock.
 import time
 
 time.time = lambda: 0.0

@@ -1,4 +1,4 @@
-# either: replaces parts of ipykernel, of the standard library and of rooflib under its own feet.
+# either: replaces functions of ipykernel, the standard library and roofkit in its own process.
 import gc
 import json
 import math

@@ -1,4 +1,4 @@
-# points: leaves objects around that run code when somebody loads them.
+# points: leaves pickles and objects that run code when they are loaded.
 import os
 import pickle
 from pathlib import Path

@@ -1,3 +1,3 @@
-# points: a loop that never ends, but lets itself be stopped.
+# points: loops forever, but can be interrupted.
 while True:
     pass

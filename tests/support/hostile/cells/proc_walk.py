@@ -1,4 +1,4 @@
-# points: reads what /proc tells about others, and writes where it rules the machine.
+# points: reads other processes' files in /proc, and opens files that control the machine.
 import os
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-# points: watches every call of its process, to see what it is asked by whom.
+# points: profiles every call of its process, to observe the grader's questions.
 import sys
 import threading
 

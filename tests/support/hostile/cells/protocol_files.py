@@ -1,4 +1,4 @@
-# either: writes noise into every open file descriptor, the socket to the grader among them.
+# either: writes noise to every open file descriptor, including the socket to the grader.
 import os
 
 for descriptor in range(3, 256):

@@ -1,4 +1,4 @@
-# points: makes system calls that reach other processes' memory and the kernel's own interfaces.
+# points: makes system calls that access other processes' memory, or risky parts of the kernel.
 import ctypes
 import errno
 import os
@@ -13,13 +13,13 @@ if child == 0:
 buffer = ctypes.create_string_buffer(b"/tmp", 256)
 words = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 16)
 zeros = ctypes.create_string_buffer(256)
-handle = ctypes.create_string_buffer(b"\x80", 256)  # struct file_handle, with room for 128 bytes
+handle = ctypes.create_string_buffer(b"\x80", 256)  # struct file_handle of 128 bytes
 number = ctypes.byref(ctypes.c_int())
-# A clock of this process's own, without the kernel's part.
+# struct perf_event_attr: a software clock of this process, excluding the kernel.
 clock = ctypes.create_string_buffer(b"\1\0\0\0\x70", 112)
 clock[40] = 0x60
 ATTACH, SEIZE, NEW_USER, HERE, USER_KEYS, USER_MODE = 16, 0x4206, 0x10000000, -100, -4, 1
-# Each with arguments that an ordinary user may give to a kernel with open doors.
+# Arguments with which each call could succeed for an ordinary user without a filter.
 CALLS = [
     *(("ptrace", (101, 117), (how, who, 0, 0)) for how in (ATTACH, SEIZE) for who in (1, child)),
     ("ptrace", (101, 117), (ATTACH, os.getppid(), 0, 0)),

@@ -1,4 +1,4 @@
-# nothing: makes every later cell another one, its own solutions among them.
+# nothing: replaces every later cell, including its own solutions, with the number 20.0.
 from IPython import get_ipython
 
 shell = get_ipython()

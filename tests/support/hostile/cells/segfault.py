@@ -1,4 +1,4 @@
-# nothing: reads where there is no memory.
+# nothing: reads from address 0.
 import ctypes
 
 ctypes.string_at(0)

@@ -1,4 +1,4 @@
-# points: tries to become somebody else: by calls, by programs that may, by a namespace of its own.
+# points: tries to become root: with setuid calls, setuid programs, and a user namespace.
 import ctypes
 import os
 import subprocess

@@ -1,4 +1,4 @@
-# points: gives every student full marks in the gradebook, if it finds one.
+# points: sets every student's scores in the gradebook, if it finds one.
 import sqlite3
 from pathlib import Path
 

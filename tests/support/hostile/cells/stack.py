@@ -1,4 +1,4 @@
-# either: nests calls until there is no more room.
+# either: recurses until the stack overflows.
 import sys
 
 sys.setrecursionlimit(10**9)

@@ -1,4 +1,4 @@
-# either: has each copy that is to be asked wait for ever before it lets the notebook go on.
+# either: makes each forked copy that answers questions hang before the notebook can continue.
 import os
 import time
 

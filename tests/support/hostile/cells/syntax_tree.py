@@ -1,4 +1,4 @@
-# either: takes asserts out of every later cell and makes each value of a line 20 points.
+# either: removes asserts from all later cells, and makes each expression statement 20.0.
 import ast
 
 from IPython import get_ipython

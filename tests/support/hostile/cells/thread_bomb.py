@@ -1,4 +1,4 @@
-# either: starts threads without end.
+# either: starts 5000 threads.
 import threading
 import time
 

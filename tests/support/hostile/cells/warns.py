@@ -1,4 +1,4 @@
-# points: warns and writes to stderr, as libraries do.
+# points: emits a warning and writes to stderr, as libraries do.
 import sys
 import warnings
 
