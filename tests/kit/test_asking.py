@@ -81,6 +81,13 @@ def test_state_kept_between_calls_is_detected_by_repeating_the_first_call():
 
     assert problems(count) == ["", "", "changing"]
 
+    def differs_once(B, sides):
+        calls.append(B)
+        return B + (len(calls) == len(CASES) + 1)
+
+    calls.clear()
+    assert problems(differs_once) == ["", "", "changing"]
+
     def once(B, sides):
         if calls:
             raise ValueError("done")

@@ -18,6 +18,7 @@ QUOTAS = {
         "0::/a/b\n",
         2,
     ),
+    "of a group with a colon": ({"sys/fs/cgroup/a:b/cpu.max": "200000 100000"}, "0::/a:b\n", 2),
     "of the whole container": ({"sys/fs/cgroup/cpu.max": "300000 100000"}, "0::/\n", 3),
     "version 1": (
         {
@@ -84,6 +85,7 @@ def test_the_host_is_described_from_proc_and_sys(tmp_path):
     found = host.this_host(system(tmp_path, described))
     assert found.cpu == "Made-up CPU @ 2 GHz"
     assert found.memory == 1000 * 1024
+    assert found.present == os.cpu_count()
     assert found.caches == {"L1d": 48 * 1024, "L3": 30 * 2**20}
 
 

@@ -157,6 +157,11 @@ def test_runs_are_compared_figure_by_figure():
 # Files.
 
 
+@pytest.mark.parametrize(("unit", "expected"), [("s", 0.5), ("B/s", 2)])
+def test_values_are_per_unit_of_work(unit, expected):
+    assert max(figure("read", unit, 4, 2).values) == pytest.approx(expected, rel=0.03)
+
+
 def test_runs_round_trip_through_files(tmp_path):
     run = a_run(operation_figure(0.05), left_out={"decode": 'with "quotes", a \\ and\na line'})
     assert load_run(run.save(tmp_path / "some-run")) == run
@@ -185,8 +190,11 @@ def test_the_files_can_be_read_without_rooflib(tmp_path):
     assert head["host"]["cpu"] == "Made-up CPU"
     assert head["run"]["date"] == DATE
     assert head["figure"][2]["key"] == "read"
+    assert set(head["figure"][2]) == {"key", "what", "unit", "amount", "threads", "footprint"}
     with (folder / "some-run.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["figure"] == "read"]
+    peak = next(each for each in head["figure"] if each["key"] == "peak fp32")
+    assert "footprint" not in peak
     assert [float(row["seconds"]) for row in rows] == pytest.approx([0.1, 0.101, 0.102])
     # Results are not stored: they could contradict the samples.
     assert not {"best", "median", "spread"} & set(head["figure"][2])

@@ -80,7 +80,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/hardware.toml": ("tests/rooflib/test_catalog.py", "tests/rooflib"),
     "kit/roofkit/check/": (
         "tests/kit/test_{stem}.py",
-        f"tests/kit/test_hints.py tests/kit/test_check.py {EXERCISES}",
+        "tests/kit/test_asking.py tests/kit/test_hints.py tests/kit/test_check.py",
+        EXERCISES,
         VALUES,
     ),
     "kit/roofkit/check/plot_reading/": (
@@ -93,6 +94,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/kit/test_scene.py",
         LIVE,
     ),
+    "kit/roofkit/figures/browser_roof": (
+        "tests/kit/test_approved_figures.py",
+        "tests/site/test_browser_roof.py",
+        LIVE,
+    ),
     "kit/roofkit/figures/engine/": (
         "tests/kit/test_approved_figures.py",
         f"tests/kit/test_{{stem}}.py {USERS}",
@@ -102,7 +108,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": (EXERCISES, VALUES),
     "grading/": (f"{COURSE} {SAME}", KERNEL, RESUMED, HOSTILE),
-    "grading/__main__.py": (COURSE, f"{RESUMED} {CLUSTER}"),
+    "grading/__main__.py": (COURSE, "tests/grading/test_week_orders.py", f"{RESUMED} {CLUSTER}"),
     "grading/schema/": (EXERCISES, VALUES),
     "grading/release/": (f"tests/grading/test_release.py {EXERCISES}", VALUES, f"{COURSE} {SAME}"),
     "grading/judging/": ("tests/grading/test_{stem}.py", VALUES, KERNEL, SAME),
@@ -116,6 +122,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/execution/outputs.py": ("tests/grading/test_{stem}.py", KERNEL),
     "grading/intake/": (
         "tests/grading/test_intake.py tests/grading/test_{stem}.py",
+        "tests/grading/test_moved_cells.py tests/grading/test_opening.py",
         COURSE,
         HOSTILE,
     ),
@@ -129,6 +136,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         SAME,
         HOSTILE,
         "tests/grading/test_grading_nbgrader.py",
+    ),
+    "grading/nbgrader_setup/exchange.py": (
+        "tests/grading/test_names.py tests/grading/test_exchange.py",
+        HOSTILE,
     ),
     "grading/reports/": (
         "tests/grading/test_clean.py",
@@ -155,6 +166,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/sandbox/test_refused_calls.py",
         *SANDBOX,
     ),
+    "grading/sandbox/inside/missing.py": ("tests/grading/test_missing_modules.py", *SANDBOX),
     "grading/sandbox/inside/refusals.py": ("tests/sandbox/test_refused_calls.py", *SANDBOX),
     "site/book_extension/": (
         f"{USERS} tests/site/test_extension.py",

@@ -1,4 +1,4 @@
-"""Looks of matplotlib artists: colors, dashes, markers, and visibility."""
+"""The look of matplotlib artists: colors, dashes, markers, and visibility."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ class Look:
     """The look of a line and its markers, with colors blended with the background.
 
     dashes: () for a solid line, None for no line. marker: "" for none.
-    plain: whether this is a patch in a legend, which only shows a color.
+    plain: whether this is a patch, which only shows a color.
     """
 
     line: Color = (0, 0, 0)
@@ -52,6 +52,7 @@ class Look:
 
 
 def distance(one: Color, other: Color) -> float:
+    """Return the Euclidean distance between two colors in RGB."""
     return float(np.hypot.reduce(np.subtract(one, other)))
 
 
@@ -60,7 +61,7 @@ def _stands_out(color: Color, background: Color) -> bool:
 
 
 def blended(color: Any, background: Color, alpha: Any = None) -> Color:
-    """Return a color blended with its background, or just that if it is invalid."""
+    """Return a color blended with its background; the background if the color is invalid."""
     from matplotlib.colors import to_rgba
 
     try:
