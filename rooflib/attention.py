@@ -31,8 +31,8 @@ def attention(
     The shapes are q[B, T, N, H] and k, v[B, S, K, H].
 
     >>> step = attention(B=1, T=1, S=8192, N=32, K=8, H=128)
-    >>> step.flops, step.loaded, step.vector
-    (134217728, 33562624, 1310656)
+    >>> step.flops, step.loaded, step.vector, step.exponentials
+    (134217728, 33562624, 1048512, 262144)
 
     Queries and keys form P pairs over all heads and sequences: BNTS or, with a causal mask,
     BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v. BTNH
@@ -42,11 +42,10 @@ def attention(
     Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
     "GQA", 2023; fused: Dao et al., "FlashAttention", 2022.
 
-    The softmax runs on the vector units. A row of n visible scores takes n - 1 comparisons for its
-    maximum, n subtractions, n exponentials counted as one FLOP each, n - 1 additions and
-    n divisions: 5n - 2 FLOPs. Two costs are not counted: exponentials take longer than additions,
-    and a fused kernel rescales earlier sums at each new maximum. The scaling by √H is left out,
-    since it can be folded into the query weights.
+    The softmax runs on the vector units and the special-function units. A row of n visible scores
+    takes n - 1 comparisons for its maximum, n subtractions, n - 1 additions and n divisions, that
+    is 4n - 2 vector FLOPs, and n exponentials. The rescaling of earlier sums in a fused kernel is
+    not counted. The scaling by √H is left out, since it can be folded into the query weights.
     Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018.
 
     Parameters
@@ -65,8 +64,8 @@ def attention(
         probabilities, and of the multiplications. `compute` defaults to the common type of `x` and
         `kv`, the others to `x`.
     softmax
-        The data type of the softmax. False leaves out its FLOPs, for chips with an unknown vector
-        peak.
+        The data type of the softmax. False leaves out its FLOPs and exponentials, for chips with an
+        unknown vector peak.
 
     Raises
     ------
@@ -94,8 +93,9 @@ def attention(
         compute=kind,
         # Probabilities overwrite their scores.
         resident=loaded + output_bytes + score_bytes,
-        vector=5 * pairs - 2 * (B * N * T) if softmax else 0,
+        vector=4 * pairs - 2 * (B * N * T) if softmax else 0,
         vector_compute=normalized,
+        exponentials=pairs if softmax else 0,
     )
 
 

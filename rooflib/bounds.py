@@ -29,7 +29,8 @@ from rooflib.units import breakable, span
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-COMPUTE, VECTOR, HBM, LAUNCH = "compute", "vector", "HBM", "launch"
+COMPUTE, VECTOR, EXPONENTIALS = "compute", "vector", "exponentials"
+HBM, LAUNCH = "HBM", "launch"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -42,8 +43,8 @@ class Bounds:
     Attributes
     ----------
     times
-        Seconds at each roof: "compute", "HBM", each link by name and, if they apply, "vector" and
-        "launch".
+        Seconds at each roof: "compute", "HBM", each link by name and, if they apply, "vector",
+        "exponentials" and "launch".
     flops
         FLOPs of one chip, without those at the roof "vector".
     held, capacity
@@ -73,7 +74,7 @@ class Bounds:
 
     @cached_property
     def binding(self) -> str | NDArray[np.str_]:
-        """Name of the slowest roof; ties go to the first of compute, vector, HBM, link."""
+        """Name of the slowest roof; ties go to the first in `times`."""
         names = np.array(list(self.times))
         stack = np.stack(np.broadcast_arrays(*self.times.values()))
         chosen = names[np.argmax(stack, axis=0)]
@@ -136,7 +137,10 @@ def bound(
     <Bounds: HBM binds, lower 167 µs, upper 211 µs, 26% of peak>
 
     T_math = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
-    bandwidth to one peer + hops · latency, T_vector = vector FLOPs ÷ peak of the vector units.
+    bandwidth to one peer + hops · latency, T_vector = vector FLOPs ÷ peak of the vector units,
+    T_exponentials = exponentials ÷ rate of the special-function units. The last is left out if the
+    chip's rate is unknown. Kernels that compute some exponentials on the vector units, with a
+    polynomial, can be faster than the last.
     Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To Scale
     Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
@@ -167,6 +171,8 @@ def bound(
         beside = op.vector / _vector_peak(op, chip)
         shared = unit == "vector"
         times[COMPUTE if shared else VECTOR] = times[COMPUTE] + beside if shared else beside
+    if chip.exponentials is not None and np.any(op.exponentials):
+        times[EXPONENTIALS] = op.exponentials / chip.exponentials
     times[HBM] = op.bytes / chip.bandwidth
     names = dict.fromkeys([*op.sent, *op.hops])
     if link is not None and not names:

@@ -25,13 +25,14 @@ class DataPoint:
     Attributes
     ----------
     chip, what
-        The chip, and the quantity: "peak bf16", "vector fp32", "bandwidth", "capacity",
-        "link ICI", "on-chip L2".
+        The chip, and the quantity: "peak bf16", "vector fp32", "exponentials",
+        "bandwidth", "capacity", "link ICI", "on-chip L2".
     printed, unit
         The figure as printed.
-    sparse, two_way, links, cores
+    sparse, two_way, links, cores, clock
         What the printed figure includes: 2:4 structured sparsity, both directions, several links;
-        or the number of cores of the chip if the figure is per core.
+        or the number of cores of the chip if the figure is per core, and clocks/s if it is per
+        clock.
     source
         Where it was read.
     chosen
@@ -47,6 +48,7 @@ class DataPoint:
     two_way: bool = False
     links: int = 1
     cores: int = 1
+    clock: float = 1
     chosen: bool = True
     note: str = ""
 
@@ -57,12 +59,14 @@ class DataPoint:
         All conversions of printed figures happen here.
         """
         share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
-        return to_base(self.printed, self.unit) / share * self.cores
+        return to_base(self.printed, self.unit) / share * self.cores * self.clock
 
     @property
     def base_unit(self) -> str:
         """The unit of `value`: FLOP/s, OP/s, B/s or B."""
-        return "B/s" if self.unit.endswith("bit/s") else self.unit.lstrip("kKMGTPEi")
+        if self.unit.endswith("bit/s"):
+            return "B/s"
+        return self.unit.replace("/clock", "/s").lstrip("kKMGTPEi")
 
     @property
     def as_printed(self) -> str:
@@ -73,6 +77,7 @@ class DataPoint:
             "both ways" if self.two_way else "",
             f"{self.links} links" if self.links > 1 else "",
             f"each of {self.cores} cores" if self.cores > 1 else "",
+            f"at {self.clock / 1e6:g} MHz" if self.clock > 1 else "",
         ]
         return ", ".join([f"{number} {self.unit}", *filter(None, included)])
 
@@ -220,7 +225,8 @@ def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
 def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
     chosen = {f"peak {kind}": figure for kind, figure in entry["peak"].items()}
     chosen |= {f"vector {kind}": figure for kind, figure in entry.get("vector", {}).items()}
-    chosen |= {"bandwidth": entry["bandwidth"], "capacity": entry["capacity"]}
+    single = ("exponentials", "bandwidth", "capacity")
+    chosen |= {what: entry[what] for what in single if what in entry}
     chosen |= {f"on-chip {name}": figure for name, figure in entry.get("on_chip", {}).items()}
     chosen |= {f"link {link['name']}": link["bandwidth"] for link in entry.get("link", [])}
     others = [({"chosen": False} | figure) for figure in entry.get("also", [])]
@@ -246,6 +252,7 @@ def _make_chip(entry: Mapping[str, Any]) -> Chip:
         bandwidth=values["bandwidth"],
         capacity=values["capacity"],
         on_chip=named("on-chip "),
+        exponentials=values.get("exponentials"),
         links=tuple(
             Link(**{**link, "bandwidth": links[link["name"]]}) for link in entry.get("link", [])
         ),

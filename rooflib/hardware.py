@@ -22,7 +22,7 @@ from rooflib.table import Table
 from rooflib.units import text
 
 TOPOLOGIES = ("torus", "switch", "host")
-ROOFS = ("compute", "vector", "HBM", "link", "launch")
+ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
 """Reserved names in `Bounds.times` and `Operation.sent`; a link can't have one of them."""
 
 
@@ -111,6 +111,8 @@ class Chip:
         Connections to other chips.
     on_chip
         Bytes of each on-chip memory by name ("VMEM", "L2"), if known.
+    exponentials
+        Exponentials/s of the special-function units; None if unknown.
 
     Raises
     ------
@@ -126,6 +128,7 @@ class Chip:
     links: tuple[Link, ...] = ()
     maker: str = ""
     on_chip: Mapping[str, float] = field(default_factory=dict, hash=False)
+    exponentials: float | None = None
 
     def __post_init__(self) -> None:
         string("name", self.name)
@@ -137,6 +140,8 @@ class Chip:
         for memory, size in mapping("on_chip", self.on_chip, "name to bytes").items():
             positive(f"on_chip[{memory!r}]", scalar(f"on_chip[{memory!r}]", size))
         object.__setattr__(self, "on_chip", ReadOnlyDict(self.on_chip))
+        if self.exponentials is not None:
+            positive("exponentials", scalar("exponentials", self.exponentials))
         object.__setattr__(self, "links", _links(self.links))
         names = [link.name for link in self.links]
         if len(set(names)) < len(names):
@@ -193,6 +198,8 @@ class Chip:
             for unit, peaks in (("matrix", self.peaks), ("vector", self.vector))
             for kind, peak in peaks.items()
         ]
+        if self.exponentials is not None:
+            rows += [("exponentials", text(self.exponentials, "OP/s", 4), "")]
         rows += [("HBM", f"{text(self.bandwidth, 'B/s', 4)}, {text(self.capacity, 'B', 4)}", "")]
         rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
         rows += [(f"{k.name} to one peer", _flow(k), "") for k in self.links]

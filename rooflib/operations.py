@@ -62,6 +62,8 @@ class Operation:
         FLOPs each chip performs on its vector units, in addition to `flops`; and their data type.
     hops
         Sequential messages each chip sends, by link name; each adds the latency of the link.
+    exponentials
+        Exponentials each chip computes on its special-function units.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Operation:
     vector: Number = 0
     vector_compute: DType = DTYPES["fp32"]
     hops: Mapping[str, Number] = field(default_factory=dict)
+    exponentials: Number = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sent", ReadOnlyDict(self.sent))
@@ -103,6 +106,7 @@ class Operation:
         """Table of the counts of one chip; arrays show their range."""
         rows = {"FLOPs": span(self.flops, "FLOP"), "computed in": self.compute.name}
         rows |= dict(zip(["on vector units"], self._vector, strict=False))
+        rows |= dict(zip(["exponentials"], self._exponentials, strict=False))
         rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
         rows |= {f"sent over {link}": span(size, "B") for link, size in self.sent.items()}
         rows["intensity"] = span(self.intensity, "FLOP/B")
@@ -111,6 +115,7 @@ class Operation:
     def __repr__(self) -> str:
         parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}"]
         parts += [f"{shown} on vector units" for shown in self._vector]
+        parts += [f"{shown} of exponentials" for shown in self._exponentials]
         parts += [span(self.bytes, "B")]
         parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
         parts.append(span(self.intensity, "FLOP/B"))
@@ -120,6 +125,10 @@ class Operation:
     def _vector(self) -> list[str]:
         shown = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
         return [shown] if np.any(self.vector) else []
+
+    @property
+    def _exponentials(self) -> list[str]:
+        return [span(self.exponentials, "OP")] if np.any(self.exponentials) else []
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -135,6 +144,7 @@ def operation(
     hops: Size | Mapping[str, Size] = 0,
     vector: Size = 0,
     vector_compute: Type = "fp32",
+    exponentials: Size = 0,
 ) -> Operation:
     """Make a custom operation from its FLOPs and its bytes.
 
@@ -144,14 +154,15 @@ def operation(
     `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero or above.
     `compute` is the data type of the arithmetic. `sent` is the bytes sent to other chips, one way:
     a number, or a mapping from link name to bytes. `hops` is the number of sequential messages, in
-    the same form. `vector` is the FLOPs on the vector units, computed in `vector_compute`. Errors
-    are those of `matmul`.
+    the same form. `vector` is the FLOPs on the vector units, computed in `vector_compute`, and
+    `exponentials` the number of exponentials. Errors are those of `matmul`.
     """
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
     flops, bytes = non_negative("flops", flops), non_negative("bytes", bytes)
-    beside = non_negative("vector", vector)
+    beside, special = non_negative("vector", vector), non_negative("exponentials", exponentials)
     waiting = {f"hops[{link!r}]": size for link, size in waits.items()}
-    check_shapes({"flops": flops, "bytes": bytes, **ways, "vector": beside, **waiting})
+    given = {"flops": flops, "bytes": bytes, **ways, "vector": beside, "exponentials": special}
+    check_shapes(given | waiting)
     return Operation(
         name,
         flops,
@@ -162,6 +173,7 @@ def operation(
         vector=beside,
         vector_compute=dtype(vector_compute, "vector_compute"),
         hops=waits,
+        exponentials=special,
     )
 
 

@@ -23,8 +23,9 @@ FACTORS = MappingProxyType(
     }
     | {f"{p}{u}": float(f) for u in ("B", "B/s") for p, f in _BINARY.items()}
     | {f"{p}bit/s": f / 8 for p, f in _PREFIXES.items()}
+    | {"OP/clock": 1.0}
 )
-"""Factors from units of data sheets to FLOP/s, operations/s, bytes or bytes/s."""
+"""Factors from units of data sheets to FLOP/s, operations/s or per clock, bytes or bytes/s."""
 
 
 def to_base(value: float, unit: str) -> float:

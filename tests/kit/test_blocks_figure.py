@@ -62,7 +62,8 @@ def test_numbers_match_rooflib(at: dict[str, object]) -> None:
     verdict = "compute-bound" if bound.binding == "compute" else "memory-bound"
     assert texts["says"].endswith(f"the multiplication is {verdict}.")
     assert texts["intensity"] == rl.text(op.intensity, "FLOP/byte")
-    uses = f"of x is used {rl.text(F)} times, of w {rl.text(B)} times, of out {rl.text(D)} times"
+    of_w = "once" if B == 1 else f"{rl.text(B)} times"
+    uses = f"of x is used {rl.text(F)} times, of w {of_w}, of out {rl.text(D)} times"
     assert uses in texts["says"]
 
 

@@ -131,6 +131,7 @@ REFUSED = [
     (lambda: laptop(bandwidth=ARRAYS), TypeError, "bandwidth must be one number"),
     (lambda: laptop(capacity="16 GB"), TypeError, "capacity must be one number"),
     (lambda: laptop(on_chip=[1]), TypeError, "on_chip must be a mapping"),
+    (lambda: laptop(exponentials="3 TOP/s"), TypeError, "exponentials must be one number"),
     (lambda: laptop(links=["ICI"]), TypeError, "links must be a sequence of Link"),
     (lambda: laptop(links=5), TypeError, "links must be a sequence of Link"),
     (lambda: rl.Chip(5, {"fp32": 1e12}, 1e11, 1e10), TypeError, "name must be a string"),

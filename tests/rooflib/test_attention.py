@@ -25,8 +25,8 @@ quick = settings(deadline=None, max_examples=60)
 
 
 def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
-    """Count FLOPs, vector FLOPs, and bytes loaded and written in explicit loops."""
-    loaded, written, flops, vector = {}, {}, 0, 0
+    """Count FLOPs, vector FLOPs, exponentials, and bytes in explicit loops."""
+    loaded, written, flops, vector, exponentials = {}, {}, 0, 0, 0
     for b, n, t in itertools.product(range(B), range(N), range(T)):
         group = n // (N // K)
         visible = [s for s in range(S) if not causal or s <= S - T + t]
@@ -39,7 +39,8 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
                 written["score", b, n, t, s] = loaded["score", b, n, t, s] = BITS[scores]
         for i, s in enumerate(visible):
             vector += i > 0  # comparison with the running maximum
-            vector += 2  # subtraction of the maximum, and exponential
+            vector += 1  # subtraction of the maximum
+            exponentials += 1
             vector += i > 0  # addition to the sum
             vector += 1  # division by the sum
             if not fused:
@@ -48,7 +49,8 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
             loaded["v", b, s, group, h] = BITS[kv]
             flops += 2
             written["out", b, t, n, h] = BITS[out]
-    return flops, vector, Fraction(sum(loaded.values()), 8), Fraction(sum(written.values()), 8)
+    moved = (Fraction(sum(bits.values()), 8) for bits in (loaded, written))
+    return flops, vector, exponentials, *moved
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -58,21 +60,22 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
     "types", [("bf16", "bf16", "bf16", "bf16"), ("bf16", "int8", "fp32", "fp4")]
 )
 def test_attention_counts_match_explicit_loops(shape, causal, fused, types):
-    flops, vector, loaded, written = count(*shape, causal, fused, *types)
+    flops, vector, exponentials, loaded, written = count(*shape, causal, fused, *types)
     x, kv, out, scores = types
     op = rl.attention(*shape, causal=causal, fused=fused, x=x, kv=kv, out=out, scores=scores)
-    assert (op.flops, op.vector) == (flops, vector)
+    assert (op.flops, op.vector, op.exponentials) == (flops, vector, exponentials)
     assert (op.loaded, op.written) == (loaded, written)
     assert op.bytes == loaded + written
-    assert rl.attention(*shape, causal=causal, fused=fused, softmax=False).vector == 0
+    without = rl.attention(*shape, causal=causal, fused=fused, softmax=False)
+    assert without.vector == without.exponentials == 0
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_more_queries_than_keys_are_allowed_without_a_mask(shape):
     B, T, S, *heads = shape
-    flops, vector, loaded, written = count(B, S + T, S, *heads, False, True, *["bf16"] * 4)
+    expected = count(B, S + T, S, *heads, False, True, *["bf16"] * 4)
     op = rl.attention(B, S + T, S, *heads, causal=False)
-    assert (op.flops, op.vector, op.loaded, op.written) == (flops, vector, loaded, written)
+    assert (op.flops, op.vector, op.exponentials, op.loaded, op.written) == expected
 
 
 def test_probabilities_reuse_the_memory_of_their_scores():
@@ -89,7 +92,8 @@ def test_integer_counts_are_exact_at_any_size():
     side = 10**12
     pairs = 3 * 4 * (side * 2 * side - side * (side - 1) // 2)
     op = rl.attention(3, side, 2 * side, 4, 2, 64, fused=False)
-    assert (op.flops, op.vector) == (256 * pairs, 5 * pairs - 2 * 12 * side)
+    assert (op.flops, op.vector) == (256 * pairs, 4 * pairs - 2 * 12 * side)
+    assert op.exponentials == pairs
     assert op.written == 2 * 12 * side * 64 + 4 * pairs
 
 
@@ -114,7 +118,7 @@ shapes = st.tuples(sizes, sizes, sizes, heads, sizes).map(
     lambda s: {"B": s[0], "T": s[1], "S": s[1] + s[2], "N": s[3][0], "K": s[3][1], "H": s[4]}
 )
 flags = (st.booleans(), st.booleans())
-COUNTS = ("flops", "vector", "loaded", "written", "held", "intensity")
+COUNTS = ("flops", "vector", "exponentials", "loaded", "written", "held", "intensity")
 
 
 @quick
@@ -138,6 +142,7 @@ def test_counts_increase_with_every_size(shape, causal, fused):
         assert more.flops > here.flops
         assert more.bytes > here.bytes
         assert more.vector >= here.vector
+        assert more.exponentials >= here.exponentials
 
 
 @quick

@@ -24,7 +24,7 @@ EXPECTED = {
         "peaks": {"bf16": 312e12, "fp16": 312e12, "tf32": 156e12, "int8": 624e12},
         "vector": {"fp32": 19.5e12},
         "bandwidth": 2_039e9,
-        "capacity": 80e9,
+        "capacity": 81_920 * MIB,
         "on_chip": {"L2": 40 * MIB, "L1 and shared memory": 20.25 * MIB},
         "links": {"NVLink": (25e9, 12, 1, "switch"), "PCIe": (32e9, 1, 1, "host")},
     },
@@ -38,8 +38,9 @@ EXPECTED = {
             "fp8": 1_979e12,
         },
         "vector": {"fp32": 67e12},
+        "exponentials": 3.9e12,
         "bandwidth": 3_350e9,
-        "capacity": 80e9,
+        "capacity": 81_559 * MIB,
         "on_chip": {"L2": 50 * MIB, "L1 and shared memory": 33 * MIB},
         "links": {
             "NVLink": (25e9, 18, 1, "switch"),
@@ -58,7 +59,7 @@ EXPECTED = {
         },
         "vector": {"fp32": 67e12},
         "bandwidth": 4_800e9,
-        "capacity": 141e9,
+        "capacity": 143_771 * MIB,
         "on_chip": {"L2": 50 * MIB, "L1 and shared memory": 33 * MIB},
         "links": {"NVLink": (25e9, 18, 1, "switch"), "PCIe": (64e9, 1, 1, "host")},
     },
@@ -73,8 +74,9 @@ EXPECTED = {
             "fp4": 9_000e12,
         },
         "vector": {"fp32": 75e12},
+        "exponentials": 4.3808e12,
         "bandwidth": 7_700e9,
-        "capacity": 180e9,
+        "capacity": 183_359 * MIB,
         "on_chip": {"L2": 126e6},
         "links": {"NVLink": (50e9, 18, 1, "switch"), "PCIe": (64e9, 1, 1, "host")},
     },
@@ -83,7 +85,7 @@ EXPECTED = {
         "peaks": {"bf16": 275e12, "int8": 275e12},
         "vector": {},
         "bandwidth": 1_200e9,
-        "capacity": 32 * GIB,
+        "capacity": 30.75 * GIB,
         "on_chip": {"VMEM": 32 * MIB, "CMEM": 134e6},
         "links": {
             "ICI": (45e9, 2, 3, "torus"),
@@ -96,7 +98,7 @@ EXPECTED = {
         "peaks": {"bf16": 197e12, "int8": 394e12},
         "vector": {},
         "bandwidth": 819e9,
-        "capacity": 16e9,
+        "capacity": 15.75 * GIB,
         "on_chip": {"VMEM": 128 * MIB},
         "links": {
             "ICI": (45e9, 2, 2, "torus"),
@@ -135,7 +137,7 @@ EXPECTED = {
         "peaks": {"bf16": 2_307e12, "fp8": 4_614e12},
         "vector": {},
         "bandwidth": 7_380e9,
-        "capacity": 192 * GIB,
+        "capacity": 189.5 * GIB,
         "on_chip": {"VMEM": 128 * MIB},
         "links": {"ICI": (100e9, 2, 3, "torus"), "DCN": (12.5e9, 1, 1, "host")},
     },
@@ -144,17 +146,23 @@ EXPECTED = {
 # Figures that disagree with the chosen ones, and their sources.
 ALSO = [
     ("A100 80GB SXM", "bandwidth", 1_935e9, "nvidia-a100"),
+    ("A100 80GB SXM", "capacity", 80e9, "nvidia-a100"),
     ("H100 SXM", "peak bf16", 989.4e12, "nvidia-h100-paper"),
     ("H100 SXM", "bandwidth", 3_400e9, "scaling-book-gpus"),
+    ("H100 SXM", "capacity", 80e9, "nvidia-h100"),
+    ("H200 SXM", "capacity", 141e9, "nvidia-h200"),
     ("B200", "bandwidth", 8_000e9, "scaling-book-gpus"),
     ("B200", "capacity", 192e9, "scaling-book-gpus"),
+    ("B200", "capacity", 180e9, "nvidia-blackwell"),
     ("TPU v4", "capacity", 32e9, "scaling-book-tpus"),
     ("TPU v4", "link ICI", 50e9, "tpu-v4-paper"),
+    ("TPU v4", "capacity", 32 * GIB, "google-v4"),
     ("TPU v5e", "peak int8", 393e12, "google-v5e"),
     ("TPU v5e", "bandwidth", 800 * GIB, "google-v5e"),
     ("TPU v5e", "bandwidth", 810e9, "scaling-book-tpus"),
     ("TPU v5e", "bandwidth", 820e9, "scaling-book-roofline"),
     ("TPU v5e", "link ICI", 50e9, "google-v5e"),
+    ("TPU v5e", "capacity", 16e9, "google-v5e"),
     ("TPU v5p", "bandwidth", 2_575 * GIB, "google-v5p"),
     ("TPU v5p", "bandwidth", 2_800e9, "scaling-book-tpus"),
     ("TPU v5p", "capacity", 96e9, "scaling-book-tpus"),
@@ -164,6 +172,7 @@ ALSO = [
     ("TPU v6e", "bandwidth", 1_640e9, "google-v6e"),
     ("TPU v6e", "bandwidth", 1_600e9, "google-v6e"),
     ("TPU v6e", "link ICI", 100e9, "google-v6e"),
+    ("TPU7x", "capacity", 192 * GIB, "google-tpu7x"),
 ]
 
 ACHIEVED = [
@@ -203,6 +212,15 @@ SHEET = {
 
 # Figures from other sources, mostly because the vendor doesn't publish them.
 ELSEWHERE = {
+    ("A100 80GB SXM", "capacity"): "modal-2797",
+    ("H100 SXM", "capacity"): "modal-2797",
+    ("H200 SXM", "capacity"): "cuda-samples-311",
+    ("B200", "capacity"): "tensorrt-llm-10278",
+    ("TPU v4", "capacity"): "easydel-166",
+    ("TPU v5e", "capacity"): "gke-samples-1467",
+    ("TPU7x", "capacity"): "tpu-inference-2803",
+    ("H100 SXM", "exponentials"): "flashattention-3",
+    ("B200", "exponentials"): "flashattention-4",
     ("A100 80GB SXM", "on-chip L2"): "ml-engineering",
     ("A100 80GB SXM", "on-chip L1 and shared memory"): "ml-engineering",
     ("H100 SXM", "on-chip L2"): "ml-engineering",
@@ -249,6 +267,19 @@ def test_chip_figures_match_an_independent_list(name, what):
     expected = EXPECTED[name][what]
     found = getattr(rl.chip(name), what)
     assert found == (pytest.approx(expected, rel=1e-11) if what != "maker" else expected)
+
+
+def test_rates_of_exponentials_match_an_independent_list():
+    found = {chip.name: chip.exponentials for chip in rl.chips()}
+    assert found == {name: EXPECTED[name].get("exponentials") for name in EXPECTED}
+
+
+def test_exponentials_take_the_cycles_that_their_sources_count():
+    # A tile of 128 × 128 scores with a head of 128 takes 1,024 cycles of a B200's tensor cores and
+    # as many of its exponential units; on an H100, 16-bit exponentials take half as long.
+    for name, published in {"H100 SXM": 0.5, "B200": 1}.items():
+        tile = rl.bound(rl.attention(1, 128, 128, 1, 1, 128, causal=False), name).times
+        assert tile["exponentials"] / tile["compute"] == pytest.approx(published, rel=0.02)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -334,6 +365,7 @@ def test_chip_numbers_come_from_chosen_figures():
         numbers = {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
         numbers |= {f"vector {kind}": peak for kind, peak in chip.vector.items()}
         numbers |= {"bandwidth": chip.bandwidth, "capacity": chip.capacity}
+        numbers |= {"exponentials": chip.exponentials} if chip.exponentials else {}
         numbers |= {f"on-chip {name}": size for name, size in chip.on_chip.items()}
         numbers |= {f"link {link.name}": link.bandwidth for link in chip.links}
         assert numbers == chosen
@@ -353,6 +385,7 @@ def test_disagreeing_figures_differ_from_the_chosen_one():
         ({"two_way": True, "links": 18}, 25e9),
         ({"sparse": True}, 450e9),
         ({"cores": 2}, 1_800e9),
+        ({"cores": 2, "clock": 1.5}, 2_700e9),
     ],
 )
 def test_printed_figures_are_converted_to_dense_one_way_values(included, value):
@@ -366,6 +399,8 @@ def test_figures_show_their_printed_form_and_base_unit():
     assert (peak.as_printed, peak.base_unit) == ("3.125e9 OP/s, sparse", "OP/s")
     vmem = DataPoint("chip", "on-chip VMEM", 64, "MiB", NOWHERE, cores=2)
     assert (vmem.as_printed, vmem.base_unit) == ("64 MiB, each of 2 cores", "B")
+    exp = DataPoint("chip", "exponentials", 16, "OP/clock", NOWHERE, cores=2, clock=1.5e9)
+    assert (exp.as_printed, exp.base_unit) == ("16 OP/clock, each of 2 cores, at 1500 MHz", "OP/s")
 
 
 def test_the_repr_of_a_data_point_is_one_line():

@@ -77,6 +77,10 @@ SHAPES = [
     (lambda: rl.operation(two, 3, sent=three), "flops of shape (2,), link of shape (3,)"),
     (lambda: rl.operation(two, 3, vector=three), "flops of shape (2,), vector of shape (3,)"),
     (
+        lambda: rl.operation(two, exponentials=three),
+        "flops of shape (2,), exponentials of shape (3,)",
+    ),
+    (
         lambda: rl.operation(two, 3, hops={"wire": three}),
         "flops of shape (2,), hops['wire'] of shape (3,)",
     ),
@@ -135,6 +139,7 @@ MESSAGES = [
     (lambda: rl.operation(hops=-1), "hops must be zero or above"),
     (lambda: rl.operation(hops={"ICI": -1}), "hops['ICI'] must be zero or above"),
     (lambda: rl.operation(vector=-1), "vector must be zero or above"),
+    (lambda: rl.operation(exponentials=-1), "exponentials must be zero or above"),
     (lambda: rl.operation(vector_compute="int7"), "vector_compute must be one of"),
     (lambda: rl.attention(1, 3, 2, 1, 1, 1), "S must be at least T where", "got S=2, T=3"),
     (lambda: rl.attention(1, 1, 1, 4, [1, 3], 1), "N must be a multiple of K", "got N=4"),

@@ -10,7 +10,7 @@ import re
 import pytest
 
 import rooflib as rl
-from rooflib.bounds import COMPUTE, HBM, LAUNCH, VECTOR
+from rooflib.bounds import COMPUTE, EXPONENTIALS, HBM, LAUNCH, VECTOR
 from rooflib.hardware import ROOFS
 from rooflib.operations import ANY_LINK
 
@@ -98,12 +98,14 @@ def test_non_positive_figures_are_named_in_the_error():
         laptop(vector={"fp32": -1})
     with pytest.raises(ValueError, match=re.escape("on_chip['L2'] must be above zero")):
         laptop(on_chip={"L2": 0})
+    with pytest.raises(ValueError, match="exponentials must be above zero"):
+        laptop(exponentials=0)
     with pytest.raises(ValueError, match="capacity must be above zero"):
         rl.Chip("laptop", {"bf16": 1e12}, 1e11, 0)
 
 
 def test_link_names_must_not_be_roof_names():
-    assert set(ROOFS) == {COMPUTE, VECTOR, HBM, ANY_LINK, LAUNCH}
+    assert set(ROOFS) == {COMPUTE, VECTOR, EXPONENTIALS, HBM, ANY_LINK, LAUNCH}
     for name in ROOFS:
         with pytest.raises(ValueError, match=f"name of a link must not be .*; got '{name}'"):
             rl.Link(name, 1e9)
@@ -140,7 +142,7 @@ def test_only_a_switch_uses_all_links_to_one_peer(topology, to_one_peer):
 
 
 def test_the_repr_of_a_chip_is_one_line():
-    shown = "<Chip TPU v5e: 197 TFLOP/s in bf16, 819 GB/s and 16 GB of HBM>"
+    shown = "<Chip TPU v5e: 197 TFLOP/s in bf16, 819 GB/s and 16.9 GB of HBM>"
     assert repr(rl.chip("TPU v5e")) == shown
     assert (
         repr(laptop({"int8": 2e12})) == "<Chip laptop: 2 TOP/s in int8, 100 GB/s and 1 GB of HBM>"
@@ -152,7 +154,7 @@ def test_the_repr_of_a_chip_is_one_line():
 def test_a_chip_renders_its_roofs_as_markdown():
     wire = rl.Link("wire", 1e9, links_per_axis=4, topology="switch")
     mine = laptop({"bf16": 2e12, "int8": 4e12}, vector={"fp32": 5e10}, links=[wire])
-    mine = dataclasses.replace(mine, on_chip={"L2": 5e7})
+    mine = dataclasses.replace(mine, on_chip={"L2": 5e7}, exponentials=2.5e10)
     shown = mine._repr_markdown_().replace("\N{NO-BREAK SPACE}", " ")
     assert shown.splitlines() == [
         "| laptop | dense, one way | ridge, FLOP/byte |",
@@ -160,6 +162,7 @@ def test_a_chip_renders_its_roofs_as_markdown():
         "| bf16, matrix units | 2 TFLOP/s | 20 |",
         "| int8, matrix units | 4 TOP/s | 40 |",
         "| fp32, vector units | 50 GFLOP/s | 0.5 |",
+        "| exponentials | 25 GOP/s |  |",
         "| HBM | 100 GB/s, 1 GB |  |",
         "| L2 on the chip | 50 MB |  |",
         "| wire to one peer | 4 GB/s |  |",

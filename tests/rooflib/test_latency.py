@@ -1,4 +1,4 @@
-"""Tests of latency, launch time, and vector units."""
+"""Tests of latency, launch time, vector units, and exponentials."""
 
 from __future__ import annotations
 
@@ -110,6 +110,19 @@ def test_vector_and_matrix_units_overlap():
 def test_work_on_the_vector_units_adds_up():
     op = rl.operation(flops=4e9, bytes=1e6, vector=1e10)
     assert rl.bound(op, CHIP, unit="vector").times == {"compute": 1.1, "HBM": 1e-4}
+
+
+def test_exponentials_have_a_roof_where_their_rate_is_known():
+    op = rl.operation(flops=1e9, bytes=1e6, exponentials=3e6, vector=2e7)
+    assert list(rl.bound(op, CHIP).times) == ["compute", "vector", "HBM"]
+    b = rl.bound(op, dataclasses.replace(CHIP, exponentials=1e9))
+    assert b.times == {"compute": 1e-3, "vector": 2e-3, "exponentials": 3e-3, "HBM": 1e-4}
+    assert (b.binding, b.lower, b.flops) == ("exponentials", 3e-3, 1e9)
+    assert dict(op.table.rows)["exponentials"].replace("\N{NO-BREAK SPACE}", " ") == "3 MOP"
+    assert "3 MOP of exponentials" in repr(op)
+    known = dataclasses.replace(CHIP, exponentials=1e9)
+    assert "exponentials" not in rl.bound(rl.operation(4, 8), known).times
+    assert "exponentials" not in str(rl.operation(4, 8).table)
 
 
 def test_attention_without_softmax_needs_no_vector_peak():

@@ -40,7 +40,7 @@ def test_an_operation_prints_its_counts_and_bounds(capsys):
         "upper bound": "211 µs",
         "attained": "51.4 TFLOP/s",
         "share of peak": "26%",
-        "HBM needed": "137 MB of 16 GB",
+        "HBM needed": "137 MB of 16.9 GB",
     }
 
 
@@ -105,6 +105,7 @@ def test_no_options_switch_flags_off(capsys):
     whole = rows(capsys, "H100 SXM", *sizes, "--no-causal", "--no-softmax")
     assert whole["FLOPs"] == "2.05 kFLOP"
     assert "on vector units" not in whole
+    assert "exponentials" not in whole
 
 
 def test_an_operation_has_help(capsys):
@@ -119,7 +120,8 @@ def test_a_chip_alone_prints_its_figures(capsys):
     shown = rows(capsys, "h100 sxm")
     assert re.fullmatch(r"989\.5 TFLOP/s +295", shown["bf16, matrix units"])
     assert re.fullmatch(r"67 TFLOP/s +20", shown["fp32, vector units"])
-    assert shown["HBM"] == "3.35 TB/s, 80 GB"
+    assert shown["exponentials"].strip() == "3.9 TOP/s"
+    assert shown["HBM"] == "3.35 TB/s, 85.52 GB"
     assert shown["NVLink to one peer"] == "450 GB/s"
 
 

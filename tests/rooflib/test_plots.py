@@ -344,6 +344,8 @@ def test_converging_lines_are_labeled_where_they_rise():
     at = {text.get_text(): text.xy for text in ax.texts}
     assert at["steep"] == pytest.approx((0.36, 0.72))
     assert at["slow"] == pytest.approx((0.3, 0.3))
+    dots = {tuple(line.get_xydata()[0]) for line in ax.lines if len(line.get_xydata()) == 1}
+    assert dots == {at["steep"], at["slow"]}
 
 
 def test_bars_are_labeled_with_roofs_and_bounds():

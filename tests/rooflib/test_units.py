@@ -41,6 +41,7 @@ def test_every_prefix_and_unit_has_its_factor():
     expected = {f"{p}{u}": f for u in ("FLOP/s", "OP/s", "B", "B/s") for p, f in decimal.items()}
     expected |= {f"{p}{u}": f for u in ("B", "B/s") for p, f in binary.items()}
     expected |= {f"{p}bit/s": f / 8 for p, f in decimal.items() if p}
+    expected |= {"OP/clock": 1}
     assert {unit: to_base(1, unit) for unit in FACTORS} == expected
 
 

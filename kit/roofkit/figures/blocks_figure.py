@@ -27,6 +27,7 @@ FORMULAS = {
     "most": "max(w_bytes, max(x_bytes, out_bytes))",
     "largest": "either(w_bytes == most, 'w', either(x_bytes == most, 'x', 'out'))",
     "largest_share": "most / bytes",
+    "w_uses": "either(B == 1, 'once', text(B) + ' times')",
     "meets": "at(['The marked element of x meets a row of w and adds to a row of out.',"
     " 'The marked element of w meets a column of x and adds to a column of out.',"
     " 'The marked element of out is the sum over a row of x times a column of w.'],"
@@ -66,7 +67,7 @@ def matmul_blocks() -> Figure:
         ],
         says=(
             "In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are "
-            "written. Each element of x is used {F} times, of w {B} times, of out {D} times. "
+            "written. Each element of x is used {F} times, of w {w_uses}, of out {D} times. "
             "{meets} Of the bytes, {largest_share} belong to {largest}. The intensity is "
             "{intensity}: it stays below the smallest side, {smallest}. The ridge point of {chip} "
             "is {ridge}, so the multiplication is {verdict}."

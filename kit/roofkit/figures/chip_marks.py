@@ -30,7 +30,7 @@ HIGH = KEY + 62
 SCALE = "(0.55 * min(wide, 720) / max(widest, bandwidth, total_0))"
 """Pixels per byte/s, the same for every chip of the catalog."""
 ROAD = f"(bandwidth * {SCALE})"
-AREA = f"min(min(wide, 720) / 6e9, 84 * ({ROAD} + {2 * EDGE}) / capacity)"
+AREA = f"min(min(wide, 720) / 6e9, 86 * ({ROAD} + {2 * EDGE}) / capacity)"
 """Square pixels per byte; fewer if the reader's own chip would not fit."""
 COMPUTE = "(76 * 76 / max(strongest, ceiling))"
 """Square pixels per FLOP/s."""

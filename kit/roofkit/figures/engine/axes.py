@@ -68,7 +68,7 @@ class LogPlot:
     Attributes
     ----------
     titles, units
-        For the x axis and the y axis. Tick labels include units of time; other units belong into
+        For the x axis and the y axis. Tick labels include units of time; other units belong in
         the title, and tick labels only have their prefix.
     ticks
         Numbers on the x axis, by default the powers of ten.
