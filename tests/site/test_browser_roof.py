@@ -251,6 +251,11 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         sizes = [item["task"]["bytes"] for item in keys if "bytes" in item["task"]]
         # Arrays are multiples of the kernels' blocks, and fit into the memory.
         assert all(size % 128 == 0 and size <= share["bytes"] for size in sizes)
+        # Cache sizes whose array fits twice.
+        steps = computed(blank, ("counts.js",), "STEPS")
+        rows = [item for item in keys if item["what"] == "read again"]
+        fitting = [size for size in steps if 2 * size <= share["bytes"]]
+        assert [item["task"]["bytes"] for item in rows] == fitting
         layer = computed(blank, ("counts.js",), "SIZES")
         first = 4 * layer["most"] * (layer["depth"] + layer["columns"])
         assert first + 4 * 4 * layer["depth"] * layer["columns"] <= share["bytes"]
@@ -504,12 +509,12 @@ BYTES = "typeof memory === 'object' ? memory.buffer.byteLength : 0"
 
 
 def test_workers_keep_their_memory_and_stop_from_the_keyboard(open_page: Opened) -> None:
-    page, traffic = open_page({**ONE, "sample": 40})
+    page, traffic = open_page({**ONE, "cores": 3, "sample": 40})
     page.get_by_role("button", name="Measure this browser", exact=True).focus()
     page.keyboard.press("Enter")
     stop = page.get_by_role("button", name="Stop", exact=True)
     expect(page.locator("[role=status][data-part=told]")).to_have_text(UNDER_WAY)
-    assert [worker.evaluate(BYTES) for worker in page.workers] == [915 * 65_536] * 2
+    assert [worker.evaluate(BYTES) for worker in page.workers] == [915 * 65_536] * 3
     assert page.get_by_role("progressbar", name="Progress of the measurement").is_visible()
     expect(stop).to_be_focused()
     page.keyboard.press("Enter")
@@ -522,12 +527,27 @@ def test_workers_keep_their_memory_and_stop_from_the_keyboard(open_page: Opened)
     assert traffic.wrong == []
 
 
-def test_leaving_the_page_terminates_the_workers(open_page: Opened) -> None:
+HIDE = """
+Object.defineProperty(document, 'hidden', { get: () => true });
+document.dispatchEvent(new Event('visibilitychange'));
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ("window.dispatchEvent(new PageTransitionEvent('pagehide'))", "The page was left."),
+        (HIDE, "The page was out of sight."),
+    ],
+)
+def test_leaving_or_hiding_the_page_terminates_the_workers(
+    open_page: Opened, event: str, words: str
+) -> None:
     page, _ = open_page({**ONE, "sample": 40})
     page.get_by_role("button", name="Measure this browser", exact=True).click()
     expect(page.locator("[role=status][data-part=told]")).to_have_text(UNDER_WAY)
-    page.evaluate("window.dispatchEvent(new PageTransitionEvent('pagehide'))")
-    expect(page.locator("[role=status][data-part=told]")).to_have_text("The page was left.")
+    page.evaluate(event)
+    expect(page.locator("[role=status][data-part=told]")).to_have_text(words)
     assert without_workers(page)
 
 

@@ -140,6 +140,8 @@ def test_the_page_has_all_questions_of_the_notebook(
         plain(title) for title in headings
     ]
     assert headings[-2].startswith("To think about")
+    (words,) = page.locator(".own-words").all()
+    assert f"*{words.get_attribute('placeholder')}*" in [text.strip() for text in texts]
     everything = no_marks(" ".join(page.locator(".answers, .answers-end").all_inner_texts()))
     asked = [text for text in texts if text.startswith("## ") and text != texts[-1]]
     asked += [text for text in texts[2:] if not text.startswith(("## ", "*"))]
@@ -377,6 +379,8 @@ def test_page_and_notebook_give_the_same_messages_for_the_same_steps(
         ("intensity", uses),
     ]
     there, here = given(released), []
+    above = page.locator("p", has_text="Given for all parts:").locator("+ .cell pre")
+    assert above.first.text_content() == there[0][1]
     for one in released[EXERCISE].cells:
         if one.metadata.get("nbgrader", {}).get("solution"):
             there.append(("", one.source))

@@ -154,6 +154,22 @@ def test_one_click_restores_the_page(chapter: Page) -> None:
     assert chapter.locator(".cell_output .given-html").count() == 0
 
 
+def test_a_heading_with_a_value_changes_in_the_contents_too(
+    context: BrowserContext, server: Server
+) -> None:
+    page = context.new_page()
+    first_run(page, f"{server.origin}/chapters/matmul.html")
+    heading = page.locator("h2", has=page.locator(".computed"))
+    before = heading.inner_text()
+    change_cell(page, 'rl.chip("TPU v5e")', 'rl.chip("H100 SXM")')
+    press(page)
+    now = heading.inner_text()
+    assert now != before
+    links = page.locator(".bd-toc-nav a").all_text_contents()
+    assert now.rstrip("#\n ") in [link.strip() for link in links]
+    page.close()
+
+
 def test_errors_are_announced_and_replace_the_output(chapter: Page) -> None:
     change_cell(chapter, "square = rl.matmul", "print('so far')\nsquare = 1 / 0 * rl.matmul")
     before = values(chapter)
@@ -189,12 +205,16 @@ def test_input_raises_and_values_below_are_marked(chapter: Page) -> None:
 
 
 def test_running_a_cell_first_runs_the_cells_above_it(
-    context: BrowserContext, server: Server
+    context: BrowserContext, server: Server, site: Path
 ) -> None:
     page = context.new_page()
     ready(page, f"{server.origin}/{CHAPTER}.html")
+    served = (site / "_static/python").glob("pyodide-*/*")
+    fetched = sum(path.stat().st_size for path in served if path.suffix != ".json") / 1e6
+    assert page.locator(".run-size").all_inner_texts() == [f"Fetches Python once, {fetched:.0f} MB"]
     with a_run(page):
         page.locator(".run-cell").nth(3).click()
+    assert page.locator(".run-size").count() == 0
     assert bar(page) == "Done. All values in the text are as they were built."
     first = page.locator(".bd-article div.cell:has(.code-editor) .cell_output").first
     built = first.inner_text()

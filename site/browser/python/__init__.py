@@ -113,6 +113,8 @@ def add_script(app: Sphinx, context: dict[str, Any], name: str, data: dict[str, 
     """Add one of the small scripts to a page, with the address of the other scripts."""
     app.add_css_file(STYLE)
     attributes: dict[str, Any] = {"data-python": scripts_address(app, context), **data}
+    if name in (BUTTONS, ANSWER):
+        attributes["data-megabytes"] = megabytes()
     app.add_js_file(name, loading_method="defer", **attributes)
 
 
@@ -120,6 +122,14 @@ def scripts_address(app: Sphinx, context: Mapping[str, Any]) -> str:
     """Return the address, seen from a page, of the scripts that it fetches later."""
     folder = f"_static/{FOLDER}/{scripts_digest(Path(app.srcdir))}/"
     return str(context["pathto"](folder, resource=True))
+
+
+@cache
+def megabytes() -> str:
+    """Return how much the first press fetches, in MB."""
+    folder = files()
+    assert folder is not None
+    return f"{sum((folder / name).stat().st_size for name in pyodide_files.SERVED) / 1e6:.0f}"
 
 
 def cells(doctree: nodes.document) -> Iterator[nodes.container]:

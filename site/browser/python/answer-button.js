@@ -2,7 +2,7 @@
 // Adds the button that opens an exercise on its page; opens it right away if there is a saved
 // answer.
 (() => {
-  const { python, exercise: name } = document.currentScript.dataset;
+  const { python, megabytes, exercise: name } = document.currentScript.dataset;
   const link = document.querySelector(`.bd-article a.download[href$="/${name}.ipynb"]`);
   if (!link) return;
   const FROM_DISK =
@@ -13,12 +13,14 @@
   const note = document.createElement("p");
   note.className = "run-note";
   note.setAttribute("role", "status");
+  note.textContent = `The first check fetches Python once, ${megabytes} MB.`;
   const bar = document.createElement("div");
   bar.className = "answer-bar";
   bar.append(button, note);
   link.closest("p").after(bar);
 
   async function open() {
+    note.textContent = "";
     if (location.protocol === "file:") return void (note.textContent = FROM_DISK);
     try {
       const { open } = await import(new URL(`${python}answers.js`, document.baseURI).href);

@@ -3,9 +3,10 @@
 // if the reader has run Python in this tab before.
 (() => {
   const { currentScript: script } = document;
-  const { python, steps } = script.dataset;
+  const { python, steps, megabytes } = script.dataset;
   const cells = [...document.querySelectorAll(".bd-article div.cell")];
   let workbench;
+  let size; // next to the first button: how much the first press fetches
 
   // Browsers don't let a page that was opened as a file start a worker.
   const FROM_DISK =
@@ -27,6 +28,7 @@
 
   async function press(button, number) {
     if (location.protocol === "file:") return say(button, FROM_DISK);
+    size?.remove();
     try {
       workbench ??= module("workbench.js").then(({ open }) => open({ cells, steps }));
       await (await workbench).run(number);
@@ -40,9 +42,10 @@
     const { warmUp } = await module("warm_start.js");
     if (await warmUp()) await module("workbench.js");
   }
+  let hasRun = false;
   try {
-    const isFile = location.protocol === "file:";
-    if (!isFile && sessionStorage.getItem("roofline-ran-python")) startWarm().catch(() => {});
+    hasRun = Boolean(sessionStorage.getItem("roofline-ran-python"));
+    if (hasRun && location.protocol !== "file:") startWarm().catch(() => {});
   } catch {
     // Storage is disabled.
   }
@@ -58,6 +61,11 @@
     const bar = document.createElement("div");
     bar.className = "run-bar";
     bar.append(button);
+    if (!size && !hasRun) {
+      size = document.createElement("span");
+      Object.assign(size, { className: "run-size", textContent: `Fetches Python once, ${megabytes} MB` });
+      bar.append(size);
+    }
     input.append(bar);
   });
 })();
