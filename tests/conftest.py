@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -61,6 +62,12 @@ PUBLISHED = "/course"
 # Fixtures of tests that load pages in a browser, or print them.
 IN_A_BROWSER = {"browser", "pdf"}
 ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/course")
+
+
+def pytest_configure() -> None:
+    """Accept Ctrl-C: shells start background jobs with SIGINT ignored, and children inherit it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

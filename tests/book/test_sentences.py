@@ -223,7 +223,7 @@ def test_the_stated_number_of_sequences_fits_and_one_more_does_not() -> None:
         re.search(r"([\d,]+) sequences fit on the one H100", sentences("chapters/attention"))
     )
     # Weights, including the embedding table, and a cache of 128 KiB per position.
-    left = 80e9 - 2 * 8_030_261_248
+    left = 81_559 * 2**20 - 2 * 8_030_261_248
     assert most * 8192 * 131072 <= left < (most + 1) * 8192 * 131072
 
 
