@@ -12,6 +12,7 @@ TIME = "“Where does the time go?”"
 INTENSITY = "“Arithmetic intensity”"
 PLOTS = "“Roofline plots”"
 MATMUL = "“Matrix multiplication”"
+QUANTIZATION = f"{MATMUL}, “Quantization: which of the two gets smaller”"
 CHIPS = "“Many chips”"
 ATTENTION = "“Attention”"
 CATALOG = "“The hardware catalog”"
@@ -77,27 +78,27 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "two-bytes-for-int8": (
         "Elements in int8 are counted as two bytes each, as if they were bf16.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "bf16-weights": (
         "The weights are counted as bf16; in this question they are stored in int8.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "all-in-int8": (
         "All three operands are counted as int8; only the weights are.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "widths-swapped": (
         "The widths are swapped: input and output are counted as int8, and the weights as bf16.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "input-in-int8": (
         "The input is counted as int8; only the weights are.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "output-in-int8": (
         "The output is counted as int8; only the weights are.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "bits-for-bytes": (
         "Bits are taken for bytes.",
@@ -160,12 +161,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "int8-arithmetic": (
         "The arithmetic is taken to run at twice the peak; it stays in bf16, only the storage of "
         "the weights changes.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "always-two": (
         "This is the best that can happen, whatever the sizes; the question asks for the value at "
         "the given ones.",
-        f"{MATMUL}, “Quantization, a preview”",
+        QUANTIZATION,
     ),
     "no-ceiling": (
         "Traffic alone decides here; above the critical batch the arithmetic takes longer.",

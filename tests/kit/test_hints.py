@@ -300,7 +300,8 @@ def test_none_instead_of_names_suggests_an_empty_list():
 
 
 def test_a_misconception_that_fits_names_by_chance_is_not_named():
-    # In the first case the misconception gives Birch, but the function is right there.
+    # The misconception explains the second case only: in the first it gives Birch, and the
+    # function is right.
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [["Birch"], ["Cedar"]]}
     data = NAMES | {"misconceptions": [slip]}
     said = words(lambda chips, w: ["Ash", "Birch"] if w == 1 else ["Cedar"], data)

@@ -27,7 +27,7 @@ print(*sandboxed.run_and_list_refused("import os; print(os.getuid())", *sources)
 """
 
 
-if os.geteuid() == 0:  # as another user, all other tests show this
+if os.geteuid() == 0:  # run by an ordinary user, every other test already checks this
 
     def test_unprivileged_user_gets_the_same_sandbox() -> None:
         names = ("course_walk", "host_writes", "network", "proc_walk")

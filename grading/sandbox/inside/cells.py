@@ -97,7 +97,7 @@ def run(descriptor: int) -> None:
     # As in a stock kernel, cells find a running event loop, and their tasks survive the cell.
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    # Both are replaced by the order "begin".
+    # Placeholders: the command "begin" sets both.
     keep: Callable[[str], bool] = bool
     stay: Callable[[str, int, bytes], object] = print
     for line in lines.connection.makefile("r", encoding="utf-8"):

@@ -289,5 +289,5 @@ def _of_function(
 
 def _compiled(tree: ast.FunctionDef) -> CodeType:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about calling a number, for one
+        warnings.simplefilter("ignore")  # a slip may call a number, which the compiler warns of
         return compile(ast.fix_missing_locations(ast.Module([tree], [])), "<slip>", "exec")
