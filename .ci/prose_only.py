@@ -14,7 +14,7 @@ import sys
 PROSE = re.compile(r"(chapters|slides)/[^/]+\.md|index\.md|references\.bib")
 # Directives such as code cells, computed values, the page's header, and link targets.
 NOT_PROSE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{.*?^(?P=fence)$|\{eval\}`+[^`]*`+|\A---\n.*?^---$|^\(.*\)=$",
+    r"^(?P<fence>`{3,}|:{3,})\{.*?^(?P=fence)$|\{(?:eval|while)\}`+[^`]*`+|\A---\n.*?^---$|^\(.*\)=$",
     re.DOTALL | re.MULTILINE,
 )
 

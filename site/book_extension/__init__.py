@@ -13,6 +13,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
+        blocks,
         downloads,
         figures,
         fonts,
@@ -29,6 +30,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     )
 
     app.add_role("eval", values.ValueRole(), override=True)
+    blocks.setup(app)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
     api.setup(app)

@@ -1,6 +1,7 @@
 # First, hidden cell of every page. It runs in the page's kernel, so it defines only one name there.
 def _page_values_maker() -> object:
     import sys
+    from collections.abc import Sequence
     from numbers import Integral
     from typing import Any
 
@@ -13,6 +14,7 @@ def _page_values_maker() -> object:
     sys.stdout.flush_interval = 60  # type: ignore[union-attr]
     shell.config.InlineBackend.figure_formats = {"svg"}
     shown: dict[str, str] = {}
+    held: dict[str, str] = {}
 
     def as_text(value: Any) -> str:
         if isinstance(value, str):
@@ -24,7 +26,29 @@ def _page_values_maker() -> object:
             "only str and int are shown as they are; format it, for example f'{x:.1f}'"
         )
 
-    def page_values(*expressions: str) -> None:
+    def record(name: str, text: str) -> None:
+        mime = "application/papermill.record/"
+        scrapbook = {"name": name, "mime_prefix": mime}
+        display({f"{mime}text/plain": text}, raw=True, metadata={"scrapbook": scrapbook})
+
+    def problem(premise: str) -> str:
+        try:
+            return "" if eval(premise, shell.user_ns) else "does not hold"
+        except Exception as error:
+            return f"fails with {type(error).__name__}: {error}"
+
+    def page_values(*expressions: str, premises: Sequence[str] = ()) -> None:
+        # The build warns of each premise with a problem, with its place.
+        for premise in premises:
+            found = problem(premise)
+            if premise not in held:
+                held[premise] = found
+                record(f"while {premise}", found)
+            elif held[premise] != found:
+                raise RuntimeError(
+                    f"{{while}}`{premise}`: {held[premise] or 'holds'} further up on this page "
+                    f"and {found or 'holds'} here; give one of the two its own names"
+                )
         for expression in expressions:
             try:
                 text = as_text(eval(expression, shell.user_ns))
@@ -33,16 +57,7 @@ def _page_values_maker() -> object:
                 raise RuntimeError(f"{{eval}}`{expression}`: {reason}") from error
             if expression not in shown:
                 shown[expression] = text
-                display(
-                    {"application/papermill.record/text/plain": text},
-                    raw=True,
-                    metadata={
-                        "scrapbook": {
-                            "name": expression,
-                            "mime_prefix": "application/papermill.record/",
-                        }
-                    },
-                )
+                record(expression, text)
             elif shown[expression] != text:
                 raise RuntimeError(
                     f"{{eval}}`{expression}`: was {shown[expression]!r} further up on this page "

@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import SphinxError
 
-from .prose import expressions
+from .prose import expressions, premises
 
 
 class PageError(SphinxError):
@@ -40,8 +40,10 @@ class PageParser(Parser):  # type: ignore[misc]
 def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
     """Return a line with file, line and exception, then the failing cell's traceback."""
     reason = f"{getattr(failure, 'ename', '')}: {getattr(failure, 'evalue', failure)}"
-    for expression, line in expressions(text):
-        if f"{{eval}}`{expression}`" in reason:
+    roles = [(f"{{eval}}`{expression}`", line) for expression, line in expressions(text)]
+    roles += [(f"{{while}}`{expression}`", line) for expression, line in premises(text)]
+    for role, line in roles:
+        if role in reason:
             value = getattr(failure, "evalue", "")
             return f"{path}:{line + 1}: {value}"
     details = str(failure)

@@ -9,6 +9,8 @@ DIRECTIVE = re.compile(r"^\{(?P<name>[^}\s]+)\}")
 LITERAL_DIRECTIVES = {"code", "code-block", "code-cell", "raw-cell", "math", "raw"}
 CODE_SPAN = re.compile(r"(?<![`\\])(`{2,})(?!`)((?:(?!\n[ >]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 EVAL = re.compile(r"(?<![`\\])\{eval\}`(?P<expression>[^`]+)`")
+# With the space after it: the role renders nothing.
+WHILE = re.compile(r"(?<![`\\])\{while\}`(?P<expression>[^`]+)`[ ]*(?:\n[ >]*)?")
 
 
 def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIRECTIVES) -> str:
@@ -59,6 +61,18 @@ def expressions(markdown: str) -> Iterator[tuple[str, int]]:
     text = without_code(markdown)
     for role in EVAL.finditer(text):
         yield one_line(role["expression"]), text.count("\n", 0, role.start())
+
+
+def premises(markdown: str) -> Iterator[tuple[str, int]]:
+    """Yield each ``{while}`` expression with its line, counted from 0, in order."""
+    text = without_code(markdown)
+    for role in WHILE.finditer(text):
+        yield one_line(role["expression"]), text.count("\n", 0, role.start())
+
+
+def premise_name(expression: str) -> str:
+    """Return the name under which a page records a premise; no expression has such a name."""
+    return f"while {expression}"
 
 
 def one_line(expression: str) -> str:

@@ -6,6 +6,7 @@ looks its text up. The Markdown itself stays unchanged.
 """
 
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from docutils import nodes
@@ -15,7 +16,7 @@ from nbformat import NotebookNode
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from .prose import expressions, one_line
+from .prose import expressions, one_line, premises
 
 PAGE_SETUP = (Path(__file__).parent / "page_setup.py").read_text(encoding="utf-8")
 logger = logging.getLogger(__name__)
@@ -26,18 +27,23 @@ class ValueRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         expression = one_line(self.text)
-        document = self.inliner.document
-        if "nb_renderer" in document:
-            # Keep the values for fragments that Sphinx parses later, such as translations.
-            glued = document["nb_renderer"].renderer.nb_client.glue_data
-            self.env.temp_data["page_values"] = glued
-        glued = self.env.temp_data.get("page_values", {})
+        glued = values_of(self)
         if expression not in glued:
             logger.warning("no value for {eval}`%s`", expression, location=self.get_location())
             return [nodes.inline(self.rawtext, self.rawtext)], []
         text = glued[expression]["data"]["text/plain"]
         # The class and the expression let the page's Python update the value after a change.
         return [nodes.inline(self.rawtext, text, classes=["computed"], expression=expression)], []
+
+
+def values_of(role: SphinxRole) -> dict[str, Any]:
+    """Return what the hidden cells of a role's page have recorded."""
+    document = role.inliner.document
+    if "nb_renderer" in document:
+        # Keep the values for fragments that Sphinx parses later, such as translations.
+        role.env.temp_data["page_values"] = document["nb_renderer"].renderer.nb_client.glue_data
+    recorded: dict[str, Any] = role.env.temp_data.get("page_values", {})
+    return recorded
 
 
 def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
@@ -69,11 +75,14 @@ def caption(cell: NotebookNode) -> str:
 
 
 def values_cell(markdown: str) -> NotebookNode | None:
-    """Return the hidden cell that computes a text's values; None if it has none."""
+    """Return the hidden cell that computes a text's values and premises; None if it has none."""
     found = list(dict.fromkeys(expression for expression, _ in expressions(markdown)))
-    if not found:
+    held = list(dict.fromkeys(expression for expression, _ in premises(markdown)))
+    if not found and not held:
         return None
     arguments = "".join(f"    {expression!r},\n" for expression in found)
+    if held:
+        arguments += f"    premises={held!r},\n"
     return hidden_cell(f"_page_values(\n{arguments})")
 
 

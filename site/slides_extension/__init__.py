@@ -3,7 +3,7 @@
 import html
 from typing import Any
 
-from book_extension import figures, maths, pages, values
+from book_extension import blocks, figures, maths, pages, values
 from browser import figures as live_figures
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -59,6 +59,7 @@ def add_live_figures(
 
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_role("eval", values.ValueRole(), override=True)
+    blocks.setup(app)
     app.add_node(speaker_notes, revealjs=(visit_notes, None))
     app.add_directive("speaker", Notes)
     maths.setup(app)

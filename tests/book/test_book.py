@@ -20,13 +20,15 @@ from repository import HEADER, ROOT, Book, small_book
 from site_links import html_files
 
 PAGE = """
-# A page with {eval}`answer`
+# {while}`answer > 8000` A page with {eval}`answer`
 
 ```{code-cell} ipython3
 answer = 8756
 width = 1.5
 word = "heard"
 ```
+
+A reference: {ref}`heading`.
 
 A text {eval}`word`.
 Plain: {eval}`answer`, text: {eval}`f"{width:.1f} m"`, over
@@ -36,8 +38,16 @@ a line: {eval}`answer +
 | name | value |
 |------|-------|
 | cell | {eval}`answer + 2` |
+| {while}`answer` row | {eval}`answer + 2` |
 
-::::{admonition} Title {eval}`answer + 3`
+(heading)=
+## {while}`True` A **heading**
+
+- {while}`width
+  < 2` An item.
+
+::::{admonition} {while}`True` Title {eval}`answer + 3`
+{while}`width > 1`
 In a panel {eval}`answer + 4`.
 
 :::{dropdown} Summary {eval}`answer + 5`
@@ -55,7 +65,7 @@ As it stands: `` {eval}`nothing` ``
 ---
 mystnb:
   image: {alt: A line that rises.}
-  figure: {caption: "Later {eval}`later`", name: fig-line}
+  figure: {caption: "{while}`later > 1` Later {eval}`later`", name: fig-line}
 ---
 import matplotlib.pyplot as plt
 
@@ -90,6 +100,20 @@ WARNS = {
     "an unknown role": ("{rolex}`a`", "rolex"),
     "a figure without a text": (CELL % PLOT, "mystnb.image.alt"),
     "a warning in a cell": (CELL % "import warnings; warnings.warn('odd')", "stderr"),
+    "a false premise": ("{while}`1 > 2` A sentence.", "premise {while}`1 > 2` does not hold"),
+    "a premise that fails": (
+        "{while}`absent` A sentence.",
+        "premise {while}`absent` fails with NameError: name 'absent' is not defined",
+    ),
+    "a premise within a sentence": (
+        "Some {while}`2 > 1` words.",
+        "{while}`2 > 1` must stand alone",
+    ),
+    "two premises": ("{while}`True` {while}`3 > 2` Words.", "{while}`3 > 2` must stand alone"),
+    "a premise within a row": (
+        "| a | b |\n|---|---|\n| c | {while}`4 > 3` d |",
+        "{while}`4 > 3` must stand alone",
+    ),
 }
 RAISES = {
     "a cell": (CELL % "ok = 1\n1 / 0", r"chapters/page\.md:16: a cell failed: ZeroDivisionError"),
@@ -99,6 +123,10 @@ RAISES = {
     "a value that changes": (
         CELL % "n = 1" + "\n{eval}`n`\n" + CELL % "n = 2" + "\nNow {eval}`n`.\n",
         "{eval}`n`: was '1' further up on this page and is '2' here",
+    ),
+    "a premise that changes": (
+        CELL % "n = 1" + "\n{while}`n < 2` A.\n" + CELL % "n = 2" + "\n{while}`n < 2` B.\n",
+        r"page\.md:19: {while}`n < 2`: holds further up on this page and does not hold here",
     ),
 }
 
@@ -177,10 +205,17 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
         "Later 8,763",
         "A text heard.",
         "The same text, heard.",
+        # Premises leave no trace, neither in their block nor in a reference to a heading.
+        "A reference: A heading.",
+        "cell 8,758 row 8,758",
+        "An item.",
     ):
         assert expected in seen
     assert seen.count("{eval}`nothing`") == 2
     assert "_page_values" not in html
+    assert "while" not in seen
+    for begins in ("<h1>A page", "<p>row", "<h2>A <strong>", "<p>An item", "<p>In a panel"):
+        assert begins in re.sub(r"(?<=<h\d) [^>]*", "", html), begins
 
     figure = re.search(r"<figure[^>]*>(.*?)</figure>", html, re.DOTALL)[1]
     assert 'role="img" aria-label="A line that rises."' in figure

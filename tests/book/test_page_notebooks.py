@@ -69,6 +69,17 @@ def test_a_reference_without_a_target_stays_text(tmp_path: Path) -> None:
     assert [cell.source for cell in chapter_notebook(page).cells] == ["there X"]
 
 
+def test_premises_leave_no_trace_in_a_copy(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    cell = (
+        '```{code-cell} python3\n---\nmystnb:\n  figure: {caption: "{while}`n` C"}\n---\nn = 1\n```'
+    )
+    text = f"{HEADER}{cell}\n# {{while}}`n` A\n\n- {{while}}`n >\n  0` B {{eval}}`n`\n\n"
+    page.write_text(text + "`` {while}`n` `` stays.\n")
+    shown = ["n = 1", "C", "# A\n\n- B {eval}`n`\n\n`` {while}`n` `` stays."]
+    assert [cell.source for cell in chapter_notebook(page).cells] == shown
+
+
 def test_the_same_sources_make_the_same_copy() -> None:
     kept_book.cache_clear()
     assert chapter_notebook(ROOT / "chapters/time.md") == copies()["chapters/time"]

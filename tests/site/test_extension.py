@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 from book_extension import (
+    blocks,
     downloads,
     page_download,
     pages,
@@ -189,6 +190,17 @@ def test_values_are_computed_at_their_place_in_the_page() -> None:
     assert page.cells[-1].metadata.tags == ["remove-cell"]
     # A repeated expression is computed once.
     assert values.values_cell("{eval}`n` {eval}`n`").source.count("'n'") == 1
+    assert values.values_cell("{while}`n` A. {while}`n` B.").source.count("'n'") == 1
+    assert values.values_cell("`` {while}`n` ``") is None
+
+
+def test_a_premise_belongs_to_its_row_or_the_nearest_text() -> None:
+    row = nodes.row("", nodes.entry("", nodes.paragraph("", "", mark := nodes.inline("", "x"))))
+    assert blocks.block_of(mark) is row
+    strong = nodes.strong("", "", mark := nodes.inline("", "x"))
+    item = nodes.list_item("", text := nodes.paragraph("", "", strong))
+    assert blocks.block_of(mark) is text
+    assert blocks.block_of(item) is None
 
 
 def test_the_line_of_a_failing_cell_is_found() -> None:

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import matplotlib as mpl
-from book_extension.prose import EVAL, one_line, without_code
+from book_extension.prose import EVAL, WHILE, one_line, without_code
 from book_extension.values import caption
 from matplotlib import pyplot
 from myst_nb.core.read import read_myst_markdown_notebook
@@ -92,4 +92,4 @@ def filled(markdown: str, names: dict[str, Any]) -> str:
         value = eval(one_line(role["expression"]), names)
         text += markdown[end : role.start()] + str(value)
         end = role.end()
-    return text + markdown[end:]
+    return WHILE.sub("", text + markdown[end:])

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from book_extension.prose import EVAL, one_line, without_code
+from book_extension.prose import EVAL, WHILE, one_line, without_code
 
 from .sources import term_label
 from .targets import Target, Targets
@@ -44,12 +44,22 @@ class Links:
 
 def without_roles(markdown: str, links: Links) -> str:
     """Replace each role except ``{eval}``, and put each ``{eval}`` on one line."""
+    markdown = without_premises(markdown)
     parts, end = [], 0
     for role in ROLE.finditer(without_code(markdown)):
         parts += [
             markdown[end : role.start()],
             replaced(role["name"], one_line(role["body"]), links),
         ]
+        end = role.end()
+    return "".join([*parts, markdown[end:]])
+
+
+def without_premises(markdown: str) -> str:
+    """Remove each ``{while}`` role, and the space after it."""
+    parts, end = [], 0
+    for role in WHILE.finditer(without_code(markdown)):
+        parts.append(markdown[end : role.start()])
         end = role.end()
     return "".join([*parts, markdown[end:]])
 
@@ -100,7 +110,8 @@ def work_label(key: str) -> str:
 
 
 def with_values(markdown: str, values: Mapping[str, str]) -> str:
-    """Replace each ``{eval}`` role by its value."""
+    """Replace each ``{eval}`` role by its value, and remove premises."""
+    markdown = without_premises(markdown)
     parts, end = [], 0
     for role in EVAL.finditer(without_code(markdown)):
         expression = one_line(role["expression"])

@@ -1,0 +1,92 @@
+"""Blocks of prose, and their premises: what must hold for a block to follow a reader's changes.
+
+A block is a paragraph, heading, caption, table row and so on. It may begin with the role
+``{while}``, whose text is an expression over the page's names, its premise. The role renders
+nothing; its block keeps the expression as the attribute ``premise``.
+"""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from .prose import one_line, premise_name
+from .values import values_of
+
+logger = logging.getLogger(__name__)
+
+
+# Invisible: a page that is read in another way than through Sphinx's events leaves it out, too.
+class premise(nodes.Invisible, nodes.Inline, nodes.Element):  # type: ignore[misc]
+    """Place of a ``{while}`` role, until its block has the expression."""
+
+
+class PremiseRole(SphinxRole):
+    """Role that names its block's premise, and warns if that does not hold on the page as built."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        expression = one_line(self.text)
+        found = values_of(self).get(premise_name(expression))
+        problem = "was not evaluated" if found is None else found["data"]["text/plain"]
+        if problem:
+            message = "premise {while}`%s` %s"
+            logger.warning(message, expression, problem, location=self.get_location())
+        node = premise(expression=expression)
+        self.set_source_info(node)
+        return [node], []
+
+
+def block_of(node: nodes.Node) -> nodes.Element | None:
+    """Return the block that a node belongs to: the outermost table row, or the nearest text."""
+    found: nodes.Element | None = None
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, nodes.row):
+            return node
+        if found is None and isinstance(node, nodes.TextElement):
+            found = None if isinstance(node, nodes.Inline) else node
+    return found
+
+
+class ReadPremises(SphinxTransform):
+    """Move each premise from its role to its block."""
+
+    # After translations (20), before Sphinx reads the titles for references (850).
+    default_priority = 100
+
+    def apply(self, **_: Any) -> None:
+        for node in list(self.document.findall(premise)):
+            block, expression = block_of(node), node["expression"]
+            if block is None or not begins(block, node) or "premise" in block:
+                message = "{while}`%s` must stand alone at the beginning of its block"
+                logger.warning(message, expression, location=node)
+            else:
+                block["premise"] = expression
+            remove(node)
+
+
+def begins(block: nodes.Element, node: nodes.Node) -> bool:
+    """Return whether no text of the block comes before a node."""
+    for other in block.findall():
+        if other is node:
+            return True
+        if isinstance(other, nodes.Text) and other.strip():
+            return False
+    return False
+
+
+def remove(node: nodes.Element) -> None:
+    """Remove a node, and the space between it and the text that follows."""
+    parent = node.parent
+    place = parent.index(node)
+    del parent[place]
+    if place < len(parent) and isinstance(text := parent[place], nodes.Text):
+        parent[place] = nodes.Text(text.lstrip())
+
+
+def setup(app: Sphinx) -> None:
+    app.add_role("while", PremiseRole(), override=True)
+    app.add_transform(ReadPremises)
