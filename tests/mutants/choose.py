@@ -269,9 +269,18 @@ def _lines(file: str, root: Path) -> str:
 
 @functools.cache
 def areas(root: Path = ROOT) -> dict[str, list[str]]:
-    """Return the files of each area, sorted."""
+    """Return the files of each area in which faults are drawn, sorted."""
+    return {
+        name: [path for path in paths if path not in NOT_TRIED]
+        for name, paths in _all_files(root).items()
+    }
+
+
+@functools.cache
+def _all_files(root: Path) -> dict[str, list[str]]:
+    """Return all files of each area, sorted: named faults may be in any of them."""
     found: dict[str, list[str]] = {}
-    taken = set(NOT_TRIED)
+    taken: set[str] = set()
     for name, area in AREAS.items():
         paths = {
             path for pattern in area.files for path in root.glob(pattern) if path.stat().st_size
@@ -283,7 +292,7 @@ def areas(root: Path = ROOT) -> dict[str, list[str]]:
 
 def area_of(path: str) -> str:
     """Return the area of a file."""
-    return next(name for name, paths in areas().items() if path in paths)
+    return next(name for name, paths in _all_files(ROOT).items() if path in paths)
 
 
 def drawn(

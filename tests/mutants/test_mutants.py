@@ -168,6 +168,7 @@ def test_named_faults_apply_and_have_tests() -> None:
         source = choose.read(one.file)
         assert one.mutant(source).real(source), one
         assert choose.stages(one.file), one
+        assert choose.area_of(one.file) in choose.AREAS, one
     with pytest.raises(ValueError, match="2 times «a», not once"):
         choose.Named("one.py", "a", "b", "").mutant("a = a")
 
