@@ -12,7 +12,7 @@ TIME = "“Where does the time go?”"
 INTENSITY = "“Arithmetic intensity”"
 PLOTS = "“Roofline plots”"
 MATMUL = "“Matrix multiplication”"
-QUANTIZATION = f"{MATMUL}, “Quantization: which of the two gets smaller”"
+QUANTIZATION = f"{MATMUL}, “Quantization: fewer bytes, or faster arithmetic”"
 CHIPS = "“Many chips”"
 ATTENTION = "“Attention”"
 CATALOG = "“The hardware catalog”"
@@ -505,7 +505,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "laps-apart": (
         "Delays are counted for more laps than bytes; both go around as often.",
-        f"{CHIPS}, “The third regime: a fixed delay”",
+        f"{CHIPS}, “When a message is short”",
     ),
     "writes-shared": (
         "All bytes of HBM are divided among the chips; each chip still writes partial sums of the "
@@ -565,27 +565,27 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "delay-left-out": (
         "The delays are left out; every message has one.",
-        f"{CHIPS}, “The third regime: a fixed delay”",
+        f"{CHIPS}, “When a message is short”",
     ),
     "one-delay": (
         "The delay is counted once for the whole all-reduce; every message of a chip waits for the "
         "one before it.",
-        f"{CHIPS}, “The third regime: a fixed delay”",
+        f"{CHIPS}, “When a message is short”",
     ),
     "longer-of-the-two": (
         "The longer of the two is taken, the delays or the bytes; a message takes both, one after "
         "the other.",
-        f"{CHIPS}, “The third regime: a fixed delay”",
+        f"{CHIPS}, “When a message is short”",
     ),
     "one-message": (
         "This is the size of a single message, or the delay of a single step against the whole "
         "array; the array is sent in pieces.",
-        f"{CHIPS}, “The third regime: a fixed delay”",
+        f"{CHIPS}, “When a message is short”",
     ),
     "array-sent-once": (
         "The delays of all steps are set against a single journey of the whole array; each chip "
         "sends another number of bytes than it has.",
-        f"{CHIPS}, “The third regime: a fixed delay”",
+        f"{CHIPS}, “When a message is short”",
     ),
 }
 
