@@ -68,7 +68,7 @@ CHANGES = [
     ("attention", "decode(B, S=8192)", 'decode(B, S=8192, kv="int8")'),
     ("hardware", 'sheet["H100 SXM", "link NVLink"]', 'sheet["B200", "link NVLink"]'),
     ("hardware", "old_v5e = 1600", "old_v5e = 1800"),
-    ("hardware", '"H100 SXM", "peak bf16"', '"H100 SXM", "peak fp8"'),
+    ("hardware", "card_gbit = 100", "card_gbit = 400"),
     ("homework", 'rl.model("Llama 3 70B")', 'rl.model("Llama 3 8B")'),
     ("homework", "B=4096, D=1024, F=4096", "B=4096, D=2048, F=4096"),
     ("homework", '**sizes, x="bf16"', '**sizes, x="int8"'),
