@@ -586,4 +586,16 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "In decode each sequence brings a cache of its own. So the batch reuses the weights and "
+        "nothing else: attention itself stays where its heads put it, and what counts is how many "
+        "bytes the caches have."
+    ),
+    thoughts=(
+        "A larger batch spreads the weights' bytes over more tokens, until the caches outweigh "
+        "the weights: from then on each token costs the bytes of its own cache. Often space ends "
+        "before that, since caches fill what the weights leave. Fewer heads of keys shrink the "
+        "cache and raise the intensity; half the width does the same. Both gain in time and in "
+        "space, and they multiply."
+    ),
 )

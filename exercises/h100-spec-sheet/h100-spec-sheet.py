@@ -401,4 +401,15 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "Half of the sheet's headline, divided by the bandwidth, is the critical batch: on an "
+        "H100 it is of the same order as on a TPU. Read the footnotes before you divide."
+    ),
+    thoughts=(
+        "The rounding moves the peak, and with it the critical batch, by about one per cent. That "
+        "decides nothing where real kernels miss the roof by much more; it could decide whether a "
+        "batch just at the border counts as compute-bound, which no one should build on. No rule "
+        "of thumb fits all chips: the largest critical batch of the catalog is several times the "
+        "smallest."
+    ),
 )

@@ -230,4 +230,15 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "Half the bytes and twice the operations per second move both roofs by the same factor. "
+        "So int8 everywhere leaves the critical batch about where it is in bf16; what it halves "
+        "is the time, at every batch."
+    ),
+    thoughts=(
+        "The two critical batches are the same: in bf16 the ridge point is half as high, and so "
+        "is the intensity at each batch. Using int8 everywhere halves the lower bound of the "
+        "time, whichever roof binds. So you notice it far below the critical batch, too: there "
+        "the time is that of the bytes, and there are half as many."
+    ),
 )

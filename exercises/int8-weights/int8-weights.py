@@ -232,4 +232,16 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "Weights in int8 are half the bytes that matter, and the arithmetic stays as it was: so "
+        "about half the batch keeps the chip busy. That is why serving quantizes weights, which "
+        "it reads for a few tokens at a time."
+    ),
+    thoughts=(
+        "The speedup is close to two for a small batch, falls once the int8 layer is "
+        "compute-bound, and is one from where the bf16 layer is compute-bound as well. So who "
+        "serves one user gains almost a factor of two, and who trains with large batches gains "
+        "nothing. Before you recommend it, you would have to know how much worse the model's "
+        "answers get: no roofline says that."
+    ),
 )

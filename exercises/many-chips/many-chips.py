@@ -462,4 +462,15 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "With D split, each chip sends nearly the same however many there are, while its share of "
+        "the arithmetic shrinks: so the model must be wider for each chip that joins. For small "
+        "arrays the delay decides, and neither width nor bandwidth helps."
+    ),
+    thoughts=(
+        "Below that width, more chips still help where HBM binds and not arithmetic: with a small "
+        "batch, most bytes are weights, and each chip loads only its part of them. The output "
+        "that they exchange is small then. A step for a few sequences sends little more than "
+        "nothing, so it is a matter of delay, and that grows with the number of chips."
+    ),
 )

@@ -299,4 +299,15 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "Both sizes reach the same ceiling, and the larger matrix does so with the smaller batch: "
+        "of its bytes, activations are the smaller share. The small one needs more, though less "
+        "than twice as much."
+    ),
+    thoughts=(
+        "Against the intensity both sizes lie on one line, the roofline, since the attainable "
+        "FLOP/s depend on nothing else; against the batch they differ, because the same batch "
+        "gives the small matrix a lower intensity. Logarithmic axes turn the slope into a "
+        "straight line. To choose a batch, the axis should show what is chosen: the batch."
+    ),
 )

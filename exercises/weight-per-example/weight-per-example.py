@@ -238,4 +238,15 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "Where every row brings its own weights, the batch cancels: the intensity is a constant, "
+        "far below the ridge point of every chip in the catalog. Such an operation is always "
+        "communication-bound."
+    ),
+    thoughts=(
+        "Attention in decode is such an operation: each sequence has keys and values of its own, "
+        "and no batch helps. What helps is sharing them, among heads of queries or among "
+        "sequences that begin alike, since then a loaded element is used more than once. A "
+        "smaller type does not raise the number of uses, but each use costs fewer bytes."
+    ),
 )

@@ -20,7 +20,9 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         name = resources["nbgrader"]["assignment"]
-        data = pack({part.key: released(name, part) for part in exercises.load(name).parts})
+        exercise = exercises.load(name)
+        closing = {"moral": exercise.moral, "thoughts": exercise.thoughts}
+        data = pack({part.key: released(name, part) | closing for part in exercise.parts})
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
         nb.cells.insert(first + 1, cases_cell(data))
         continue_after_errors(nb)

@@ -57,7 +57,7 @@ def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
 @pytest.fixture(autouse=True)
 def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(roofkit.check, "limited", partial(limited, 1.0, 20.0))
-    for kept in ("_failed", "_wrong", "_right"):
+    for kept in ("_failed", "_wrong", "_right", "_passed"):
         monkeypatch.setattr(roofkit.check, kept, type(getattr(roofkit.check, kept))())
 
 

@@ -173,6 +173,20 @@ def test_written_answers_are_saved_and_downloaded(
     ] == [("*Write your answer here.*", "Half the *bytes*.\n\nNothing else.")]
 
 
+def test_thoughts_are_offered_once_all_parts_are_done(page: Page, right: dict[str, str]) -> None:
+    exercise, compare = exercises.load(EXERCISE), "Compare your answer"
+    for part in PARTS:
+        write(field(page, part), right[part])
+    assert page.get_by_role("button", name=compare).count() == 0
+    page.get_by_role("button", name="Check all").click()
+    page.get_by_role("button", name=compare).wait_for()
+    assert exercise.moral in " ".join(shown(page, PARTS[-1]).split())
+    with a_run(page):
+        page.get_by_role("button", name=compare).click()
+    told = page.locator(".answers-end .cell_output:visible pre").last.inner_text()
+    assert " ".join(told.split()) == exercise.thoughts
+
+
 # ---- checks
 
 

@@ -2,7 +2,8 @@
 
 It compares the function's answers for a few published cases, explains in words what is wrong, and
 never shows a right answer. `check.hint("part")` prints a stronger hint, which is offered after two
-failed checks.
+failed checks. The check that finds the last part right also prints the exercise's moral, and
+`check.thoughts()` then prints what to compare the answer to the last question with.
 """
 
 import textwrap
@@ -24,6 +25,7 @@ WIDTH = 80  # `nbgrader validate` truncates longer lines
 _published: dict[str, Any] = {}  # from part to its published cases
 _failed: dict[str, int] = {}  # from part to the number of its failed checks
 _wrong: set[str] = set()  # parts whose last check failed
+_passed: set[str] = set()  # parts whose last check passed
 _right: dict[str, object] = {}  # from part to the function that passed its last check
 
 
@@ -67,8 +69,14 @@ class Check:
         slow = doubt()
         report = "\n".join(_report(part, known, function, verdict, slow))
         if slow or not verdict.passed:
+            _passed.discard(part)
             raise CheckFailed(report)
         print(report)
+        _passed.add(part)
+        if (moral := known.get("moral")) and not _left():
+            print("\n" + _wrapped(f"All parts are right. {moral}"))
+            if known.get("thoughts"):
+                print("To compare your answer to the last question, run: check.thoughts()")
 
     def hint(self, part: str) -> None:
         """Print the stronger hint of `part`: what to write down next."""
@@ -76,6 +84,14 @@ class Check:
         print(
             _wrapped(f"{part}: {known.get('hint') or 'there is no stronger hint for this part.'}")
         )
+
+    def thoughts(self) -> None:
+        """Print what to compare the answer to the last question with, if all parts are right."""
+        if left := _left():
+            raise CheckFailed(_wrapped(f"First run the checks of all parts. Left: {listed(left)}."))
+        said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}
+        for text in said or {"This exercise has nothing to compare with."}:
+            print(_wrapped(text))
 
 
 check = Check()
@@ -107,13 +123,19 @@ def scope(known: Mapping[str, Any]) -> list[str]:
 
 def tries() -> dict[str, Any]:
     """Return the counts that decide on hints, to survive a restart of Python."""
-    return {"failed": dict(_failed), "wrong": sorted(_wrong)}
+    return {"failed": dict(_failed), "wrong": sorted(_wrong), "passed": sorted(_passed)}
 
 
 def take_tries(data: Mapping[str, Any]) -> None:
     """Restore the `tries` of an earlier Python process."""
     _failed.update(data["failed"])
     _wrong.update(data["wrong"])
+    _passed.update(data["passed"])
+
+
+def _left() -> list[str]:
+    """Return the parts whose last check did not pass."""
+    return [part for part in _published if part not in _passed]
 
 
 def _data(part: str) -> Mapping[str, Any]:

@@ -79,6 +79,7 @@ export async function open({ place, notebook, name }) {
     const done = states.filter((state) => state === "done").length;
     const again = states.filter((state) => state === "again").length;
     answers.count(done, parts.length);
+    compare.hidden = done < parts.length;
     words.textContent = `${done} of ${parts.length} parts done. ${
       again ? `${again} to check again, since what the answer needs has changed. ` : ""
     }${answers.isSaving ? "Your answers stay in this browser and are sent nowhere." : NOT_KEPT}`;
@@ -186,19 +187,27 @@ export async function open({ place, notebook, name }) {
     });
   }
 
-  // Show a stronger hint. This runs none of the reader's code, which might never end.
-  function hint(part) {
-    queue.add(part.hintCode, part.box, () => {
+  // Run a line of ours below what is given. This runs none of the reader's code, which might never end.
+  function runLine(line, box, outputs, said) {
+    queue.add(line, box, () => {
       const given = released.cells.filter(
         (cell) => cell.cell_type === "code" && partOf(released, cell.id) < 0 && gradeId(cell) !== "opening",
       );
-      const order = [...given.map(text), part.hintCode].map((source) => ({ code: source }));
+      const order = [...given.map(text), line].map((source) => ({ code: source }));
       return python.run(order, (found) => {
-        show(part.hintBox, found.at(-1).outputs);
-        return "The hint stands below the answer.";
+        show(outputs, found.at(-1).outputs);
+        return said;
       });
     });
   }
+
+  const hint = (part) => runLine(part.hintCode, part.box, part.hintBox, "The hint stands below the answer.");
+
+  // What to compare the answer to the last question with, once all parts are done.
+  const compared = element("div", { className: "cell_output", hidden: true });
+  const compare = button("Compare your answer", () => {
+    runLine("check.thoughts()", below, compared, "You can compare it below your answer.");
+  });
 
   // ---- a part
 
@@ -279,7 +288,7 @@ export async function open({ place, notebook, name }) {
       slots.end,
       element("p", { className: "answers-files" }, button("Add a cell", () => own.add(lastCheck).focus(), "Add a cell of your own below all parts")),
     ),
-    closingSection(released, own, name),
+    closingSection(released, own, name, [compare, compared]),
   );
   own.addEventListener("loaded", () => slots.end.children.length || own.add(lastCheck));
   own.load(answers.ownCells);

@@ -1,6 +1,6 @@
 // @ts-check
-// The section below an exercise's last part: a question to think about with a text field, and what to
-// do next.
+// The section below an exercise's last part: a question to think about with a text field and what
+// compares its answer, and what to do next.
 
 import { asHtml } from "./notebook_markdown.js";
 import { element } from "./panel.js";
@@ -10,7 +10,7 @@ import { closingOf, text } from "./released_notebook.js";
 const NEXT = (name) =>
   `Each check on this page runs all that stands above it, so there is nothing to restart. **Check all** checks every part again. If somebody collects the notebook, download it and hand it in as \`${name}.ipynb\`.`;
 
-export function closingSection(released, own, name) {
+export function closingSection(released, own, name, comparing) {
   const place = element("div");
   const fields = [];
   let heading = "";
@@ -21,7 +21,7 @@ export function closingSection(released, own, name) {
       field.setAttribute("aria-label", `Your answer to ${heading}`);
       field.addEventListener("input", () => own.replaceText(cell.id, field.value));
       fields.push([cell.id, field]);
-      place.append(field);
+      place.append(field, ...comparing);
       continue;
     }
     const [first, ...paragraphs] = source.split(/\n\s*\n/);

@@ -1,0 +1,86 @@
+"""An exercise's moral and thoughts appear once all its parts are right, and not before."""
+
+import ast
+import re
+
+import nbformat
+import pytest
+from repository import ROOT
+
+import roofkit.check
+from grading.release import exercises
+from grading.release.embedding import EmbedCases
+from roofkit.check import CheckFailed, cases, check
+from roofkit.check.packing import literal, pack, unpack
+
+CLOSING = {"moral": "The sides are multiplied.", "thoughts": "Either side may be the longer one."}
+PART = {
+    "kind": "number",
+    "tolerance": 1e-5,
+    "cases": literal(({"B": 2}, {"B": 7})),
+    "misconceptions": [],
+    "ranges": {},
+}
+TWICE = PART | CLOSING | {"function": "twice", "expected": [4, 14]}
+THRICE = PART | CLOSING | {"function": "thrice", "expected": [6, 21]}
+RIGHT = {"twice": lambda B: 2 * B, "thrice": lambda B: 3 * B}
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, empty in (("_published", {}), ("_failed", {}), ("_right", {})):
+        monkeypatch.setattr(roofkit.check, name, dict(empty))
+    for name in ("_wrong", "_passed"):
+        monkeypatch.setattr(roofkit.check, name, set())
+    cases(pack({"twice": TWICE, "thrice": THRICE}))
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_last_right_part_tells_the_moral(capsys: pytest.CaptureFixture[str]) -> None:
+    check("thrice", RIGHT["thrice"])
+    assert CLOSING["moral"] not in said(capsys)
+    check("twice", RIGHT["twice"])
+    assert CLOSING["moral"] in said(capsys)
+
+
+def test_a_part_that_fails_again_takes_the_moral_back(capsys: pytest.CaptureFixture[str]) -> None:
+    check("twice", RIGHT["twice"])
+    with pytest.raises(CheckFailed):
+        check("twice", lambda B: B)
+    check("thrice", RIGHT["thrice"])
+    assert CLOSING["moral"] not in said(capsys)
+
+
+def test_thoughts_are_told_once_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
+    check("twice", RIGHT["twice"])
+    with pytest.raises(CheckFailed, match="Left: thrice"):
+        check.thoughts()
+    check("thrice", RIGHT["thrice"])
+    assert CLOSING["thoughts"] not in said(capsys)
+    check.thoughts()
+    assert CLOSING["thoughts"] in said(capsys)
+
+
+def test_passed_parts_survive_a_restart(capsys: pytest.CaptureFixture[str]) -> None:
+    check("twice", RIGHT["twice"])
+    kept = roofkit.check.tries()
+    roofkit.check._passed.clear()
+    roofkit.check.take_tries(kept)
+    check("thrice", RIGHT["thrice"])
+    assert CLOSING["moral"] in said(capsys)
+
+
+@pytest.mark.parametrize("name", exercises.names())
+def test_the_closing_words_are_in_released_notebooks_but_not_in_clear(name: str) -> None:
+    exercise = exercises.load(name)
+    notebook = nbformat.read(ROOT / f"exercises/{name}/{name}.ipynb", as_version=4)
+    made, _ = EmbedCases().preprocess(notebook, {"nbgrader": {"assignment": name}})
+    (cell,) = (cell for cell in made.cells if cell.get("id") == "cases")
+    data = unpack(ast.literal_eval(re.search(r'"""\n(.*)\n"""', cell.source, re.S)[0]))  # type: ignore[index]
+    for words in (exercise.moral, exercise.thoughts):
+        assert len(words.split()) > 10
+        assert all(words in part.values() for part in data.values())
+        assert words[:40] not in "\n".join(cell.source for cell in made.cells)
