@@ -1,5 +1,7 @@
 """Embeds the published cases, with their expected values, into a released notebook."""
 
+import os
+import re
 from typing import Any
 
 from nbformat import NotebookNode
@@ -12,6 +14,8 @@ from grading.schema.parts import Part
 from roofkit.check.answers import Plain
 from roofkit.check.packing import literal, pack
 
+MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
+
 
 class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
     """Preprocessor for `nbgrader generate_assignment` that adds a cell with the published cases."""
@@ -22,7 +26,11 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
         name = resources["nbgrader"]["assignment"]
         exercise = exercises.load(name)
         closing = {"moral": exercise.moral, "thoughts": exercise.thoughts}
-        data = pack({part.key: released(name, part) | closing for part in exercise.parts})
+        parts = {part.key: released(name, part) | closing for part in exercise.parts}
+        if os.environ.get("SOLUTIONS"):
+            for part, source in solutions(name).items():
+                parts[part]["solution"] = source
+        data = pack(parts)
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
         nb.cells.insert(first + 1, cases_cell(data))
         continue_after_errors(nb)
@@ -83,6 +91,18 @@ def released(name: str, part: Part) -> dict[str, Any]:
         ],
         "ranges": {key: str(values) for key, values in part.ranges.items()},
         "hint": part.hint,
+    }
+
+
+def solutions(name: str) -> dict[str, str]:
+    """Return the reference solution's code by part."""
+    marked = [cell for cell in exercises.source(name).cells if "nbgrader" in cell.metadata]
+    return {
+        cell.metadata.nbgrader.grade_id.removesuffix("-solution"): MARK.sub(
+            "", cell.source
+        ).rstrip()
+        for cell in marked
+        if cell.metadata.nbgrader.get("solution")
     }
 
 

@@ -1,7 +1,7 @@
 """An exercise's moral and thoughts appear once all its parts are right, and not before."""
 
-import ast
 import re
+from typing import Any
 
 import nbformat
 import pytest
@@ -28,10 +28,8 @@ RIGHT = {"twice": lambda B: 2 * B, "thrice": lambda B: 3 * B}
 
 @pytest.fixture(autouse=True)
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, empty in (("_published", {}), ("_failed", {}), ("_right", {})):
-        monkeypatch.setattr(roofkit.check, name, dict(empty))
-    for name in ("_wrong", "_passed"):
-        monkeypatch.setattr(roofkit.check, name, set())
+    for name in ("_published", "_failed", "_right", "_wrong", "_passed"):
+        monkeypatch.setattr(roofkit.check, name, type(getattr(roofkit.check, name))())
     cases(pack({"twice": TWICE, "thrice": THRICE}))
 
 
@@ -76,11 +74,56 @@ def test_passed_parts_survive_a_restart(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize("name", exercises.names())
 def test_the_closing_words_are_in_released_notebooks_but_not_in_clear(name: str) -> None:
     exercise = exercises.load(name)
-    notebook = nbformat.read(ROOT / f"exercises/{name}/{name}.ipynb", as_version=4)
-    made, _ = EmbedCases().preprocess(notebook, {"nbgrader": {"assignment": name}})
-    (cell,) = (cell for cell in made.cells if cell.get("id") == "cases")
-    data = unpack(ast.literal_eval(re.search(r'"""\n(.*)\n"""', cell.source, re.S)[0]))  # type: ignore[index]
     for words in (exercise.moral, exercise.thoughts):
         assert len(words.split()) > 10
-        assert all(words in part.values() for part in data.values())
-        assert words[:40] not in "\n".join(cell.source for cell in made.cells)
+        assert all(words in part.values() for part in released_data(name).values())
+        assert words[:40] not in "\n".join(cell.source for cell in made(name).cells)
+
+
+def made(name: str) -> nbformat.NotebookNode:
+    notebook = nbformat.read(ROOT / f"exercises/{name}/{name}.ipynb", as_version=4)
+    changed, _ = EmbedCases().preprocess(notebook, {"nbgrader": {"assignment": name}})
+    return changed
+
+
+def released_data(name: str) -> dict[str, Any]:
+    """Return the data packed into a released notebook, by part."""
+    (cell,) = (cell for cell in made(name).cells if cell.get("id") == "cases")
+    packed = re.search(r'"""\n(.*)\n"""', cell.source, re.DOTALL)
+    assert packed
+    return unpack(packed[1])
+
+
+def test_solutions_are_shown_only_at_the_end_and_if_released(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = "def twice(B):\n    return B + B"
+    check("twice", RIGHT["twice"])
+    check("thrice", RIGHT["thrice"])
+    assert "check.solution()" not in said(capsys)
+    check.solution()
+    assert said(capsys) == "This copy of the course holds no solutions."
+    cases(pack({"twice": TWICE | {"solution": code}, "thrice": THRICE}))
+    check("twice", RIGHT["twice"])
+    assert "run: check.solution()" in said(capsys)
+    check.solution()
+    assert capsys.readouterr().out == code + "\n"
+    with pytest.raises(CheckFailed):
+        check("thrice", lambda B: B)
+    with pytest.raises(CheckFailed, match="Left: thrice"):
+        check.solution()
+
+
+@pytest.mark.parametrize("allowed", ["", "1"])
+def test_solutions_are_released_only_if_the_setting_allows_it(
+    monkeypatch: pytest.MonkeyPatch, allowed: str
+) -> None:
+    monkeypatch.setenv("SOLUTIONS", allowed)
+    for name in exercises.names():
+        code = [cell.source for cell in exercises.source(name).cells if cell.cell_type == "code"]
+        for key, part in released_data(name).items():
+            assert ("solution" in part) is bool(allowed)
+            if allowed:
+                assert "SOLUTION" not in part["solution"]
+                lines = part["solution"].splitlines()
+                assert any(all(line in cell for line in lines) for cell in code), key

@@ -3,7 +3,8 @@
 It compares the function's answers for a few published cases, explains in words what is wrong, and
 never shows a right answer. `check.hint("part")` prints a stronger hint, which is offered after two
 failed checks. The check that finds the last part right also prints the exercise's moral, and
-`check.thoughts()` then prints what to compare the answer to the last question with.
+`check.thoughts()` then prints what to compare the answer to the last question with, and
+`check.solution()` the reference solution if it was released.
 """
 
 import textwrap
@@ -77,6 +78,8 @@ class Check:
             print("\n" + _wrapped(f"All parts are right. {moral}"))
             if known.get("thoughts"):
                 print("To compare your answer to the last question, run: check.thoughts()")
+            if known.get("solution"):
+                print("To compare your code with another solution, run: check.solution()")
 
     def hint(self, part: str) -> None:
         """Print the stronger hint of `part`: what to write down next."""
@@ -92,6 +95,13 @@ class Check:
         said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}
         for text in said or {"This exercise has nothing to compare with."}:
             print(_wrapped(text))
+
+    def solution(self) -> None:
+        """Print the reference solution, if the release has it and all parts are right."""
+        if left := _left():
+            raise CheckFailed(_wrapped(f"First run the checks of all parts. Left: {listed(left)}."))
+        found = [code for known in _published.values() if (code := known.get("solution"))]
+        print("\n\n\n".join(found) or "This copy of the course holds no solutions.")
 
 
 check = Check()

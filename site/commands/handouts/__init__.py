@@ -52,8 +52,9 @@ def digest_of(book: Path) -> str:
     inputs = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
     files = [path for path in inputs if path.suffix in (".ipynb", ".py")]
     files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
-    # The notebooks contain the configured address and the edition's folder.
-    digest = hashlib.sha256(os.environ.get("EDITION", "").encode())
+    # The notebooks contain the configured address, the edition's folder and perhaps solutions.
+    settings = "\0".join(os.environ.get(name, "") for name in ("EDITION", "SOLUTIONS"))
+    digest = hashlib.sha256(settings.encode())
     files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
     for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
