@@ -383,7 +383,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "one-cache-for-all": (
         "One cache is counted for the whole batch, as if its sequences shared it like weights; "
         "each has its own.",
-        f"{ATTENTION}, “Decode: the batch does not help”",
+        f"{ATTENTION}, “Decode: one query at a time”",
     ),
     "one-width-for-all": (
         "All elements are counted with the width of the queries; the cache has a width of its own.",
@@ -397,15 +397,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "prefill-for-decode": (
         "Every position of the cache has a query here, as in prefill; in decode each sequence has "
         "only one.",
-        f"{ATTENTION}, “Decode: the batch does not help”",
+        f"{ATTENTION}, “Decode: one query at a time”",
     ),
     "one-position-loaded": (
         "The keys and values of a single position are loaded; the query meets all of them.",
-        f"{ATTENTION}, “Decode: the batch does not help”",
+        f"{ATTENTION}, “Decode: one query at a time”",
     ),
     "long-context-for-exact": (
         "This is what a long context comes close to; the question asks for the exact value.",
-        f"{ATTENTION}, “Decode: the batch does not help”",
+        f"{ATTENTION}, “Decode: one query at a time”",
     ),
     "group-alone": (
         "This is the size of a group of heads; the FLOPs of a pair and the width of an element "
@@ -419,7 +419,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "ridge-for-length": (
         "This is the chip's ratio of peak and bandwidth itself; how the intensity depends on the "
         "length is missing.",
-        f"{ATTENTION}, “Prefill: compute-bound from some length on”",
+        f"{ATTENTION}, “Prefill: all queries at once”",
     ),
     "weights-take-no-room": (
         "The cache gets all of the capacity here; the weights need room on the chip too.",
