@@ -65,7 +65,7 @@ class ReadPremises(SphinxTransform):
                 logger.warning(message, expression, location=node)
             else:
                 block["premise"] = expression
-            remove(node)
+            mark_or_remove(node, block)
 
 
 def begins(block: nodes.Element, node: nodes.Node) -> bool:
@@ -78,11 +78,19 @@ def begins(block: nodes.Element, node: nodes.Node) -> bool:
     return False
 
 
-def remove(node: nodes.Element) -> None:
-    """Remove a node, and the space between it and the text that follows."""
+def mark_or_remove(node: nodes.Element, block: nodes.Element | None) -> None:
+    """Remove a premise, and the space between it and the text that follows.
+
+    In a block without values an empty mark takes its place: scripts find the block by it.
+    """
     parent = node.parent
     place = parent.index(node)
-    del parent[place]
+    has_values = block and any(
+        "computed" in inner["classes"] for inner in block.findall(nodes.inline)
+    )
+    mark = nodes.inline(classes=["premise"], expression=node["expression"])
+    parent[place : place + 1] = [] if has_values else [mark]
+    place += not has_values
     if place < len(parent) and isinstance(text := parent[place], nodes.Text):
         parent[place] = nodes.Text(text.lstrip())
 

@@ -93,5 +93,16 @@ def hidden_cell(source: str) -> NotebookNode:
 
 def is_hidden(cell: NotebookNode) -> bool:
     """Return whether `read_page` added this cell."""
+    return cell.source == PAGE_SETUP or is_values_cell(cell)
+
+
+def is_values_cell(cell: NotebookNode) -> bool:
+    """Return whether `read_page` added this cell to compute a text's values."""
     source: str = cell.source
-    return source == PAGE_SETUP or source.startswith("_page_values(")
+    return source.startswith("_page_values(")
+
+
+def is_values_cell_of(cell: NotebookNode, markdown: str) -> bool:
+    """Return whether a hidden cell computes the values of this text."""
+    expected = values_cell(markdown)
+    return expected is not None and expected.source == cell.source

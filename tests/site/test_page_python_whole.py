@@ -21,8 +21,9 @@ from page_reader import (
     field,
     first_run,
     press,
+    put_back,
     said_elsewhere,
-    shown_values,
+    told_values,
     write,
 )
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -213,23 +214,23 @@ def test_values_match_a_page_built_with_each_change(
     # Skip the authors' assertions, which hold for their own chips and sizes.
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     name, page = chapter
-    before = shown_values(page, site, name)
+    before = told_values(page, site, name)
     different, moved = [], 0
     for _, old, new in (change for change in CHANGES if f"chapters/{change[0]}" == name):
         change_cell(page, old, new)
         said = press(page)
         known, error = built_with(name, old, new)
-        shown = shown_values(page, site, name)
-        apart = {key: (shown[key], known[key]) for key in known if shown[key] != known[key]}
+        told = told_values(page, site, name)
+        apart = {key: (told[key], known[key]) for key in known if told[key] != known[key]}
         if apart or (error == "") != said.startswith("Done. "):
             different.append((new, said, error, apart))
         # Without an error all values are compared; with one, those above it.
-        assert error or set(shown) <= set(known)
-        changed = sum(text != before[key] for key, text in shown.items())
+        assert error or set(told) <= set(known)
+        changed = sum(text != before[key] for key, text in told.items())
         moved += changed
         print(name, new, len(known), "values,", changed, "changed,", error)
-        page.get_by_role("button", name="Put the page back").click()
-        assert shown_values(page, site, name) == before
+        put_back(page)
+        assert told_values(page, site, name) == before
     assert different == []
     assert moved
 

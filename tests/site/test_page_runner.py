@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.python import call_times, chosen
+from browser.python import call_times
 from browser.python.cell_dependencies import needed
 from browser.python.markdown_html import as_html
 from browser.python.page_runner import MAX_PRINTED, Page
@@ -92,17 +92,19 @@ def test_rewinding_past_matplotlibs_import_restores_its_defaults() -> None:
     assert json.loads(done.stdout)["outputs"] == [{"kind": "plain", "text": "10.0"}]
 
 
-def test_values_are_formatted_as_in_the_build() -> None:
+def test_blocks_are_decided_with_the_names_at_their_step() -> None:
     page = Page()
     run(page, "n = 12345")
-    found = json.loads(page.values(["n", "f'{n:.1e}'", "n / 2", "True", "unknown"]))
-    assert found == {
-        "n": "12,345",
-        "f'{n:.1e}'": "1.2e+04",
-        "n / 2": None,
-        "True": None,
-        "unknown": None,
-    }
+    block = {"values": {"n": "12,345"}, "premise": "n > 2"}
+    assert json.loads(page.blocks(json.dumps([block]))) == [
+        {"follows": True, "now": {}, "undefined": False}
+    ]
+    run(page, "n = 1")
+    page.rewind_to(0)
+    run(page, "n = 6")
+    assert json.loads(page.blocks(json.dumps([block]))) == [
+        {"follows": True, "now": {"n": "6"}, "undefined": False}
+    ]
 
 
 def test_errors_show_only_lines_of_the_readers_cells() -> None:
@@ -185,19 +187,6 @@ def test_matplotlib_works_without_generated_docstrings() -> None:
     assert done.stdout == "3.0 None\n"
 
 
-def test_chips_and_models_chosen_by_a_single_literal_are_found() -> None:
-    for source, names in {
-        'a = rl.chip("TPU v5e")': {"a.name": "TPU v5e"},
-        'x, m = 1, rl.model("Llama 3 8B")': {"m.name": "Llama 3 8B"},
-        'a, b = rl.chip("B200"), rl.chip("H200 SXM")': {"a.name": "B200", "b.name": "H200 SXM"},
-        'a = rl.chip("B200")\nfor a in rl.chips(): pass': {},
-        'a = rl.chip(name)\nb = rl.chip("B200").peak()\nc = chip("B200")': {},
-        'def f():\n    a = rl.chip("B200")': {},
-        'a = b = rl.chip("B200")': {},
-    }.items():
-        assert chosen(source) == names
-
-
 def test_markdown_becomes_tables_or_escaped_paragraphs() -> None:
     html = as_html("| a | `b` |\n|:--|--:|\n| <i> | 2 \\| 3 |\n| x |\n\nSay **so**, it's <b>.")
     soup = BeautifulSoup(html, "html.parser")
@@ -223,9 +212,11 @@ for path in map(Path, sys.argv[2:]):
         os.wait()
         continue
     page, made = start_page(), []
-    for step in json.loads(path.read_text())["steps"]:
-        if "values" in step:
-            made.append(json.loads(page.values(step["values"])))
+    data = json.loads(path.read_text())
+    blocks = data["blocks"]
+    for step in data["steps"]:
+        if "blocks" in step:
+            made.append(json.loads(page.blocks(json.dumps([blocks[n] for n in step["blocks"]]))))
         else:
             made.append({**json.loads(page.run(step["code"], step["alt"])), "cell": step["cell"]})
     Path(sys.argv[1], path.name).write_text(json.dumps(made))
@@ -287,6 +278,7 @@ SHORTENED = ("chapters/hardware", 7)
 PAGES = ("introduction",)
 LONG = ("time", "intensity", "roofline", "matmul", "chips", "attention", "summary", "homework")
 LONG += ("hardware",)
+UNCHANGED = {"follows": True, "now": {}, "undefined": False}
 
 
 @pytest.mark.parametrize(
@@ -299,11 +291,11 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
     article = BeautifulSoup(html, "html.parser").select_one(".bd-article")
     assert article is not None
     cells, spans = article.select("div.cell"), article.select(".computed")
-    values: dict[str, str] = {}
     given = json.loads((computed / f"{chapter}.steps.json").read_text())
     for step, made in zip(data["steps"], given, strict=True):
-        if "values" in step:
-            values = {**made, **values}
+        if "blocks" in step:
+            # As printed, and each premise holds.
+            assert all(state == UNCHANGED for state in made)
             continue
         assert not made["failed"], made["outputs"]
         if made["cell"] is None or (name, made["cell"]) == SHORTENED:
@@ -312,7 +304,7 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
         built = place.select("pre, table, svg.figure") if place else []
         expected = ["figure" if e.name == "svg" else words(e) for e in built]
         assert list(shown(made["outputs"])) == expected
-    expected = [values[data["expressions"][number]] for number in data["spans"]]
+    expected = [block["values"][e] for block in data["blocks"] for e in block["shown"] if e]
     assert [span.get_text() for span in spans] == expected
     assert len(spans) > 20
 

@@ -57,6 +57,14 @@ def write(editor: Locator, text: str) -> None:
 
 # ---- a chapter
 
+# The page's `decided` has the last decision about each block.
+DECISIONS = """() => {
+  window.decided = {};
+  addEventListener("prose-ran", ({ detail: { blocks, states } }) => {
+    blocks.forEach((number, place) => (decided[number] = states[place]));
+  }, true);
+}"""
+
 
 def values(page: Page) -> list[str]:
     return list(page.locator(".bd-article .computed").all_text_contents())
@@ -68,6 +76,7 @@ def first_run(page: Page, address: str) -> None:
     page.evaluate(
         "() => { window.ran = []; addEventListener('cell-ran', (e) => ran.push(e.detail), true); }"
     )
+    page.evaluate(DECISIONS)
     page.evaluate(
         "() => { const all = document.querySelector('.bd-article').cloneNode(true); "
         "all.querySelector('.run-size')?.remove(); window.before = all.textContent; }"
@@ -98,11 +107,28 @@ def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
     return found["values"], found["error"]
 
 
-def shown_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
-    """Return expression → the value that a page of the built site shows."""
+def put_back(page: Page) -> None:
+    """Put the page back, and forget the decisions about its blocks."""
+    page.get_by_role("button", name="Put the page back").click()
+    page.evaluate("() => { window.decided = {}; }")
+
+
+def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
+    """Return expression → the value that a page tells, in its block or in the block's note."""
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
-    names = [data["expressions"][number] for number in data["spans"]]
-    return dict(zip(names, values(page), strict=True))
+    decided = {int(number): state for number, state in page.evaluate("window.decided").items()}
+    shown, notes = iter(values(page)), page.locator("[role=note].as-printed").all_text_contents()
+    found = {}
+    for number, block in enumerate(data["blocks"]):
+        state = decided.get(number, {"follows": True, "now": {}})
+        for expression in filter(None, block["shown"]):
+            printed = block["values"][expression]
+            now = state["now"].get(expression, printed)
+            assert next(shown) == (now if state["follows"] else printed)
+            words = f"{printed} → {now or 'can’t be computed'}"
+            assert state["follows"] or now == printed or any(words in note for note in notes)
+            found[expression] = now
+    return found
 
 
 # ---- an exercise

@@ -6,7 +6,6 @@ by site/browser/pyodide/files.py), the course's packages, and the page's steps, 
 the page.
 """
 
-import ast
 import hashlib
 import json
 import os
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from book_extension import licenses
-from book_extension.values import is_hidden
+from book_extension import licenses, prose
+from book_extension.pages import PageError
+from book_extension.values import caption, is_hidden, is_values_cell, is_values_cell_of
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
@@ -47,8 +47,10 @@ SCRIPTS = (
     "outputs.js",
     "own_cells.js",
     "panel.js",
+    "prose_blocks.js",
     "released_notebook.js",
     "saved_answers.js",
+    "saved_cells.js",
     "warm_start.js",
     "workbench.js",
     "worker.js",
@@ -106,7 +108,7 @@ def offer_python(
     target = Path(app.outdir) / f"{page}.steps.json"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(compact(steps_of(notebook, doctree)), encoding="utf-8")
-    add_script(app, context, BUTTONS, {"data-steps": target.name})
+    add_script(app, context, BUTTONS, {"data-steps": target.name, "data-page": page})
 
 
 def add_script(app: Sphinx, context: dict[str, Any], name: str, data: dict[str, str]) -> None:
@@ -150,72 +152,63 @@ def is_live(cell: nodes.container) -> bool:
 
 
 def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
-    """Return the steps that run a page from top to bottom, and where their results are shown.
+    """Return the steps that run a page from top to bottom, and its blocks of prose.
 
     A step is {"code", "cell", "alt"}, where cell is the index among the page's cells or null, or
-    {"values": [expression, ...]}. The latter also has "names", expression → name in the text, if
-    the cell above chooses a chip or model. spans: for each value on the page, in order, the index
-    of its expression in `expressions`.
+    {"blocks": [index, ...]}. blocks: those with values or a premise, in order, as roofkit.following
+    reads them; "shown" has the expression of each place on the page that belongs to the block, or
+    null for the mark of a block without values. The right answers of guesses are in no step: a
+    guess is about the page as printed.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
     live = {cell["cell_index"] for cell in shown if is_live(cell)}
     steps: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
+    marks = iter(places(doctree))
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code" or index in live:
             continue
-        if cell.source.startswith("_page_values("):
-            steps.append({"values": arguments(cell.source)})
+        if is_values_cell(cell):
+            following = []
+            for block in prose.blocks(text_with_values(notebook.cells, index)):
+                if block.directive != "answer":
+                    following.append(len(found))
+                found.append(block_data(block, marks))
+            steps.append({"blocks": following})
         elif not is_hidden(cell):
             alt = ((cell.metadata.get("mystnb") or {}).get("image") or {}).get("alt", "")
             steps.append({"code": cell.source, "cell": place.get(index), "alt": alt.strip()})
-            if names := chosen(cell.source):
-                steps.append({"values": list(names), "names": names})
-    prose = [step for step in steps if "names" not in step]
-    expressions = list(dict.fromkeys(e for step in prose for e in step.get("values", ())))
-    number = {expression: place for place, expression in enumerate(expressions)}
-    spans = [
-        number[span["expression"]]
-        for span in doctree.findall(nodes.inline)
-        if "computed" in span["classes"]
-    ]
-    return {"steps": steps, "expressions": expressions, "spans": spans}
+    if (left := next(marks, None)) is not None:
+        raise PageError(f"{left.astext()!r} is a value of no block")
+    return {"steps": steps, "blocks": found}
 
 
-def chosen(source: str) -> dict[str, str]:
-    """Return expression → name of the chips and models that a cell chooses by a literal name."""
-    tree = ast.parse(source)
-    stored = [
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    found = {}
-    for node in tree.body:
-        if not isinstance(node, ast.Assign):
-            continue
-        (target,) = node.targets if len(node.targets) == 1 else (None,)
-        pairs = [(target, node.value)]
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = list(zip(target.elts, node.value.elts, strict=False))
-        for kept, value in pairs:
-            match kept, value:
-                case (
-                    ast.Name(id=variable),
-                    ast.Call(
-                        func=ast.Attribute(value=ast.Name(id="rl"), attr="chip" | "model"),
-                        args=[ast.Constant(value=str(name))],
-                    ),
-                ) if stored.count(variable) == 1:
-                    found[f"{variable}.name"] = name
-    return found
+def places(doctree: nodes.document) -> Iterator[nodes.inline]:
+    """Yield the values of a page and the marks of blocks without any, in order."""
+    for node in doctree.findall(nodes.inline):
+        if {"computed", "premise"} & set(node["classes"]):
+            yield node
 
 
-def arguments(source: str) -> list[str]:
-    """Return the expressions of a hidden cell that computes values."""
-    call = ast.parse(source, mode="eval").body
-    assert isinstance(call, ast.Call)
-    return [ast.literal_eval(argument) for argument in call.args]
+def text_with_values(cells: list[NotebookNode], index: int) -> str:
+    """Return the text whose values a hidden cell computes: the next cell, or a caption above."""
+    texts = [str(cells[index + 1].source)] if index + 1 < len(cells) else []
+    texts.append(caption(cells[index - 1]))
+    return next(text for text in texts if is_values_cell_of(cells[index], text))
+
+
+def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
+    """Return a block with its printed values, which are the next ones on the page."""
+    expressions: list[str | None] = [*block.expressions] or [None]
+    on_page = [next(marks, None) for _ in expressions]
+    for expression, mark in zip(expressions, on_page, strict=True):
+        if mark is None or mark.get("expression") != (expression or block.premise):
+            found = mark and mark.get("expression")
+            raise PageError(f"{expression!r} expected, {found!r} found in this block: {block.text}")
+    printed = {e: m.astext() for e, m in zip(expressions, on_page, strict=True) if e and m}
+    data: dict[str, Any] = {"values": printed, "shown": expressions}
+    return data | ({"premise": block.premise} if block.premise else {})
 
 
 def compact(data: Any) -> str:

@@ -5,6 +5,26 @@ import { element } from "./panel.js";
 
 const isPlain = (kind) => ["stdout", "stderr", "plain", "error"].includes(kind);
 
+const CHANGED = "Changed. Text without a mark speaks of the printed output";
+const CLOSE = 0.5; // points between two drawings of the same figure by different builds of Python
+
+const words = (text) => text.trim().split(/\s+/).join(" ");
+
+// Return whether two drawings show the same texts and the same lines.
+function areAlike(svg, other) {
+  const texts = (one) => [...one.querySelectorAll("text")].map((text) => text.textContent).sort().join("|");
+  const numbers = (one) =>
+    [...one.querySelectorAll("path, use")].flatMap((part) =>
+      ["d", "x", "y"].flatMap((name) => (part.getAttribute(name) ?? "").match(/-?\d+(\.\d+)?/g) ?? []),
+    ).map(Number);
+  const [mine, theirs] = [numbers(svg), numbers(other)];
+  return (
+    texts(svg) === texts(other) &&
+    mine.length === theirs.length &&
+    mine.every((number, place) => Math.abs(number - theirs[place]) < CLOSE)
+  );
+}
+
 export function outputElement({ kind, text }) {
   if (isPlain(kind)) {
     const pre = element("pre", { textContent: text });
@@ -32,31 +52,74 @@ export function outputs(cell) {
     frame: svg.parentElement === place ? null : [...place.children].find((e) => e.contains(svg)),
   }));
   const drawn = figures.map(({ svg }) => svg);
+  const note = element("p", { className: "as-printed" });
+  const kept = element("details", { className: "as-printed" });
+
+  // What the page was built with; a figure in a frame without the frame, which shows the new figure.
+  const printed = () =>
+    built.map((node) => figures.find(({ frame }) => frame === node)?.svg ?? node);
+  function clear() {
+    note.remove();
+    kept.remove();
+  }
 
   function put(index, svg) {
     drawn[index].replaceWith(svg);
     drawn[index] = svg;
   }
   return {
+    // Return whether outputs look like those that the page was built with.
+    areBuilt(given) {
+      const texts = built.map((node) => {
+        const copy = /** @type {HTMLElement} */ (node.cloneNode(true));
+        copy.querySelectorAll?.("svg.figure, figcaption").forEach((part) => part.remove());
+        return copy instanceof SVGElement ? "" : copy.textContent;
+      });
+      const others = given.filter(({ kind }) => kind !== "svg");
+      const now = others.map((output) => outputElement(output).textContent);
+      const svgs = given.filter(({ kind }) => kind === "svg").map(({ text }) => {
+        const holder = element("div");
+        holder.innerHTML = text;
+        return holder.firstElementChild;
+      });
+      return (
+        words(now.join(" ")) === words(texts.join(" ")) &&
+        svgs.length === figures.length &&
+        svgs.every((svg, index) => areAlike(svg, figures[index].svg))
+      );
+    },
+    clear,
+    // Show a note below the outputs.
+    say(text) {
+      clear();
+      note.textContent = text;
+      cell.append(note);
+    },
+    // Show new outputs, and keep the printed ones at hand.
     show(given) {
       let next = 0;
+      clear();
       const parts = given.map((output) => {
         if (output.kind !== "svg") return outputElement(output);
         const holder = element("div");
         holder.innerHTML = output.text;
         const svg = holder.firstElementChild;
         const index = next++;
+        // The text alternative describes the printed figure.
+        const name = figures[index]?.svg.getAttribute("aria-label") ?? svg.getAttribute("aria-label");
+        svg.setAttribute("aria-label", `Drawn with your changes. The printed figure: ${name}`);
         const frame = figures[index]?.frame;
         if (!frame) return svg;
-        const name = drawn[index].getAttribute("aria-label");
-        if (name) svg.setAttribute("aria-label", name);
         put(index, svg);
         return frame;
       });
       place.replaceChildren(...parts);
       place.hidden = !parts.length;
+      kept.replaceChildren(element("summary", { textContent: CHANGED }), ...printed());
+      if (hadOutputs) cell.append(kept);
     },
     restore() {
+      clear();
       figures.forEach(({ svg, frame }, index) => frame && put(index, svg));
       place.replaceChildren(...built);
       place.hidden = !hadOutputs;

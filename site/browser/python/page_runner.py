@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
-from numbers import Integral
 from pprint import pformat
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
@@ -103,22 +102,14 @@ class Page:
                 close_figures()
         return json.dumps({"outputs": self.shown, "failed": failed})
 
-    def values(self, expressions: Sequence[str]) -> str:
-        """Evaluate expressions as the next step; return JSON of their texts, null without one."""
-        self.next_step()
-        return json.dumps({expression: self.value(expression) for expression in expressions})
+    def blocks(self, blocks: str) -> str:
+        """Decide as the next step what blocks of prose show; see roofkit.following.
 
-    def value(self, expression: str) -> str | None:
-        """Return what the prose shows for an expression, None if it is no text or integer."""
-        try:
-            value = eval(expression, self.names)
-            if isinstance(value, str):
-                return value
-            if isinstance(value, Integral) and not isinstance(value, bool):
-                return f"{value:,}"
-        except Exception:
-            return None
-        return None
+        blocks and the result are JSON.
+        """
+        self.next_step()
+        state = import_module("roofkit.following").state
+        return json.dumps([state(block, self.names) for block in json.loads(blocks)])
 
     def needed(self, sources: Sequence[str]) -> str:
         """Return JSON of the indices of the cells that the last one depends on."""

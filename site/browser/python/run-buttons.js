@@ -3,7 +3,7 @@
 // if the reader has run Python in this tab before.
 (() => {
   const { currentScript: script } = document;
-  const { python, steps, megabytes } = script.dataset;
+  const { python, steps, megabytes, page } = script.dataset;
   const cells = [...document.querySelectorAll(".bd-article div.cell")];
   let workbench;
   let size; // next to the first button: how much the first press fetches
@@ -29,8 +29,9 @@
   async function press(button, number) {
     if (location.protocol === "file:") return say(button, FROM_DISK);
     size?.remove();
+    for (const part of earlier) part.remove();
     try {
-      workbench ??= module("workbench.js").then(({ open }) => open({ cells, steps }));
+      workbench ??= module("workbench.js").then(({ open }) => open({ cells, steps, page }));
       await (await workbench).run(number);
     } catch (error) {
       workbench = undefined;
@@ -50,6 +51,42 @@
     // Storage is disabled.
   }
 
+  // ---- code that the reader changed in an earlier visit; see saved_cells.js
+
+  const KEY = `roofline-cells:${page}`;
+  const earlier = []; // notes and buttons, until Run is pressed
+  function savedCells() {
+    try {
+      return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    } catch {
+      return {};
+    }
+  }
+  function putBack(number) {
+    const left = savedCells();
+    delete left[number];
+    if (Object.keys(left).length) localStorage.setItem(KEY, JSON.stringify(left));
+    else localStorage.removeItem(KEY);
+  }
+  function showEarlier(bar, pre, number) {
+    const { built, code } = savedCells()[number] ?? {};
+    if (code === undefined || built.trim() !== pre.textContent.trim()) return;
+    const printed = pre.innerHTML;
+    pre.textContent = `${code}\n`;
+    const note = document.createElement("span");
+    Object.assign(note, { className: "run-size", textContent: "Your change, not run yet" });
+    const back = document.createElement("button");
+    Object.assign(back, { type: "button", textContent: "Put it back" });
+    back.addEventListener("click", () => {
+      putBack(number);
+      pre.innerHTML = printed;
+      note.remove();
+      back.remove();
+    });
+    earlier.push(note, back);
+    bar.append(note, back);
+  }
+
   cells.forEach((cell, number) => {
     const input = cell.querySelector(":scope .cell_input");
     if (!input) return;
@@ -66,6 +103,7 @@
       Object.assign(size, { className: "run-size", textContent: `Fetches Python once, ${megabytes} MB` });
       bar.append(size);
     }
+    showEarlier(bar, input.querySelector("pre"), number);
     input.append(bar);
   });
 })();

@@ -4,7 +4,7 @@
 // Messages to it: {start, tries} once; {preload} to import what most pages need; {order, from, steps}
 // to run steps. A newer order cancels an older one between two steps. A step is one of
 //   {code, alt, ours, late}  a cell to run; see Page.run in page_runner.py
-//   {values}                 expressions to evaluate
+//   {blocks}                 blocks of prose, to decide which follow; see kit/roofkit/following.py
 //   {needed}                 cells, to find those that the last one depends on
 // A step that fails ends its order unless it has `continueOnError`.
 // `tries` are the attempts that the checks have counted; the page passes them to the next worker.
@@ -119,10 +119,10 @@ const nextTask = () =>
 async function run({ order, from, steps }) {
   latest = order;
   page.rewind_to(from);
-  for (const [place, { code, alt, ours, late, values, needed, continueOnError }] of steps.entries()) {
+  for (const [place, { code, alt, ours, late, blocks, needed, continueOnError }] of steps.entries()) {
     const step = from + place;
     postMessage({ order, begins: step });
-    if (values) postMessage({ order, step, values: JSON.parse(page.values(values)) });
+    if (blocks) postMessage({ order, step, blocks: JSON.parse(page.blocks(JSON.stringify(blocks))) });
     else if (needed) postMessage({ order, step, needed: JSON.parse(page.needed(needed)) });
     else {
       const answer = JSON.parse(page.run(code, alt, Boolean(ours), late ?? 0));

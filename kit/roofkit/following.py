@@ -1,0 +1,81 @@
+"""Which blocks of a page's prose follow a reader's changes.
+
+A block is ``{"values": {expression: text as printed}, "premise": expression}``, the latter only
+if the author gave one. A block without a premise that holds keeps what was printed.
+"""
+
+import json
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, TypedDict
+
+Block = Mapping[str, Any]
+
+
+class State(TypedDict):
+    """Decision about a block.
+
+    follows: it shows the values computed now; otherwise it speaks of the page as printed. now: the
+    values that differ from the printed ones, None for one that can't be computed. undefined: a
+    name is missing, as in a notebook whose cells have not been run.
+    """
+
+    follows: bool
+    now: dict[str, str | None]
+    undefined: bool
+
+
+class Failed:
+    """Result of an expression that raised an error."""
+
+    def __init__(self, error: Exception) -> None:
+        self.undefined = isinstance(error, NameError)
+
+
+def state(block: Block, names: dict[str, Any]) -> State:
+    """Decide whether a block follows, with these names."""
+    found = {expression: evaluated(expression, names) for expression in block["values"]}
+    texts = {expression: shown(value) for expression, value in found.items()}
+    now = {e: text for e, text in texts.items() if text != block["values"][e]}
+    results = list(found.values())
+    follows = not now
+    if premise := block.get("premise"):
+        results.append(evaluated(premise, names))
+        follows = is_true(results[-1]) and None not in now.values()
+    undefined = any(isinstance(result, Failed) and result.undefined for result in results)
+    return {"follows": follows, "now": now, "undefined": undefined}
+
+
+def evaluated(expression: str, names: dict[str, Any]) -> Any:
+    """Return the value of an expression, or Failed."""
+    try:
+        return eval(expression, names)
+    except Exception as error:
+        return Failed(error)
+
+
+def is_true(value: Any) -> bool:
+    """Return whether a premise's value counts as true."""
+    try:
+        return not isinstance(value, Failed) and bool(value)
+    except Exception:  # such as of an array
+        return False
+
+
+def shown(value: Any) -> str | None:
+    """Return the text of a value in prose; None for an error and for other types."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return f"{value:,}"
+    return None
+
+
+class Reply:
+    """States whose repr is JSON: a kernel answers JupyterLab with the repr of a value."""
+
+    def __init__(self, blocks: str, names: dict[str, Any]) -> None:
+        self.states = [state(block, names) for block in json.loads(blocks)]
+
+    def __repr__(self) -> str:
+        return json.dumps(self.states)

@@ -1,0 +1,123 @@
+// @ts-check
+// The blocks of a page's prose. After a run, kit/roofkit/following.py has decided for each whether it
+// follows: then it shows the new values, marked. Otherwise it keeps what was printed, says so, and
+// has the new values in a line of its own.
+
+import { element } from "./panel.js";
+
+const BLOCK = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, .sd-card-title, li, dd, td, th, div";
+const HEADING = "h1, h2, h3, h4, h5, h6";
+const PREMISE_FAILS = "As printed. It need not hold with your changes.";
+
+const withChanges = (list) => `As printed. With your changes: ${list}.`;
+const change = (printed, now) => `${printed} → ${now ?? "can’t be computed"}`;
+
+// A heading with a value is in the table of contents, too.
+function updateContents(heading) {
+  const id = heading.closest("section")?.id;
+  const link = id && document.querySelector(`.bd-toc-nav a[href="#${CSS.escape(id)}"]`);
+  if (!link) return;
+  const copy = heading.cloneNode(true);
+  copy.querySelectorAll(".headerlink").forEach((mark) => mark.remove());
+  link.textContent = copy.textContent;
+}
+
+class Block {
+  #printed; // expression → text
+  #shown; // places on the page: [expression, element]
+  #row; // the table row, if it is one
+  #text; // the element with the block's words
+  #note = null;
+  changed = 0; // values that differ from the printed ones
+
+  constructor({ values }, shown) {
+    this.#printed = values;
+    this.#shown = shown;
+    const [[, first]] = shown;
+    this.#row = first.closest("tr");
+    this.#text = (this.#row ? first.closest("td, th") : null) ?? first.parentElement.closest(BLOCK);
+  }
+
+  get isPrinted() {
+    return this.#note !== null;
+  }
+
+  show({ follows, now }) {
+    this.#mark(false);
+    this.#setValues(follows ? now : {});
+    this.#say(follows ? "" : this.#words(now), Object.keys(now)[0]);
+  }
+
+  // Show what was printed; without a computation, only mark it.
+  restore(isUncomputed = false) {
+    this.#mark(isUncomputed);
+    this.#setValues({});
+    this.#say("");
+  }
+
+  #words(now) {
+    const changes = Object.entries(now).map(([expression, text]) => change(this.#printed[expression], text));
+    return changes.length ? withChanges([...new Set(changes)].join("; ")) : PREMISE_FAILS;
+  }
+
+  #setValues(now) {
+    this.changed = 0;
+    let hasMoved = false;
+    for (const [expression, span] of this.#shown) {
+      if (expression === null) continue;
+      const printed = this.#printed[expression];
+      const text = now[expression] ?? printed;
+      const isNew = text !== printed;
+      this.changed += Number(isNew);
+      if (span.textContent === text) continue;
+      hasMoved = true;
+      span.textContent = text;
+      span.classList.toggle("changed", isNew);
+      if (isNew) span.title = `${printed} when the page was built`;
+      else span.removeAttribute("title");
+    }
+    if (hasMoved && this.#text.matches(HEADING)) updateContents(this.#text);
+  }
+
+  #mark(isUncomputed) {
+    for (const [, span] of this.#shown) span.classList.toggle("stale", isUncomputed);
+  }
+
+  #say(words, expression = null) {
+    this.#note?.remove();
+    this.#note = null;
+    if (!words) return;
+    const isHeading = this.#text.matches(HEADING);
+    this.#note = element(isHeading ? "p" : "span", { className: "as-printed", textContent: words });
+    this.#note.setAttribute("role", "note");
+    if (isHeading) return this.#text.after(this.#note);
+    const span = this.#row && this.#shown.find(([shown]) => shown === expression)?.[1];
+    (span?.closest("td, th") ?? this.#text).append(this.#note);
+  }
+}
+
+export function blocksOf(article, data) {
+  const places = [...article.querySelectorAll(".computed, .premise")].filter(
+    (place) => !place.closest(".python-panel, .given-html"),
+  );
+  const expected = data.reduce((sum, { shown }) => sum + shown.length, 0);
+  if (places.length !== expected) {
+    throw new Error(`${expected} values expected on this page, ${places.length} found`);
+  }
+  const blocks = data.map((block) => new Block(block, block.shown.map((expression) => [expression, places.shift()])));
+  return {
+    show: (numbers, states) => numbers.forEach((number, place) => blocks[number].show(states[place])),
+    showUncomputed: (numbers) => numbers.forEach((number) => blocks[number].restore(true)),
+    restore: () => blocks.forEach((block) => block.restore()),
+    // The number of values that were changed, and of blocks that stay as printed.
+    get changed() {
+      return blocks.reduce((sum, { changed }) => sum + changed, 0);
+    },
+    get printed() {
+      return blocks.filter(({ isPrinted }) => isPrinted).length;
+    },
+    get isAsBuilt() {
+      return blocks.every(({ changed, isPrinted }) => !changed && !isPrinted);
+    },
+  };
+}

@@ -1,0 +1,213 @@
+"""After every edit of a cell, no block of prose says anything false.
+
+Each test changes literals in a page's visible cells: every chip, model and data type for another,
+and sizes, rates and lists for larger, smaller, longer and shorter ones. It runs the page with the
+page's own machinery and checks what each block would show. By default it draws some of the edits of
+each page; `pytest -m "long or not long" tests/book/test_edits.py` makes all of them.
+"""
+
+import json
+import multiprocessing
+import random
+import resource
+import tomllib
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+
+import matplotlib as mpl
+import pytest
+from edited_pages import Claim, EditedPage, Tally, check, edits, number, unclaimed, unused
+from repository import HEADER, ROOT
+
+PAGES = [
+    path.relative_to(ROOT).with_suffix("").as_posix()
+    for path in [
+        ROOT / "index.md",
+        *sorted(ROOT.glob("chapters/*.md")),
+        *sorted(ROOT.glob("exercises/*/*.md")),
+    ]
+    if "{code-cell}" in path.read_text(encoding="utf-8")
+]
+CLAIMS = [
+    Claim(entry["page"], entry["says"], tuple(entry["holds"]))
+    for entry in tomllib.loads((ROOT / "tests/book/claims.toml").read_text(encoding="utf-8")).get(
+        "claim", []
+    )
+]
+DRAWN = 30  # edits of each page in the short run
+MAX_BYTES = 8 * 2**30  # of memory: an edit may ask for an array of any size
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
+    mpl.use("agg")
+
+
+def checked(name: str, count: int | None) -> Tally:
+    page = EditedPage(name)
+    made = page.edits
+    if count is not None and count < len(made):
+        made = random.Random(name).sample(made, count)
+    return check(page, made, CLAIMS)
+
+
+def in_a_process(name: str, count: int | None) -> Tally:
+    """Check a page's edits in a process with its own memory limit and its own Matplotlib."""
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, fork, limit_memory) as pool:
+        return pool.submit(checked, name, count).result()
+
+
+def report(name: str, tally: Tally) -> None:
+    counts = {key: value for key, value in asdict(tally).items() if key != "problems"}
+    print(name, json.dumps(counts))
+    assert not tally.problems, "\n".join(tally.problems[:20])
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_block_is_false_after_some_edits(name: str) -> None:
+    report(name, in_a_process(name, DRAWN))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PAGES)
+def test_no_block_is_false_after_any_edit(name: str) -> None:
+    report(name, in_a_process(name, None))
+
+
+def statements() -> tuple[list[str], list[str]]:
+    pages = [EditedPage(name) for name in PAGES]
+    missing = [problem for page in pages for problem in unclaimed(page, CLAIMS)]
+    return missing, list(unused(pages, CLAIMS))
+
+
+def test_every_block_that_may_follow_has_its_claims() -> None:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), limit_memory) as pool:
+        missing, stray = pool.submit(statements).result()
+    assert not missing, "\n\n".join(missing)
+    assert not stray, "claims.toml: " + "\n".join(stray)
+
+
+# ---- the checks themselves, on a small page
+
+CELL = "\n```{code-cell} ipython3\n%s\n```\n\n"
+START = HEADER + CELL % "import rooflib as rl" + CELL
+
+
+def page_of(cell: str, text: str) -> EditedPage:
+    return EditedPage("page", START % cell + text + "\n")
+
+
+def problems(cell: str, text: str, *holds: str) -> list[str]:
+    page = page_of(cell, text)
+    claims = [Claim("page", "", holds)] if holds else []
+    return check(page, page.edits, claims).problems
+
+
+H100 = 'chip = rl.chip("H100 SXM")'
+
+
+def test_a_block_without_a_premise_never_follows() -> None:
+    page = page_of("n = 4", "At 4 it is {eval}`n`, more than three.")
+    tally = check(page, page.edits, [])
+    assert tally.edits == tally.as_printed == len(page.edits) > 5
+    assert tally.following == 0
+    assert tally.problems == []
+
+
+def test_a_false_comparative_is_found() -> None:
+    text = "{while}`%s` It is {eval}`n`, more than two."
+    assert problems("n = 4", text % "n > 2", "number(shown[0]) > 2") == []
+    found = problems("n = 4", text % "n > 0", "number(shown[0]) > 2")
+    assert {problem.split(":")[0] for problem in found} == {"page, 4 → 1", "page, 4 → 2"}
+    assert "its words claim `number(shown[0]) > 2`, which is false" in found[0]
+
+
+def test_a_claim_that_cannot_be_evaluated_is_found() -> None:
+    assert "NameError" in problems("n = 4", "{while}`n` All {eval}`n`.", "m > 2")[0]
+
+
+def test_a_verdict_without_values_is_checked_too() -> None:
+    text = "{while}`n < %s` They do not fit."
+    assert problems("n = 4", text % 9, "n < 9") == []
+    assert "`n < 9`, which is false" in problems("n = 4", text % 99, "n < 9")[0]
+
+
+def test_a_name_that_was_edited_away_is_found() -> None:
+    text = "{while}`%s` An H100 has {eval}`chip.name`."
+    assert problems(H100, text % 'chip.name == "H100 SXM"') == []
+    found = problems(H100, text % "True")
+    assert any("it says H100 and is computed with another" in problem for problem in found)
+    live = "{while}`True` This chip, {eval}`chip.name`, has {eval}`rl.text(chip.capacity)`."
+    assert problems(H100, live) == []
+
+
+def test_a_computed_one_before_a_plural_is_found() -> None:
+    found = problems("n = 4", "{while}`True` On {eval}`n` chips.")
+    assert ["it says “1 chips”" in problem for problem in found] == [True]
+    assert problems("n = 4", "{while}`n > 1` On {eval}`n` chips.") == []
+
+
+def test_a_value_that_fails_keeps_its_block_as_printed() -> None:
+    page = page_of("n = [4, 5]", "{while}`True` The second is {eval}`n[1]`.")
+    tally = check(page, page.edits, [])
+    assert tally.as_printed
+    assert tally.problems == []
+
+
+def test_blocks_below_a_failing_cell_are_not_decided() -> None:
+    page = page_of("n = 4\nassert n > 2", "{while}`True` {eval}`n` here.")
+    tally = check(page, page.edits, [])
+    assert tally.failed_cells == 5  # n: 1, 2; the limit: 4, 20, 2000
+    assert tally.blocks == len(page.edits) - 5
+
+
+def test_words_without_claims_are_named_with_what_to_add() -> None:
+    page = page_of(H100, "{while}`chip` One H100 is faster.\n\n{while}`chip` It is.\n\nFaster.")
+    (found,) = unclaimed(page, [])
+    for expected in (
+        "“One”",
+        "“faster”",
+        "“H100”",
+        'page = "page"',
+        'says = "One H100 is faster."',
+    ):
+        assert expected in found
+    claim = Claim("page", "H100 is faster", ("True",))
+    assert list(unclaimed(page, [claim])) == []
+    assert list(unused([page], [claim])) == []
+    assert len(list(unused([page], [Claim("page", "Faster.", ("True",))]))) == 1
+
+
+def test_every_chip_type_size_and_list_is_replaced() -> None:
+    source = (
+        'c, t, n, many = rl.chip("H100 SXM"), "bf16", 4096, [1, 2, 8]\nprint(rl.text(n, digits=3))'
+    )
+    made = [(edit.old, edit.new) for edit in edits(0, source)]
+    assert ("4096", "1") in made
+    assert ("4096", "4096000") in made
+    assert ('"bf16"', "'int8'") in made
+    assert ("[1, 2, 8]", "[1, 2]") in made
+    assert ("[1, 2, 8]", "[1]") in made
+    assert any(len(json.loads(new)) == 4 for old, new in made if old.startswith("["))
+    assert len([new for old, new in made if old == '"H100 SXM"']) >= 6
+    assert not [new for old, new in made if old == "3"]
+    for edit in edits(0, source):
+        compile(edit.apply(source), "cell", "exec")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1,207", 1207),
+        ("240.5 FLOP/byte", 240.5),
+        ("3.2 ms", 0.0032),
+        ("about 85.5 GB", 85.5e9),
+        ("14%", 0.14),
+        ("1.5×10⁻³ s", 0.0015),
+        ("7 TFLOP/s", 7e12),
+        ("12 times", 12),
+    ],
+)
+def test_displayed_numbers_are_read(text: str, value: float) -> None:
+    assert number(text) == pytest.approx(value)

@@ -1,0 +1,63 @@
+"""Which blocks of prose follow a reader's changes: every case, without a page."""
+
+import json
+
+import numpy as np
+import pytest
+
+from roofkit.following import Reply, state
+
+NAMES = {"n": 6, "word": "six", "half": 3.0, "many": np.int64(12345), "array": np.ones(2)}
+
+
+def decided(premise: str | None, **values: str) -> tuple[bool, dict[str, str | None]]:
+    block = {"values": values} | ({} if premise is None else {"premise": premise})
+    found = state(block, dict(NAMES))
+    return found["follows"], found["now"]
+
+
+def test_an_unchanged_block_is_as_it_was() -> None:
+    assert decided(None, n="6", word="six", many="12,345") == (True, {})
+    assert decided("n > 5", n="6") == (True, {})
+
+
+def test_without_a_premise_a_changed_block_stays_as_printed() -> None:
+    assert decided(None, n="5", word="six") == (False, {"n": "6"})
+
+
+def test_with_a_premise_that_holds_a_changed_block_follows() -> None:
+    assert decided("n > 5", n="5", many="1") == (True, {"n": "6", "many": "12,345"})
+    assert decided("True", n="5") == (True, {"n": "6"})
+
+
+@pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
+def test_a_premise_that_fails_keeps_the_block_as_printed(premise: str) -> None:
+    assert decided(premise, n="5") == (False, {"n": "6"})
+    # Also if no value changed, or if the block has none: its words are wrong.
+    assert decided(premise, n="6") == (False, {})
+    assert decided(premise) == (False, {})
+
+
+@pytest.mark.parametrize("expression", ["half", "True", "None", "1 / 0", "missing"])
+def test_a_value_without_a_text_keeps_the_block_as_printed(expression: str) -> None:
+    assert decided("n > 5", **{expression: "6"}) == (False, {expression: None})
+
+
+def test_a_missing_name_is_told_from_other_errors() -> None:
+    names = dict(NAMES)
+    assert state({"values": {"missing": "6"}}, names)["undefined"]
+    assert state({"values": {}, "premise": "missing"}, names)["undefined"]
+    assert not state({"values": {"1 / 0": "6"}, "premise": "[][0]"}, names)["undefined"]
+
+
+def test_evaluating_leaves_the_names_alone() -> None:
+    names = dict(NAMES)
+    state({"values": {"[x for x in (1, 2)]": "6"}, "premise": "n"}, names)
+    assert {name for name in names if name != "__builtins__"} == set(NAMES)
+
+
+def test_a_kernel_gets_the_states_as_json() -> None:
+    blocks = [{"values": {"word": "“5”\n"}, "premise": "n"}, {"values": {"n": "6"}}]
+    assert json.loads(repr(Reply(json.dumps(blocks), dict(NAMES)))) == [
+        state(block, dict(NAMES)) for block in blocks
+    ]

@@ -1,0 +1,17 @@
+"""Edits of a page's visible cells, the page after each, and what is wrong with what it says."""
+
+from .edits import Edit, edits
+from .findings import Claim, Tally, check, number, unclaimed, unused
+from .page import EditedPage
+
+__all__ = [
+    "Claim",
+    "Edit",
+    "EditedPage",
+    "Tally",
+    "check",
+    "edits",
+    "number",
+    "unclaimed",
+    "unused",
+]
