@@ -74,7 +74,7 @@
     const printed = pre.innerHTML;
     pre.textContent = `${code}\n`;
     const note = document.createElement("span");
-    Object.assign(note, { className: "run-size", textContent: "Your change, not run yet" });
+    Object.assign(note, { className: "run-kept", textContent: "Your change, not run yet" });
     const back = document.createElement("button");
     Object.assign(back, { type: "button", textContent: "Put it back" });
     back.addEventListener("click", () => {

@@ -9,6 +9,8 @@ from typing import Any
 
 import nbformat
 from book_extension import contents
+from book_extension.prose import Block
+from book_extension.prose import blocks as prose_blocks
 from browser.python import made_of
 from nbformat import NotebookNode
 
@@ -16,11 +18,14 @@ from . import signatures
 from .kept_values import kept_or_computed
 from .page_values import computed
 from .roles import Links, with_values, without_roles, without_site_links, work_label
-from .sources import Block, Piece, blocks, read_pieces
+from .sources import Block as Directive
+from .sources import Piece, blocks, read_pieces
 from .targets import Targets, read_targets
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 NOT_COMPUTED = "(run all cells)"
+BLOCKS = "course_blocks"  # read by labextensions/course-values/values.js
+WORDS = 8  # of a block, by which a note names it
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,8 @@ def chapter_notebook(chapter: Path, book: Path | None = None) -> NotebookNode:
             shown = stored(piece.expressions, values)
             if shown:
                 cell.metadata["user_expressions"] = shown
+            if piece.prose:
+                cell.metadata[BLOCKS] = [block_data(block, values) for block in piece.prose]
         cells.append(cell)
     notebook: NotebookNode = nbformat.v4.new_notebook(
         cells=cells, metadata={"kernelspec": KERNEL}, nbformat_minor=5
@@ -121,6 +128,15 @@ def stored(expressions: list[str], values: Mapping[str, str]) -> list[dict[str, 
     ]
 
 
+def block_data(block: Block, values: Mapping[str, str]) -> dict[str, Any]:
+    """Return a block as roofkit.following reads it, with its first words."""
+    printed = {e: values[e] for e in block.expressions if e in values}
+    words = with_values(block.text, values).split()
+    begins = " ".join(words[:WORDS]) + (" …" if len(words) > WORDS else "")
+    data: dict[str, Any] = {"values": printed, "begins": begins}
+    return data | ({"premise": block.premise} if block.premise else {})
+
+
 def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
     """Yield a piece as JupyterLab can show it; a bibliography yields a piece for each work."""
     if piece.kind == "code":
@@ -129,7 +145,8 @@ def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
     if piece.kind == "caption":
         number = links.targets.labels.get(piece.label)
         title = f"**{number.title}.** " if number and number.title else ""
-        yield Piece("markdown", title + without_roles(piece.text, links), piece.label)
+        text = title + without_roles(piece.text, links)
+        yield Piece("markdown", text, piece.label, prose=tuple(prose_blocks(piece.text)))
         return
     text, end = "", 0
     works: list[Piece] = []
@@ -144,13 +161,14 @@ def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
             text += directive(block, piece.text[block.start : block.end], book)
         end = block.end
     text = without_site_links(text + piece.text[end:])
+    following = tuple(prose_blocks(text))
     text = without_roles(text, links).strip("\n")
     if text:
-        yield Piece("markdown", text, piece.label)
+        yield Piece("markdown", text, piece.label, prose=following)
     yield from works
 
 
-def directive(block: Block, source: str, book: Path) -> str:
+def directive(block: Directive, source: str, book: Path) -> str:
     """Convert a directive unknown to JupyterLab to Markdown; return others unchanged."""
     if block.name == "eval-rst":
         return signatures.as_list(block.body, book)

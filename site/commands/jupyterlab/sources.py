@@ -8,6 +8,7 @@ from typing import Any
 
 import jupytext
 from book_extension.prose import DIRECTIVE, FENCE, expressions, without_code
+from book_extension.prose import Block as ProseBlock
 
 LABEL = re.compile(r"^\((?P<label>[^()\s]+)\)=[ ]*$", re.MULTILINE)
 HEADING = re.compile(r"\A\s*#+[ ]+(?P<title>.+)")
@@ -16,12 +17,16 @@ TERM = re.compile(r"^(?=\S)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Piece:
-    """A future cell: its kind, text, label or "", and a code cell's metadata."""
+    """A future cell: its kind, text, label or "", and a code cell's metadata.
+
+    prose: the blocks of a text with values or a premise, as they stood before its conversion.
+    """
 
     kind: str
     text: str
     label: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+    prose: tuple[ProseBlock, ...] = ()
 
     @property
     def title(self) -> str:
@@ -74,9 +79,9 @@ def read_pieces(page: Path) -> list[Piece]:
 
 def at_labels(markdown: str) -> Iterator[Piece]:
     """Split the text before each label and remove the labels."""
-    prose = without_code(markdown)
+    without = without_code(markdown)
     marks = [(0, 0, "")]
-    marks += [(found.start(), found.end(), found["label"]) for found in LABEL.finditer(prose)]
+    marks += [(found.start(), found.end(), found["label"]) for found in LABEL.finditer(without)]
     ends = [start for start, _, _ in marks[1:]] + [len(markdown)]
     for (_, start, label), end in zip(marks, ends, strict=True):
         yield Piece("markdown", markdown[start:end].strip("\n"), label)

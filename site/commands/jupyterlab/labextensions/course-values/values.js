@@ -10,6 +10,8 @@
 (() => {
   const NAME = "course-values";
   const KEY = "user_expressions";
+  const BLOCKS = "course_blocks"; // written by page_copy.py
+  const NOTE = "course-note"; // in a cell's metadata, and the class of its element
   const UNDRAWN = "course-undrawn";
   const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
   // Format a value as the book does: a string without quotes or escapes, an integer with commas.
@@ -29,23 +31,88 @@
       ? [...new Set([...cell.sharedModel.getSource().matchAll(EVAL)].map((role) => role[1]))]
       : [];
 
-  const store = (cell, found) => {
+  const store = (cell, wanted, found) => {
     const before = cell.getMetadata(KEY) ?? [];
     const kept = new Map(before.map((entry) => [entry.expression, entry]));
-    const after = found.map((entry) => {
-      const old = kept.get(entry.expression);
+    const given = new Map(found.map((entry) => [entry.expression, entry]));
+    const after = wanted.map((expression) => {
+      const [entry, old] = [given.get(expression), kept.get(expression)];
       // Keep the shown value if a name isn't defined yet.
-      return entry.result.status !== "ok" && old?.result.status === "ok" ? old : entry;
-    });
+      return (entry && (entry.result.status === "ok" || old?.result.status !== "ok") ? entry : old) ?? entry;
+    }).filter(Boolean);
     if (JSON.stringify(before) !== JSON.stringify(after)) cell.setMetadata(KEY, after);
+  };
+
+  // A value in a block that stays as printed, and what it would be now.
+  const asPrinted = (printed, now) =>
+    now === null ? `${printed} (as printed; can’t be computed now)` : `${printed} (as printed; now ${now})`;
+  const asResult = (text) => ({ status: "ok", data: { "text/plain": text }, metadata: {} });
+
+  // Ask for the decision about the cell's blocks, which kit/roofkit/following.py makes.
+  const decision = (blocks) =>
+    `__import__("roofkit.following", fromlist=["Reply"]).Reply(${JSON.stringify(JSON.stringify(blocks))}, globals())`;
+
+  const readStates = (blocks, result) => {
+    if (!blocks.length || result?.status !== "ok") return [];
+    try {
+      return JSON.parse(result.data["text/plain"]);
+    } catch {
+      return [];
+    }
+  };
+
+  // Return what each expression of a cell shows: as printed if its block stays so. Before the cells
+  // above have run, names are missing, and what is shown stays.
+  const decided = (blocks, states, wanted, results) => {
+    const found = new Map(wanted.map((expression, i) => [expression, results[i]]));
+    blocks.forEach(({ values }, place) => {
+      const state = states[place];
+      for (const [expression, printed] of Object.entries(values)) {
+        if (!found.has(expression)) continue; // the reader has edited the text
+        if (!state || state.undefined) found.delete(expression);
+        else if (!state.follows) {
+          const now = state.now[expression];
+          found.set(expression, asResult(now === undefined ? printed : asPrinted(printed, now)));
+        }
+      }
+    });
+    return wanted
+      .filter((expression) => found.has(expression))
+      .map((expression) => ({ expression, result: found.get(expression) }));
+  };
+
+  // Blocks whose premise fails although no value shows it are named in a note below their cell.
+  const noteOf = (blocks, states) => {
+    const failing = blocks.filter((_, place) => {
+      const state = states[place];
+      return state && !state.undefined && !state.follows && !Object.keys(state.now).length;
+    });
+    const named = failing.map(({ begins }) => `“${begins}”`).join(", ");
+    return named && `As printed, and need not hold with your changes: ${named}`;
+  };
+
+  const drawNote = (widget) => {
+    const text = widget.model.getMetadata(NOTE) ?? "";
+    let note = widget.node.querySelector(`:scope > .${NOTE}`);
+    if (!text) return note?.remove();
+    if (!note) {
+      note = document.createElement("p");
+      note.className = NOTE;
+      note.setAttribute("role", "note");
+      widget.node.append(note);
+    }
+    note.textContent = text;
   };
 
   // Send the request without waiting for earlier ones: the kernel answers in order, so the values are
   // those between the cell above and the cell below.
-  const compute = (kernel, cell) => {
+  const compute = (kernel, widget) => {
+    const cell = widget.model;
     const wanted = expressions(cell);
-    if (!kernel || !wanted.length) return;
+    const blocks = cell.getMetadata(BLOCKS) ?? [];
+    if (!kernel || !(wanted.length || blocks.length)) return;
     const asked = Object.fromEntries(wanted.map((expression, i) => [i, asShown(expression)]));
+    if (blocks.length) asked.blocks = decision(blocks);
     const request = kernel.requestExecute({
       code: "",
       silent: true,
@@ -56,7 +123,12 @@
     request.onReply = ({ content }) => {
       if (content.status !== "ok") return;
       const results = content.user_expressions;
-      store(cell, wanted.map((expression, i) => ({ expression, result: results[i] })));
+      const states = readStates(blocks, results.blocks);
+      store(cell, wanted, decided(blocks, states, wanted, results));
+      const note = noteOf(blocks, states);
+      if (note) cell.setMetadata(NOTE, note);
+      else cell.deleteMetadata(NOTE);
+      drawNote(widget);
     };
     // A restarted or dead kernel doesn't answer. The old values stay.
     request.done.catch(() => {});
@@ -121,7 +193,9 @@
     const { initializeDOM, showEditor } = MarkdownCell.prototype;
     MarkdownCell.prototype.initializeDOM = function () {
       this.node.classList.toggle(UNDRAWN, this.rendered);
-      return initializeDOM.call(this);
+      const done = initializeDOM.call(this);
+      drawNote(this);
+      return done;
     };
     MarkdownCell.prototype.showEditor = function () {
       this.node.classList.remove(UNDRAWN);
@@ -134,6 +208,7 @@
   // KaTeX lays over the line above a root: covered links would get no clicks.
   const STYLE = `
     .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
+    .${NOTE} { margin: 0 1rem 0.5rem; padding-inline-start: 0.5rem; border-inline-start: 3px solid currentcolor; }
     .myst :has(> .katex-display) + div { visibility: hidden; }
     .myst :has(> .katex-display) { padding-block: 0.4em; }
     .myst a[href] { position: relative; z-index: 1; }
@@ -160,15 +235,15 @@
         running.delete(cell);
         const panel = tracker.find((panel) => panel.content === notebook);
         const kernel = panel?.sessionContext.session?.kernel;
-        if (cell.model.type === "markdown") compute(kernel, cell.model);
+        if (cell.model.type === "markdown") compute(kernel, cell);
         // After a single cell has run, update the prose up to the next code cell.
         if (cell.model.type !== "code" || !success) return;
         for (const other of running) if (other.isDisposed) running.delete(other);
         if (running.size) return;
         const place = notebook.widgets.indexOf(cell);
-        for (const { model } of place < 0 ? [] : notebook.widgets.slice(place + 1)) {
-          if (model.type === "code") break;
-          compute(kernel, model);
+        for (const other of place < 0 ? [] : notebook.widgets.slice(place + 1)) {
+          if (other.model.type === "code") break;
+          compute(kernel, other);
         }
       });
     },
