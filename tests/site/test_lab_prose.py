@@ -115,7 +115,8 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     text = shown(page)
     assert "in words 2\N{NO-BREAK SPACE}K." in text
     # A block without a premise keeps what was printed.
-    assert "It is 16,385 (as printed; now 2,049)." in text
+    kept = "It is 16,385 (as printed; now 2,049)."
+    page.wait_for_function(f"{PANEL}.content.widgets[4].node.textContent.includes('{kept}')")
     assert raw_values(prose(page)) == []
     assert page.locator(".course-note").count() == 0
 
