@@ -318,7 +318,7 @@ def test_shares_of_peak_are_attributed_to_their_source() -> None:
 
 
 def test_the_v5e_bandwidth_mentions_the_makers_other_figure() -> None:
-    page = sentences("chapters/intensity")
     prints = [f.as_printed for f in rl.data_points() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
-    assert f"a newer one prints {prints[0]}" in page
+    assert f"prints {prints[0]} in the newest one" in sentences("chapters/hardware")
+    assert "{ref}`the catalog <hardware-disagreements>` compares" in sentences("chapters/intensity")
     assert "the maker's page" not in outputs("chapters/matmul")
