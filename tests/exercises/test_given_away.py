@@ -27,6 +27,7 @@ PAGES = sorted(
 HARMLESS = {
     ("chapters/intensity", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
     ("chapters/roofline", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
+    ("slides/roofline", "int8-weights/critical-batch-limit"): "a golden rule of the lecture",
     ("chapters/machine", "roofline-plot/delay"): "a ratio of two measured times",
     ("chapters/summary", "int8-weights/critical-batch-limit"): "a golden rule of the course",
     ("chapters/summary", "roofline-plot/delay"): "folded, to open after the exercise",

@@ -40,6 +40,7 @@ DECKS = {
             "Two chips, each with half of D",
             "Three formulas",
             "At home",
+            "To read, and what comes next",
         ],
         range(22, 29),
         range(60, 76),
