@@ -46,13 +46,20 @@ def test_round_numbers_in_pages_are_near_the_catalog() -> None:
     chips, intensity = variables("chapters/chips"), variables("chapters/intensity")
     assert chips["r_link"] > chips["r_math"]
     assert intensity["round_ridge"] == pytest.approx(rl.chip("TPU v5e").ridge(), rel=0.05)
+    widths, v5p = intensity["widths"], rl.chip("TPU v5p")
+    assert intensity["million"] == pytest.approx(intensity["count"], rel=0.1)
+    assert widths["HBM"] == pytest.approx(v5p.bandwidth, rel=0.1)
+    assert widths["vector"] == pytest.approx(v5p.peak("fp32", "vector"), rel=0.1)
+    about, h100 = variables("chapters/time")["about"], rl.chip("H100 SXM")
+    assert about["HBM"] == pytest.approx(h100.bandwidth, rel=0.05)
+    assert about["peak"] == pytest.approx(h100.peak("bf16"), rel=0.05)
     roofline = variables("chapters/roofline")
     small, about = roofline["small"], roofline["about"]
     assert roofline["flops_about"] == pytest.approx(small.flops, rel=0.06)
     assert roofline["intensity_about"] == pytest.approx(small.intensity, rel=0.06)
     assert about["peak"] == pytest.approx(roofline["peak"], rel=0.03)
     assert about["HBM"] == pytest.approx(roofline["bandwidth"], rel=0.03)
-    homework, h100 = variables("chapters/homework"), rl.chip("H100 SXM")
+    homework = variables("chapters/homework")
     for chips, paper in ((2, "paper_two"), (homework["many"], "paper_many")):
         exact = rl.critical_depth(h100, "NVLink", chips)
         assert homework[paper] == pytest.approx(exact, rel=0.1)
