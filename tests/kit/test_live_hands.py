@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 import rooflib as rl
 from roofkit import figures
 from roofkit.figures import ring
+from roofkit.figures.engine.controls import Steps
 from roofkit.figures.engine.expressions import FUNCTIONS, value
 from roofkit.figures.engine.own_chip import OWN, QUANTITIES
 from roofkit.figures.roofline_figure import X, Y, roofline
@@ -190,7 +191,7 @@ def test_every_live_figure_offers_the_readers_chip(name: str) -> None:
 
 # Animated steps. The test controls the browser's clock.
 
-PACE = int(re.findall(r"const PACE = (\d+);", live_pages.script())[0])
+PACE = int(1000 * next(c.seconds for c in ring().controls if isinstance(c, Steps)))
 FRAME = 50  # ms: more than one animation frame
 PICTURE = "svg => svg.innerHTML"
 

@@ -103,7 +103,7 @@ def test_a_slider_moved_beyond_the_last_step_returns_to_it() -> None:
     assert figures.ring().svg(step=6) in shown(figure)
 
 
-@pytest.mark.parametrize("name", ["ring", "tiles"])
+@pytest.mark.parametrize("name", ["ring", "tiles", "byte"])
 def test_every_step_up_to_the_last_can_be_played(name: str) -> None:
     figure = getattr(figures, name)()
     players = [row.children for row in figure.widget.children if type(row).__name__ == "HBox"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
+from byte_figures import made_bytes
 from live_pages import ENGINE
 from playwright.sync_api import Browser, Page
 
@@ -20,6 +21,9 @@ SCRIPT = "".join(
 )
 UNITS = ("", "s", "FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP", "FLOP/byte", "tokens", "°")
 PICTURES = [getattr(figures, name) for name in figures.__all__ if name.islower()]
+BYTES = [
+    pytest.param(lambda made=made: made, id=f"byte, {name}") for name, made in made_bytes().items()
+]
 AWKWARD = [
     *[0.0, -0.0, 1.0, -1.0, 0.1, -0.3, 2.5, 7.0, -7.77, 1e3, 999.4, -1234.567, 1e15, 123456789.0],
     *[0.125, 0.375, -0.625, 0.875, 12312.5, 12313.5],
@@ -114,7 +118,7 @@ def test_python_and_javascript_draw_every_shape_alike(page: Page, wide: int) -> 
         assert_alike(page, [mark for mark in SHAPES if n >= 0 or mark.each != "n"], wide, **known)
 
 
-@pytest.mark.parametrize("made", PICTURES, ids=lambda made: made.__name__)
+@pytest.mark.parametrize("made", [*PICTURES, *BYTES], ids=lambda made: made.__name__)
 def test_python_and_javascript_draw_every_figure_alike(
     page: Page, made: Callable[[], Figure]
 ) -> None:

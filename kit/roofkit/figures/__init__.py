@@ -16,6 +16,7 @@ scene, which Python and JavaScript evaluate alike (`engine`). The formulas of ro
 from roofkit.figures.attention_figure import attention
 from roofkit.figures.blocks_figure import matmul_blocks
 from roofkit.figures.browser_roof_figure import browser_roof
+from roofkit.figures.byte_figure import byte
 from roofkit.figures.chip_figure import chip
 from roofkit.figures.chips_figure import chips
 from roofkit.figures.engine.figure import PAGE, Figure
@@ -35,6 +36,7 @@ __all__ = [
     "Figure",
     "attention",
     "browser_roof",
+    "byte",
     "chip",
     "chips",
     "intensity",

@@ -39,9 +39,26 @@ class Steps(Slider):
 
     The browser animates the change between two steps, so formulas must accept fractional steps.
     `last` names the formula of the last step; steps beyond it look the same.
+
+    Attributes
+    ----------
+    names
+        What each step is called, if numbers say too little.
+    seconds
+        How long a step is played.
+    plays
+        Whether a page plays all steps, once, when the figure comes into view, unless the reader
+        prefers reduced motion; and whether Stop pauses between two steps.
     """
 
     last: str = ""
+    names: Sequence[str] = ()
+    seconds: float = 1
+    plays: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self.names) or super().texts
 
 
 @dataclass(frozen=True)
@@ -75,7 +92,7 @@ class Number:
 
 # Buttons next to a slider of steps: symbol and label.
 PLAY = {"back": ("−1", "One step back"), "play": ("▶", "Play"), "next": ("+1", "One step on")}
-STOP = "Stop"
+STOP, PAUSE = "Stop", "Pause"
 
 
 def as_html(control: Control) -> str:
@@ -89,15 +106,18 @@ def as_html(control: Control) -> str:
         body, after = f"<select {name}>{options}</select>", ""
     else:
         at, texts = control.options.index(control.start), control.texts
+        played = f' data-seconds="{control.seconds:g}"' if isinstance(control, Steps) else ""
+        played += " data-plays" if isinstance(control, Steps) and control.plays else ""
         body = (
             f'<input type="range" {name} min="0" max="{len(texts) - 1}" value="{at}" '
-            f'aria-valuetext="{texts[at]}">'
+            f'aria-valuetext="{texts[at]}"{played}>'
         )
         # Screen readers announce the slider's own value.
         after = f'<span class="live-value" aria-hidden="true">{texts[at]}</span>'
     if isinstance(control, Steps):
+        stop = PAUSE if control.plays else STOP
         after += "".join(
-            f'<button type="button" data-does="{does}" data-stop="{STOP}" aria-label="{words}">'
+            f'<button type="button" data-does="{does}" data-stop="{stop}" aria-label="{words}">'
             f'<span aria-hidden="true">{sign}</span></button>'
             for does, (sign, words) in PLAY.items()
         )

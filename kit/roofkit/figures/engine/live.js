@@ -3,7 +3,6 @@
 // The build puts scene.js before this script.
 
 const PAUSE = 300; // ms without input before the description is updated and read aloud
-const PACE = 1000; // ms per animated step
 const MAX_PLAY = 20_000; // ms for all steps together, which are faster if there are many
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
@@ -250,7 +249,9 @@ async function start(figure) {
     const [back, play, next] = buttons;
     const words = play.getAttribute("aria-label");
     const end = () => Number(input.max);
+    const plays = "plays" in input.dataset;
     let playing = 0;
+    let part = 0; // of the step that is played
     const stop = () => {
       cancelAnimationFrame(playing);
       playing = 0;
@@ -260,21 +261,26 @@ async function start(figure) {
     };
     const step = (to) => {
       stop();
+      part = 0;
       moved(input, Math.max(0, Math.min(end(), to)));
     };
     back.addEventListener("click", () => step(position(input) - 1));
     next.addEventListener("click", () => step(position(input) + 1));
-    input.addEventListener("input", stop);
+    input.addEventListener("input", () => {
+      stop();
+      part = 0;
+    });
     play.addEventListener("click", () => {
-      if (playing) return step(position(input));
+      if (playing) return plays ? stop() : step(position(input));
       if (position(input) >= end()) moved(input, 0);
       figure.classList.add("live-plays");
       play.setAttribute("aria-label", play.dataset.stop);
       play.setAttribute("aria-pressed", "true");
+      const whole = Math.min(1000 * Number(input.dataset.seconds), MAX_PLAY / end());
       let began;
       const frame = (now) => {
-        began ??= now;
-        const part = Math.min(1, (now - began) / Math.min(PACE, MAX_PLAY / end()));
+        began ??= now - part * whole;
+        part = Math.min(1, (now - began) / whole);
         playing = requestAnimationFrame(frame);
         if (part < 1) {
           // Between two steps only the picture moves; texts and numbers change at whole steps.
@@ -284,11 +290,25 @@ async function start(figure) {
           return;
         }
         began = now;
+        part = 0;
         moved(input, position(input) + 1);
         if (position(input) >= end()) stop();
       };
       playing = requestAnimationFrame(frame);
     });
+    if (plays) {
+      // Play once when the picture comes into view, unless the reader was faster.
+      const sight = new IntersectionObserver(
+        (entries) => {
+          if (!entries.at(-1).isIntersecting) return;
+          sight.disconnect();
+          if (!calm.matches && position(input) === 0) play.click();
+        },
+        { threshold: 0.7 },
+      );
+      sight.observe(picture);
+      for (const event of ["click", "input"]) fieldset.addEventListener(event, () => sight.disconnect());
+    }
   }
 
   // ---- measuring the reader's browser, with a script that is loaded on demand

@@ -1,0 +1,176 @@
+"""The byte figure: from HBM to the units and back, and who waits for whom.
+
+A round is as long as the operation's lower bound. In each round the road to HBM brings the next
+operation's bytes and takes back the last one's results, and the units work on the bytes that came
+in the round before. So one byte is loaded in the first round, used in the second, and its result is
+written in the last; if partial sums go to other chips, that takes a round of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from roofkit.figures.byte_marks import height, marks
+from roofkit.figures.engine.controls import Choice, Number, Steps
+from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.shapes import quoted
+from rooflib._arguments import one_of
+from rooflib.bounds import HBM, bound
+from rooflib.catalog import as_chip
+from rooflib.hardware import Chip, Link
+from rooflib.operations import Operation, matmul
+
+SECONDS = 2.0
+"""How long a round is played."""
+
+SHOWS = {
+    "waits": ("{unit} waits", "%"),
+    "intensity": ("FLOPs for each byte of HBM", "FLOP/byte"),
+    "reached": ("reached", "FLOP/s"),
+    "uses": ("uses of a {follows}", ""),
+    "each_sent": ("FLOPs for each byte sent", "FLOP/byte"),
+}
+"""The number beside the picture: its label and unit, by the name of its formula."""
+
+# What the figure says, apart from the labels in byte_marks.
+TITLE = "Follow one byte: who waits for whom?"
+STEPS = ["in HBM", "on the chip", "used", "added up", "result in HBM"]
+SAYS = (
+    "On {chip} ({work}), loading takes {t_load_text}, the {unit} works for {t_math_text}, and "
+    "writing back takes {t_store_text}.{over_link} All of it overlaps, so a round takes "
+    "{lower_text}. {verdict}{used}{fits}"
+)
+OVER_LINK = " The partial sums take {t_link_text} over the link."
+VERDICTS = [
+    "Compute binds: the bytes wait on the chip, and the road to HBM waits {road_waits_text} of the"
+    " time.",
+    "HBM binds: the {unit} waits for bytes, {waits_text} of the time.",
+    "The link binds: the {unit} waits for it, {waits_text} of the time.",
+]
+USED = " A {follows}, once loaded, is used {times}."
+FITS = " It does not fit: a chip must hold {held_text}, and its HBM holds {memory_text}."
+
+TIMES = ("t_load", "t_store", "t_math", "t_link")
+FORMULAS = {
+    "work": "job",
+    "t_load": "loads[job]",
+    "t_store": "stores[job]",
+    "t_math": "maths[job]",
+    "t_link": "links[job]",
+    "t_hbm": "t_load + t_store",
+    "lower": "rl.lower(t_math, t_hbm, t_link)",
+    "waits": "rl.idle(t_math, lower)",
+    "road_waits": "1 - t_hbm / lower",
+    "link_waits": "1 - t_link / lower",
+    "intensity": "flops[job] / bytes[job]",
+    "reached": "flops[job] / lower",
+    "each_sent": "flops[job] / sent[job]",
+    "uses": "counts[job]",
+    "times": "either(uses == 1, 'once', text(uses) + ' times')",
+    "used": f"either(uses > 0, {quoted(USED)}, '')",
+    "over_link": f"either(t_link > 0, {quoted(OVER_LINK)}, '')",
+    "verdict": f"at([{', '.join(map(quoted, VERDICTS))}],"
+    " either(t_link > max(t_math, t_hbm), 2, 1 * (t_hbm > t_math)))",
+    **{f"{name}_text": f"text({name}, 's')" for name in (*TIMES, "lower")},
+    **{f"{name}_text": f"percent({name})" for name in ("waits", "road_waits")},
+    "held_text": "text(held[job], 'B')",
+    "memory_text": "text(memory, 'B')",
+    "fits": f"either(held[job] > memory, {quoted(FITS)}, '')",
+    # Shares of a round, not quite zero to divide by.
+    "load": "max(1e-12, t_load / lower)",
+    "store": "max(1e-12, t_store / lower)",
+    "math": "max(1e-12, t_math / lower)",
+    "link": "max(1e-12, t_link / lower)",
+}
+
+
+def byte(
+    ops: Operation | Mapping[str, Operation] | None = None,
+    chip: str | Chip = "TPU v5e",
+    shows: str = "waits",
+    *,
+    uses: Mapping[str, float] | None = None,
+    follows: str = "number",
+    link: str | Link | None = None,
+    unit: str = "matrix",
+) -> Figure:
+    """Draw a byte's way from HBM to the units and back, in proportion to its times.
+
+    Plays once when it comes into view. Controls: job (if there are several), step.
+
+    Parameters
+    ----------
+    ops
+        An operation, or several by the name to choose them by; by default a layer's matmul.
+    shows
+        The number beside the picture: "waits" (idle share of the units), "intensity", "reached"
+        (FLOP/s), "uses" or "each_sent" (FLOPs for each byte sent to other chips).
+    uses, follows
+        How often a loaded number is used, by the name of its operation; and what it is.
+    chip, link, unit
+        As for `rooflib.bound`. The time of the units is the longest of all roofs but HBM and links.
+    """
+    if ops is None:
+        ops = matmul(128, 4096, 16384)
+    jobs = {ops.name: ops} if isinstance(ops, Operation) else dict(ops)
+    on, counts = as_chip(chip), uses or {}
+    shown, measure = SHOWS[one_of("shows", shows, SHOWS)]
+    bounds = {name: bound(op, on, link, unit) for name, op in jobs.items()}
+    roads = {
+        HBM,
+        *(road.name for road in on.links),
+        *([link.name] if isinstance(link, Link) else []),
+    }
+    linked = any(op.sent for op in jobs.values())
+    units = f"{unit} unit"
+    steps = [step for step in STEPS if linked or step != STEPS[3]]
+    first, *others = jobs
+    choice = [Choice("job", "operation", list(jobs), first)] if others else []
+    return Figure(
+        name="byte",
+        title=TITLE,
+        controls=[
+            *choice,
+            Steps(
+                "step",
+                "where the byte is",
+                list(range(len(steps))),
+                0,
+                last="rounds",
+                names=steps,
+                seconds=SECONDS,
+                plays=True,
+            ),
+        ],
+        given={
+            **({} if others else {"job": first}),
+            "loads": {name: op.loaded / on.bandwidth for name, op in jobs.items()},
+            "stores": {name: op.written / on.bandwidth for name, op in jobs.items()},
+            "maths": {
+                name: max(time for roof, time in b.times.items() if roof not in roads)
+                for name, b in bounds.items()
+            },
+            "links": {
+                name: sum(time for roof, time in b.times.items() if roof in roads - {HBM})
+                for name, b in bounds.items()
+            },
+            "flops": {name: op.flops for name, op in jobs.items()},
+            "bytes": {name: op.bytes for name, op in jobs.items()},
+            "sent": {name: sum(op.sent.values()) for name, op in jobs.items()},
+            "held": {name: op.held for name, op in jobs.items()},
+            "counts": {name: counts.get(name, 0) for name in jobs},
+            "memory": on.capacity,
+            "seconds": SECONDS,
+        },
+        formulas={
+            "chip": quoted(on.name),
+            "unit": quoted(units),
+            "follows": quoted(follows),
+            "rounds": f"{len(steps) - 1} * 1",
+            **FORMULAS,
+        },
+        numbers=[Number(shows, shown.format(unit=units, follows=follows), measure)],
+        says=SAYS,
+        height=height(linked),
+        marks=lambda: marks(linked, units),
+    )
