@@ -107,16 +107,22 @@ class Bounds:
         rows |= {"binding": self._binding, "lower bound": span(self.lower, "s")}
         rows |= {"upper bound": span(self.upper, "s"), "attained": span(self.attainable, "FLOP/s")}
         rows["share of peak"] = span(self.fraction_of_peak, "%")
-        rows["HBM needed"] = f"{span(self.held, 'B')} of {span(self.capacity, 'B')}"
+        rows["HBM needed"] = f"{span(self.held, 'B')} of {span(self.capacity, 'B')}{self._misfit}"
         return Table({"bounds": list(rows), "": list(rows.values())})
 
     def __repr__(self) -> str:
         times = f"lower {span(self.lower, 's')}, upper {span(self.upper, 's')}"
         share = f"{span(self.fraction_of_peak, '%')} of peak"
-        return breakable(f"<Bounds: {self._binding} binds, {times}, {share}>")
+        return breakable(f"<Bounds: {self._binding} binds, {times}, {share}{self._misfit}>")
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
+
+    @property
+    def _misfit(self) -> str:
+        """Words to add if the operation, or some of several, does not fit into HBM."""
+        fits = np.atleast_1d(self.fits)
+        return "" if fits.all() else ", some do not fit" if fits.any() else ", does not fit"
 
     @property
     def _binding(self) -> str:

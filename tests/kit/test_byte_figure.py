@@ -154,7 +154,7 @@ def test_uses_are_counted_while_the_unit_works() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     says = FIGURES["limits"].texts(job="too large")["says"]
-    assert "It does not fit: a chip must hold 1\N{NO-BREAK SPACE}TB" in says
+    assert "It does not fit: the chip must hold 1\N{NO-BREAK SPACE}TB" in says
     assert "fit" not in FIGURES["limits"].texts(job="no FLOPs")["says"]
 
 

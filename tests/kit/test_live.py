@@ -48,6 +48,7 @@ def of_time(flops: float, bytes: float, chip: str) -> Settings:
         "upper": b.upper,
         "idle": b.idle,
         "binding": b.binding,
+        "fits": b.fits,
     }
 
 
@@ -63,7 +64,8 @@ def of_intensity(n: float, chip: str) -> Settings:
     side = "right of it" if rl.bound(operations["matmul"], at).binding == "compute" else "left of"
     enough = 3 * at.ridge()
     assert math.isclose(rl.matmul(enough, enough, enough).intensity, at.ridge())
-    return numbers | shares | {"ridge": at.ridge(), "enough": enough, "side": side}
+    fits = all(rl.bound(op, at).fits for op in operations.values())
+    return numbers | shares | {"ridge": at.ridge(), "enough": enough, "side": side, "fits": fits}
 
 
 def of_roofline(intensity: float, second: float, chip: str) -> Settings:
@@ -250,6 +252,16 @@ def test_missing_memory_is_stated_to_the_byte(
     less = figure().with_own(memory=memory - 1)
     assert "not fit" in less.texts(**settings)["says"]
     assert less.texts(**settings)["memory"] == rl.text(memory - 1, "B")
+
+
+@pytest.mark.parametrize(
+    "made", [figures.time, figures.timeline, figures.intensity, figures.matmul_blocks]
+)
+def test_figures_of_bounds_say_what_does_not_fit(made: Callable[[], Figure]) -> None:
+    """The settings at the start need less than a gigabyte, and more than a kilobyte."""
+    chosen = {"chip": OWN} | ({"bytes": 1e8} if made is figures.time else {})
+    assert "not fit" not in made().with_own(memory=1e9).texts(**chosen)["says"]
+    assert "not fit" in made().with_own(memory=1e3).texts(**chosen)["says"]
 
 
 def test_bounds_that_differ_by_one_percent_are_shown_differently() -> None:

@@ -157,13 +157,36 @@ def test_a_typed_chip_is_stored_and_shared_by_all_figures(context: BrowserContex
     expect(other.locator(".live-says")).to_have_text(again)
 
 
-@pytest.mark.parametrize("nonsense", ["", "0", "-3"])
-def test_an_invalid_number_changes_nothing(page: Page, nonsense: str) -> None:
+@pytest.mark.parametrize("nonsense", ["", "0", "-3", "1e12", "0.001"])
+def test_an_invalid_number_changes_nothing_and_says_what_is_allowed(
+    page: Page, nonsense: str
+) -> None:
     page.locator(".live-own summary").click()
-    field = page.locator("[data-own=bandwidth]")
+    field, quantity = page.locator("[data-own=bandwidth]"), QUANTITIES["bandwidth"]
+    told = page.locator("div:has(> label)", has=field).get_by_role("status")
     field.fill(nonsense)
     assert field.get_attribute("aria-invalid") == "true"
     assert says(page) == roofline().texts()["says"]
+    allowed = quantity.problem(float(nonsense or "nan"), quantity.start)
+    assert told.text_content() == allowed == told.inner_text()
+    assert "0.01 to 10,000,000 GB/s. Until then it stays 1,000 GB/s" in allowed
+
+
+def test_the_last_good_number_stays(page: Page) -> None:
+    page.locator(".live-own summary").click()
+    field = page.locator("[data-own=bandwidth]")
+    told = page.locator("div:has(> label)", has=field).get_by_role("status")
+    field.fill("")
+    field.press_sequentially("2000.50")
+    assert field.input_value() == "2000.50"  # as typed, not rewritten
+    field.press_sequentially("e")  # "2000.5e" is no number yet
+    assert "stays 2,000.5 GB/s" in (told.text_content() or "")
+    # Another number is taken, together with the last good one; the field shows it again.
+    page.locator("[data-own=peak]").fill("500")
+    expected = roofline().with_own(peak=500e12, bandwidth=2000.5e9)
+    assert says(page) == expected.texts(chip=OWN)["says"]
+    assert (field.input_value(), told.text_content()) == ("2000.5", "")
+    assert page.evaluate(KEPT) == {"peak": 500e12, "bandwidth": 2000.5e9}
 
 
 def test_figures_work_without_local_storage(context: BrowserContext) -> None:
@@ -187,6 +210,12 @@ def test_every_live_figure_offers_the_readers_chip(name: str) -> None:
         assert second[one] == pytest.approx(factor * first[one])
     assert "live-own" in figure.html()
     assert re.search(r'data-own="link"[^>]*value="50"', figure.html())
+
+
+def test_the_empty_roof_of_the_browser_is_not_dimmed(context: BrowserContext) -> None:
+    page = live_pages.opened(context, figures.browser_roof())
+    opacity = "picture => getComputedStyle(picture).opacity"
+    assert page.locator(".live-picture.live-void").evaluate(opacity) == "1"
 
 
 # Animated steps. The test controls the browser's clock.

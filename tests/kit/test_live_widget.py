@@ -19,7 +19,12 @@ def fields(figure: Figure) -> dict[str, Any]:
     folded = figure.widget.children[-2]
     assert folded.selected_index is None
     _, *found = folded.children[0].children
-    return dict(zip(QUANTITIES, found, strict=True))
+    return dict(zip(QUANTITIES, found[::2], strict=True))
+
+
+def refusals(figure: Figure) -> list[str]:
+    """Return what is said below each number field."""
+    return [words.value for words in figure.widget.children[-2].children[0].children[2::2]]
 
 
 def shown(figure: Figure) -> str:
@@ -49,13 +54,20 @@ def test_numbers_of_a_typed_chip_match_rooflib() -> None:
     assert rl.text(figure.settings["bytes"] / 4e12, "s") in shown(figure)
 
 
-@pytest.mark.parametrize("nonsense", [0, -3, float("inf"), float("nan")])
-def test_an_invalid_number_changes_nothing(nonsense: float) -> None:
+@pytest.mark.parametrize("nonsense", [0, -3, float("inf"), float("nan"), 1e9, 1e-9])
+def test_an_invalid_number_changes_nothing_and_says_what_is_allowed(nonsense: float) -> None:
     figure = figures.time()
     before = shown(figure)
     fields(figure)["peak"].value = nonsense
     assert shown(figure) == before
     assert figure.settings["chip"] != OWN
+    allowed = "Type a number from 0.0001 to 1,000,000 TFLOP/s. Until then it stays 100 TFLOP/s."
+    assert refusals(figure) == [allowed, "", "", ""]
+    fields(figure)["peak"].value = 250
+    assert refusals(figure) == [""] * 4
+    fields(figure)["peak"].value = -250
+    assert "Until then it stays 250 TFLOP/s." in refusals(figure)[0]
+    assert figure.values()["t_math"] == figure.settings["flops"] / 250e12
 
 
 def test_figures_without_chips_have_no_chip_fields() -> None:

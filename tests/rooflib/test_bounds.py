@@ -91,7 +91,7 @@ def test_chips_can_be_given_by_name():
 
 def test_bounds_display_the_binding_roof():
     b = rl.bound(rl.operation(flops=1e9, bytes=2e6, sent=1e5), CHIP, "ring")
-    assert repr(b) == "<Bounds: compute binds, lower 1 ms, upper 1.3 ms, 100% of peak>"
+    assert repr(b) == "<Bounds: compute binds, lower 1 ms, upper 1.3 ms, 100% of peak, does not fit>"
     assert b._repr_markdown_().replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
         "| bounds |  |",
         "| :-- | :-- |",
@@ -103,14 +103,14 @@ def test_bounds_display_the_binding_roof():
         "| upper bound | 1.3 ms |",
         "| attained | 1 TFLOP/s |",
         "| share of peak | 100% |",
-        "| HBM needed | 2 MB of 1 MB |",
+        "| HBM needed | 2 MB of 1 MB, does not fit |",
     ]
 
 
 def test_bounds_of_arrays_display_ranges():
     b = rl.bound(rl.operation(flops=np.array([1e9, 1e9]), bytes=np.array([1e6, 4e7])), CHIP)
     shown = "<Bounds: compute or HBM binds, lower 1 ms to 4 ms, upper 1.1 ms to 5 ms, 25% to 100%"
-    assert repr(b) == f"{shown} of peak>"
+    assert repr(b) == f"{shown} of peak, some do not fit>"
     one = rl.bound(rl.operation(flops=np.array([1.0]), bytes=np.array([1e6])), CHIP)
     assert repr(one).startswith("<Bounds: HBM binds, lower 100 µs, upper 100 µs")
 

@@ -44,6 +44,12 @@ def test_an_operation_prints_its_counts_and_bounds(capsys):
     }
 
 
+def test_an_operation_too_large_for_the_memory_is_called_so(capsys):
+    # Three bf16 matrices of 65,536 a side: 3 · 2 · 65536² = 25.8 GB.
+    shown = rows(capsys, "tpu-v5e", "matmul", 65536, 65536, 65536)
+    assert shown["HBM needed"] == "25.8 GB of 16.9 GB, does not fit"
+
+
 def test_options_may_precede_or_follow_sizes(capsys):
     before = lines(capsys, "TPU v5e", "matmul", "--w", "int8", "--out=float32", 1, 2, 3)
     assert before == lines(capsys, "TPU v5e", "matmul", 1, 2, 3, "--w", "int8", "--out", "fp32")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from roofkit.figures.bounds import bounds
+from roofkit.figures.bounds import bounds, fits
 from roofkit.figures.engine.axes import LogPlot, LogScale
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.expressions import along
@@ -38,8 +38,7 @@ FORMULAS = {
     "resting": "rl.decode_resting(weights, last, size[w])",
     "held": "resting + position * B * S",
     "fitting": "max(0, floor((memory - resting) / (position * S)))",
-    "fits": "[' It does not fit: a chip must hold {held}, and its HBM holds {memory}.', '']"
-    "[1 * (held <= memory)]",
+    **fits("held", "memory"),
     "room": "['The weights alone are too large for it.',"
     " 'At this length HBM has room for a batch of {fitting}.'][1 * (fitting > 0)]",
     **bounds(link=True),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from roofkit.figures.blocks_rectangles import rectangles
 from roofkit.figures.blocks_rows import HEIGHT, USES, gauges
+from roofkit.figures.bounds import fits
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.figure import Figure
-from roofkit.figures.options import OWN, bandwidths, names, peaks, sizes
+from roofkit.figures.options import OWN, bandwidths, capacities, names, peaks, sizes
 from rooflib.dtypes import dtype
 
 FORMULAS = {
@@ -15,6 +16,7 @@ FORMULAS = {
     "w_bytes": "size * D * F",
     "out_bytes": "size * B * F",
     "bytes": "x_bytes + w_bytes + out_bytes",
+    **fits("bytes"),
     # FLOP/byte if only this array moved; in bf16 this equals the uses of each element.
     "x_alone": "flops / x_bytes",
     "w_alone": "flops / w_bytes",
@@ -51,8 +53,13 @@ def matmul_blocks() -> Figure:
             Choice("one", "follow one element of", list(USES), "x"),
             Choice("chip", "chip", [*names(), OWN], "TPU v5e"),
         ],
-        given={"peak": peaks(), "hbm": bandwidths(), "size": dtype("bf16").bytes},
-        own={"peak": "peak", "hbm": "bandwidth"},
+        given={
+            "peak": peaks(),
+            "hbm": bandwidths(),
+            "capacity": capacities(),
+            "size": dtype("bf16").bytes,
+        },
+        own={"peak": "peak", "hbm": "bandwidth", "capacity": "memory"},
         formulas=FORMULAS,
         numbers=[
             Number("x_bytes", "x, loaded", "B"),
@@ -70,7 +77,7 @@ def matmul_blocks() -> Figure:
             "written. Each element of x is used {F} times, of w {w_uses}, of out {D} times. "
             "{meets} Of the bytes, {largest_share} belong to {largest}. The intensity is "
             "{intensity}: it stays below the smallest side, {smallest}. The ridge point of {chip} "
-            "is {ridge}, so the multiplication is {verdict}."
+            "is {ridge}, so the multiplication is {verdict}.{fits}"
         ),
         height=HEIGHT,
         marks=lambda: [*rectangles(), *gauges()],

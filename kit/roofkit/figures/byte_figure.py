@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from roofkit.figures.bounds import fits
 from roofkit.figures.byte_marks import height, marks
 from roofkit.figures.engine.controls import Choice, Number, Steps
 from roofkit.figures.engine.figure import Figure
@@ -48,7 +49,6 @@ VERDICTS = [
     "The link binds: the {unit} waits for it, {waits_text} of the time.",
 ]
 USED = " A {follows}, once loaded, is used {times}."
-FITS = " It does not fit: a chip must hold {held_text}, and its HBM holds {memory_text}."
 
 TIMES = ("t_load", "t_store", "t_math", "t_link")
 FORMULAS = {
@@ -73,9 +73,7 @@ FORMULAS = {
     " either(t_link > max(t_math, t_hbm), 2, 1 * (t_hbm > t_math)))",
     **{f"{name}_text": f"text({name}, 's')" for name in (*TIMES, "lower")},
     **{f"{name}_text": f"percent({name})" for name in ("waits", "road_waits")},
-    "held_text": "text(held[job], 'B')",
-    "memory_text": "text(memory, 'B')",
-    "fits": f"either(held[job] > memory, {quoted(FITS)}, '')",
+    **fits("held[job]", "memory"),
     # Shares of a round, not quite zero to divide by.
     "load": "max(1e-12, t_load / lower)",
     "store": "max(1e-12, t_store / lower)",

@@ -51,7 +51,7 @@ def chip() -> Figure:
             Number("ratio", "road from HBM ÷ road to one peer"),
         ],
         says=(
-            "On {chip}, the road from HBM carries {bandwidth}: {ratio} times what {link} carries "
+            "On {chip}, the road from HBM carries {bandwidth}: {wider} {link} carries "
             "to one peer, one way ({rate_0}). To keep the compute units busy at their peak of "
             "{ceiling}, every byte from HBM has to feed {each}, and every byte from one peer "
             "{each_0}.{memories}"
@@ -77,6 +77,10 @@ def chip() -> Figure:
     )
 
 
+def _flops(number: str) -> str:
+    return f"text({number}, either(text({number}) == '1', 'FLOP', 'FLOPs'))"
+
+
 def _formulas() -> dict[str, str]:
     found = {
         "ceiling": "peak[chip]",
@@ -100,8 +104,9 @@ def _formulas() -> dict[str, str]:
         "held_share": "percent(held / capacity)",
         "ratio": "bandwidth / rate_0",
         "link": f"either(kind_0 == {ONE_PEER}, 'its link', at(link_names, links[chip]['name_0']))",
-        "each": "text(ridge, 'FLOPs')",
-        "each_0": "text(ridge_0, 'FLOPs')",
+        "each": _flops("ridge"),
+        "each_0": _flops("ridge_0"),
+        "wider": "either(text(ratio) == '1', 'as much as', text(ratio) + ' times what')",
         # No sentence, one for a single memory, or one for several.
         "memories": (
             "at(['', ' The memory on the chip holds {all_held}, {held_share} of what HBM holds.', "

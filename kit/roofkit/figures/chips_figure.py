@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roofkit.figures.bounds import bounds
+from roofkit.figures.bounds import bounds, fits
 from roofkit.figures.engine.axes import LogPlot, LogScale
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.expressions import along
@@ -35,8 +35,7 @@ FORMULAS = {
     # A chip holds its parts of x and w, and at the end the whole output.
     "held": "rl.matmul_bytes(b, d, f, 2, 2, 0) + 2 * B * F",
     "memory": "capacity[over]",
-    "fits": "[' It does not fit: a chip must hold {held}, and its HBM holds {memory}.', '']"
-    "[1 * (held <= memory)]",
+    **fits("held", "memory"),
     "sent": "rl.sharded_sent(B, F, N, split, 2)",
     **bounds(link=True),
     "busy": "rl.fraction_of_peak(t_math, lower)",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from roofkit.figures.bounds import MATMUL_MISFIT, fits
 from roofkit.figures.engine.axes import LogPlot, LogScale
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.expressions import along
 from roofkit.figures.engine.figure import Figure
 from roofkit.figures.engine.scene import Mark
 from roofkit.figures.engine.shapes import DASHES, FAINT, INKED, SERIES_COLORS, dot, label, line
-from roofkit.figures.options import OWN, bandwidths, names, peaks, sizes
+from roofkit.figures.options import OWN, bandwidths, capacities, names, peaks, sizes
 
 FORMULAS = {
     "ridge": "rl.ridge(peaks[chip], bandwidths[chip])",
@@ -22,6 +23,7 @@ FORMULAS = {
     "matmul_share": "rl.fraction_at(matmul, ridge)",
     "matmul_side": "['left of the ridge, bound by HBM', 'right of it, bound by compute']"
     "[1 * (matmul >= ridge)]",
+    **fits("rl.matmul_bytes(n, n, n, 2, 2, 2)", misfit=MATMUL_MISFIT),
     # In bf16 the matmul's intensity is n / 3.
     "enough": "3 * ridge",
 }
@@ -58,8 +60,8 @@ def intensity() -> Figure:
             Slider("n", "n (elements a side)", sizes(0, 14), 256),
             Choice("chip", "chip", [*names(), OWN], "TPU v5e"),
         ],
-        given={"peaks": peaks(), "bandwidths": bandwidths()},
-        own={"peaks": "peak", "bandwidths": "bandwidth"},
+        given={"peaks": peaks(), "bandwidths": bandwidths(), "capacity": capacities()},
+        own={"peaks": "peak", "bandwidths": "bandwidth", "capacity": "memory"},
         formulas=FORMULAS,
         numbers=[
             Number("matmul", "matmul", "FLOP/byte"),
@@ -74,7 +76,7 @@ def intensity() -> Figure:
         says=(
             "At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. "
             "The ridge of {chip} is {ridge}: the matmul is {matmul_side}, and reaches "
-            "{matmul_share} of the peak. The dot product reaches {dot_share}."
+            "{matmul_share} of the peak. The dot product reaches {dot_share}.{fits}"
         ),
         height=HEIGHT,
         marks=marks,

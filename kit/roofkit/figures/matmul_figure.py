@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roofkit.figures.bounds import bounds
+from roofkit.figures.bounds import bounds, fits
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.expressions import along
@@ -38,9 +38,12 @@ FORMULAS = {
     "critical": "rl.critical_batch(ridge, D, F, size[x], size[w], size[out])",
     "first": "rl.first_whole_above(critical)",
     "limit": "rl.critical_batch_limit(ridge, size[w])",
+    **{
+        f"{number}_tokens": f"either(text({number}) == '1', 'token', 'tokens')"
+        for number in ("first", "critical", "limit")
+    },
     "memory": "capacity[chip]",
-    "fits": "[' The three arrays, {bytes}, do not fit into its HBM, which holds {memory}.', '']"
-    "[1 * (bytes <= memory)]",
+    **fits("bytes", "memory"),
     # Rounding errors can make an infinite threshold a huge finite number.
     "enough": "['At this D and F no batch is enough to make it compute-bound.',"
     " 'From {first} on it is compute-bound.'][1 * (first < 1e9)]",
@@ -89,7 +92,7 @@ def matmul() -> Figure:
         formulas=FORMULAS,
         numbers=[
             Number("share", "of peak", "%"),
-            Number("first", "compute-bound from", "tokens"),
+            Number("first", "compute-bound from", "@first_tokens"),
             Number("intensity", "intensity", "FLOP/byte"),
             Number("ridge", "ridge", "FLOP/byte"),
             Number("t_math", "T_math", "s"),
@@ -98,8 +101,8 @@ def matmul() -> Figure:
             Number("upper", "upper bound", "s"),
             Number("flops", "operations", "@op"),
             Number("bytes", "bytes", "B"),
-            Number("critical", "critical batch, exact", "tokens"),
-            Number("limit", "critical batch, limit", "tokens"),
+            Number("critical", "critical batch, exact", "@critical_tokens"),
+            Number("limit", "critical batch, limit", "@limit_tokens"),
             Number("memory", "HBM of the chip", "B"),
         ],
         says=(

@@ -6,7 +6,7 @@ from roofkit.figures.engine.own_chip import OWN
 from rooflib.catalog import chips
 from rooflib.hardware import Chip
 
-__all__ = ["OWN", "bandwidths", "decades", "names", "peaks", "sizes", "with_bf16"]
+__all__ = ["OWN", "bandwidths", "capacities", "decades", "names", "peaks", "sizes", "with_bf16"]
 
 STEPS = (1, 1.5, 2, 3, 4, 5, 7)
 
@@ -28,6 +28,11 @@ def peaks() -> dict[str, float]:
 def bandwidths() -> dict[str, float]:
     """Return HBM bytes/s by chip."""
     return {chip.name: chip.bandwidth for chip in with_bf16()}
+
+
+def capacities() -> dict[str, float]:
+    """Return bytes of HBM by chip."""
+    return {chip.name: chip.capacity for chip in with_bf16()}
 
 
 def decades(first: int, last: int) -> list[float]:

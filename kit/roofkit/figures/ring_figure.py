@@ -25,6 +25,9 @@ FORMULAS = {
     "total": "rl.all_reduce(size, N)",
     "total_share": "last / N",
     "count": "text(happened) + ' of ' + text(last)",
+    "so_far": "either(share == 1, 'as much as the array', text(share) + ' times the array')",
+    "in_all": "either(total_share == 1, 'as much as its size', text(total_share) + ' times its"
+    " size')",
     "of_size": "text(half) + '/' + text(N)",
     # Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
     "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",
@@ -64,8 +67,8 @@ def ring() -> Figure:
         says=(
             "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip "
             "sends one of {N} pieces, {piece}, to the next chip. So far each has sent {sent}, "
-            "{share} times the array of {size}. In all it sends {total}: 2 times {of_size} of the "
-            "array, {total_share} times its size."
+            "{so_far} of {size}. In all it sends {total}: 2 times {of_size} of the "
+            "array, {in_all}."
         ),
         height=HEIGHT,
         marks=marks,

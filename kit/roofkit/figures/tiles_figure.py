@@ -37,6 +37,7 @@ FORMULAS = {
     "nth_piece": "'piece ' + text(d + 1) + ' of ' + text(n)",
     "nth_tile": "'tile ' + text(tile + 1) + ' of ' + text(tiles)",
     "each_piece": "text(t, either(t == 1, 'element', 'elements'))",
+    "out_room": "either(written == 1, 'element', 'elements')",
     "room": "either(held == 1, 'element', 'elements')",
     "often": "either(times == 1, 'once', text(times) + ' times')",
 }
@@ -73,7 +74,7 @@ def tiles() -> Figure:
             Number("total", "2n³/t, loaded in all", "elements"),
             Number("least", "2n², the least possible", "elements"),
             Number("times", "loads of each element, in all"),
-            Number("written", "written so far", "elements"),
+            Number("written", "written so far", "@out_room"),
             Number("held", "sums on the chip", "@room"),
             Number("intensity", "intensity of the whole", "FLOP/byte"),
         ],

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roofkit.figures.bounds import bounds
+from roofkit.figures.bounds import BYTES_MISFIT, bounds, fits
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.figure import Figure
 from roofkit.figures.engine.scene import Mark
 from roofkit.figures.engine.shapes import FAINT, INKED, LINE, SERIES_COLORS, box, label, line
-from roofkit.figures.options import OWN, bandwidths, decades, names, peaks
+from roofkit.figures.options import OWN, bandwidths, capacities, decades, names, peaks
 
 FORMULAS = {
     "peak": "peaks[chip]",
     "bandwidth": "bandwidths[chip]",
     **bounds(),
+    **fits("bytes", misfit=BYTES_MISFIT),
     "idle": "rl.idle(t_math, lower)",
     # The axis is a little longer than the upper bound, and has about four ticks; their distance is
     # 1, 2 or 5 times a power of ten.
@@ -49,8 +50,8 @@ def time() -> Figure:
             Slider("bytes", "bytes from and to HBM", decades(6, 12), 2e9, "B"),
             Choice("chip", "chip", [*names(), OWN], "H100 SXM"),
         ],
-        given={"peaks": peaks(), "bandwidths": bandwidths()},
-        own={"peaks": "peak", "bandwidths": "bandwidth"},
+        given={"peaks": peaks(), "bandwidths": bandwidths(), "capacity": capacities()},
+        own={"peaks": "peak", "bandwidths": "bandwidth", "capacity": "memory"},
         formulas=FORMULAS,
         numbers=[
             Number("t_math", "T_math", "s"),
@@ -61,7 +62,7 @@ def time() -> Figure:
         ],
         says=(
             "On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes "
-            "{t_comms}: {binding} binds. {bounds} {waiting}"
+            "{t_comms}: {binding} binds. {bounds} {waiting}{fits}"
         ),
         height=HEIGHT,
         marks=marks,

@@ -12,9 +12,10 @@ No other order of loads and stores is faster with two buffers; a test tries them
 
 from __future__ import annotations
 
+from roofkit.figures.bounds import MATMUL_MISFIT, fits
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.figure import Figure
-from roofkit.figures.options import OWN, bandwidths, names, peaks
+from roofkit.figures.options import OWN, bandwidths, capacities, names, peaks
 from roofkit.figures.timeline_marks import HIGH, marks
 from rooflib.operations import matmul
 
@@ -44,6 +45,7 @@ FORMULAS = {
     "math_waits": "1 - t_math / takes",
     "road_waits": "1 - t_comms / takes",
     "slice": "loaded[job] / slices",
+    **fits("(loaded[job] + written[job])", misfit=MATMUL_MISFIT),
     "how": "either(slices > 1, 'Cut into {slices} slices, with two buffers, it takes {takes}, ' +"
     " either(beyond > 0, '{above} more than the lower bound.', 'which is the lower bound.'),"
     " 'In one slice nothing overlaps, so it takes {takes}, which is the upper bound.')",
@@ -72,8 +74,9 @@ def timeline() -> Figure:
             "written": {name: job.written for name, job in JOBS.items()},
             "peak": peaks(),
             "hbm": bandwidths(),
+            "capacity": capacities(),
         },
-        own={"peak": "peak", "hbm": "bandwidth"},
+        own={"peak": "peak", "hbm": "bandwidth", "capacity": "memory"},
         formulas=FORMULAS,
         numbers=[
             Number("t_math", "T_math", "s"),
@@ -89,7 +92,7 @@ def timeline() -> Figure:
         says=(
             "On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of "
             "{upper}. {how} The compute units wait for {math_waits} of that time, and the road to "
-            "HBM for {road_waits}. The bars are to scale."
+            "HBM for {road_waits}. The bars are to scale.{fits}"
         ),
         height=HIGH,
         marks=marks,

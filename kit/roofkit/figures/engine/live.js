@@ -142,16 +142,32 @@ async function start(figure) {
   // ---- the reader's own chip
   const fields = [...fieldset.querySelectorAll("[data-own]")];
   const factor = (field) => Number(field.dataset.factor);
-  const typed = () =>
-    Object.fromEntries(fields.map((field) => [field.dataset.own, field.value * factor(field)]));
+  // The last number of each field that could be taken, in SI units.
+  const good = Object.fromEntries(
+    fields.map((field) => [field.dataset.own, field.defaultValue * factor(field)]),
+  );
+  const inUnit = (field) => Number((good[field.dataset.own] / factor(field)).toPrecision(12));
+  // Says what is allowed if a field's number can't be taken; returns whether it can.
+  function judge(field) {
+    const right = field.value !== "" && field.validity.valid;
+    const said = field.closest("label").nextElementSibling;
+    const words = right ? "" : field.dataset.wrong.replace("{kept}", text(inUnit(field), "", 12));
+    if (said.textContent !== words) said.textContent = words;
+    field.setAttribute("aria-invalid", String(!right));
+    return right;
+  }
   function takeOwn(kept) {
     for (const field of fields) {
       const number = kept[field.dataset.own];
-      if (number > 0) field.value = Number((number / factor(field)).toPrecision(12));
+      if (number > 0) good[field.dataset.own] = number;
+      // Don't change the number under the hands of a reader who is typing it.
+      if (field !== document.activeElement) {
+        field.value = inUnit(field);
+        judge(field);
+      }
     }
-    const all = typed();
     for (const [table, template] of Object.entries(own)) {
-      view.set(table, { ...tables[table], [OWN]: filledIn(template, all) });
+      view.set(table, { ...tables[table], [OWN]: filledIn(template, good) });
     }
   }
   const chooseOwn = () => {
@@ -162,9 +178,7 @@ async function start(figure) {
   };
   for (const field of fields) {
     field.addEventListener("input", () => {
-      const right = field.value > 0;
-      field.setAttribute("aria-invalid", String(!right));
-      if (!right) return;
+      if (!judge(field)) return;
       // Store only the typed number: the other fields may show numbers from a drag.
       keepNumbers({ ...keptNumbers(), [field.dataset.own]: field.value * factor(field) });
       chooseOwn();

@@ -7,25 +7,49 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from rooflib.units import text
+
 OWN = "my own chip"
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of the reader's chip: label, unit in which it is typed, and factor."""
+    """A number of the reader's chip: label, unit in which it is typed, and factor.
+
+    Attributes
+    ----------
+    start
+        Default in this unit: a round number that doesn't belong to a real chip.
+    low, high
+        The smallest and the largest number that may be typed, in this unit.
+    """
 
     label: str
     unit: str
     factor: float
     start: float
-    """Default in this unit: a round number that doesn't belong to a real chip."""
+    low: float
+    high: float
+
+    def problem(self, typed: float, kept: float) -> str:
+        """Return why a typed number isn't taken, or ""; `kept` is the one that stays."""
+        if self.low <= typed <= self.high:
+            return ""
+        return self.refusal.replace("{kept}", text(kept, digits=12))
+
+    @property
+    def refusal(self) -> str:
+        """What is said beside a number that isn't taken; {kept} stands for the one that stays."""
+        limits = {"low": text(self.low), "high": text(self.high), "unit": self.unit}
+        return REFUSAL.format(**limits, kept="{kept}")
 
 
+REFUSAL = "Type a number from {low} to {high} {unit}. Until then it stays {kept} {unit}."
 QUANTITIES = {
-    "peak": Quantity("peak, dense, in bf16", "TFLOP/s", 1e12, 100),
-    "bandwidth": Quantity("memory bandwidth", "GB/s", 1e9, 1000),
-    "memory": Quantity("memory", "GB", 1e9, 32),
-    "link": Quantity("link to one peer, one way", "GB/s", 1e9, 50),
+    "peak": Quantity("peak, dense, in bf16", "TFLOP/s", 1e12, 100, 1e-4, 1e6),
+    "bandwidth": Quantity("memory bandwidth", "GB/s", 1e9, 1000, 0.01, 1e7),
+    "memory": Quantity("memory", "GB", 1e9, 32, 1e-3, 1e6),
+    "link": Quantity("link to one peer, one way", "GB/s", 1e9, 50, 1e-3, 1e6),
 }
 START = {name: quantity.start * quantity.factor for name, quantity in QUANTITIES.items()}
 
@@ -51,9 +75,10 @@ LAB_HINT = "Four numbers from its data sheet. This figure has it then among its 
 def form() -> str:
     """Return the number fields as HTML for a static page, in a collapsed section."""
     fields = "".join(
-        f'<label><span>{escape(q.label)}</span><span><input type="number" data-own="{name}" '
-        f'data-factor="{q.factor:g}" value="{q.start:g}" min="0" step="any" inputmode="decimal">'
-        f" {escape(q.unit)}</span></label>"
+        f'<div><label><span>{escape(q.label)}</span><span><input type="number" data-own="{name}" '
+        f'data-factor="{q.factor:g}" value="{q.start:g}" min="{q.low:g}" max="{q.high:g}" '
+        f'step="any" inputmode="decimal" data-wrong="{escape(q.refusal)}"> {escape(q.unit)}</span>'
+        '</label><span class="live-wrong" role="status"></span></div>'
         for name, q in QUANTITIES.items()
     )
     return (

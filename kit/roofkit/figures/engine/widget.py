@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -65,7 +64,9 @@ def made_for(figure: BaseFigure) -> Made:
         for name in inputs
     ]
     fields = _fields() if figure.own else {}
-    folded = [_folded(list(fields.values()))] if fields else []
+    words = {name: ipywidgets.HTML() for name in fields}
+    typed = [each for name in fields for each in (fields[name], words[name])]
+    folded = [_folded(typed)] if fields else []
 
     def redraw(_: object) -> None:
         values = figure.values()
@@ -82,9 +83,12 @@ def made_for(figure: BaseFigure) -> Made:
         picture.value = style + picture_and_words(figure)
 
     def take(name: str, number: float) -> None:
-        if not 0 < number < math.inf:
+        quantity = QUANTITIES[name]
+        problem = quantity.problem(number, made.own[name] / quantity.factor)
+        words[name].value = escape(problem)
+        if problem:
             return
-        made.own[name] = number * QUANTITIES[name].factor
+        made.own[name] = number * quantity.factor
         for control in inputs.values():
             if OWN in control.options:
                 control.value = OWN

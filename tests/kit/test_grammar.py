@@ -1,0 +1,65 @@
+"""No figure says "1 FLOPs", "1 times" or "1 chips", wherever its controls stand."""
+
+import random
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from byte_figures import made_bytes
+
+from roofkit import figures
+from roofkit.figures import Figure
+from roofkit.figures.engine.own_chip import OWN, QUANTITIES
+
+NOUNS = (
+    "FLOPs|times|chips|bytes|tokens|elements|steps|slices|rows|columns|tiles|pieces|heads|"
+    "sequences|positions|neighbors|arrays|sums|shards|FLOP/bytes|seconds"
+)
+SINGULAR = re.compile(rf"(?<![\d.,])1[ \N{{NO-BREAK SPACE}}]({NOUNS})\b")
+FIGURES = {name: getattr(figures, name)() for name in figures.__all__ if name.islower()}
+FIGURES |= {f"byte, {name}": figure for name, figure in made_bytes().items()}
+# A chip on which a byte of HBM, and one of the link, feeds one FLOP; and ordinary ones.
+EVEN = {"peak": 1e9, "bandwidth": 1e9, "memory": 1e9, "link": 1e9}
+
+
+def owned(figure: Figure) -> list[Figure]:
+    """Return the figure, and for those with chips the same with three chips of the reader's."""
+    low = {name: q.low * q.factor for name, q in QUANTITIES.items()}
+    high = {name: q.high * q.factor for name, q in QUANTITIES.items()}
+    return [figure, *(figure.with_own(**own) for own in (EVEN, low, high) if figure.own)]
+
+
+def walk(figure: Figure, own: bool) -> Iterator[dict[str, object]]:
+    """Yield settings: each control at each end, and 60 drawn at random."""
+    draw = random.Random(figure.name)
+    start = {c.name: c.start for c in figure.controls}
+    if own:
+        start |= {c.name: OWN for c in figure.controls if OWN in c.options}
+    ends = [{c.name: c.options[at]} for c in figure.controls for at in (0, 1 % len(c.options), -1)]
+    yield from (start | end for end in ({}, *ends))
+    for _ in range(60):
+        drawn = {c.name: draw.choice(c.options) for c in figure.controls}
+        yield drawn | {name: at for name, at in start.items() if own and at == OWN}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_one_is_followed_by_the_singular(name: str) -> None:
+    for figure in owned(FIGURES[name]):
+        for settings in walk(figure, figure is not FIGURES[name]):
+            said = list(figure.texts(**settings).values())
+            picture = re.findall(r"<text[^>]*>([^<]*)", figure.svg(**settings))
+            for words in [*said, *map(unescape, picture)]:
+                assert not SINGULAR.search(words), (words, settings)
+            for control in figure.controls:
+                for words in getattr(control, "texts", ()):
+                    assert not SINGULAR.search(words), control.name
+
+
+@pytest.mark.parametrize(
+    "words", ["1 FLOPs", "used 1 times", "on 1 chips", "1\N{NO-BREAK SPACE}tokens"]
+)
+def test_a_plural_after_one_is_found(words: str) -> None:
+    assert SINGULAR.search(words)
+    assert not SINGULAR.search(words.replace("1", "1.1"))
+    assert not SINGULAR.search(words.replace("1", "21"))
