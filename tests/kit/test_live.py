@@ -3,6 +3,7 @@
 import bisect
 import dataclasses
 import functools
+import itertools
 import json
 import math
 import random
@@ -10,7 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
+import live_pages
 import pytest
 import site_browser
 from live_pages import chip_of
@@ -197,7 +200,9 @@ def agree(figure: Figure, settings: Settings, values: Settings, texts: Settings)
             settings,
         )
         unit = number.unit
-        if unit.startswith("@"):
+        if unit.endswith("_tokens"):
+            unit = "token" if rl.text(true) == "1" else "tokens"
+        elif unit.startswith("@"):
             unit = str(expected["unit"])
         # The last bit decides how a near tie such as 3.125 ms is rounded.
         near = (true * (1 - 1e-9), true, true * (1 + 1e-9))
@@ -279,7 +284,7 @@ AXES = {
     "intensity": ({}, {"0.1", "1", "1,000", "10,000", "16,384"}),
     "matmul": ({}, {"1", "100", "1,000", "100,000", "1 T", "100 T", "1 P"}),
     "chips": ({}, {"512", "8,192", "131,072", "1 ms", "10 ms"}),
-    "attention": ({}, {"1", "10,000", "1,000,000", "1 ms", "10 ms", "1 s"}),
+    "attention": ({}, {"300", "1,000", "3,000", "5 ms", "10 ms", "20 ms", "50 ms"}),
 }
 
 
@@ -292,6 +297,34 @@ def test_axis_numbers_use_common_units_and_prefixes(name: str) -> None:
     # A space separates prefix and number; numbers with commas have no prefix.
     assert not re.search(r">\d[\d.]*[a-zA-Zµ]</text>", picture)
     assert all(re.fullmatch(r"[\d.,]+( ([GTP]|[nµm]?s))?", label) for label in labels), labels
+
+
+@pytest.mark.parametrize("width", [320, 650])
+def test_the_curve_of_attention_fills_its_plot(width: int) -> None:
+    """With whatever fits, the curve is not a squiggle in a corner, and both axes can be read."""
+    left, right, top, bottom = 56, width - 30, 28, (280 if width < 480 else 350) - 42
+    for settings in walk(figures.attention(), 120):
+        picture = figures.attention().svg(width=width, **settings)
+        groups: dict[str | None, list[ElementTree.Element]] = {}
+        for group in ElementTree.fromstring(picture).iter(f"{live_pages.SVG}g"):
+            groups.setdefault(group.get("data-mark"), []).extend(group.iter())
+        points = [
+            (float(x), float(y))
+            for curve in groups.get("fits", []) + groups["beyond"]
+            for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", curve.get("d", ""))
+        ]
+        seen = [(x, y) for x, y in points if left <= x <= right and top <= y <= bottom]
+        across, up = (max(at) - min(at) for at in zip(*seen, strict=True))
+        assert across > 0.08 * (right - left), settings
+        assert up > 0.5 * (bottom - top), settings
+        here = next(shape for shape in groups["here"] if shape.get("cx"))
+        assert left <= float(here.attrib["cx"]) <= right, settings
+        assert top <= float(here.attrib["cy"]) <= bottom, settings
+        labels = [shape for shape in groups[None] if shape.text]
+        assert len([one for one in labels if one.get("text-anchor") == "end"]) >= 2, settings
+        ticks = [float(one.attrib["x"]) for one in labels if one.get("y") == f"{bottom + 16}"]
+        assert len(ticks) >= 2, settings
+        assert all(b - a > 50 for a, b in itertools.pairwise(ticks)), settings
 
 
 def test_short_times_have_a_suitable_unit_on_the_axis() -> None:

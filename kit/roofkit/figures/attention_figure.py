@@ -17,8 +17,28 @@ from rooflib.dtypes import DTYPES
 from rooflib.models import Model
 
 TYPES = ("bf16", "int8")
+LARGEST = 2**18
+"""The batch at which a curve ends."""
 
 # Counts are one chip's share, as in rooflib.models. Types that can't be chosen are bf16.
+
+
+def _lower_at(batch: str) -> str:
+    """Return the formula of the lower bound at another batch."""
+    flops = (
+        f"rl.decode_flops({batch}, S, layers[model], queries[model], head[model], chips, matrices,"
+        " last)"
+    )
+    moved = (
+        f"rl.decode_bytes({batch}, S, across[model], vocabulary[model], chips, weights, size[w],"
+        " position)"
+    )
+    sent = f"rl.decode_sent({batch}, across[model], layers[model], chips)"
+    times = (flops, "peak"), (moved, "bandwidth"), (sent, "to_one_peer")
+    t_math, t_comms, t_link = (f"({amount}) / {rate}" for amount, rate in times)
+    return f"rl.lower({t_math}, {t_comms}, {t_link})"
+
+
 FORMULAS = {
     "peak": "peaks[chip]",
     "bandwidth": "bandwidths[chip]",
@@ -43,18 +63,24 @@ FORMULAS = {
     " 'At this length HBM has room for a batch of {fitting}.'][1 * (fitting > 0)]",
     **bounds(link=True),
     "rate": "B / lower",
+    # Ends of the axes: all batches up to twice the largest that fits, and the chosen one.
+    "top_batch": "max(2 * fitting, B, 8)",
+    "shortest": f"{_lower_at('1')} / 2.2",
+    "longest": f"max({_lower_at('top_batch')} * 1.3, 20 * shortest)",
+    "slowest": "1 / (2.2 * shortest) / 1.3",
+    "fastest": f"3 * {LARGEST} / {_lower_at(str(LARGEST))}",
     "caches": "position * B * S / bytes",
 }
 HEIGHT = "either(wide < 480, 280, 350)"
 PLOT = LogPlot(
-    LogScale(0.3, 3e6, "56", "wide - 30"),
-    LogScale(1e-4, 1e2, f"({HEIGHT} - 42)", "28"),
+    LogScale("slowest", "fastest", "56", "wide - 30"),
+    LogScale("shortest", "longest", f"({HEIGHT} - 42)", "28"),
     titles=("tokens per second", "time per token"),
     units=("", "s"),
-    ticks=[1, 100, 1e4, 1e6],
+    tick_room=54,
 )
 POINTS = 91
-BATCHES = LogScale(1, 2**18, "", "").step(POINTS)
+BATCHES = LogScale(1, LARGEST, "", "").step(POINTS)
 """The batch sizes of a curve's points."""
 
 
@@ -166,7 +192,6 @@ def _chosen_batch() -> list[Mark]:
             f"{y} + 20",
             "'B = ' + text(B)",
             font_weight="'bold'",
-            clip=PLOT.clip,
             name="names",
         ),
     ]

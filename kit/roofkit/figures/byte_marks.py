@@ -24,7 +24,7 @@ from roofkit.figures.engine.shapes import (
 # What the picture says.
 HBM, CHIP, PEER, LINK = "HBM", "on the chip", "other chip", "link"
 LANE = "{who}: waits "
-SCALE = "Dark: this byte. 1 s of the animation is "
+SCALE = "Full color: this byte. 1 s of play is "
 AT_REST = (
     "The byte lies in HBM.",
     "The byte is on the chip.",

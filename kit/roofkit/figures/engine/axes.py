@@ -101,6 +101,8 @@ class LogPlot:
         return [*self._x_axis(), *self._y_axis(), *self._titles()]
 
     def _x_axis(self) -> list[Mark]:
+        if isinstance(self.x.low, str):
+            return self._moving_x_axis()
         marks = []
         ticks = self.ticks or self.x.decades
         for at, number in enumerate(ticks):
@@ -132,17 +134,37 @@ class LogPlot:
             marks.append(label(f"{self.x.start} - 5", f"{place} + 4", quoted(words), **look))
         return marks
 
-    def _moving_y_axis(self) -> list[Mark]:
-        """Make grid lines and numbers of a y axis whose ends are formulas."""
-        first, last = f"ceil(log10({self.y.low}))", f"floor(log10({self.y.high}))"
-        each = {
-            "each": f"{last} - {first} + 1",
-            "where": {"number": f"exp10({first} + i)", "place": self.y.at("number")},
+    def _moving_axis(self, axis: LogScale, unit: str, room: int) -> tuple[str, dict[str, Any]]:
+        """Return the formula of a tick's text on an axis whose ends are formulas, and its loop.
+
+        Ticks are powers of ten, and 3, or 2 and 5, times these if there are `room` pixels for each.
+        """
+        first, last = f"floor(log10({axis.low}))", f"floor(log10({axis.high}))"
+        decade = f"abs({axis.end} - ({axis.start})) / log10(({axis.high}) / ({axis.low}))"
+        where = {
+            "decade": decade,
+            "two": f"1 * (0.301 * decade > {room})",
+            "three": f"(1 - two) * (0.477 * decade > {room})",
+            "number": f"exp10({first} + floor(i / 4)) * at([1, 2, 3, 5], mod(i, 4))",
+            "place": axis.at("number"),
         }
-        words = f"text(number, {quoted(self.units[1])})"
+        inside = f"(number >= {axis.low}) * (number <= {axis.high})"
+        shown = f"{inside} * at([1, two, three, two], mod(i, 4))"
+        loop = {"each": f"4 * ({last} - {first} + 1)", "where": where, "shown": shown}
+        return f"text(number, {quoted(unit)})", loop
+
+    def _moving_x_axis(self) -> list[Mark]:
+        words, loop = self._moving_axis(self.x, self.units[0], self.tick_room)
         return [
-            line(self.x.start, "place", self.x.end, "place", LINE, stroke_width=0.6, **each),
-            label(f"{self.x.start} - 5", "place + 4", words, text_anchor="'end'", **each),
+            line("place", self.y.end, "place", self.y.start, LINE, stroke_width=0.6, **loop),
+            label("place", f"{self.y.start} + 16", words, text_anchor="'middle'", **loop),
+        ]
+
+    def _moving_y_axis(self) -> list[Mark]:
+        words, loop = self._moving_axis(self.y, self.units[1], 18)
+        return [
+            line(self.x.start, "place", self.x.end, "place", LINE, stroke_width=0.6, **loop),
+            label(f"{self.x.start} - 5", "place + 4", words, text_anchor="'end'", **loop),
         ]
 
     def _titles(self) -> list[Mark]:
