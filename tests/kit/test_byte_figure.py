@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import live_pages
+import numpy as np
 import pytest
 import site_browser
 from byte_figures import made_bytes
@@ -156,6 +157,13 @@ def test_what_does_not_fit_is_said() -> None:
     says = FIGURES["limits"].texts(job="too large")["says"]
     assert "It does not fit: the chip must hold 1\N{NO-BREAK SPACE}TB" in says
     assert "fit" not in FIGURES["limits"].texts(job="no FLOPs")["says"]
+
+
+def test_sizes_from_numpy_are_taken() -> None:
+    D = np.array([4096, 16384])
+    ops = {f"D = {d:,}": rl.sharded_matmul(1024, d, 32768, N=2) for d in D}
+    html = byte(ops, "TPU v5e", "each_sent", link="ICI", uses=dict.fromkeys(ops, D[0])).html()
+    assert "D = 16,384" in html
 
 
 def test_an_unknown_number_is_refused() -> None:

@@ -8,7 +8,8 @@ written in the last; if partial sums go to other chips, that takes a round of it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 from roofkit.figures.bounds import fits
 from roofkit.figures.byte_marks import height, marks
@@ -16,7 +17,7 @@ from roofkit.figures.engine.controls import Choice, Number, Steps
 from roofkit.figures.engine.figure import Figure
 from roofkit.figures.engine.shapes import quoted
 from rooflib._arguments import one_of
-from rooflib.bounds import HBM, bound
+from rooflib.bounds import HBM, Bounds, bound
 from rooflib.catalog import as_chip
 from rooflib.hardware import Chip, Link
 from rooflib.operations import Operation, matmul
@@ -37,7 +38,7 @@ SHOWS = {
 TITLE = "Follow one byte: who waits for whom?"
 STEPS = ["in HBM", "on the chip", "used", "added up", "result in HBM"]
 SAYS = (
-    "On {chip} ({work}), loading takes {t_load_text}, the {unit} works for {t_math_text}, and "
+    "On {chip}, {work}: loading takes {t_load_text}, the {unit} works for {t_math_text}, and "
     "writing back takes {t_store_text}.{over_link} All of it overlaps, so a round takes "
     "{lower_text}. {verdict}{used}{fits}"
 )
@@ -142,21 +143,8 @@ def byte(
         ],
         given={
             **({} if others else {"job": first}),
-            "loads": {name: op.loaded / on.bandwidth for name, op in jobs.items()},
-            "stores": {name: op.written / on.bandwidth for name, op in jobs.items()},
-            "maths": {
-                name: max(time for roof, time in b.times.items() if roof not in roads)
-                for name, b in bounds.items()
-            },
-            "links": {
-                name: sum(time for roof, time in b.times.items() if roof in roads - {HBM})
-                for name, b in bounds.items()
-            },
-            "flops": {name: op.flops for name, op in jobs.items()},
-            "bytes": {name: op.bytes for name, op in jobs.items()},
-            "sent": {name: sum(op.sent.values()) for name, op in jobs.items()},
-            "held": {name: op.held for name, op in jobs.items()},
-            "counts": {name: counts.get(name, 0) for name in jobs},
+            **_tables(jobs, bounds, on, roads),
+            "counts": {name: float(counts.get(name, 0)) for name in jobs},
             "memory": on.capacity,
             "seconds": SECONDS,
         },
@@ -172,3 +160,23 @@ def byte(
         height=height(linked),
         marks=lambda: marks(linked, units),
     )
+
+
+def _tables(
+    jobs: Mapping[str, Operation], bounds: Mapping[str, Bounds], on: Chip, roads: Collection[str]
+) -> dict[str, dict[str, float]]:
+    """Return the amounts and times of each operation; `roads` are the roofs of links and HBM."""
+    amounts: dict[str, Callable[[Operation, Bounds], Any]] = {
+        "loads": lambda op, _: op.loaded / on.bandwidth,
+        "stores": lambda op, _: op.written / on.bandwidth,
+        "maths": lambda _, b: max(time for roof, time in b.times.items() if roof not in roads),
+        "links": lambda _, b: sum(b.times.get(roof, 0) for roof in roads if roof != HBM),
+        "flops": lambda op, _: op.flops,
+        "bytes": lambda op, _: op.bytes,
+        "sent": lambda op, _: sum(op.sent.values()),
+        "held": lambda op, _: op.held,
+    }
+    return {
+        table: {name: float(amount(op, bounds[name])) for name, op in jobs.items()}
+        for table, amount in amounts.items()
+    }
