@@ -8,8 +8,18 @@ from pathlib import Path
 import pytest
 from browser.guesses import problem
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, BrowserContext, Page, expect
-from site_browser import DESK, PHONE, SIDEWAYS, Traffic, axe, put_theme, put_width, ready
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from site_browser import (
+    DESK,
+    PHONE,
+    SIDEWAYS,
+    UNCOVER,
+    Traffic,
+    axe,
+    put_theme,
+    put_width,
+    ready,
+)
 from site_server import Server, serving
 
 # Enables the forms again, which are disabled once the answer has been seen.
@@ -56,6 +66,12 @@ def told(page: Page, name: str) -> str:
     return page.locator(f"{place} + .guess-told, {place} + details .guess-told").inner_text()
 
 
+def choose(page: Page, name: str, choice: str) -> None:
+    form = page.locator(f"form.guess[name={name}]")
+    form.get_by_label(choice).check()
+    form.get_by_role("button").click()
+
+
 def number(page: Page, name: str, guess: str) -> None:
     form = page.locator(f".answer[data-name={name}]").locator("xpath=preceding::form[1]")
     form.locator("input").fill(guess)
@@ -71,11 +87,12 @@ def first_number(text: str) -> float:
 def test_choices_are_made_in_the_box_with_feedback_at_the_answer(chapter: Page) -> None:
     box = chapter.locator(".admonition.tip", has_text="vectors of a billion numbers")
     expect(box.locator(".guess")).to_have_count(1)
-    box.get_by_label("about a thousand").check()
+    choose(chapter, "long-vectors", "about a thousand")
     assert told(chapter, "long-vectors") == (
         f"Your guess was “about a thousand”. It is “{right(chapter, 'long-vectors')}”."
     )
-    box.get_by_label("still less than one").check()
+    chapter.evaluate(AGAIN)
+    choose(chapter, "long-vectors", "still less than one")
     assert told(chapter, "long-vectors") == ("Your guess was “still less than one”, and so it is.")
 
 
@@ -182,6 +199,7 @@ def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> No
     form = place.locator("xpath=preceding::form[1]")
     for at, name in enumerate([order[1], order[0], order[2]]):
         form.get_by_label(name).select_option(index=at + 1)
+    form.get_by_role("button").click()
     assert told(chapter, "check-order") == (
         f"In your order 1 of 3 stood in their place. It is: {', '.join(order)}."
     )
@@ -216,23 +234,20 @@ ANSWERED = """() => Object.fromEntries([...document.querySelectorAll(".answer")]
   const { name, kind } = answer.dataset;
   const right = answer.querySelector(".right").textContent.trim();
   const form = document.querySelector(`form.guess[name="${name}"]`);
-  const changed = (control) => control.dispatchEvent(new Event("change"));
   if (kind === "number") {
     form.querySelector("input").value = /^[\\d.,]+/.exec(right)[0];
-    form.querySelector("button").click();
   } else if (kind === "choice") {
     const radio = [...form.querySelectorAll("input")].find(({ value }) => value === right);
     radio.checked = true;
-    changed(radio);
   } else {
     const order = right.split(", ");
     for (const label of form.querySelectorAll("label")) {
       const select = label.querySelector("select");
       const name = label.textContent.replace(select.textContent, "").trim();
       select.value = order.indexOf(name);
-      changed(select);
     }
   }
+  form.querySelector("button").click();
   const folded = answer.nextElementSibling?.matches("details") ? answer.nextElementSibling : null;
   const told = folded ? folded.querySelector(".guess-told") : answer.nextElementSibling;
   return [name, [kind, right, told.textContent]];
@@ -268,10 +283,187 @@ def test_without_storage_guesses_last_until_the_page_is_left(
     traffic = Traffic().listen(context)
     page = context.new_page()
     ready(page, f"{server.origin}/chapters/intensity.html")
-    page.get_by_label("about a thousand").check()
+    choose(page, "long-vectors", "about a thousand")
     assert told(page, "long-vectors").startswith("Your guess was “about a thousand”.")
     assert traffic.wrong == []
     context.close()
+
+
+# ---- covers
+
+# Whether the elements after the box that ask for this guess are rendered, up to its answer.
+RENDERED = """(name) => {
+  const answer = document.querySelector(`.answer[data-name="${name}"]`);
+  const form = document.querySelector(`form.guess[name="${name}"]`);
+  const all = [...answer.closest("section").querySelectorAll("p, pre, table, figure, ul")];
+  const after = all.filter((one) => form.compareDocumentPosition(one) & 4)
+    .filter((one) => !one.closest(".admonition.tip, .guess-skip, .guess-told, .answer, details"));
+  return after.map((one) => one.checkVisibility());
+}"""
+# Controls that can be focused in a covered part.
+FOCUSABLE = """() => [...document.querySelectorAll(".guess-covered[hidden]")].flatMap((part) =>
+  [...part.querySelectorAll("button, a[href], input, select, summary")].filter((one) => {
+    one.focus();
+    return document.activeElement === one;
+  }).map((one) => one.outerHTML))"""
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    """Return a context that has no guess stored."""
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    yield context
+    context.close()
+
+
+def opened(reader: BrowserContext, server: Server, page: str) -> Page:
+    """Open a page, with what follows its guesses covered."""
+    tab = reader.new_page()
+    ready(tab, f"{server.origin}/{page}", covered=True)
+    return tab
+
+
+def rendered(page: Page, name: str) -> set[bool]:
+    found = page.evaluate(RENDERED, name)
+    assert len(found) > 1
+    return set(found)
+
+
+def test_what_follows_a_guess_is_covered_until_it_is_answered(
+    reader: BrowserContext, server: Server
+) -> None:
+    page = opened(reader, server, "chapters/intensity.html")
+    assert rendered(page, "long-vectors") == {False}
+    form = page.locator("form.guess[name=long-vectors]")
+    # An attempt without an answer doesn't open it.
+    form.get_by_role("button").click()
+    assert page.locator(".admonition.tip .guess-note").first.inner_text() == "Choose one."
+    assert rendered(page, "long-vectors") == {False}
+    before = form.bounding_box()
+    choose(page, "long-vectors", "about a thousand")
+    assert rendered(page, "long-vectors") == {True}
+    assert form.bounding_box() == before
+    page.reload()
+    assert rendered(page, "long-vectors") == {True}
+    assert rendered(page, "dot-share") == {False}
+
+
+def test_skipping_a_guess_uncovers_it_for_good_and_moves_the_focus(
+    reader: BrowserContext, server: Server
+) -> None:
+    page = opened(reader, server, "chapters/intensity.html")
+    page.locator("form.guess[name=long-vectors] button").focus()
+    page.keyboard.press("Tab")
+    focused = page.locator(":focus")
+    assert focused.inner_text() == "Skip the guess"
+    page.keyboard.press("Enter")
+    assert rendered(page, "long-vectors") == {True}
+    # Reading goes on at what was uncovered.
+    assert page.evaluate("document.activeElement.className") == "guess-covered"
+    page.reload()
+    assert rendered(page, "long-vectors") == {True}
+    assert page.locator(".guess-told:visible").count() == 0
+
+
+def test_covered_controls_are_out_of_reach(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/intensity.html")
+    assert page.locator(".guess-covered[hidden] .run-cell").count() > 0
+    assert page.evaluate(FOCUSABLE) == []
+    page.evaluate(UNCOVER)
+    assert page.locator(".guess-covered[hidden], .guess-skip").count() == 0
+
+
+def test_several_answers_to_a_box_share_a_cover(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    for name, guess in {"nvlink-slower": "7", "ici-slower": "20"}.items():
+        page.locator(f"form.guess[name={name}] input").fill(guess)
+        page.locator(f"form.guess[name={name}] button").click()
+        assert rendered(page, name) == {False}
+    page.locator("form.guess[name=dcn-slower] input").fill("300")
+    page.locator("form.guess[name=dcn-slower] button").click()
+    assert rendered(page, "nvlink-slower") == {True}
+
+
+def test_folded_answers_cover_nothing_else(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/intensity.html")
+    for name in ("check-laptop", "check-order"):
+        place = page.locator(f".answer[data-name={name}]")
+        assert place.evaluate("(e) => !e.closest('.guess-covered')")
+        assert page.locator(f"form.guess[name={name}]").is_visible()
+
+
+def test_links_into_a_covered_part_open_it(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    target = page.locator("#fig-time-factor")
+    assert rendered(page, "bounds-apart") == {False}
+    page.evaluate("location.hash = '#fig-time-factor'")
+    expect(target).to_be_in_viewport()
+    assert rendered(page, "bounds-apart") == {True}
+    # Following a link is no answer.
+    ready(page, f"{server.origin}/chapters/time.html?again", covered=True)
+    assert rendered(page, "bounds-apart") == {False}
+    page = opened(reader, server, "chapters/time.html#fig-time-factor")
+    expect(page.locator("#fig-time-factor")).to_be_in_viewport()
+    # A second press on a link whose target has been covered again.
+    page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
+    page.locator("a.reference[href='#fig-time-factor']").evaluate("(e) => e.click()")
+    expect(page.locator("#fig-time-factor")).to_be_in_viewport()
+
+
+def test_words_of_a_search_are_uncovered(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    page.evaluate("localStorage.setItem('sphinx_highlight_terms', 'peaks')")
+    page.reload()
+    mark = page.locator(".guess-covered .highlighted").first
+    expect(mark).to_be_visible()
+
+
+def test_find_in_page_reaches_covered_text(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    part = page.locator(".guess-covered", has=page.locator("#fig-time-factor")).last
+    assert part.get_attribute("hidden") == "until-found"
+    assert part.evaluate("(e) => getComputedStyle(e).contentVisibility") == "hidden"
+    # Browsers send this event before they show what they found.
+    part.evaluate("(e) => e.dispatchEvent(new Event('beforematch', { bubbles: true }))")
+    assert rendered(page, "bounds-apart") == {True}
+
+
+def test_print_has_all_text(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    page.emulate_media(media="print")
+    assert rendered(page, "bounds-apart") == {True}
+    assert page.locator(".guess-skip:visible").count() == 0
+    page.emulate_media(media="screen")
+    assert rendered(page, "bounds-apart") == {False}
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert rendered(page, "bounds-apart") == {True}
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert rendered(page, "bounds-apart") == {False}
+
+
+def test_covers_end_at_a_label(reader: BrowserContext, server: Server) -> None:
+    def end_early(route: Route) -> None:
+        response = route.fetch()
+        mark = 'data-name="bounds-apart"'
+        body = response.text().replace(mark, f'{mark} data-until="fig-time-factor"')
+        route.fulfill(response=response, body=body)
+
+    reader.route("**/chapters/time.html", end_early)
+    page = opened(reader, server, "chapters/time.html")
+    form = page.locator("form.guess[name=bounds-apart]")
+    assert form.is_visible()
+    assert page.locator("#fig-time-factor").is_visible()
+    code = page.locator(".cell", has_text="apart = (1 + ratio)").first
+    assert not code.is_visible()
+
+
+def test_covered_pages_are_accessible(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    assert axe(page) == []
+    put_width(page, PHONE)
+    put_theme(page, "dark")
+    assert axe(page) == []
+    assert page.evaluate(SIDEWAYS) <= 0
 
 
 def test_guesses_are_hidden_without_javascript(browser: Browser, server: Server) -> None:
@@ -279,7 +471,7 @@ def test_guesses_are_hidden_without_javascript(browser: Browser, server: Server)
     page = context.new_page()
     page.goto(f"{server.origin}/chapters/intensity.html")
     assert page.locator(".answer").count() == 9
-    assert page.locator(".answer:visible, .guess, .guess-told").count() == 0
+    assert page.locator(".answer:visible, .guess, .guess-told, .guess-covered").count() == 0
     context.close()
 
 

@@ -249,9 +249,18 @@ BARE_FIGURES = """() => [...document.querySelectorAll("figure")]
 PICTURES = ("image", "img", "graphics-document", "SvgRoot")
 
 
-def ready(page: Page, address: str) -> None:
-    """Open an address and wait until fonts are loaded and figures are interactive."""
+# Skips all guesses, which the page remembers.
+UNCOVER = """() => document.querySelectorAll(".guess-skip button").forEach((b) => b.click())"""
+
+
+def ready(page: Page, address: str, *, covered: bool = False) -> None:
+    """Open an address and wait until fonts are loaded and figures are interactive.
+
+    covered: leave what follows a guess covered.
+    """
     page.goto(address)
+    if not covered:
+        page.evaluate(UNCOVER)
     page.evaluate(READY)
     page.wait_for_function(ALIVE)
 

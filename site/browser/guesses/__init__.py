@@ -12,6 +12,11 @@ by commas. The box "Your guess" above it in its section asks for the guess; if t
 the form comes before the folded answer. `:ask:` names what to guess if a question asks for several
 things.
 
+What follows a guess is covered until the reader answers it, or skips it by one press: everything from
+the form to the end of the answer's section. `:until: label` ends the cover before the paragraph,
+figure or section with that label. Several answers to one box share a cover, which opens with the last
+of them; a box inside a cover has its own. A folded answer covers nothing else.
+
 Guesses don't appear without scripts, in notebooks or on paper.
 """
 
@@ -47,7 +52,11 @@ class Answer(SphinxDirective):
 
     has_content = True
     required_arguments = 1
-    option_spec: ClassVar = {"ask": directives.unchanged, "order": directives.flag}
+    option_spec: ClassVar = {
+        "ask": directives.unchanged,
+        "order": directives.flag,
+        "until": directives.unchanged_required,
+    }
 
     def run(self) -> list[nodes.Node]:
         body = nodes.Element()
@@ -65,7 +74,10 @@ class Answer(SphinxDirective):
         parts = [nodes.inline("", "", *right.children, classes=["right"])]
         parts += [nodes.inline("", "", *item.children, classes=["choice"]) for item in items]
         attributes = {"name": self.arguments[0], "kind": kind, "ask": self.options.get("ask", "")}
-        return [answer("", *parts, **attributes)]
+        attributes["until"] = nodes.make_id(self.options.get("until", ""))
+        made = answer("", *parts, **attributes)
+        self.set_source_info(made)
+        return [made]
 
 
 def problem(kind: str, text: str, choices: list[str]) -> str:
@@ -87,9 +99,8 @@ class Guesses(SphinxDirective):
 
 
 def visit_answer(writer: Any, node: nodes.Element) -> None:
-    attributes = {f"data-{key}": node[key] for key in ("name", "kind", "ask")} | {
-        "hidden": "hidden"
-    }
+    attributes = {f"data-{key}": node[key] for key in ("name", "kind", "ask")}
+    attributes |= {"hidden": "hidden"} | ({"data-until": node["until"]} if node["until"] else {})
     writer.body.append(writer.starttag(node, "div", "", CLASS="answer", **attributes))
 
 
@@ -115,6 +126,14 @@ def add_script(
         app.add_js_file(SCRIPT, loading_method="defer", **attributes)
 
 
+def check_ends(app: Sphinx, doctree: nodes.document) -> None:
+    """Warn of covers that end at a label that is not on the page."""
+    for found in doctree.findall(answer):
+        if found["until"] and found["until"] not in doctree.ids:
+            said = "answer %s: there is no label “%s” on this page"
+            logger.warning(said, found["name"], found["until"], location=found)
+
+
 def serve(app: Sphinx, config: Config) -> None:
     """Copy the script and its style sheet into the site."""
     config.html_static_path += [os.path.relpath(HERE / name, app.srcdir) for name in FILES]
@@ -127,5 +146,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("answer", Answer)
     app.add_directive("guesses", Guesses)
     app.connect("config-inited", serve)
+    app.connect("doctree-read", check_ends)
     app.connect("html-page-context", add_script)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

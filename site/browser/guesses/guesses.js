@@ -79,57 +79,137 @@
 
   // ---- asking
 
+  // Return a form that passes what it was given to onGuess(guess), or onGuess(null, problem).
   function form({ name, kind, ask: what }, right, choices, onGuess) {
     const { guess } = read(`${page}:${name}`) ?? {};
     const box = made("form", { className: "guess", name });
+    const keep = made("button", { textContent: "Keep my guess" });
+    let entered; // returns the guess, or {problem}
     if (kind === "number") {
       const field = made("input", { type: "text", inputMode: "decimal", size: 8, value: guess ?? "", autocomplete: "off" });
       const after = unit(right);
       field.setAttribute("aria-label", [what || "Your guess", after].filter(Boolean).join(", in "));
       if (what) box.append(made("span", { textContent: `${what}:` }));
-      box.append(field, made("span", { textContent: after }), made("button", { textContent: "Keep my guess" }));
-      box.addEventListener("submit", (event) => {
-        event.preventDefault();
+      box.append(field, made("span", { textContent: after }), keep);
+      entered = () => {
         const text = field.value.trim();
         const given = parts(text);
         // Only the unit may follow the number.
         const units = [after, after.startsWith("%") ? "%" : ""].filter(Boolean);
         const written = units.includes(given.unit) ? given.unit : "";
         if (Number.isNaN(given.value) || given.unit !== written) {
-          return onGuess(null, "Write a number, such as 12, 0.5 or 1e9.");
+          return { problem: "Write a number, such as 12, 0.5 or 1e9." };
         }
-        onGuess(text.slice(0, text.length - written.length).trim());
+        return text.slice(0, text.length - written.length).trim();
+      };
+    } else {
+      const group = made("fieldset", {}, made("legend", { textContent: what || (kind === "order" ? "Your order" : "Your guess") }));
+      box.append(group, keep);
+      const controls = choices.map((choice) => {
+        if (kind === "choice") return made("input", { type: "radio", name, value: choice, checked: choice === guess });
+        const select = made("select", {}, made("option", { value: "", textContent: "–" }));
+        choices.forEach((_, place) => select.append(made("option", { value: place, textContent: `${place + 1}` })));
+        const at = guess?.indexOf(choice) ?? -1;
+        select.value = at < 0 ? "" : at;
+        return select;
       });
-      return box;
-    }
-    box.addEventListener("submit", (event) => event.preventDefault());
-    const group = made("fieldset", {}, made("legend", { textContent: what || (kind === "order" ? "Your order" : "Your guess") }));
-    box.append(group);
-    if (kind === "choice") {
-      for (const choice of choices) {
-        const radio = made("input", { type: "radio", name, value: choice, checked: choice === guess });
-        radio.addEventListener("change", () => onGuess(choice));
-        group.append(made("label", {}, radio, ` ${choice}`));
-      }
-      return box;
-    }
-    const ranks = choices.map((choice) => {
-      const select = made("select");
-      select.append(made("option", { value: "", textContent: "–" }));
-      choices.forEach((_, place) => select.append(made("option", { value: place, textContent: `${place + 1}` })));
-      const at = guess?.indexOf(choice) ?? -1;
-      select.value = at < 0 ? "" : at;
-      select.addEventListener("change", () => {
+      controls.forEach((control, number) => group.append(made("label", {}, control, ` ${choices[number]}`)));
+      entered = () => {
+        if (kind === "choice") {
+          return controls.find(({ checked }) => checked)?.value ?? { problem: "Choose one." };
+        }
         const order = [];
-        ranks.forEach(({ value }, number) => value && (order[value] = choices[number]));
-        const whole = order.length === choices.length && !order.includes(undefined);
-        if (whole) onGuess(order);
-        else onGuess(null, "Give each a place of its own.");
-      });
-      group.append(made("label", {}, select, ` ${choice}`));
-      return select;
+        controls.forEach(({ value }, number) => value && (order[value] = choices[number]));
+        const isWhole = order.length === choices.length && !order.includes(undefined);
+        return isWhole ? order : { problem: "Give each a place of its own." };
+      };
+    }
+    box.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const guess = entered();
+      if (guess.problem) onGuess(null, guess.problem);
+      else onGuess(guess);
     });
     return box;
+  }
+
+  // ---- covering what follows
+
+  // What follows a guess is covered until the reader answers, or skips the guess by one press. The
+  // cover reaches from the form to the end of the answer's section, or to the element with the id
+  // `until`. The browser's search finds covered text, and links into it open it.
+  const covers = [];
+
+  function cover(start, place) {
+    const { until, name } = place.dataset;
+    const end = until && document.getElementById(until);
+    const section = place.closest("section");
+    const skip = made("button", { type: "button", textContent: "Skip the guess" });
+    const one = {
+      key: `skipped:${page}:${name}`,
+      guesses: [],
+      parts: [],
+      bar: made("p", { className: "guess-skip" }, "What follows is covered until you guess.", skip),
+    };
+    for (let from = start; from !== section; from = from.parentElement) {
+      const part = made("div", { className: "guess-covered", tabIndex: -1 });
+      part.addEventListener("beforematch", () => open(one));
+      while (from.nextSibling && !(end && from.nextSibling.contains(end))) part.append(from.nextSibling);
+      const reachesEnd = from.nextSibling;
+      if (part.firstElementChild) {
+        from.after(part);
+        one.parts.push(part);
+      }
+      if (reachesEnd) break;
+    }
+    skip.addEventListener("click", () => {
+      write(one.key, true);
+      open(one);
+      one.parts[0].focus({ preventScroll: true });
+    });
+    covers.push(one);
+    return one;
+  }
+
+  function close(one) {
+    for (const part of one.parts) part.setAttribute("hidden", "until-found");
+    one.parts[0].before(one.bar);
+  }
+
+  function open(one) {
+    for (const part of one.parts) part.removeAttribute("hidden");
+    one.bar.remove();
+  }
+
+  function hasSearchWords() {
+    try {
+      return Boolean(localStorage.getItem("sphinx_highlight_terms"));
+    } catch {
+      return false; // storage is disabled
+    }
+  }
+
+  const isOpen = ({ bar }) => !bar.isConnected;
+  const isDone = ({ key, guesses }) => Boolean(read(key)) || guesses.every((guess) => read(guess));
+
+  // Open the covers over an element; return whether there were any.
+  function uncover(target) {
+    const over = covers.filter((one) => !isOpen(one) && one.parts.some((part) => part.contains(target)));
+    over.forEach(open);
+    return over.length > 0;
+  }
+
+  function targetOf(hash) {
+    try {
+      return document.getElementById(decodeURIComponent(hash.slice(1)));
+    } catch {
+      return null; // not a valid address
+    }
+  }
+
+  function followAddress() {
+    const target = targetOf(location.hash);
+    if (target && uncover(target)) target.scrollIntoView();
   }
 
   // ---- the page
@@ -143,7 +223,7 @@
     write(`page:${page}`, { title, names, address: location.pathname });
   }
 
-  const asked = new Set();
+  const asked = new Map(); // box → its cover, if there is one
   const answers = [...document.querySelectorAll(".bd-article .answer")];
   for (const place of answers) {
     const { name, kind, ask: what } = place.dataset;
@@ -155,25 +235,36 @@
     const box = boxes.at(-1);
     const folded = place.nextElementSibling?.matches("details") ? place.nextElementSibling : null;
     const own = box && (!asked.has(box) || (what && !folded)) ? box : null;
-    if (own) asked.add(own);
     const note = made("p", { className: "guess-note" });
     note.setAttribute("role", "status");
     const said = made("p", { className: "guess-told", hidden: true });
     const key = `${page}:${name}`;
+    let covered;
     const show = () => {
       const kept = read(key);
       said.hidden = !kept;
       if (kept) said.textContent = feedback(kind, kept.guess, right);
     };
     const ask = form(place.dataset, right, choices, (guess, problem) => {
-      note.textContent = problem ?? (folded ? "Kept. Now unfold the answer." : "Kept. Read on to see how far off it is.");
+      note.textContent = problem ?? "";
       if (problem) return;
       savePage();
       write(key, { kind, guess, right, seen: false });
       show();
+      const isMissing = covered && !isDone(covered);
+      if (folded) note.textContent = "Kept. Now unfold the answer.";
+      else if (isMissing) note.textContent = "Kept. Answer the others too.";
+      else note.textContent = "Kept. Read on to see how far off it is.";
+      if (covered && !isMissing) open(covered);
     });
     if (own) own.append(ask, note);
     else place.before(ask, note);
+    // A folded answer needs no other cover.
+    if (!folded) {
+      covered = (own && asked.get(own)) ?? cover(own ?? note, place);
+      covered.guesses.push(key);
+    }
+    if (own) asked.set(own, covered);
     if (folded) (folded.querySelector(".sd-summary-content") ?? folded).prepend(said);
     else place.after(said);
     show();
@@ -187,6 +278,33 @@
     }).observe(said);
     if (read(key)?.seen) for (const control of ask.elements) control.disabled = true;
   }
+
+  for (const one of covers) if (!isDone(one)) close(one);
+  followAddress();
+  addEventListener("hashchange", followAddress);
+  // A press on the link to the present address changes no address.
+  addEventListener("click", ({ target }) => {
+    const link = target instanceof Element && target.closest("a[href]");
+    if (!link || link.pathname !== location.pathname || !link.hash) return;
+    const there = targetOf(link.hash);
+    if (there) uncover(there);
+  });
+  // A search of the site marks its words in the page shortly after loading it.
+  const search = new MutationObserver((changes) => {
+    const marks = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter(
+      (node) => node instanceof HTMLElement && node.matches(".highlighted"),
+    );
+    if (marks.length) search.disconnect();
+    marks.forEach(uncover);
+  });
+  if (hasSearchWords()) search.observe(document.querySelector(".bd-article"), { childList: true, subtree: true });
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = covers.filter((one) => !isOpen(one));
+    closed.forEach(open);
+  });
+  addEventListener("afterprint", () => closed.forEach(close));
+
   // ---- all chapters together
 
   const summary = document.querySelector(".guesses");
