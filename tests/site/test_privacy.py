@@ -55,7 +55,9 @@ RECORD = """
 
 
 def use(page: Page, origin: str) -> None:
-    """Switch the theme, enter an own chip, search, and open a result."""
+    """Choose a way, skip guesses, switch the theme, enter an own chip, search, open a result."""
+    ready(page, f"{origin}/index.html")
+    page.locator(".ways input").last.check()
     ready(page, f"{origin}/chapters/roofline.html")
     page.locator(".theme-switch-button").first.click()
     page.locator(".live-own summary").first.click()
@@ -72,16 +74,17 @@ def test_stored_data_is_named_on_the_page(browser: Browser, server: Server) -> N
     traffic = Traffic().listen(context)
     page = context.new_page()
     # Reading stores only the keys in the table's first row.
-    ready(page, f"{server.origin}/chapters/time.html")
+    ready(page, f"{server.origin}/chapters/time.html", covered=True)
     assert set(page.evaluate("window.kept")) == {"mode", "theme"}
     use(page, server.origin)
     kept = {name.split(":")[0] for name in page.evaluate("window.kept")}
-    assert {"mode", "theme", "roofline-my-own-chip", "sphinx_highlight_terms"} <= kept <= NAMES
+    lasting = {"mode", "theme", "roofline-my-own-chip", "roofline-guess", "roofline-way"}
+    assert {*lasting, "sphinx_highlight_terms"} <= kept <= NAMES
     assert context.cookies() == []
     assert page.evaluate("document.cookie") == ""
     assert traffic.outside(server.origin) == []
-    left = set(page.evaluate("Object.keys(localStorage)"))
-    assert left <= {"mode", "theme", "roofline-my-own-chip"}
+    left = {name.split(":")[0] for name in page.evaluate("Object.keys(localStorage)")}
+    assert left <= lasting
     context.close()
 
 

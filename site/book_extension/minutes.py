@@ -1,0 +1,77 @@
+"""How long a chapter takes to read: counted from its words, formulas, figures, questions and cells.
+
+The weights were fitted to estimates of careful readers, chapter by chapter. They leave out
+exercises, and what a reader does on a machine of their own.
+"""
+
+import math
+from collections.abc import Iterator
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+WORDS_PER_MINUTE = 120
+FORMULA, FIGURE, QUESTION, CELL = 1 / 3, 1.5, 1 / 4, 1 / 10  # minutes for each
+STEP = 5  # minutes are rounded to multiples of this
+
+# Elements whose text is not read as prose.
+NOT_PROSE = {"literal_block", "raw", "math", "math_block", "answer", "table", "meta", "comment"}
+
+
+def counted(doctree: nodes.document) -> dict[str, int]:
+    """Return what takes time to read on a page, and how much of it there is."""
+    raws = [raw.astext() for raw in doctree.findall(nodes.raw)]
+    cells = doctree.findall(nodes.container)
+    tags = [element.tagname for element in doctree.findall(nodes.Element)]
+    return {
+        "words": sum(len(text.split()) for text in prose(doctree)),
+        "formulas": tags.count("math") + tags.count("math_block"),
+        "figures": sum("<svg" in raw for raw in raws) + tags.count("image"),
+        "questions": tags.count("answer"),
+        "cells": sum(cell.get("nb_element") == "cell_code_source" for cell in cells),
+    }
+
+
+def prose(element: nodes.Element) -> Iterator[str]:
+    """Yield the texts that are read as prose."""
+    for child in element.children:
+        if isinstance(child, nodes.Text):
+            yield str(child)
+        elif isinstance(child, nodes.Element) and child.tagname not in NOT_PROSE:
+            yield from prose(child)
+
+
+def minutes(counts: dict[str, int]) -> int:
+    """Return the minutes that these counts take, as a multiple of STEP."""
+    exact = (
+        counts["words"] / WORDS_PER_MINUTE
+        + FORMULA * counts["formulas"]
+        + FIGURE * counts["figures"]
+        + QUESTION * counts["questions"]
+        + CELL * counts["cells"]
+    )
+    return STEP * max(round(exact / STEP), 1)
+
+
+def hours(total: int) -> str:
+    """Return minutes as hours in words, rounded to half an hour: "half an hour", "2½ hours"."""
+    whole, half = divmod(max(math.floor(total / 30 + 0.5), 1), 2)
+    if not whole:
+        return "half an hour"
+    number = f"{whole}{'½' * half}"
+    return "an hour" if number == "1" else f"{number} hours"
+
+
+def of_page(app: Sphinx, page: str) -> int:
+    """Return how many minutes a page takes."""
+    known = app.__dict__.setdefault("_minutes_of_pages", {})
+    if page not in known:
+        known[page] = minutes(counted(app.env.get_doctree(page)))
+    return int(known[page])
+
+
+def chapters(app: Sphinx) -> list[str]:
+    """Return the introduction and the chapters: all pages down to the last numbered part."""
+    parts = app.config.external_site_map.root.subtrees
+    last = max((place for place, part in enumerate(parts) if part.numbered), default=-1)
+    return [str(item) for part in parts[: last + 1] for item in part.items]

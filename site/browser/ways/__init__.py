@@ -1,0 +1,140 @@
+"""Ways through the course: the reader chooses one on the home page, and "next" follows it.
+
+`ways` in `_config.yml` lists them besides the whole course, each with a title, in which {hours}
+stands for its time, and its pages in order. `:::{ways}` shows them all. Without JavaScript it is a
+list of links, and "next" follows the table of contents. `` {minutes}`chapters/time` `` is the time
+that one page takes.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, ClassVar
+
+from book_extension import minutes
+from docutils import nodes
+from docutils.parsers.rst.states import Inliner
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util.docutils import SphinxDirective
+
+WHOLE = "The whole course, about {hours}"
+HERE = Path(__file__).parent
+FILES = SCRIPT, STYLE = "ways.js", "ways.css"
+
+
+class ways(nodes.General, nodes.Element):  # type: ignore[misc]
+    """Placeholder for the list of ways."""
+
+
+class page_minutes(nodes.Inline, nodes.Element):  # type: ignore[misc]
+    """Placeholder for the minutes that a page takes."""
+
+
+class Ways(SphinxDirective):
+    """`:::{ways}`, the choice between the ways through the course."""
+
+    option_spec: ClassVar = {}
+
+    def run(self) -> list[nodes.Node]:
+        return [ways()]
+
+
+def minutes_role(
+    name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, *_: object, **__: object
+) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+    return [page_minutes(page=text)], []
+
+
+def known_ways(app: Sphinx) -> dict[str, tuple[str, list[str]]]:
+    """Return name → (title, pages) of the ways besides the whole course."""
+    listed = {}
+    for name, way in app.config.ways.items():
+        pages = [page for page in way["pages"] if page in app.env.found_docs]
+        if pages:
+            listed[name] = (way["title"], pages)
+    return listed
+
+
+def title_of(app: Sphinx, title: str, pages: list[str]) -> str:
+    total = sum(minutes.of_page(app, page) for page in pages)
+    return title.format(hours=minutes.hours(total))
+
+
+def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Replace the placeholders, once all pages have been read."""
+    for time in list(doctree.findall(page_minutes)):
+        time.replace_self(nodes.Text(f"{minutes.of_page(app, time['page'])} minutes"))
+    for place in list(doctree.findall(ways)):
+        place.replace_self(choice(app, page))
+
+
+def choice(app: Sphinx, here: str) -> nodes.container:
+    box = nodes.container(classes=["ways"])
+    whole = title_of(app, WHOLE, minutes.chapters(app))
+    box += nodes.paragraph("", "", nodes.inline("", whole, classes=["way", "way-whole"]))
+    for name, (title, pages) in known_ways(app).items():
+        title = title_of(app, title, pages)
+        line = nodes.paragraph("", "", nodes.inline("", title, classes=["way", f"way-{name}"]))
+        for page in pages:
+            target = app.builder.get_relative_uri(here, page)
+            line += nodes.Text(": " if page == pages[0] else " · ")
+            heading = app.env.titles[page].astext()
+            line += nodes.reference("", heading, internal=True, refuri=target)
+        box += line
+    return box
+
+
+def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
+    """Return way → {"prev" and "next": address and title}, as far as this page has them there."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, (_, pages) in known_ways(app).items():
+        if page not in pages:
+            continue
+        place = pages.index(page)
+        for key, at in (("prev", place - 1), ("next", place + 1)):
+            if 0 <= at < len(pages):
+                target = app.builder.get_relative_uri(page, pages[at])
+                heading = app.env.titles[pages[at]].astext()
+                found.setdefault(name, {})[key] = [target, heading]
+    return found
+
+
+def add_script(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Add the script to the page with the choice, and to those whose neighbors depend on it."""
+    if doctree is None:
+        return
+    if app.config.external_site_map and page in minutes.chapters(app):
+        context["minutes"] = minutes.of_page(app, page)
+    others = neighbors(app, page)
+    chosen_here = any("ways" in box["classes"] for box in doctree.findall(nodes.container))
+    if chosen_here:
+        app.add_css_file(STYLE)
+    if others or chosen_here:
+        attributes: dict[str, Any] = {"data-ways": json.dumps(others)}
+        app.add_js_file(SCRIPT, loading_method="defer", **attributes)
+
+
+def serve(app: Sphinx, config: Config) -> None:
+    """Copy the script and its style sheet into the site."""
+    config.html_static_path += [os.path.relpath(HERE / name, app.srcdir) for name in FILES]
+
+
+def write_home_again(app: Sphinx, env: Any) -> list[str]:
+    """The home page shows the time of other pages, so an incremental build writes it, too."""
+    return [app.config.root_doc]
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    app.add_config_value("ways", {}, "html")
+    app.add_node(ways)
+    app.add_node(page_minutes)
+    app.add_directive("ways", Ways)
+    app.add_role("minutes", minutes_role)
+    app.connect("config-inited", serve)
+    app.connect("env-updated", write_home_again)
+    app.connect("doctree-resolved", fill_in)
+    app.connect("html-page-context", add_script)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,175 @@
+"""Minutes at the head of chapters; ways through the course, which "next" follows."""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+import yaml
+from book_extension import minutes
+from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
+from playwright.sync_api import Browser, BrowserContext, Page
+from repository import ROOT
+from site_browser import DESK, PHONE, SIDEWAYS, axe, put_theme, put_width, ready
+from site_server import Server
+
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
+CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+WAY = CONFIG["ways"]["inference"]["pages"]
+WHOLE = [chapter["file"] for part in CONTENTS["parts"][:2] for chapter in part["chapters"]]
+
+
+# ---- minutes
+
+
+def test_counts_are_of_prose_formulas_figures_questions_and_cells() -> None:
+    document = new_document("page")
+    document += nodes.paragraph("", "", nodes.Text("four words of prose"), nodes.math("", "x + y"))
+    document += nodes.literal_block("", "code is not prose")
+    document += nodes.table("", nodes.entry("", nodes.paragraph("", "nor are tables")))
+    document += nodes.raw("", "<svg></svg>", format="html")
+    document += nodes.raw("", "<table></table>", format="html")
+    document += nodes.math_block("", "z")
+    answer = nodes.Element("", nodes.inline("", "the answer"))
+    answer.tagname = "answer"
+    document += answer
+    document += nodes.container("", nb_element="cell_code_source")
+    document += nodes.container("", nb_element="cell_code_output")
+    assert minutes.counted(document) == {
+        "words": 4,
+        "formulas": 2,
+        "figures": 1,
+        "questions": 1,
+        "cells": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        (0, 0, 0, 0, 0),
+        (2291, 4, 5, 12, 16),
+        (3656, 26, 9, 9, 18),
+        (600, 0, 0, 0, 0),
+        (0, 0, 0, 9, 9),
+    ],
+)
+def test_minutes_are_the_nearest_multiple_of_five(counts: tuple[int, ...]) -> None:
+    weights = (Fraction(1, 120), Fraction(1, 3), Fraction(3, 2), Fraction(1, 4), Fraction(1, 10))
+    exact = sum(weight * count for weight, count in zip(weights, counts, strict=True))
+    names = ("words", "formulas", "figures", "questions", "cells")
+    said = minutes.minutes(dict(zip(names, counts, strict=True)))
+    assert said % 5 == 0
+    assert said == 5 if exact < 5 else abs(said - exact) <= Fraction(5, 2)
+
+
+@pytest.mark.parametrize(
+    ("total", "words"),
+    [
+        (5, "half an hour"),
+        (40, "half an hour"),
+        (45, "an hour"),
+        (75, "1½ hours"),
+        (120, "2 hours"),
+        (140, "2½ hours"),
+        (300, "5 hours"),
+    ],
+)
+def test_hours_are_rounded_to_half_an_hour(total: int, words: str) -> None:
+    assert minutes.hours(total) == words
+
+
+def head(site: Path, page: str) -> int:
+    """Return the minutes printed at a page's head."""
+    soup = BeautifulSoup((site / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+    found = re.search(r"about (\d+) minutes", soup.select_one("p.place").get_text())
+    assert found, page
+    return int(found[1])
+
+
+def test_chapters_and_ways_name_their_minutes(site: Path) -> None:
+    times = {page: head(site, page) for page in WHOLE}
+    print(times)
+    home = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
+    named = [way.get_text() for way in home.select(".ways .way")]
+    assert named == [
+        f"{title}, about {minutes.hours(sum(times[page] for page in pages))}"
+        for title, pages in (("The whole course", WHOLE), ("Inference", WAY))
+    ]
+    table = home.select_one("#what-you-can-get-done").get_text()
+    assert f"{times['chapters/introduction']} minutes" in table
+    exercise = (site / "exercises/attention/attention.html").read_text(encoding="utf-8")
+    assert not BeautifulSoup(exercise, "html.parser").select(".place .minutes")
+
+
+# ---- ways
+
+
+def test_ways_go_through_chapters_in_their_order() -> None:
+    assert [page for page in WHOLE if page in WAY] == WAY
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    yield context
+    context.close()
+
+
+def walk(page: Page, server: Server, side: str, start: str, steps: int) -> list[str]:
+    """Follow a link between pages, and return where it led."""
+    ready(page, f"{server.origin}/{start}.html")
+    names = []
+    for _ in range(steps):
+        title = page.locator(f"a.{side} .prev-next-title").text_content()
+        page.locator(f"a.{side}").click()
+        page.wait_for_load_state()
+        assert page.title().split(" — ")[0].split(". ")[-1] == (title or "").split(". ")[-1]
+        names.append(page.url.removeprefix(f"{server.origin}/").removesuffix(".html"))
+    return names
+
+
+def test_next_follows_the_contents_unless_another_way_is_chosen(
+    reader: BrowserContext, server: Server
+) -> None:
+    page = reader.new_page()
+    assert walk(page, server, "right-next", "index", 3) == WHOLE[:3]
+    ready(page, f"{server.origin}/index.html")
+    assert page.get_by_label("The whole course").is_checked()
+    page.get_by_label("Inference").check()
+    assert walk(page, server, "right-next", "index", len(WAY)) == WAY
+    assert walk(page, server, "left-prev", WAY[-1], len(WAY) - 1) == WAY[-2::-1]
+    # A page beside the way keeps its neighbors, and the last one its next.
+    assert walk(page, server, "right-next", WHOLE[2], 1) == WHOLE[3:4]
+    assert walk(page, server, "right-next", WAY[-1], 1)[0].startswith("exercises/")
+    ready(page, f"{server.origin}/index.html")
+    assert page.get_by_label("Inference").is_checked()
+    page.get_by_label("The whole course").check()
+    assert walk(page, server, "right-next", WHOLE[1], 1) == WHOLE[2:3]
+
+
+def test_the_choice_is_accessible(reader: BrowserContext, server: Server) -> None:
+    page = reader.new_page()
+    ready(page, f"{server.origin}/index.html")
+    assert page.get_by_role("radiogroup", name="Your way through the course").count() == 1
+    assert axe(page) == []
+    put_width(page, PHONE)
+    put_theme(page, "dark")
+    assert axe(page) == []
+    assert page.evaluate(SIDEWAYS) <= 0
+
+
+def test_without_javascript_the_ways_are_links(browser: Browser, server: Server) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{server.origin}/index.html")
+    assert page.locator(".ways input").count() == 0
+    links = page.locator(".ways a").evaluate_all("(all) => all.map((e) => e.getAttribute('href'))")
+    assert links == [f"{name}.html" for name in WAY]
+    page.goto(f"{server.origin}/{WAY[1]}.html")
+    page.locator("a.right-next").click()
+    assert page.url.endswith(f"/{WHOLE[2]}.html")
+    context.close()
