@@ -16,6 +16,7 @@ from pathlib import Path
 NEEDED = {
     "bubblewrap": lambda: shutil.which("bwrap"),
     "chromium": lambda: any(map(shutil.which, BROWSERS)),
+    "firefox-esr": lambda: any(map(shutil.which, ("firefox-esr", "firefox"))),
     "git": lambda: shutil.which("git"),
     "libatomic1": lambda: has_library("libatomic.so.1"),  # for Playwright's driver
     "postgresql": lambda: shutil.which("initdb") or has_postgresql(),

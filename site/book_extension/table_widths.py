@@ -6,7 +6,8 @@ from collections.abc import Sequence
 # longest cells of its columns have more characters in total.
 COLUMNS, CHARACTERS = 4, 60
 # A phone shows the rows of a wide table as lists, with a line for each cell. With more rows than
-# this, the reader would scroll past screens of them.
+# this, the reader would scroll past screens of them, unless the table has few columns and some of
+# them are sentences: those are read one row after another.
 LISTED_ROWS = 4
 # Longest cells, in characters, of a column that stays on one line, and of a column with room for
 # some words. Other columns get room for a sentence.
@@ -21,7 +22,8 @@ def shown_as(rows: Sequence[Sequence[str]]) -> str:
     longest = [longest_of(column) for column in zip(*rows, strict=True)]
     if len(longest) <= COLUMNS and (len(longest) <= 3 or sum(longest) <= CHARACTERS):
         return ""
-    return "long" if len(rows) - 1 > LISTED_ROWS else "wide"
+    is_prose = len(longest) <= COLUMNS and max(longest) > SOME_WORDS
+    return "long" if len(rows) - 1 > LISTED_ROWS and not is_prose else "wide"
 
 
 def column_class(column: Sequence[str]) -> str:

@@ -107,6 +107,13 @@ def test_a_long_table_stays_a_table_on_a_phone() -> None:
         assert bool(list(document.findall(nodes.inline))) == (kind == "wide")
 
 
+def test_a_long_table_of_few_columns_with_sentences_is_a_list_on_a_phone() -> None:
+    for length, kind in ((table_widths.SOME_WORDS, "long"), (table_widths.SOME_WORDS + 1, "wide")):
+        row = ("x" * length, "x" * 20, "1", "1")
+        assert table_widths.shown_as([("a",) * 4, *[row] * 30]) == kind
+        assert table_widths.shown_as([("a",) * 5, *[(*row, "1")] * 30]) == "long"
+
+
 def test_column_width_depends_on_the_longest_cell() -> None:
     document = new_document("page")
     cells = ("x" * 20, "x" * 21, "x" * 45, "x" * 46, "1")

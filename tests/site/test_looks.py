@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 from commands import serve
-from playwright.sync_api import Browser, BrowserContext, Page
+from native_python import serving_native
+from page_reader import a_run
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
 from pybtex.database import parse_file
 from repository import ROOT
 from site_browser import DESK, PHONE, axe, put_theme, ready
@@ -216,13 +218,53 @@ def test_lines_of_code_are_not_cut_off(
 def test_the_hardware_chapter_stays_short_on_a_phone(browser: Browser, server: Server) -> None:
     with opened(browser, viewport={"width": 390, "height": 844}) as (_, page):
         ready(page, f"{server.origin}/chapters/hardware.html")
-        assert page.evaluate("document.documentElement.scrollHeight") < 26_000
+        assert page.evaluate("document.documentElement.scrollHeight") < 28_000
         table = page.locator("table.long:has(td.sentence-cell)").last
         cell = table.locator("tbody td").first
         before = cell.bounding_box()
         scroll = "(t) => { t.parentElement.scrollLeft = 200; return t.parentElement.scrollLeft; }"
         assert table.evaluate(scroll) > 100
         assert cell.bounding_box() == before
+
+
+# For each visible cell: whether code is under its Run button, and the height that the button adds.
+UNDER_RUN = """() => [...document.querySelectorAll(".run-cell")]
+  .filter((button) => button.checkVisibility()).map((button) => {
+    const input = button.closest(".cell_input");
+    const code = input.querySelector(".cm-content, pre:not([hidden])");
+    const box = button.getBoundingClientRect();
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const lines = [];
+    while (walker.nextNode()) {
+      range.selectNodeContents(walker.currentNode);
+      lines.push(...range.getClientRects());
+    }
+    const hit = lines.some((line) => line.left < box.right && line.right > box.left
+      && line.top < box.bottom - 4 && line.bottom > box.top + 4);
+    const isNoted = Boolean(input.querySelector(".run-size"));
+    const more = isNoted ? 0 : input.offsetHeight - code.closest("pre, .code-editor").offsetHeight;
+    return { text: code.textContent.slice(0, 40), hit, more };
+  })"""
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_run_button_takes_no_line_and_covers_no_code(
+    browser: Browser, site: Path, size: ViewportSize
+) -> None:
+    with serving_native(site) as server, opened(browser, viewport=size) as (_, page):
+        ready(page, f"{server.origin}/chapters/time.html")
+        cells = page.evaluate(UNDER_RUN)
+        assert len(cells) > 10
+        assert [cell for cell in cells if cell["hit"] or cell["more"] > 1] == []
+        code = "(all) => all.map((e) => e.scrollWidth <= e.clientWidth)"
+        assert all(page.locator(".cell_input pre:visible").evaluate_all(code))
+        # Editors replace the code once a cell has run.
+        with a_run(page):
+            page.locator(".run-cell").first.click()
+        edited = page.evaluate(UNDER_RUN)
+        assert len(edited) == len(cells)
+        assert [cell for cell in edited if cell["hit"] or cell["more"] > 1] == []
 
 
 def luminance(color: str) -> float:
