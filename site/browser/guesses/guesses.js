@@ -285,7 +285,7 @@
   // A press on the link to the present address changes no address.
   addEventListener("click", ({ target }) => {
     const link = target instanceof Element && target.closest("a[href]");
-    if (!link || link.pathname !== location.pathname || !link.hash) return;
+    if (!(link instanceof HTMLAnchorElement) || link.pathname !== location.pathname || !link.hash) return;
     const there = targetOf(link.hash);
     if (there) uncover(there);
   });

@@ -9,7 +9,7 @@ that one page takes.
 import json
 import os
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from book_extension import minutes
 from docutils import nodes
@@ -33,8 +33,6 @@ class page_minutes(nodes.Inline, nodes.Element):  # type: ignore[misc]
 
 class Ways(SphinxDirective):
     """`:::{ways}`, the choice between the ways through the course."""
-
-    option_spec: ClassVar = {}
 
     def run(self) -> list[nodes.Node]:
         return [ways()]
