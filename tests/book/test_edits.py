@@ -35,7 +35,7 @@ CLAIMS = [
     )
 ]
 DRAWN = 30  # edits of each page in the short run
-MAX_BYTES = 8 * 2**30  # of memory: an edit may ask for an array of any size
+MAX_BYTES = 4 * 2**30  # of memory: an edit may ask for an array of any size
 
 
 def limit_memory() -> None:
