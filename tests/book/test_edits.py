@@ -16,7 +16,17 @@ from dataclasses import asdict
 
 import matplotlib as mpl
 import pytest
-from edited_pages import Claim, EditedPage, Tally, check, edits, number, unclaimed, unused
+from edited_pages import (
+    Claim,
+    EditedPage,
+    Tally,
+    check,
+    edits,
+    false_as_printed,
+    number,
+    unclaimed,
+    unused,
+)
 from repository import HEADER, ROOT
 
 PAGES = [
@@ -78,7 +88,8 @@ def test_no_block_is_false_after_any_edit(name: str) -> None:
 def statements() -> tuple[list[str], list[str]]:
     pages = [EditedPage(name) for name in PAGES]
     missing = [problem for page in pages for problem in unclaimed(page, CLAIMS)]
-    return missing, list(unused(pages, CLAIMS))
+    false = [problem for page in pages for problem in false_as_printed(page, CLAIMS)]
+    return missing, [*unused(pages, CLAIMS), *false]
 
 
 def test_every_block_that_may_follow_has_its_claims() -> None:
@@ -177,6 +188,13 @@ def test_words_without_claims_are_named_with_what_to_add() -> None:
     assert list(unclaimed(page, [claim])) == []
     assert list(unused([page], [claim])) == []
     assert len(list(unused([page], [Claim("page", "Faster.", ("True",))]))) == 1
+
+
+def test_a_claim_that_is_false_on_the_built_page_is_found() -> None:
+    page = page_of("n = 4", "{while}`n` More than {eval}`n`.")
+    assert list(false_as_printed(page, [Claim("page", "More", ("n > 3",))])) == []
+    (found,) = false_as_printed(page, [Claim("page", "More", ("n > 3", "n > 4"))])
+    assert "`n > 4`, which is false" in found
 
 
 def test_every_chip_type_size_and_list_is_replaced() -> None:

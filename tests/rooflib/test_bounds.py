@@ -91,7 +91,9 @@ def test_chips_can_be_given_by_name():
 
 def test_bounds_display_the_binding_roof():
     b = rl.bound(rl.operation(flops=1e9, bytes=2e6, sent=1e5), CHIP, "ring")
-    assert repr(b) == "<Bounds: compute binds, lower 1 ms, upper 1.3 ms, 100% of peak, does not fit>"
+    assert (
+        repr(b) == "<Bounds: compute binds, lower 1 ms, upper 1.3 ms, 100% of peak, does not fit>"
+    )
     assert b._repr_markdown_().replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
         "| bounds |  |",
         "| :-- | :-- |",

@@ -37,7 +37,8 @@ kernelspec: {name: python3, display_name: Python 3}
 n = 16384
 ```
 
-{while}`n < 4096 or n > 8192` The first is {eval}`n`, in words {eval}`f"{n // 1024}\\N{NO-BREAK SPACE}K"`.
+{while}`n < 4096 or n > 8192`
+The first is {eval}`n`, in words {eval}`f"{n // 1024}\\N{NO-BREAK SPACE}K"`.
 
 {while}`n > 2000`
 It does not fit.

@@ -1,7 +1,7 @@
 """Edits of a page's visible cells, the page after each, and what is wrong with what it says."""
 
 from .edits import Edit, edits
-from .findings import Claim, Tally, check, number, unclaimed, unused
+from .findings import Claim, Tally, check, false_as_printed, number, unclaimed, unused
 from .page import EditedPage
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Tally",
     "check",
     "edits",
+    "false_as_printed",
     "number",
     "unclaimed",
     "unused",

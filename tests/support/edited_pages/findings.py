@@ -171,6 +171,16 @@ def unclaimed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
         )
 
 
+def false_as_printed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
+    """Yield the claims that don't hold on the page as it is."""
+    known = list(claims)
+    for shown in page.run(0, {}):
+        for claim in known if shown.block.premise else ():
+            for expression in claim.holds if claim.is_about(page.name, shown.block) else ():
+                if (wrong := disproved(expression, shown)) is not None:
+                    yield f"{page.name}, “{claim.says}”: `{expression}`, {wrong}, on the built page"
+
+
 def unused(pages: Iterable[EditedPage], claims: Iterable[Claim]) -> Iterator[str]:
     """Yield the claims that are not about exactly one block with a premise."""
     blocks = [(page.name, shown.block) for page in pages for shown in page.printed.values()]
