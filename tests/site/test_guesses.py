@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.guesses import problem
+from browser.guesses import answer, problem, unanswered
 from bs4 import BeautifulSoup
+from docutils import nodes
+from docutils.utils import new_document
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from site_browser import (
     DESK,
@@ -483,6 +485,31 @@ def test_invalid_answers_are_reported() -> None:
     assert "“thrice” is none of twice, more" in problem("choice", "thrice", ["twice", "more"])
     assert problem("order", "b, a", ["a", "b"]) == ""
     assert "in an order" in problem("order", "a, c", ["a", "b"])
+
+
+def guess_box(words: str, title: str = "Your guess") -> nodes.admonition:
+    inside = [nodes.title("", title), nodes.paragraph("", words)]
+    return nodes.admonition("", *inside, classes=["tip"])
+
+
+def test_boxes_without_an_answer_are_found() -> None:
+    section, other = nodes.section(), nodes.section()
+    document = new_document("page")
+    document += [section, other]
+    section += [guess_box("answered"), nodes.paragraph("", "text"), answer("", name="first")]
+    section += [
+        guess_box("no form"),
+        nodes.section("", guess_box("inner"), answer("", name="second")),
+    ]
+    section += [guess_box("hint", title="Tip")]
+    other += [
+        guess_box("one too many"),
+        guess_box("last"),
+        answer("", name="third"),
+        guess_box("too late"),
+    ]
+    missing = [found[1].astext() for found in unanswered(document)]
+    assert missing == ["no form", "one too many", "too late"]
 
 
 def test_chapters_have_guesses_with_unique_names(site: Path) -> None:

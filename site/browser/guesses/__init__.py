@@ -9,8 +9,8 @@ A page gives the right answer once, at the place where the text reaches it:
 An answer that starts with a number is compared as a number; its unit follows. With a list below
 it, the answer is one item of the list or, with `:order:`, all items in the right order, separated
 by commas. The box "Your guess" above it in its section asks for the guess; if there is no such box,
-the form comes before the folded answer. `:ask:` names what to guess if a question asks for several
-things.
+the form comes before the folded answer. A box without an answer is an error. `:ask:` names what to
+guess if a question asks for several things.
 
 What follows a guess is covered until the reader answers it, or skips it by one press: everything
 from the form to the end of the answer's section. `:until: label` ends the cover before the
@@ -33,6 +33,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>(?:\D.*)?)", re.DOTALL)
+BOX = "Your guess"  # title of the boxes that ask for one
 HERE = Path(__file__).parent
 FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
 logger = logging.getLogger(__name__)
@@ -134,6 +135,31 @@ def check_ends(app: Sphinx, doctree: nodes.document) -> None:
             logger.warning(said, found["name"], found["until"], location=found)
 
 
+def unanswered(doctree: nodes.document) -> list[nodes.Element]:
+    """Return the boxes "Your guess" without an answer, which belongs to the last box above it."""
+    place = {id(element): number for number, element in enumerate(doctree.findall(nodes.Element))}
+
+    def boxes(element: nodes.Element) -> list[nodes.Element]:
+        return [box for box in element.findall(nodes.admonition) if "tip" in box["classes"]]
+
+    answered = set()
+    for found in doctree.findall(answer):
+        section = found.parent
+        while not isinstance(section, nodes.section | nodes.document):
+            section = section.parent
+        above = [box for box in boxes(section) if place[id(box)] < place[id(found)]]
+        answered |= {id(box) for box in above[-1:]}
+    titled = [box for box in boxes(doctree) if box[0].astext() == BOX]
+    return [box for box in titled if id(box) not in answered]
+
+
+def check_boxes(app: Sphinx, doctree: nodes.document) -> None:
+    """Warn of boxes that ask for a guess and take none."""
+    for box in unanswered(doctree):
+        said = "the box “%s” has no {answer} below it in its section: %s"
+        logger.warning(said, BOX, box[1].astext().split("\n", 1)[0], location=box)
+
+
 def serve(app: Sphinx, config: Config) -> None:
     """Copy the script and its style sheet into the site."""
     config.html_static_path += [os.path.relpath(HERE / name, app.srcdir) for name in FILES]
@@ -147,5 +173,6 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("guesses", Guesses)
     app.connect("config-inited", serve)
     app.connect("doctree-read", check_ends)
+    app.connect("doctree-read", check_boxes)
     app.connect("html-page-context", add_script)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
