@@ -125,8 +125,8 @@ def walk(page: Page, server: Server, side: str, start: str, steps: int) -> list[
     names = []
     for _ in range(steps):
         title = page.locator(f"a.{side} .prev-next-title").text_content()
-        page.locator(f"a.{side}").click()
-        page.wait_for_load_state()
+        with page.expect_navigation():
+            page.locator(f"a.{side}").click()
         assert page.title().split(" — ")[0].split(". ")[-1] == (title or "").split(". ")[-1]
         names.append(page.url.removeprefix(f"{server.origin}/").removesuffix(".html"))
     return names
