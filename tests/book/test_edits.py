@@ -149,6 +149,10 @@ def test_a_name_that_was_edited_away_is_found() -> None:
     assert problems(H100, text % 'chip.name == "H100 SXM"') == []
     found = problems(H100, text % "True")
     assert any("it says H100 and is computed with another" in problem for problem in found)
+    # A claim that names the chip says itself what must hold.
+    claim = "chip.name == 'H100 SXM'"
+    assert "its words claim" in problems(H100, text % "True", claim)[0]
+    assert problems(H100, text % "chip.name == 'H100 SXM'", claim) == []
     live = "{while}`True` This chip, {eval}`chip.name`, has {eval}`rl.text(chip.capacity)`."
     assert problems(H100, live) == []
 

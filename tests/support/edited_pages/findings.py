@@ -48,6 +48,11 @@ class Claim:
     def is_about(self, page: str, block: Block) -> bool:
         return self.page == page and self.says in typed_text(block)
 
+    def names(self, name: str) -> bool:
+        """Return whether the claim itself is about the chip or model of this name."""
+        quoted = re.compile(rf"(['\"])[^'\"]*\b{re.escape(name)}\b[^'\"]*\1")
+        return any(quoted.search(expression) for expression in self.holds)
+
 
 @dataclass
 class Tally:
@@ -92,15 +97,15 @@ def problems(page: EditedPage, edit: Edit, shown: Shown, claims: Iterable[Claim]
     for one in ONE_OF_MANY.finditer(shown.text):
         if one["what"] not in SINGULAR and one[0] not in typed_text(shown.block):
             yield f"it says “{one[0]}”: compute the plural, or let the premise exclude 1"
+    about = [claim for claim in claims if claim.is_about(page.name, shown.block)]
     for name in removed_names(edit):
-        if re.search(rf"\b{re.escape(name)}\b", typed_text(shown.block)):
+        typed = re.search(rf"\b{re.escape(name)}\b", typed_text(shown.block))
+        if typed and not any(claim.names(name) for claim in about):
             yield (
                 f"it says {name} and is computed with another: "
                 "compute the name, or put it into the premise"
             )
-    for claim in claims:
-        if not claim.is_about(page.name, shown.block):
-            continue
+    for claim in about:
         for expression in claim.holds:
             if (wrong := disproved(expression, shown)) is not None:
                 yield f"its words claim `{expression}`, {wrong}: make the premise stricter"
