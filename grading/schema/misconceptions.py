@@ -15,6 +15,7 @@ MATMUL = "“Matrix multiplication”"
 QUANTIZATION = f"{MATMUL}, “Quantization: fewer bytes, or faster arithmetic”"
 CHIPS = "“Many chips”"
 ATTENTION = "“Attention”"
+MACHINE = "“Your own machine”"
 CATALOG = "“The hardware catalog”"
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -586,6 +587,112 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The delays of all steps are set against a single journey of the whole array; each chip "
         "sends another number of bytes than it has.",
         f"{CHIPS}, “When a message is short”",
+    ),
+    # diagnosis of measured times
+    "line-in-chips": (
+        "The line is drawn over the number of chips; the shared part of a time is not "
+        "proportional to that number, it shrinks as chips are added.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "rates-on-a-line": (
+        "The line is drawn through the rates; the parts of a step add up as times, not as rates.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "rate-of-each-chip": (
+        "The rate is taken as that of each chip; it is that of all chips together.",
+        "the question",
+    ),
+    "above-perfect-scaling": (
+        "This is by how much the step on more chips exceeds perfect scaling; the step on fewer "
+        "chips has a fixed part, too.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "shared-part": (
+        "This is the part that the chips share; the question asks for the part that they don't.",
+        "the question",
+    ),
+    "roof-of-memory-always": (
+        "The longest time is named also where less was measured than the memory needs: those "
+        "bytes did not come from there.",
+        f"{MACHINE}, “Stairs of memory”",
+    ),
+    "traffic-left-out": (
+        "Only the needed bytes are counted; a program that walks over an array again moves more.",
+        f"{MACHINE}, “Every dot”",
+    ),
+    "overhead-left-out": (
+        "The overhead is left out; where there is little work in each call, it takes longest.",
+        f"{MACHINE}, “Measure it”",
+    ),
+    "two-roofs-alone": (
+        "Only arithmetic and needed bytes are compared; the measured time, the overhead and the "
+        "bytes that the program really moves have a say, too.",
+        f"{MACHINE}, “Every dot”",
+    ),
+    "extra-traffic-first": (
+        "Every program that moves more than the needed bytes is explained by that; it is the cause "
+        "only where it takes longest.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "shortest-time": (
+        "The shortest of the times is taken; with perfect overlap the longest one decides.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "counts-without-rates": (
+        "Operations are compared with bytes; only the times that they take can be compared.",
+        f"{INTENSITY}, “The chip has such a number too”",
+    ),
+    "every-change": (
+        "Every experiment that changes a size is named; one tells only if the two suspects "
+        "predict different times.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "one-suspect-alone": (
+        "Only the prediction of the first suspect is looked at; the other may predict the same.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "any-prediction-changes": (
+        "An experiment is named as soon as one suspect predicts another time than before; if the "
+        "other predicts the same, it tells nothing.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "cannot-tell": (
+        "These are the experiments in which both suspects predict the same or nearly so: the "
+        "comparison is the wrong way round.",
+        "the question",
+    ),
+    "overhead-of-each-row": (
+        "The overhead grows with the rows here; one call takes all rows, however many.",
+        f"{MACHINE}, “The squares that lie too low”",
+    ),
+    "next-roof-forgotten": (
+        "This is what the changed quantity alone gains; another time may be longest after the fix, "
+        "or may have been before.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "times-added": (
+        "The times are added; with perfect overlap the longest one decides.",
+        f"{TIME}, “Two bounds for the whole”",
+    ),
+    "saved-share": (
+        "This is the share of the time that is saved; the question asks how many times as fast.",
+        "the question",
+    ),
+    "no-bytes-left": (
+        "No bytes are left after fusing; those that are needed still have to be moved.",
+        f"{MACHINE}, “Every dot”",
+    ),
+    "one-way-always-halved": (
+        "Every link is halved, also one that is printed one way.",
+        f"{CATALOG}, “Links: one way, per link and in total”",
+    ),
+    "link-of-the-draft": (
+        "The link is still that of the draft, whose line has two mistakes.",
+        f"{CATALOG}, “Common misreadings”",
+    ),
+    "as-in-the-draft": (
+        "These are the values of the draft: none of its mistakes is repaired.",
+        "the question: the draft",
     ),
 }
 

@@ -8,7 +8,7 @@ value. `str` describes the range to learners.
 import bisect
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -194,7 +194,25 @@ class Sheets(_Formless):
         return f"the data sheets of {self.least} to {self.most} invented chips"
 
 
-Range = Whole | Real | Choice | Some | Printed | Pairs | Sheets
+@dataclass(frozen=True)
+class Made(_Formless):
+    """Values that a function makes, for arguments that depend on one another.
+
+    `says` describes them to learners.
+    """
+
+    make: Callable[[random.Random], Any]
+    says: str
+
+    def draws(self, rng: random.Random) -> Iterator[Any]:
+        while True:
+            yield self.make(rng)
+
+    def __str__(self) -> str:
+        return self.says
+
+
+Range = Whole | Real | Choice | Some | Printed | Pairs | Sheets | Made
 
 
 def invented(count: int, rng: random.Random) -> list[str]:

@@ -15,7 +15,7 @@ from grading.schema.parts import Part
 
 DRAWS = 12
 # More draws for exercises whose answers appear nowhere else in the book.
-SEEDS = {"attention": range(1, 31), "many-chips": range(1, 31)}
+SEEDS = {"attention": range(1, 31), "many-chips": range(1, 31), "diagnose": range(1, 31)}
 EXACT = 1e-9
 V5E = rl.chip("TPU v5e")
 

@@ -16,7 +16,7 @@ from grading.release.cases import (
 )
 from grading.release.embedding import cases_cell, released, short
 from grading.schema.parts import Misconception, Part, combinations
-from grading.schema.ranges import Choice, Pairs, Printed, Real, Sheets, Some, Whole
+from grading.schema.ranges import Choice, Made, Pairs, Printed, Real, Sheets, Some, Whole
 from roofkit.check.answers import plain
 
 NAME = "int8-matmul"
@@ -247,6 +247,15 @@ def test_real_numbers_are_log_uniform_with_six_digits():
 def test_a_choice_is_drawn_without_replacement():
     numbers = drawn(Choice("a", "b", "c"), 12)
     assert all(set(numbers[at : at + 3]) == {"a", "b", "c"} for at in range(0, 12, 3))
+
+
+def test_made_values_come_from_the_random_state_alone():
+    pairs = Made(lambda rng: (low := rng.randint(1, 9), low + rng.randint(1, 9)), "growing pairs")
+    assert str(pairs) == "growing pairs"
+    assert pairs.forms() == ()
+    assert all(low < high for low, high in drawn(pairs))
+    assert drawn(pairs) == drawn(pairs)
+    assert len(set(drawn(pairs))) > 50
 
 
 def test_invented_chips_have_new_names_and_figures_in_range():

@@ -119,7 +119,96 @@ def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
     return sum(rl.bound(piece, chip, ring).lower for _ in range(2 * (N - 1)))
 
 
+def fixed_time(n: int, rate: float, more: int, more_rate: float) -> float:
+    """Return the fixed part, from two linear equations."""
+    found = np.linalg.solve([[1, 1 / n], [1, 1 / more]], [1 / rate, 1 / more_rate])
+    return float(found[0])
+
+
+def cause_of(operation: dict[str, Any]) -> str:
+    """Return the cause of a measured time, from the bounds of what the program did."""
+    roofs = {key: operation[key] for key in ("peak", "bandwidth")}
+    least, done = (
+        bounds_of(rl.operation(operation["flops"], operation[moved]), **roofs)
+        for moved in ("needed", "moved")
+    )
+    if operation["measured"] < least.times["HBM"]:
+        return "cache"
+    if operation["overhead"] > done.lower:
+        return "overhead"
+    if done.binding == "compute":
+        return "compute"
+    return "memory" if done.lower == least.lower else "traffic"
+
+
+def telling(
+    B: int, D: int, F: int, changes: dict[str, list[int]], one: str, other: str
+) -> list[str]:
+    before, found = rl.matmul(B, D, F), []
+    for name, sizes in changes.items():
+        after = rl.matmul(*sizes)
+        factors = {
+            "compute": after.flops / before.flops,
+            "memory": after.bytes / before.bytes,
+            "overhead": 1,
+        }
+        if not 1 / 1.25 < factors[one] / factors[other] < 1.25:
+            found.append(name)
+    return found
+
+
+def gain(
+    fix: str,
+    flops: float,
+    needed: float,
+    moved: float,
+    overhead: float,
+    peak: float,
+    bandwidth: float,
+) -> float:
+    """Return the gain of a fix, with the overhead as the latency of a link."""
+
+    def lower(flops: float, moved: float, overhead: float, peak: float) -> Any:
+        calls = rl.Link("calls", 1, latency=overhead)
+        chip = dataclasses.replace(chip_with(peak, bandwidth), links=(calls,))
+        return rl.bound(rl.operation(flops, moved, sent=0, hops=1), chip, calls).lower
+
+    before = {"flops": flops, "moved": moved, "overhead": overhead, "peak": peak}
+    changes = {
+        "fuse": {"moved": needed},
+        "one call": {"overhead": 0},
+        "half the bytes": {"moved": moved / 2},
+        "twice the peak": {"peak": 2 * peak},
+    }
+    return float(lower(**before) / lower(**before | changes[fix]))
+
+
+def layer_times(
+    B: int, D: int, F: int, peak: float, bandwidth: float, link: float
+) -> dict[str, float]:
+    matmul, out = rl.matmul(B, D, F), rl.Link("out", link)
+    chip = dataclasses.replace(chip_with(peak, bandwidth), links=(out,))
+    found = rl.bound(rl.operation(matmul.flops, matmul.bytes, sent=2 * B * F), chip, out)
+    return dict(zip(("compute", "memory", "link"), found.times.values(), strict=True)) | {
+        "bound": found.lower
+    }
+
+
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "diagnose": {
+        "fixed-time": fixed_time,
+        "explained-by": lambda operations, cause: [
+            one["name"] for one in operations if cause_of(one) == cause
+        ],
+        "telling": telling,
+        "gain": gain,
+        "rates": lambda tflops, sparse, gigabytes, gigabits, both_ways: {
+            "peak": sheet_chip(tflops, "TFLOP/s", sparse, 1, "TB/s").peak("bf16"),
+            "bandwidth": sheet_chip(1, "TFLOP/s", False, gigabytes, "GB/s").bandwidth,
+            "link": link_bandwidth(gigabits, "Gbit/s", both_ways),
+        },
+        "layer-times": layer_times,
+    },
     "many-chips": {
         "bytes-sent": rl.all_reduce,
         "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
