@@ -834,4 +834,17 @@ EXERCISE = Exercise(
             ),
         ),
     ),
+    moral=(
+        "A measured time is a clue and not a cause. Each cause predicts a time, and the longest of "
+        "them decides; so first find the cause, then compute what its fix can gain, and only then "
+        "repair. An experiment is worth its time if two explanations disagree about the outcome."
+    ),
+    thoughts=(
+        "It could be the time to start the kernels of each layer, the delay of the messages that "
+        "chips exchange, or work that each chip does in full. A step on one chip sends no "
+        "messages: if they were the fixed part, it would lie that far below the line through the "
+        "steps on two chips and on eight. It lies only a little below, so most of the fixed part "
+        "is something else. From four chips on, more than half of a step is fixed. Eight chips "
+        "take about a third of the time of one, so a token costs more than twice as much."
+    ),
 )
