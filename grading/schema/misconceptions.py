@@ -195,19 +195,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "no-overlap": (
         "The two times are added; with perfect overlap the longer one decides.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "one-time-twice": (
         "Twice the lower bound is only a limit for the upper one: take the sum of the two times.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "the-two-times": (
         "These are the two times themselves, in order; the upper bound is not the longer of them.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "shorter-of-the-two": (
         "The lower bound is the shorter of the two times here; both have to be over.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "milliseconds": (
         "The unit is off by a power of ten: the question asks for seconds.",
@@ -632,11 +632,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "extra-traffic-first": (
         "Every program that moves more than the needed bytes is explained by that; it is the cause "
         "only where it takes longest.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "shortest-time": (
         "The shortest of the times is taken; with perfect overlap the longest one decides.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "counts-without-rates": (
         "Operations are compared with bytes; only the times that they take can be compared.",
@@ -668,11 +668,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "next-roof-forgotten": (
         "This is what the changed quantity alone gains; another time may be longest after the fix, "
         "or may have been before.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "times-added": (
         "The times are added; with perfect overlap the longest one decides.",
-        f"{TIME}, “Two bounds for the whole”",
+        f"{TIME}, “How do the times add up?”",
     ),
     "saved-share": (
         "This is the share of the time that is saved; the question asks how many times as fast.",
