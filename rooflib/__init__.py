@@ -27,6 +27,7 @@ from rooflib.catalog import (
     published_steps,
 )
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
+from rooflib.config import model_from_config
 from rooflib.critical import (
     critical_batch,
     critical_batch_limit,
@@ -36,6 +37,7 @@ from rooflib.critical import (
 )
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
+from rooflib.layers import Layer
 from rooflib.models import Model
 from rooflib.operations import (
     Operation,
@@ -57,14 +59,14 @@ __version__ = "0.3.0"
 
 # fmt: off
 __all__ = [
-    "Bounds", "Chip", "DType", "DataPoint", "Link", "Model", "Operation", "Table",
+    "Bounds", "Chip", "DType", "DataPoint", "Layer", "Link", "Model", "Operation", "Table",
     "__version__", "all_gather", "all_reduce", "attainable", "attention",
     "bound", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
     "data_points", "dot", "dtype", "elementwise", "first_whole_above", "first_whole_from",
     "kv_bytes_per_token",
     "matmul", "matmul_per_example", "model",
-    "models", "operation", "percent", "plots", "published_shares", "published_steps",
-    "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
+    "model_from_config", "models", "operation", "percent", "plots", "published_shares",
+    "published_steps", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
 ]
 # fmt: on
 

@@ -180,6 +180,12 @@ def larger(a: Number, b: Number) -> Number:
     return np.maximum(a, b) if arrays else max(a, b)
 
 
+def smaller(a: Number, b: Number) -> Number:
+    """Return the smaller of two numbers, elementwise for arrays."""
+    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
+    return np.minimum(a, b) if arrays else min(a, b)
+
+
 def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Number:
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()

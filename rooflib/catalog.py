@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rooflib._arguments import suggestion
+from rooflib.config import model_from_config
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
 from rooflib.operations import Operation
@@ -165,7 +166,7 @@ def chips() -> tuple[Chip, ...]:
 def models() -> tuple[Model, ...]:
     """Return all language models of the catalog, in catalog order."""
     known, entries = _sources("models.toml"), _catalog("models.toml")["model"]
-    return tuple(Model(**{**entry, "source": known[entry["source"]]}) for entry in entries)
+    return tuple(_make_model({**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
 @cache
@@ -235,6 +236,12 @@ def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
         DataPoint(**{**figure, "chip": entry["name"], "source": sources()[figure["source"]]})
         for figure in given
     ]
+
+
+def _make_model(entry: dict[str, Any]) -> Model:
+    if "config" not in entry:
+        return Model(**entry)
+    return replace(model_from_config(entry["config"], entry["name"]), source=entry["source"])
 
 
 def _make_chip(entry: Mapping[str, Any]) -> Chip:

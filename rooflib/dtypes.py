@@ -6,33 +6,39 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rooflib._arguments import short, string, suggestion, whole
+from rooflib._arguments import non_negative, short, string, suggestion, whole
 
 
 @dataclass(frozen=True)
 class DType:
     """A data type: its name and its width in bits.
 
-    A custom type may be passed wherever a name is accepted. `bits` that is not a whole number
-    above zero raises a ValueError.
+    A custom type may be passed wherever a name is accepted. Where `group` elements share a scale
+    of `scale_bits` bits, the scale counts as part of each element. `bits` that is not a whole
+    number above zero raises a ValueError.
 
-    >>> DType("int3", 3).bytes
-    0.375
+    >>> DType("int3", 3).bytes, DType("fp4", 4, scale_bits=8, group=32).bytes
+    (0.375, 0.53125)
     """
 
     name: str
     bits: int
+    scale_bits: int = 0
+    group: int = 1
 
     def __post_init__(self) -> None:
         string("name of a data type", self.name)
-        whole("bits", self.bits)
-        if not isinstance(self.bits, int):
-            raise TypeError(f"bits must be an int; got {short(self.bits)}")
+        non_negative("scale_bits", self.scale_bits)
+        for size in ("bits", "group"):
+            whole(size, getattr(self, size))
+            if not isinstance(getattr(self, size), int):
+                raise TypeError(f"{size} must be an int; got {short(getattr(self, size))}")
 
     @property
     def bytes(self) -> float:
-        """Bytes per element: an int if possible, ½ for 4-bit types."""
-        return self.bits // 8 if self.bits % 8 == 0 else self.bits / 8
+        """Bytes per element, with its part of a scale: an int if possible, ½ for 4-bit types."""
+        bits = self.bits + self.scale_bits / self.group if self.scale_bits else self.bits
+        return int(bits // 8) if bits % 8 == 0 else bits / 8
 
 
 Type: TypeAlias = "str | DType"

@@ -1,25 +1,49 @@
-"""Dense transformers: parameter counts, KV cache sizes, and decode steps."""
+"""Language models: parameter counts, cache sizes, and steps of decode and prefill."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, flag, larger, whole, wholes
-from rooflib.attention import attention, check_heads, kv_bytes_per_token
-from rooflib.collectives import all_reduce, ring_steps
-from rooflib.dtypes import Type
+from rooflib._arguments import (
+    Number,
+    ReadOnlyDict,
+    Size,
+    flag,
+    mapping,
+    one_of,
+    short,
+    whole,
+    wholes,
+)
+from rooflib.attention import check_heads
+from rooflib.collectives import all_gather, all_reduce, ring_steps
+from rooflib.dtypes import DType, Type, dtype
+from rooflib.layers import ROUTING, Layer
 from rooflib.operations import ANY_LINK, Operation, matmul_types
 
 if TYPE_CHECKING:
     from rooflib.source import Source
 
+ROWS = (
+    "embedding, norms", "projections", "attention", "router", "experts", "MLP", "logits",
+    "collectives",
+)  # fmt: skip
+"""Kinds of operations of a step, in the order of `Operation.parts`."""
+LATENT = ("absorbed", "expanded")
+MAX_LISTED = 1024
+
 
 @dataclass(frozen=True)
 class Model:
-    """A dense decoder-only transformer without biases, such as Llama.
+    """A decoder-only language model: its kinds of layers, and how many of each.
+
+    Without `kinds`, all layers are dense and have no biases, as those of Llama. `model_from_config`
+    reads other models from a file.
 
     Attributes
     ----------
@@ -35,6 +59,11 @@ class Model:
         Whether the MLP has three matrices (gate, up, down) instead of two.
     tied
         Whether the embedding table and the output matrix share weights.
+    kinds
+        The kinds of layers. F, N, K, H and `gated` then describe the last one.
+    w, quantized
+        The data type in which weights are stored; and exceptions, by kind of operation: "experts",
+        "projections" and the other names in `Operation.parts`.
 
     Raises a ValueError if a size is not a whole number above zero, or N is not a multiple of K.
     """
@@ -50,6 +79,9 @@ class Model:
     gated: bool = True
     tied: bool = False
     source: Source | None = field(default=None, compare=False, repr=False)
+    kinds: tuple[Layer, ...] = field(default=(), kw_only=True)
+    w: Type = field(default="bf16", kw_only=True)
+    quantized: Mapping[str, Type] = field(default_factory=dict, kw_only=True, hash=False)
 
     def __post_init__(self) -> None:
         for size in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
@@ -57,26 +89,63 @@ class Model:
         for name in ("gated", "tied"):
             flag(name, getattr(self, name))
         check_heads(self.N, self.K)
+        dtype(self.w, "w")
+        for row, kind in mapping("quantized", self.quantized, "row to data type").items():
+            dtype(kind, f"quantized[{one_of('quantized', row, ROWS)!r}]")
+        object.__setattr__(self, "quantized", ReadOnlyDict(self.quantized))
+        object.__setattr__(self, "kinds", tuple(self.kinds))
+        for kind in self.kinds:
+            if not isinstance(kind, Layer):
+                raise TypeError(f"kinds must be a sequence of Layer; got {short(kind)}")
+        if self.kinds and (count := sum(kind.count for kind in self.kinds)) != self.layers:
+            raise ValueError(f"layers must be the sum of all kinds, {count}; got {self.layers}")
+
+    @cached_property
+    def every_kind(self) -> tuple[Layer, ...]:
+        """The kinds of layers, also of a model that was made without `kinds`."""
+        F, gated, gains = self.F, self.gated, 2 * self.D
+        N, K, H = self.N, self.K, self.H
+        return self.kinds or (Layer(self.layers, N, K, H, F=F, gated=gated, gains=gains),)
 
     @property
     def parameters(self) -> int:
-        """Number of weights, including embeddings and norms.
+        """Number of weights, including embeddings, norms and biases.
 
-        Each layer has two norms with D gains, and one more norm follows the last layer. Source:
-        Touvron et al., "Llama 2", 2023.
+        Each layer of Llama has two norms with D gains, and one more norm follows the last layer.
+        Source: Touvron et al., "Llama 2", 2023.
         """
-        tables = 1 if self.tied else 2
-        each = self.split_weights + 2 * self.D * self.K * self.H + 2 * self.D
-        return self.layers * each + self.D + tables * self.vocabulary * self.D
+        each = sum(kind.count * kind.parameters(self.D) for kind in self.every_kind)
+        return each + self.D + (1 if self.tied else 2) * self.vocabulary * self.D
+
+    def active_parameters(self, tables: bool = True) -> int:
+        """Return how many weights one token takes: all but the experts it isn't routed to.
+
+        With `tables`, the embedding table and the output matrix count as a whole; without, neither
+        does, and the rest is what multiplies a token on its way through the layers.
+        """
+        each = sum(kind.count * kind.parameters(self.D, active=True) for kind in self.every_kind)
+        of_tables = (1 if self.tied else 2) * self.vocabulary * self.D
+        return each + self.D + (of_tables if flag("tables", tables) else 0)
 
     @property
     def split_weights(self) -> int:
-        """Weights per layer that chips split evenly: query and output projections, MLP."""
+        """Weights per layer that chips split evenly: query and output projections, MLP.
+
+        Those of a dense model without `kinds`.
+        """
         return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F
 
     def kv_bytes_per_token(self, kv: Type = "bf16") -> Number:
-        """Return the bytes of KV cache per token, stored in the type `kv`."""
-        return kv_bytes_per_token(self.layers, self.K, self.H, kv)
+        """Return the bytes of cache per token, stored in the type `kv`.
+
+        Layers with a window count as well; they hold no more positions than their window.
+        """
+        return dtype(kv, "kv").bytes * sum(kind.count * kind.cached() for kind in self.every_kind)
+
+    def chips_that_divide(self, expert_parallel: bool = False) -> list[int]:
+        """Return the numbers of chips, up to 1,024, that split this model evenly."""
+        most = min(MAX_LISTED, *(kind.N for kind in self.every_kind))
+        return [n for n in range(1, most + 1) if not self._undivided(n, expert_parallel)]
 
     def decode(
         self,
@@ -84,10 +153,14 @@ class Model:
         S: Size,
         chips: Size = 1,
         *,
-        w: Type = "bf16",
+        w: Type | None = None,
         kv: Type | None = None,
-        x: Type = "bf16",
+        x: Type | None = None,
         compute: Type | None = None,
+        replicas: Size = 1,
+        expert_parallel: bool = False,
+        experts: str = "expected",
+        latent: str = "absorbed",
     ) -> Operation:
         """Return one chip's share of a decode step: a new token for each of B sequences.
 
@@ -99,22 +172,41 @@ class Model:
         T = 1 in each layer. A step loads all weights, but only B rows of the embedding table, and
         the KV cache of S positions, including the new one. It writes the keys and values of the new
         position, and B rows of logits. Activations stay on the chips. Norms, softmax, rotary
-        embeddings and additions are not counted. HBM must hold all weights and the cache.
+        embeddings and additions are not counted. HBM must hold all weights and the cache. A layer
+        with a window of W reads and holds the last W positions, the new one included. Of routed
+        experts a step loads those that at least one of the B tokens takes.
 
         The chips split the heads, the width F and the vocabulary. Each layer takes two ring
         all-reduces of BD elements of type `x`. Each chip keeps its part of the logits;
         communication for the embedding lookup is not counted. With more than K chips, each
-        key/value head is replicated. Sources: How To Scale Your Model, "All About Transformer
-        Inference"; Shoeybi et al., "Megatron-LM", 2019.
+        key/value head is replicated; so are latent caches, routers, norms and biases. Sources: How
+        To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM", 2019.
+
+        `Operation.parts` has the same counts by kind of operation; they add up to the step.
 
         Parameters
         ----------
         B, S, chips
-            Sequences, positions per sequence including the new one, and chips: whole numbers, or
-            arrays of them that broadcast.
+            Sequences, positions per sequence including the new one, and chips of one replica: whole
+            numbers, or arrays of them that broadcast.
         w, kv, x, compute
-            Data types of weights, of the cache (default `x`), of activations and logits, and of the
-            arithmetic (default: the common type of `x` and `w`).
+            Data types of all weights (default: those of the model), of the cache (default `x`), of
+            activations and logits (default: the model's `w`), and of the arithmetic (default: the
+            common type of `x` and `w`).
+        replicas
+            Copies of the model, each on `chips` chips, that share the B sequences.
+        expert_parallel
+            Whether each chip of all replicas holds whole routed experts, instead of a part of
+            each. A token then travels to the chips of its experts and back, once to each: two
+            all-to-alls take the place of a layer's second all-reduce, of which an all-gather
+            remains. All chips get equal shares of tokens and experts, as under uniform routing.
+        experts
+            How many distinct experts B tokens take, which only the router knows: "expected" under
+            uniform routing, E · (1 - (1 - k/E)^B), or the extremes "fewest" (all tokens the same k)
+            and "most" (as many as there are).
+        latent
+            How latent attention computes: "absorbed" compares queries with the cached vectors,
+            "expanded" makes keys and values of every position again.
 
         Raises
         ------
@@ -122,34 +214,254 @@ class Model:
             If `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
             divides the other; and as for `attention`.
         """
-        read, weight, _, kind = matmul_types(x, w, None, compute)
-        B, S, chips = wholes(B=B, S=S, chips=chips)
-        for name in ("N", "F", "vocabulary"):
-            if np.any(getattr(self, name) % chips):
-                size = f"{name}={getattr(self, name)}"
-                raise ValueError(f"chips must divide {name}; got {size}, chips={chips}")
-        if np.any((self.K % chips) * (chips % self.K)):
-            raise ValueError(
-                f"chips must divide K or be a multiple of K; got K={self.K}, chips={chips}"
-            )
-        own = larger(self.K // chips, 1)
-        step = attention(B, 1, S, self.N // chips, own, self.H, x=x, kv=kv, compute=compute)
-        matrices = self.layers * (self.split_weights // chips + 2 * self.D * own * self.H)
-        logits = self.vocabulary // chips
-        last = logits * self.D
-        gains = self.layers * 2 * self.D + self.D
-        new = kv_bytes_per_token(self.layers, own, self.H, x if kv is None else kv)
-        weights = weight.bytes * (matrices + last + gains)
-        sent = 2 * self.layers * all_reduce(read.bytes * B * self.D, chips)
-        hops = 2 * self.layers * ring_steps(chips, 2)
-        return Operation(
-            name=f"decode step of {self.name}",
-            flops=2 * B * (matrices + last) + self.layers * step.flops,
-            loaded=weights + weight.bytes * B * self.D / chips + new * B * S,
-            written=new * B + read.bytes * B * logits,
-            compute=kind,
-            sent={ANY_LINK: sent} if np.any(sent) else {},
-            resident=weights + (0 if self.tied else weight.bytes * last) + new * B * S,
-            chips=chips,
-            hops={ANY_LINK: hops} if np.any(hops) else {},
+        B, S, chips, replicas = wholes(B=B, S=S, chips=chips, replicas=replicas)
+        phase = _Phase("decode step", B, S, chips, replicas, [(1, 1)], decodes=True)
+        return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
+
+    def prefill(
+        self,
+        B: Size,
+        S: Size,
+        chips: Size = 1,
+        *,
+        chunk: Size | None = None,
+        logits: str = "last",
+        w: Type | None = None,
+        kv: Type | None = None,
+        x: Type | None = None,
+        compute: Type | None = None,
+        replicas: Size = 1,
+        expert_parallel: bool = False,
+        experts: str = "expected",
+        latent: str = "expanded",
+    ) -> Operation:
+        """Return one chip's share of a prefill: B prompts of S tokens each, into an empty cache.
+
+        >>> from rooflib.catalog import model
+        >>> model("Llama 3 8B").prefill(B=1, S=8192)
+        <Operation prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/B>
+
+        As `decode`, with BS tokens instead of B. A query sees the positions up to its own, and
+        exactly those pairs count: S(S+1)/2 per head, less with a window. A prompt is read in
+        chunks of `chunk` tokens, all at once by default. Each chunk loads the weights again, and
+        the cached positions up to its end. Positions that a chunk adds are written and read once.
+
+        Parameters
+        ----------
+        B, S, chips
+            Prompts, tokens of each, and chips of one replica.
+        chunk
+            Tokens of a prompt that are read together. The last chunk may be shorter.
+        logits
+            "last": logits of the last position of each prompt, as sampling needs. "all": of all.
+        latent
+            "expanded" by default: each chunk makes keys and values of all positions that it sees.
+
+        Other parameters, and errors, are those of `decode`.
+        """
+        B, S, chips, replicas = wholes(B=B, S=S, chips=chips, replicas=replicas)
+        chunk = S if chunk is None else whole("chunk", chunk)
+        passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
+        every = one_of("logits", logits, ("last", "all")) == "all"
+        phase = _Phase("prefill", B, S, chips, replicas, passes, all_logits=every)
+        return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
+
+    def _count(
+        self,
+        at: _Phase,
+        w: Type | None,
+        kv: Type | None,
+        x: Type | None,
+        compute: Type | None,
+        expert_parallel: bool,
+        experts: str,
+        latent: str,
+    ) -> Operation:
+        """Count a step by kind of operation; `parts` of the result have what each kind takes."""
+        read = dtype(self.w if x is None else x, "x")
+        kinds = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
+        types = {row: dtype(kind, "w") for row, kind in kinds.items()}
+        each = [matmul_types(read, kind, None, compute)[3] for kind in types.values()]
+        if any(kind != each[0] for kind in each):
+            named = ", ".join(dict.fromkeys(kind.name for kind in each))
+            raise ValueError(f"compute must be given: weights of this model differ; got {named}")
+        cache = matmul_types(read, kv, None, compute, second="kv")[1]
+        one_of("experts", experts, ROUTING)
+        absorbed = one_of("latent", latent, LATENT) == "absorbed"
+        everywhere = flag("expert_parallel", expert_parallel)
+        self._check_layout(at, everywhere)
+        chips, D, B, n, passes = at.chips, self.D, at.B // at.replicas, at.tokens, at.repeats
+        counted = {row: _Counts(types[row]) for row in ROWS}
+        for kind in self.every_kind:
+            c, seen = kind.count, kind.visible(at.S)
+            read_positions = seen if at.decodes else kind.positions_read(at.S, at.passes[0][1])
+            pairs = seen if at.decodes else kind.pairs(at.S)
+            held = cache.bytes * kind.cached(chips)
+            counted["embedding, norms"].weights(c * kind.gains, passes)
+            weights = kind.projections(D, chips)
+            again = 0 if absorbed else kind.expansion(chips)
+            counted["projections"].weights(c * weights, passes, n=n)
+            counted["projections"].flops += 2 * c * again * (B * read_positions - n)
+            counted["projections"].written += c * held * n
+            part = counted["attention"]
+            part.flops += c * kind.pair_flops(absorbed) * (kind.N // chips) * B * pairs
+            part.loaded += c * held * B * read_positions
+            part.resident += c * held * B * seen
+            part = counted["collectives"]
+            reduced, ring = all_reduce(read.bytes * n * D, chips), ring_steps(chips, 2)
+            part.sent += c * reduced
+            part.hops += c * passes * ring
+            if kind.F:
+                shared = kind.matrices * D * (kind.F // chips)
+                counted["MLP"].weights(c * shared, passes, n=n)
+            if kind.F or not everywhere:
+                part.sent += c * reduced
+                part.hops += c * passes * ring
+            if not kind.experts:
+                continue
+            counted["router"].weights(c * D * kind.experts, passes, n=n)
+            one, part = kind.matrices * D * kind.X, counted["experts"]
+            over = chips * at.replicas if everywhere else chips
+            tokens = [(k, B * T * (at.replicas if everywhere else 1)) for k, T in at.passes]
+            taken = sum(k * kind.touched(each, experts) for k, each in tokens)
+            part.flops += 2 * c * kind.active * n * one / chips
+            part.loaded += c * types["experts"].bytes * taken * kind.expert(D) / over
+            part.resident += c * types["experts"].bytes * kind.experts * kind.expert(D) / over
+            if everywhere:
+                part = counted["collectives"]
+                sent = 2 * read.bytes * (n / chips) * D * kind.chips_reached(over)
+                part.sent += c * (sent + (0 if kind.F else all_gather(read.bytes * n * D, chips)))
+                part.hops += c * passes * (2 * ring_steps(over) + (not kind.F) * ring_steps(chips))
+        last, rows = self.vocabulary // chips * D, n if at.all_logits else B
+        counted["logits"].weights(last, passes if at.all_logits else 1, n=rows)
+        counted["logits"].written += read.bytes * rows * (self.vocabulary // chips)
+        part = counted["embedding, norms"]
+        part.weights(D, passes)
+        part.loaded += part.kind.bytes * n * D / chips
+        part.resident += 0 if self.tied else part.kind.bytes * last
+        parts = tuple(
+            part.operation(row, each[0], chips * at.replicas) for row, part in counted.items()
         )
+        used = tuple(p for p in parts if np.any(p.flops) or np.any(p.bytes) or p.sent)
+        return total(f"{at.name} of {self.name}", used)
+
+    def _undivided(self, chips: Number, expert_parallel: bool) -> tuple[str, int] | None:
+        """Return the first size that `chips` don't divide, and its name; None if they do."""
+        sizes = [("N", kind.N) for kind in self.every_kind]
+        sizes += [("F", kind.F) for kind in self.every_kind]
+        sizes += [("vocabulary", self.vocabulary)]
+        if not expert_parallel:
+            sizes += [("X", kind.X) for kind in self.every_kind if kind.experts]
+        for name, size in sizes:
+            if np.any(size % chips):
+                return name, size
+        for kind in self.every_kind:
+            if not kind.kv_rank and np.any((kind.K % chips) * (chips % kind.K)):
+                return "K", kind.K
+        return None
+
+    def _check_layout(self, at: _Phase, expert_parallel: bool) -> None:
+        if undivided := self._undivided(at.chips, expert_parallel):
+            name, size = undivided
+            rule = "chips must divide K or be a multiple of K" if name == "K" else None
+            fitting = ", ".join(map(str, self.chips_that_divide(expert_parallel)))
+            raise ValueError(
+                f"{rule or f'chips must divide {name}'}; got {name}={size}, chips={at.chips}; "
+                f"{self.name} can be split over {fitting}"
+            )
+        if np.any(at.B % at.replicas):
+            raise ValueError(f"replicas must divide B; got B={at.B}, replicas={at.replicas}")
+        over = at.chips * at.replicas
+        routed = [kind.experts for kind in self.every_kind if kind.experts]
+        if expert_parallel and not routed:
+            raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
+        for E in routed if expert_parallel else ():
+            if np.any(E % over):
+                fitting = ", ".join(str(n) for n in range(1, min(E, MAX_LISTED) + 1) if not E % n)
+                raise ValueError(
+                    f"chips times replicas must divide experts; got experts={E}, chips times "
+                    f"replicas={over}; {self.name} can be spread over {fitting}"
+                )
+
+
+@dataclass(frozen=True)
+class _Phase:
+    """What a step computes: B sequences of S positions, in passes of T tokens of each.
+
+    `passes` has the number of passes of each length T. B is the sequences of all replicas.
+    """
+
+    name: str
+    B: Number
+    S: Number
+    chips: Number
+    replicas: Number
+    passes: list[tuple[Number, Number]]
+    decodes: bool = False
+    all_logits: bool = False
+
+    @property
+    def repeats(self) -> Number:
+        """How often the step loads the weights."""
+        return sum(repeats for repeats, _ in self.passes)
+
+    @property
+    def tokens(self) -> Number:
+        """New tokens of one replica."""
+        return (self.B // self.replicas) * (1 if self.decodes else self.S)
+
+
+@dataclass
+class _Counts:
+    """Counts of one kind of operation, while they are added up; `kind` is the type of weights."""
+
+    kind: DType
+    flops: Number = 0
+    loaded: Number = 0
+    written: Number = 0
+    resident: Number = 0
+    sent: Number = 0
+    hops: Number = 0
+
+    def weights(self, weights: Number, passes: Number, n: Number = 0) -> None:
+        """Add weights that are loaded in each pass, and take 2n FLOPs each."""
+        self.flops += 2 * n * weights
+        self.loaded += self.kind.bytes * weights * passes
+        self.resident += self.kind.bytes * weights
+
+    def operation(self, name: str, compute: DType, chips: Number) -> Operation:
+        return Operation(
+            name=name,
+            flops=self.flops,
+            loaded=self.loaded,
+            written=self.written,
+            compute=compute,
+            sent={ANY_LINK: self.sent} if np.any(self.sent) else {},
+            resident=self.resident,
+            chips=chips,
+            hops={ANY_LINK: self.hops} if np.any(self.hops) else {},
+        )
+
+
+def total(name: str, parts: tuple[Operation, ...]) -> Operation:
+    """Return the operation that consists of `parts`, whose counts add up to its own."""
+
+    def added(count: str) -> Number:
+        return reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
+
+    def by_link(which: str) -> dict[str, Number]:
+        given = [getattr(part, which) for part in parts]
+        return {link: sum(each.get(link, 0) for each in given) for each in given for link in each}
+
+    return Operation(
+        name=name,
+        flops=added("flops"),
+        loaded=added("loaded"),
+        written=added("written"),
+        compute=parts[0].compute,
+        sent=by_link("sent"),
+        resident=added("held"),
+        chips=parts[0].chips,
+        hops=by_link("hops"),
+        parts=parts,
+    )

@@ -64,6 +64,9 @@ class Operation:
         Sequential messages each chip sends, by link name; each adds the latency of the link.
     exponentials
         Exponentials each chip computes on its special-function units.
+    parts
+        Kinds of operations that this one consists of, if it is a step of a model: their counts add
+        up to its own.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Operation:
     vector_compute: DType = DTYPES["fp32"]
     hops: Mapping[str, Number] = field(default_factory=dict)
     exponentials: Number = 0
+    parts: tuple[Operation, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sent", ReadOnlyDict(self.sent))

@@ -126,7 +126,10 @@ def test_prefill_becomes_compute_bound_at_the_reference_length() -> None:
     assert found == {(True, True), (False, True), (False, False)}
 
 
-@pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
+PLAIN = [model for model in rl.models() if not model.kinds]
+
+
+@pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.name)
 def test_step_bounds_agree_with_a_decode_step_of_a_model(model: rl.Model) -> None:
     bounds, B, S = reference("attention")["step_bounds"], 8, 2048
     step = model.decode(B, S)

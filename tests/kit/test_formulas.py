@@ -75,7 +75,7 @@ class Decode:
     """A random decode step, with its weights and bytes."""
 
     def __init__(self, draw: Draw) -> None:
-        self.model = m = draw.choice([model for model in models() if not model.tied])
+        self.model = m = draw.choice([model for model in models() if not model.kinds])
         self.w, self.kv = draw.choice(list(INTEGERS)), draw.choice(list(INTEGERS))
         self.B, self.S, self.chips = draw.size(), draw.size(), draw.choice((1, 2, 4, 8))
         kv = INTEGERS[self.kv]

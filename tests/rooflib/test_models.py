@@ -27,10 +27,15 @@ SHAPES = {
 TINY = {"layers": 2, "D": 4, "F": 8, "N": 4, "K": 2, "H": 3, "vocabulary": 8}
 
 
-def test_the_catalog_has_the_models_in_order():
-    found = {m.name: (m.layers, m.D, m.F, m.N, m.K, m.H, m.vocabulary) for m in rl.models()}
+# Dense models without `kinds`, which the chapters and figures use.
+PLAIN = [model for model in rl.models() if not model.kinds]
+
+
+def test_the_catalog_has_the_plain_models_in_order():
+    found = {m.name: (m.layers, m.D, m.F, m.N, m.K, m.H, m.vocabulary) for m in PLAIN}
     assert list(found.items()) == list(SHAPES.items())
-    assert all(model.gated and not model.tied for model in rl.models())
+    assert all(model.gated and not model.tied for model in PLAIN)
+    assert rl.models()[: len(PLAIN)] == tuple(PLAIN)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +150,7 @@ def test_data_types_default_to_the_activation_type():
     assert model.decode(2, 3, x="fp16", compute="fp32").compute.name == "fp32"
 
 
-cataloged = st.sampled_from(rl.models())
+cataloged = st.sampled_from(PLAIN)
 counts = st.integers(1, 2**16)
 
 
@@ -217,7 +222,9 @@ def test_uneven_splits_over_chips_are_rejected():
 
 def test_model_lookup_ignores_case_and_separators():
     assert rl.model("llama-2-7b") is rl.model("Llama 2 7B")
-    with pytest.raises(ValueError, match=r"^model must be one of Llama 2 7B, .* 405B; got 'GPT'$"):
+    with pytest.raises(
+        ValueError, match=r"^model must be one of Llama 2 7B, .* 405B, .*; got 'GPT'"
+    ):
         rl.model("GPT")
     with pytest.raises(ValueError, match="did you mean 'Llama 2 70B' or 'Llama 3 70B'"):
         rl.model("70b")
@@ -227,6 +234,6 @@ def test_every_model_has_a_source_and_vice_versa():
     sources = _sources("models.toml")
     assert {model.source for model in rl.models()} == set(sources.values())
     for source in sources.values():
-        assert source.read == datetime.date(2026, 11, 22)
+        assert datetime.date(2026, 11, 22) <= source.read <= datetime.date(2026, 11, 24)
         assert source.url.startswith("https://")
-        assert "Commit 0006c97" in source.note
+        assert "ommit 0006c97" in source.note or "transformers 5.24.0" in source.title + source.note

@@ -96,7 +96,7 @@ def attention() -> Figure:
         controls=[
             Slider("B", "B (sequences)", sizes(0, 12), 16),
             Slider("S", "S (positions)", sizes(7, 17), 8192),
-            Choice("model", "model", [model.name for model in models()], "Llama 3 8B"),
+            Choice("model", "model", [model.name for model in plain()], "Llama 3 8B"),
             Choice("chip", "chip", [*(chip.name for chip in chips), OWN], "H100 SXM"),
             Slider("chips", "chips", [1, 2, 4, 8], 1),
             Choice("w", "type of weights", TYPES, "bf16"),
@@ -135,6 +135,11 @@ def attention() -> Figure:
     )
 
 
+def plain() -> list[Model]:
+    """Return the dense models whose layers are all alike, as the formulas assume."""
+    return [model for model in models() if not model.kinds]
+
+
 def shapes() -> dict[str, dict[str, int]]:
     """Return the model dimensions that the formulas need, as tables by model name."""
     columns: dict[str, Callable[[Model], int]] = {
@@ -146,7 +151,7 @@ def shapes() -> dict[str, dict[str, int]]:
         "vocabulary": lambda m: m.vocabulary,
         "split": lambda m: m.split_weights,
     }
-    return {name: {m.name: column(m) for m in models()} for name, column in columns.items()}
+    return {name: {m.name: column(m) for m in plain()} for name, column in columns.items()}
 
 
 def marks() -> Sequence[Mark]:

@@ -1,0 +1,165 @@
+"""Layers of a language model: their weights, their cache, and the positions a query sees."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rooflib._arguments import Number, flag, larger, non_negative, one_of, smaller, whole
+from rooflib.attention import check_heads
+
+ROUTING = ("expected", "fewest", "most")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A kind of layer of a decoder, and how many layers are of this kind.
+
+    Attributes
+    ----------
+    count
+        Number of layers of this kind.
+    N, K, H, V
+        Query heads, key/value heads, and the widths of a key and of a value (0: as wide as a key).
+    F, gated
+        Width of the MLP that every token takes, dense or a shared expert (0: none); and whether
+        MLPs have three matrices (gate, up, down) instead of two.
+    experts, active, X
+        Routed experts (0: none), how many of them a token takes, and the width of one.
+    window
+        Positions that a query sees at most, its own included (0: all).
+    q_rank, kv_rank, rope
+        Latent attention: ranks of queries (0: not compressed) and of keys and values (0: ordinary
+        attention), and the rotary part of H, whose key all heads share.
+    gains, expert_biases
+        Weights outside of matrices: gains of norms, biases and sinks of a layer; and whether the
+        matrices of routed experts have biases.
+
+    Raises a ValueError for a size that can't be.
+    """
+
+    count: int
+    N: int
+    K: int
+    H: int
+    V: int = 0
+    F: int = 0
+    gated: bool = True
+    experts: int = 0
+    active: int = 0
+    X: int = 0
+    window: int = 0
+    q_rank: int = 0
+    kv_rank: int = 0
+    rope: int = 0
+    gains: int = 0
+    expert_biases: bool = False
+
+    def __post_init__(self) -> None:
+        for size in ("count", "N", "K", "H"):
+            whole(size, getattr(self, size))
+        for size in ("V", "F", "experts", "window", "q_rank", "kv_rank", "rope", "gains"):
+            if non_negative(size, getattr(self, size)):
+                whole(size, getattr(self, size))
+        for name in ("gated", "expert_biases"):
+            flag(name, getattr(self, name))
+        check_heads(self.N, self.K)
+        if self.experts:
+            whole("X", self.X)
+            if whole("active", self.active) > self.experts:
+                given = f"active={self.active}, experts={self.experts}"
+                raise ValueError(f"active must be at most experts; got {given}")
+        if self.rope >= self.H:
+            raise ValueError(f"rope must be less than H; got rope={self.rope}, H={self.H}")
+
+    @property
+    def value(self) -> int:
+        """Width of a value's head."""
+        return self.V or self.H
+
+    def projections(self, D: int, chips: Number = 1) -> Number:
+        """Return the matrix weights of the attention on one of `chips` that split the heads."""
+        N = self.N // chips
+        if not self.kv_rank:
+            return D * (self.H + self.value) * (N + larger(self.K // chips, 1))
+        queries = self.q_rank * (D + N * self.H) if self.q_rank else D * N * self.H
+        shared = D * (self.kv_rank + self.rope)
+        return queries + shared + self.expansion(chips) + N * self.value * D
+
+    def expansion(self, chips: Number = 1) -> Number:
+        """Return the weights that make keys and values of a latent vector; 0 without latents."""
+        return self.kv_rank * (self.N // chips) * (self.H - self.rope + self.value)
+
+    def cached(self, chips: Number = 1) -> Number:
+        """Return the elements that one chip caches per position: keys and values, or a latent."""
+        if self.kv_rank:
+            return self.kv_rank + self.rope
+        return larger(self.K // chips, 1) * (self.H + self.value)
+
+    def pair_flops(self, absorbed: bool) -> int:
+        """Return the FLOPs of one head for a query and a position that it sees.
+
+        If absorbed, latent attention compares with the latent vectors themselves.
+        """
+        if self.kv_rank and absorbed:
+            return 2 * (2 * self.kv_rank + self.rope)
+        return 2 * (self.H + self.value)
+
+    @property
+    def matrices(self) -> int:
+        """Number of matrices of an MLP or expert."""
+        return 3 if self.gated else 2
+
+    def expert(self, D: int) -> int:
+        """Return the weights of one routed expert."""
+        biases = (self.matrices - 1) * self.X + D if self.expert_biases else 0
+        return self.matrices * D * self.X + biases
+
+    def parameters(self, D: int, active: bool = False) -> int:
+        """Return the weights of one layer: all, or those that one token takes."""
+        routed = (self.active if active else self.experts) * self.expert(D)
+        shared = self.matrices * D * self.F + D * self.experts + self.gains
+        return int(self.projections(D)) + shared + routed
+
+    def visible(self, S: Number) -> Number:
+        """Return how many of S positions a query at the last one sees."""
+        return smaller(S, self.window) if self.window else S
+
+    def pairs(self, S: Number) -> Number:
+        """Return the causal pairs of query and position in a prompt of S, counted exactly."""
+        start = self.visible(S)
+        return start * (start + 1) // 2 + (S - start) * self.window
+
+    def positions_read(self, S: Number, chunk: Number) -> Number:
+        """Return the cached positions that chunks of a prompt of S read, over all chunks.
+
+        A chunk reads what its first query sees before it, and its own positions.
+        """
+        full, rest = S // chunk, S % chunk
+        if not self.window:
+            return chunk * (full * (full + 1) // 2) + S * (rest > 0)
+        reach = chunk + self.window - 1
+        growing = smaller(full, reach // chunk)
+        last = smaller(S, rest + self.window - 1) * (rest > 0)
+        return chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
+
+    def touched(self, tokens: Number, routing: str) -> Number:
+        """Return how many distinct experts `tokens` tokens take in a layer.
+
+        "expected": under uniform routing, E · (1 - (1 - k/E)^tokens). "fewest": all tokens take
+        the same k experts. "most": experts repeat only once all E are taken.
+        """
+        most = smaller(self.experts, self.active * tokens)
+        if one_of("experts", routing, ROUTING) != "expected":
+            return self.active if routing == "fewest" else most
+        mean = self.experts * (1 - (1 - self.active / self.experts) ** tokens)
+        return smaller(larger(mean, self.active), most)
+
+    def chips_reached(self, chips: Number) -> Number:
+        """Return the other chips to which a token goes on average, each with E/chips experts.
+
+        A token takes `active` distinct experts at random and goes to each chip at most once.
+        """
+        away = self.experts - self.experts // chips
+        missed = math.prod((away - i) / (self.experts - i) for i in range(self.active))
+        return (chips - 1) * (1 - missed)

@@ -1,0 +1,166 @@
+"""Tests of configs: published keys, data types, and one line for whatever can be wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from broken_configs import BROKEN, BROKEN_FILES, DEEPSEEK, GEMMA, LLAMA, QWEN, quantized
+
+import rooflib as rl
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return a function that writes a config and returns its path."""
+
+    def write(config):
+        path = tmp_path / "config.json"
+        content = config if isinstance(config, bytes) else json.dumps(config).encode()
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+def test_enough_configs_are_broken():
+    assert len(BROKEN) + len(BROKEN_FILES) >= 40
+
+
+@pytest.mark.parametrize(("config", "message"), BROKEN.values(), ids=BROKEN)
+def test_broken_configs_lead_to_one_line_that_names_the_key(config, message, written):
+    with pytest.raises((ValueError, TypeError)) as of_mapping:
+        rl.model_from_config(config)
+    with pytest.raises((ValueError, TypeError)) as of_file:
+        rl.model_from_config(written(config))
+    for error in (of_mapping, of_file):
+        shown = str(error.value)
+        assert shown.startswith(message)
+        assert "\n" not in shown
+        assert len(shown) < 300
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN_FILES.values(), ids=BROKEN_FILES)
+def test_broken_files_lead_to_one_line_that_names_the_file(content, message, written):
+    path = written(content)
+    with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
+        rl.model_from_config(path)
+    assert str(path) in str(error.value)
+    assert message in str(error.value)
+
+
+def test_a_missing_file_is_an_os_error(tmp_path):
+    with pytest.raises(OSError, match="No such file"):
+        rl.model_from_config(tmp_path / "config.json")
+    with pytest.raises(OSError, match="directory"):
+        rl.model_from_config(tmp_path)
+    with pytest.raises(TypeError, match="config must be a path or a mapping; got 7"):
+        rl.model_from_config(7)
+
+
+def test_a_file_and_its_content_give_the_same_model(written):
+    config = LLAMA | {"_name_or_path": "tiny", "head_dim": 24, "rope_theta": 1e4, "use_cache": True}
+    model = rl.model_from_config(config)
+    assert model == rl.model_from_config(str(written(config)))
+    assert (model.name, model.layers, model.D, model.H, model.K) == ("tiny", 2, 64, 24, 2)
+    assert rl.model_from_config(config, name="other").name == "other"
+    assert rl.model_from_config(LLAMA).name == "llama"
+    signed = "\N{BOM}".encode() + json.dumps(config).encode()
+    assert rl.model_from_config(written(signed)) == model
+
+
+def test_names_of_classes_are_ignored():
+    classes = {"AutoConfig": "configuration_deepseek.DeepseekV3Config", "AutoModel": "x.Model_3"}
+    assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
+
+
+def test_nested_text_models_keep_what_the_outer_object_says():
+    inner = GEMMA | {"sliding_window_pattern": 2}
+    nested = {"model_type": "gemma3", "text_config": inner, "vision_config": {"hidden_size": 7}}
+    assert rl.model_from_config(nested) == rl.model_from_config(inner)
+    how = {"quant_method": "fp8"}
+    outer = nested | {"quantization_config": how, "torch_dtype": "float16"}
+    model = rl.model_from_config(outer)
+    assert model == rl.model_from_config(inner | {"quantization_config": how, "dtype": "float16"})
+    assert (model.w, model.tied) == ("fp16", True)
+
+
+def windows(config):
+    return [
+        layer.window for layer in rl.model_from_config(config).kinds for _ in range(layer.count)
+    ]
+
+
+def test_windows_follow_pattern_types_and_switches():
+    many = GEMMA | {"num_hidden_layers": 13}
+    assert sorted(windows(many)) == [0] * 2 + [16] * 11
+    kinds = ["full_attention", "sliding_attention"]
+    assert sorted(windows(GEMMA | {"layer_types": kinds})) == [0, 16]
+    mistral = LLAMA | {"model_type": "mistral"}
+    assert windows(mistral | {"sliding_window": 8}) == [8, 8]
+    assert windows(mistral | {"sliding_window": None}) == [0, 0]
+    qwen = LLAMA | {"model_type": "qwen2", "sliding_window": 8, "max_window_layers": 1}
+    assert windows(qwen) == windows(qwen | {"use_sliding_window": False}) == [0, 0]
+    assert sorted(windows(qwen | {"use_sliding_window": True})) == [0, 8]
+
+
+def test_experts_follow_dense_layers():
+    def dense(config):
+        return sum(each.count for each in rl.model_from_config(config).kinds if not each.experts)
+
+    many = QWEN | {"num_hidden_layers": 6}
+    assert dense(many) == 0
+    assert dense(many | {"mlp_only_layers": [0, 5]}) == 2
+    assert dense(many | {"decoder_sparse_step": 2}) == 3
+    assert dense(DEEPSEEK | {"first_k_dense_replace": 1}) == 1
+    shared = rl.model_from_config(DEEPSEEK | {"n_shared_experts": 3}).kinds[-1]
+    assert (shared.F, shared.X, shared.experts, shared.active) == (96, 32, 8, 2)
+
+
+TYPES = [
+    ({"quant_method": "awq", "bits": 4, "group_size": 128}, "int4", 4 + 20 / 128),
+    ({"quant_method": "gptq", "bits": 8, "group_size": 64}, "int8", 8 + 24 / 64),
+    ({"quant_method": "gptq", "bits": 4, "group_size": -1}, "int4", 4),
+    ({"quant_method": "fp8"}, "fp8", 8),
+    ({"quant_method": "fp8", "weight_block_size": [128, 128]}, "fp8", 8 + 32 / 128**2),
+    ({"quant_method": "mxfp4"}, "fp4", 4 + 8 / 32),
+]
+
+
+@pytest.mark.parametrize(("how", "name", "bits"), TYPES)
+def test_quantized_weights_have_the_bits_of_their_scales(how, name, bits):
+    model = rl.model_from_config(QWEN | {"quantization_config": how})
+    rows = {"experts"} if name == "fp4" else {"experts", "projections", "MLP"}
+    assert set(model.quantized) == rows
+    assert {kind.name for kind in model.quantized.values()} == {name}
+    assert 8 * model.quantized["experts"].bytes == bits
+    assert model.w == "bf16"
+
+
+@pytest.mark.parametrize(
+    ("modules", "rows"),
+    [
+        (["lm_head", "model.layers.3.input_layernorm", "model.layers.3.mlp.gate"],
+         {"experts", "projections", "MLP"}),
+        (["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens"],
+         {"experts", "MLP"}),
+        (["mlp", "vision_tower"], {"projections"}),
+        (["experts"], {"projections", "MLP"}),
+        (["shared_experts"], {"projections", "experts"}),
+        (None, {"experts", "projections", "MLP"}),
+    ],
+)  # fmt: skip
+def test_modules_that_are_not_converted_keep_their_type(modules, rows):
+    how = {"quant_method": "fp8", "modules_to_not_convert": modules}
+    assert set(rl.model_from_config(QWEN | {"quantization_config": how}).quantized) == rows
+
+
+def test_a_step_takes_the_stored_types_unless_told_otherwise():
+    plain = rl.model_from_config(LLAMA)
+    model = rl.model_from_config(quantized(quant_method="awq", bits=4, group_size=32))
+    halves = rl.model_from_config(LLAMA | {"dtype": "float16"})
+    assert halves.decode(1, 8).compute.name == "fp16"
+    assert model.decode(1, 8, w="bf16").held == plain.decode(1, 8).held
+    matrices = 2 * (plain.split_weights + 2 * 64 * 2 * 16)
+    saved = matrices * (2 - (4 + 20 / 32) / 8)
+    assert plain.decode(1, 8).held - model.decode(1, 8).held == saved

@@ -1,0 +1,283 @@
+"""Tests of layers by brute force: what a query sees, what chunks read, which experts are taken."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rooflib as rl
+
+quick = settings(deadline=None, max_examples=80)
+HEADS = {"count": 1, "N": 4, "K": 2, "H": 6}
+sizes = st.integers(1, 40)
+
+
+def seen(query, window):
+    """Return the positions that a query sees, counted from 1."""
+    return [p for p in range(1, query + 1) if not window or p > query - window]
+
+
+@quick
+@given(sizes, st.integers(0, 50))
+def test_pairs_are_those_of_an_explicit_mask(S, window):
+    layer = rl.Layer(**HEADS, window=window)
+    assert layer.pairs(S) == sum(len(seen(query, window)) for query in range(1, S + 1))
+    assert layer.visible(S) == len(seen(S, window))
+    assert layer.pairs(np.array([S, 3.0]))[0] == layer.pairs(S)
+
+
+@quick
+@given(sizes, sizes, st.integers(0, 50))
+def test_chunks_read_what_one_of_their_queries_sees(S, chunk, window):
+    layer = rl.Layer(**HEADS, window=window)
+    read = 0
+    for start in range(1, S + 1, chunk):
+        queries = range(start, min(start + chunk, S + 1))
+        read += len(set().union(*(seen(query, window) for query in queries)))
+    assert layer.positions_read(S, chunk) == read
+    assert np.all(layer.positions_read(np.array([float(S)] * 2), float(chunk)) == read)
+
+
+@pytest.mark.parametrize(("E", "k", "tokens"), [(3, 1, 3), (4, 2, 3), (5, 2, 2), (4, 4, 2)])
+def test_expected_experts_are_the_mean_over_all_routings(E, k, tokens):
+    layer = rl.Layer(**HEADS, experts=E, active=k, X=8)
+    choices = list(itertools.combinations(range(E), k))
+    found = [len(set().union(*each)) for each in itertools.product(choices, repeat=tokens)]
+    assert layer.touched(tokens, "expected") == pytest.approx(sum(found) / len(found), rel=1e-12)
+    assert layer.touched(tokens, "fewest") == min(found)
+    assert layer.touched(tokens, "most") == max(found)
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 64, 10**6, 10**30])
+def test_expected_experts_lie_between_the_extremes(tokens):
+    layer = rl.Layer(**HEADS, experts=128, active=8, X=8)
+    fewest, mean, most = (layer.touched(tokens, how) for how in ("fewest", "expected", "most"))
+    assert 8 == fewest <= mean <= most <= 128
+    assert (mean == 8) == (tokens == 1)
+
+
+@pytest.mark.parametrize(("E", "k", "chips"), [(4, 2, 2), (6, 3, 3), (6, 2, 6), (4, 1, 1)])
+def test_a_token_reaches_the_mean_number_of_other_chips(E, k, chips):
+    layer = rl.Layer(**HEADS, experts=E, active=k, X=8)
+    choices = list(itertools.combinations(range(E), k))
+    others = [len({e * chips // E for e in taken} - {0}) for taken in choices]
+    mean = Fraction(sum(others), len(choices))
+    assert layer.chips_reached(chips) == pytest.approx(float(mean), rel=1e-12)
+
+
+def matrices(model):
+    """Yield name, rows, columns and number of each matrix of a layer with latent attention."""
+    for layer in model.kinds:
+        N, nope = layer.N, layer.H - layer.rope
+        yield "q_a", model.D, layer.q_rank, layer.count
+        yield "q_b", layer.q_rank, N * layer.H, layer.count
+        yield "kv_a", model.D, layer.kv_rank + layer.rope, layer.count
+        yield "kv_b", layer.kv_rank, N * (nope + layer.V), layer.count
+        yield "o", N * layer.V, model.D, layer.count
+
+
+def test_latent_attention_has_the_weights_of_its_matrices():
+    latent = {"V": 5, "q_rank": 7, "kv_rank": 11, "rope": 2}
+    layer = rl.Layer(3, N=4, K=4, H=6, F=8, **latent)
+    model = rl.Model("tiny", 3, 16, 8, 4, 4, 6, 32, kinds=(layer,))
+    counted = Counter()
+    for name, rows, columns, count in matrices(model):
+        counted[name] += rows * columns * count
+    assert 3 * layer.projections(16) == counted.total()
+    assert layer.expansion() * 3 == counted["kv_b"]
+    split = counted["q_b"] + counted["kv_b"] + counted["o"]
+    shared = counted["q_a"] + counted["kv_a"]
+    assert 3 * layer.projections(16, 2) == shared + split / 2
+    assert (layer.cached(), layer.cached(4)) == (13, 13)
+
+
+WRONG = [
+    ({"count": 0}, "count must be above zero"),
+    ({"N": 2.5}, "N must be a whole number"),
+    ({"K": 3}, "N must be a multiple of K"),
+    ({"window": -1}, "window must be zero or above"),
+    ({"experts": 4, "active": 2}, "X must be above zero"),
+    (
+        {"experts": 4, "active": 5, "X": 8},
+        "active must be at most experts; got active=5, experts=4",
+    ),
+    ({"rope": 6}, "rope must be less than H; got rope=6, H=6"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG)
+def test_impossible_layers_are_rejected(change, message):
+    with pytest.raises(ValueError, match=message):
+        rl.Layer(**HEADS | change)
+
+
+def test_kinds_must_add_up_and_be_layers():
+    sizes = {"layers": 2, "D": 4, "F": 8, "N": 4, "K": 2, "H": 6, "vocabulary": 8}
+    with pytest.raises(ValueError, match="layers must be the sum of all kinds, 1; got 2"):
+        rl.Model("tiny", **sizes, kinds=(rl.Layer(**HEADS),))
+    with pytest.raises(TypeError, match="kinds must be a sequence of Layer; got 'full'"):
+        rl.Model("tiny", **sizes, kinds=("full",))
+    with pytest.raises(ValueError, match=r"quantized must be one of .*MLP.*; got 'mlp'"):
+        rl.Model("tiny", **sizes, quantized={"mlp": "int8"})
+
+
+# A model with every kind of layer that there is, small enough to count by hand.
+WINDOW, CHUNK, E = 3, 4, 6
+LAYERS = (
+    rl.Layer(1, N=4, K=2, H=6, F=8, gains=5, window=WINDOW),
+    rl.Layer(2, N=4, K=2, H=6, F=4, gains=7, experts=E, active=2, X=8, expert_biases=True),
+)
+MIXED = rl.Model("mixed", 3, 16, 4, 4, 2, 6, 32, kinds=LAYERS)
+
+
+def counted_prefill(B, S, chunk):
+    """Return FLOPs and bytes of a prefill of `MIXED` in bf16, chunk by chunk; all experts taken."""
+    flops = loaded = written = 0
+    D, table = 16, 32 * 16
+    projections = D * 6 * (2 * 4 + 2 * 2)
+    dense, shared = 3 * D * 8, 3 * D * 4
+    expert = 3 * D * 8
+    router = D * E
+    for start in range(0, S, chunk):
+        T = min(chunk, S - start)
+        flops += 2 * B * T * (3 * projections + dense + 2 * (shared + router + 2 * expert))
+        weights = 3 * projections + dense + 2 * (shared + router) + 5 + 2 * 7 + D
+        loaded += 2 * (weights + 2 * E * (expert + 2 * 8 + D) + B * T * D)
+        for layer, window in enumerate([WINDOW, 0, 0]):
+            queries = [seen(start + t + 1, window) for t in range(T)]
+            flops += 4 * 6 * 4 * B * sum(map(len, queries))
+            loaded += 2 * 2 * 2 * 6 * B * len(set().union(*queries))
+            assert layer < 3
+        written += 3 * 2 * 2 * 2 * 6 * B * T
+    flops += 2 * B * table
+    loaded += 2 * table
+    written += 2 * B * 32
+    return flops, loaded, written
+
+
+@pytest.mark.parametrize("S", [1, 4, 7, 12])
+@pytest.mark.parametrize("chunk", [1, 3, CHUNK, 12])
+def test_prefill_matches_an_explicit_count_of_its_chunks(S, chunk):
+    op = MIXED.prefill(4, S, chunk=chunk, experts="most")
+    assert (op.flops, op.loaded, op.written) == counted_prefill(4, S, chunk)
+    whole = MIXED.prefill(4, S, experts="most")
+    assert whole == MIXED.prefill(4, S, chunk=S, experts="most")
+    assert (op.flops, op.written, op.held) == (whole.flops, whole.written, whole.held)
+
+
+def test_logits_of_all_positions_cost_more_rows():
+    last, every = (MIXED.prefill(2, 7, logits=which) for which in ("last", "all"))
+    rows = {part.name: part.flops for part in every.parts}
+    assert rows["logits"] == 2 * 2 * 7 * 32 * 16
+    assert every.flops - last.flops == 2 * 2 * 6 * 32 * 16
+    assert every.written - last.written == 2 * 2 * 6 * 32
+
+
+STEPS = [
+    lambda model, **layout: model.decode(8, 100, **layout),
+    lambda model, **layout: model.prefill(8, 100, chunk=32, **layout),
+    lambda model, **layout: model.decode(np.array([8, 16]), 100, **layout),
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
+def test_the_parts_add_up_to_the_step(model, step):
+    for layout in ({}, {"chips": 2, "replicas": 2}):
+        op = step(model, **layout)
+        assert len({part.name for part in op.parts}) == len(op.parts) >= 5
+        for count in ("flops", "loaded", "written", "held"):
+            added = sum(getattr(part, count) for part in op.parts)
+            assert np.array_equal(added, getattr(op, count))
+        for way in ("sent", "hops"):
+            added = sum(getattr(part, way).get("link", 0) for part in op.parts)
+            assert np.array_equal(added, getattr(op, way).get("link", 0))
+
+
+@pytest.mark.parametrize("name", ["Mixtral 8x7B", "gpt-oss 120B", "DeepSeek-V3"])
+def test_replicas_with_whole_experts_share_the_same_work(name):
+    model = rl.model(name)
+    alone = model.decode(64, 4096)
+    spread = model.decode(64, 4096, 2, replicas=4, expert_parallel=True)
+    sliced = model.decode(64, 4096, 2, replicas=4)
+
+    def rows(op):
+        return {part.name: part for part in op.parts}
+
+    assert rows(spread)["experts"].flops * 8 == rows(alone)["experts"].flops
+    assert rows(spread)["experts"].loaded * 8 == pytest.approx(rows(alone)["experts"].loaded)
+    assert rows(spread)["experts"].held * 8 == rows(alone)["experts"].held
+    assert rows(sliced)["experts"].held == 4 * rows(spread)["experts"].held
+    assert spread.chips == sliced.chips == 8
+    for row in ("projections", "attention", "logits"):
+        assert rows(spread)[row] == rows(sliced)[row]
+
+
+def test_expert_parallel_tokens_travel_to_their_chips_and_back():
+    # Six chips with one expert each, two replicas of three: a token takes two experts at random.
+    layer = rl.Layer(2, N=6, K=3, H=4, experts=6, active=2, X=6, gains=32)
+    model = rl.Model("wide", 2, 16, 6, 6, 3, 4, 30, kinds=(layer,))
+    B, chips, replicas = 12, 3, 2
+    op = model.decode(B, 9, chips, replicas=replicas, expert_parallel=True)
+    choices = list(itertools.combinations(range(6), 2))
+    away = Fraction(sum(len(set(taken) - {0}) for taken in choices), len(choices))
+    tokens = B // replicas
+    all_to_alls = 2 * float(away) * 2 * 16 * tokens / chips
+    attention = rl.all_reduce(2 * 16 * tokens, chips)
+    gathered = rl.all_gather(2 * 16 * tokens, chips)
+    assert op.sent["link"] == pytest.approx(2 * (all_to_alls + attention + gathered))
+    assert op.hops["link"] == 2 * (2 * (chips - 1) + 2 * 5 + (chips - 1))
+
+
+LAYOUTS = [
+    ({"chips": 3}, "chips must divide N; got N=32, chips=3; Mixtral 8x7B can be split over 1, 2, "
+     "4, 8, 16, 32"),
+    ({"replicas": 3}, "replicas must divide B; got B=4, replicas=3"),
+    ({"chips": 16, "expert_parallel": True}, "chips times replicas must divide experts; got "
+     "experts=8, chips times replicas=16; Mixtral 8x7B can be spread over 1, 2, 4, 8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layout", "message"), LAYOUTS)
+def test_a_layout_that_does_not_divide_the_model_names_those_that_do(layout, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        rl.model("Mixtral 8x7B").decode(4, 100, **layout)
+
+
+def test_expert_parallel_needs_experts():
+    with pytest.raises(ValueError, match="expert_parallel needs a model with experts; got Llama 3"):
+        rl.model("Llama 3 8B").decode(4, 100, expert_parallel=True)
+
+
+def test_windows_bound_what_a_step_reads_and_holds():
+    model = rl.model("Gemma 3 27B")
+    local, full = model.kinds
+    assert (local.count, local.window, full.count, full.window) == (52, 1024, 10, 0)
+    far, near = model.decode(1, 131_072), model.decode(1, 1024)
+    position = 2 * 2 * 16 * 128
+    assert far.held - near.held == position * 10 * (131_072 - 1024)
+    assert math.isclose(far.loaded - near.loaded, position * 10 * (131_072 - 1024))
+
+
+def test_quantized_rows_count_their_scales():
+    model = rl.model("gpt-oss 120B")
+    experts = next(part for part in model.decode(1, 1, experts="fewest").parts
+                   if part.name == "experts")  # fmt: skip
+    each = 3 * 2880 * 2880 + 3 * 2880
+    assert experts.loaded == 36 * 4 * each * (4 + 8 / 32) / 8
+    assert experts.held == 32 * experts.loaded
+    assert model.decode(1, 1, w="bf16").held > 3 * model.decode(1, 1).held
+
+
+def test_weights_of_different_kinds_need_a_compute_type():
+    model = rl.model("gpt-oss 120B")
+    with pytest.raises(ValueError, match="compute must be given: weights of this model differ"):
+        model.decode(1, 1, x="fp8")
+    assert model.decode(1, 1, x="fp8", compute="fp8").compute.name == "fp8"

@@ -1,0 +1,150 @@
+"""Broken config files, and the beginning of the line that each leads to."""
+
+from __future__ import annotations
+
+import json
+
+LLAMA = {
+    "model_type": "llama",
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 128,
+}
+QWEN = LLAMA | {"model_type": "qwen3_moe", "head_dim": 16, "num_experts": 8}
+QWEN |= {"num_experts_per_tok": 2, "moe_intermediate_size": 32}
+DEEPSEEK = LLAMA | {"model_type": "deepseek_v3", "n_routed_experts": 8, "num_experts_per_tok": 2}
+DEEPSEEK |= {"moe_intermediate_size": 32, "kv_lora_rank": 16, "v_head_dim": 8}
+DEEPSEEK |= {"qk_rope_head_dim": 8, "qk_nope_head_dim": 8}
+GEMMA = LLAMA | {"model_type": "gemma3_text", "sliding_window": 16}
+
+SIZE = "must be a whole number from 1 to 10,000,000; got"
+CODE = "__import__('os').system('true')"
+
+
+def quantized(**how):
+    return LLAMA | {"quantization_config": how}
+
+
+def without(config, key):
+    return {name: value for name, value in config.items() if name != key}
+
+
+BROKEN = {
+    "no architecture": (without(LLAMA, "model_type"), "model_type must be one of llama, mistral"),
+    "unknown architecture": (LLAMA | {"model_type": "mamba2"}, "model_type must be one of"),
+    "misspelled architecture": (LLAMA | {"model_type": "lama"}, "model_type must be one of"),
+    "architecture as a list": (LLAMA | {"model_type": ["llama"]}, "model_type must be one of"),
+    "architecture as a number": (LLAMA | {"model_type": 3}, "model_type must be one of"),
+    "unknown architecture with code": (
+        {"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}},
+        "model_type must be one of",
+    ),
+    "empty object": ({}, "model_type must be one of"),
+    "code in auto_map": (LLAMA | {"auto_map": {"AutoConfig": CODE}}, "auto_map must map to names"),
+    "auto_map as a list": (LLAMA | {"auto_map": [CODE]}, "auto_map must be an object; got"),
+    "missing layers": (without(LLAMA, "num_hidden_layers"), "num_hidden_layers must be given for"),
+    "missing width": (without(LLAMA, "hidden_size"), "hidden_size must be given for llama"),
+    "missing heads": (without(LLAMA, "num_attention_heads"), "num_attention_heads must be given"),
+    "missing MLP": (without(LLAMA, "intermediate_size"), "intermediate_size must be given for"),
+    "missing vocabulary": (without(LLAMA, "vocab_size"), "vocab_size must be given for llama"),
+    "null width": (LLAMA | {"hidden_size": None}, "hidden_size must be given for llama; got none"),
+    "missing window": (LLAMA | {"model_type": "mistral"}, "sliding_window must be given for"),
+    "missing head width": (without(QWEN, "head_dim"), "head_dim must be given for qwen3_moe"),
+    "missing experts": (without(QWEN, "num_experts"), "num_experts must be given for qwen3_moe"),
+    "missing rank": (without(DEEPSEEK, "kv_lora_rank"), "kv_lora_rank must be given for deepseek"),
+    "width as text": (LLAMA | {"hidden_size": "64"}, f"hidden_size {SIZE} '64'"),
+    "width as a list": (LLAMA | {"hidden_size": [64]}, f"hidden_size {SIZE} [64]"),
+    "width as an object": (LLAMA | {"hidden_size": {"a": 1}}, f"hidden_size {SIZE} {{'a': 1}}"),
+    "width as a truth value": (LLAMA | {"hidden_size": True}, f"hidden_size {SIZE} True"),
+    "width as a fraction": (LLAMA | {"hidden_size": 64.5}, f"hidden_size {SIZE} 64.5"),
+    "zero width": (LLAMA | {"hidden_size": 0}, f"hidden_size {SIZE} 0"),
+    "negative width": (LLAMA | {"hidden_size": -64}, f"hidden_size {SIZE} -64"),
+    "huge width": (LLAMA | {"hidden_size": 1e30}, f"hidden_size {SIZE} 1e+30"),
+    "huge whole width": (LLAMA | {"hidden_size": 10**30}, f"hidden_size {SIZE} 1000000000"),
+    "infinite width": (LLAMA | {"hidden_size": float("inf")}, f"hidden_size {SIZE} inf"),
+    "width not a number": (LLAMA | {"hidden_size": float("nan")}, f"hidden_size {SIZE} nan"),
+    "many layers": (
+        LLAMA | {"num_hidden_layers": 10**6},
+        "num_hidden_layers must be a whole number from 1 to 10,000; got 1000000",
+    ),
+    "negative window": (
+        GEMMA | {"sliding_window": -1},
+        f"sliding_window {SIZE} -1",
+    ),
+    "heads that do not divide": (LLAMA | {"num_key_value_heads": 3}, "num_key_value_heads must"),
+    "width without a head width": (
+        LLAMA | {"num_attention_heads": 6},
+        "head_dim must be given unless heads divide hidden_size; got hidden_size=64",
+    ),
+    "more experts per token than experts": (
+        QWEN | {"num_experts_per_tok": 9},
+        "num_experts_per_tok must be a whole number from 1 to 8; got 9",
+    ),
+    "tied as text": (
+        LLAMA | {"tie_word_embeddings": "yes"},
+        "tie_word_embeddings must be true or false; got 'yes'",
+    ),
+    "biases as a number": (LLAMA | {"attention_bias": 1}, "attention_bias must be true or false"),
+    "layer types as text": (GEMMA | {"layer_types": "full"}, "layer_types must be a list; got"),
+    "layer types of another length": (
+        GEMMA | {"layer_types": ["full_attention"]},
+        "layer_types must be a list of 2 names, one for each layer; got 1",
+    ),
+    "unknown layer type": (
+        GEMMA | {"layer_types": ["full_attention", "linear_attention"]},
+        "layer_types must be one of full_attention, sliding_attention; got 'linear_attention'",
+    ),
+    "zero pattern": (
+        GEMMA | {"sliding_window_pattern": 0},
+        f"sliding_window_pattern {SIZE} 0",
+    ),
+    "zero step": (QWEN | {"decoder_sparse_step": 0}, f"decoder_sparse_step {SIZE} 0"),
+    "dense layers as text": (QWEN | {"mlp_only_layers": "0"}, "mlp_only_layers must be a list"),
+    "nested model as text": ({"text_config": "llama"}, "text_config must be an object; got"),
+    "empty nested model": ({"text_config": {}}, "model_type must be one of"),
+    "unknown nested model": ({"text_config": {"model_type": "own"}}, "model_type must be one of"),
+    "unknown data type": (LLAMA | {"dtype": "int3"}, "dtype must be one of bfloat16, float16"),
+    "data type as a list": (LLAMA | {"torch_dtype": ["bf16"]}, "dtype must be one of bfloat16"),
+    "quantized as text": (LLAMA | {"quantization_config": "awq"}, "quantization_config must be an"),
+    "no method": (quantized(bits=4), "quant_method must be one of fp8, awq, gptq, mxfp4; got ''"),
+    "unknown method": (quantized(quant_method="bitsandbytes"), "quant_method must be one of fp8"),
+    "missing bits": (quantized(quant_method="awq", group_size=128), f"bits {SIZE} None"),
+    "odd bits": (quantized(quant_method="gptq", bits=3, group_size=128), "bits must be 4 or 8"),
+    "bits as text": (quantized(quant_method="awq", bits="4", group_size=128), f"bits {SIZE} '4'"),
+    "zero group": (quantized(quant_method="awq", bits=4, group_size=0), f"group_size {SIZE} 0"),
+    "missing group": (quantized(quant_method="awq", bits=4), f"group_size {SIZE} None"),
+    "block of one side": (
+        quantized(quant_method="fp8", weight_block_size=[128]),
+        "weight_block_size must be a list of two sizes; got [128]",
+    ),
+    "block as text": (
+        quantized(quant_method="fp8", weight_block_size="128"),
+        "weight_block_size must be a list of two sizes; got '128'",
+    ),
+    "part of the layers": (
+        quantized(quant_method="fp8", modules_to_not_convert=["model.layers.0.mlp"]),
+        "modules_to_not_convert must name modules of all layers",
+    ),
+    "modules as text": (
+        quantized(quant_method="fp8", modules_to_not_convert="lm_head"),
+        "modules_to_not_convert must be a list; got 'lm_head'",
+    ),
+    "name as a number": (LLAMA | {"_name_or_path": 7}, "name must be a string; got 7"),
+}
+
+BROKEN_FILES = {
+    "not JSON": (b"model_type: llama", "must be JSON in UTF-8"),
+    "empty": (b"", "must be JSON in UTF-8"),
+    "cut off": (json.dumps(LLAMA).encode()[:-9], "must be JSON in UTF-8"),
+    "not UTF-8": (b'{"model_type": "\xff\xfe"}', "must be JSON in UTF-8"),
+    "UTF-16": (json.dumps(LLAMA).encode("utf-16"), "must be JSON in UTF-8"),
+    "a list": (b"[1, 2]", "must be a JSON object; got [1, 2]"),
+    "null": (b"null", "must be a JSON object; got None"),
+    "nested deeply": (b'{"a": ' * 100_000, "must be JSON; it is nested too deeply"),
+    "lists nested deeply": (b"[" * 500_000, "must be JSON; it is nested too deeply"),
+    "a very long number": (b'{"hidden_size": ' + b"9" * 5000 + b"}", "must be JSON in UTF-8"),
+    "100 MB": (b" " * (100 * 2**20), "must have at most 1,048,576 bytes"),
+}
