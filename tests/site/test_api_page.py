@@ -121,7 +121,7 @@ def test_the_jupyterlab_copy_lists_every_name_with_its_arguments() -> None:
     for name, shown in listed.items():
         value = object_at(name)
         if callable(value):
-            arguments = shown.partition(" -> ")[0].strip("()")
+            arguments = shown.partition(" -> ")[0].removeprefix("(").removesuffix(")")
             stub = ast.parse(f"def f({arguments}): ...").body[0]
             assert isinstance(stub, ast.FunctionDef)
             args = [*stub.args.posonlyargs, *stub.args.args, *stub.args.kwonlyargs]
