@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rooflib.attention import attention, kv_bytes_per_token
-from rooflib.bounds import Bounds, attainable, bound
+from rooflib.bounds import Bounds, attainable, bound, breakdown
 from rooflib.catalog import (
     DataPoint,
     chip,
@@ -27,11 +27,11 @@ from rooflib.catalog import (
     published_steps,
 )
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter
-from rooflib.config import model_from_config
 from rooflib.critical import (
     critical_batch,
     critical_batch_limit,
     critical_depth,
+    critical_training_batch,
     first_whole_above,
     first_whole_from,
 )
@@ -54,29 +54,39 @@ from rooflib.units import percent, scientific, text
 
 if TYPE_CHECKING:
     from rooflib import plots
+    from rooflib.config import model_from_config
+    from rooflib.serving import Serving, serve
 
 __version__ = "0.3.0"
 
 # fmt: off
 __all__ = [
-    "Bounds", "Chip", "DType", "DataPoint", "Layer", "Link", "Model", "Operation", "Table",
-    "__version__", "all_gather", "all_reduce", "attainable", "attention",
-    "bound", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
+    "Bounds", "Chip", "DType", "DataPoint", "Layer", "Link", "Model", "Operation", "Serving",
+    "Table", "__version__", "all_gather", "all_reduce", "attainable", "attention",
+    "bound", "breakdown", "chip", "chips", "critical_batch", "critical_batch_limit",
+    "critical_depth", "critical_training_batch",
     "data_points", "dot", "dtype", "elementwise", "first_whole_above", "first_whole_from",
     "kv_bytes_per_token",
     "matmul", "matmul_per_example", "model",
     "model_from_config", "models", "operation", "percent", "plots", "published_shares",
-    "published_steps", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
+    "published_steps", "reduce_scatter", "rms_norm", "scientific", "serve",
+    "sharded_matmul", "text",
 ]
 # fmt: on
 
 
+_LAZY = {"model_from_config": "config", "Serving": "serving", "serve": "serving"}
+
+
 def __getattr__(name: str) -> Any:
-    # Import plots lazily: matplotlib takes far longer to import than the rest together.
+    # Import plots lazily: matplotlib takes far longer to import than the rest together. The others
+    # would make a third of the rest.
     import importlib
 
     if name == "plots":
         return importlib.import_module("rooflib.plots")
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"rooflib.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
 
 

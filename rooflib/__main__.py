@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -18,8 +19,10 @@ usage: python -m rooflib --chips | --version
        python -m rooflib CHIP
        python -m rooflib CHIP OPERATION SIZES [options]
        python -m rooflib CHIP OPERATION --help
+       python -m rooflib model MODEL CHIP [options]
 
-Print how long an operation takes on a chip at least, and what limits it.
+Print how long an operation takes on a chip at least, and what limits it; or what a language model
+does on chips: MODEL is a config.json or the name of a model in the catalog.
 
 operations and their sizes:
 {operations}
@@ -29,7 +32,8 @@ examples:
   python -m rooflib tpu-v5e matmul 64 4096 16384 --w int8 --plot layer.svg
   python -m rooflib tpu-v5e sharded_matmul 512 8192 8192 4 --split D --link ICI
   python -m rooflib "H100 SXM" attention 1 1 8192 32 8 128 --kv int8
-  python -m rooflib "H100 SXM" decode "Llama 3 8B" 16 8192 --launch 5e-6"""
+  python -m rooflib "H100 SXM" decode "Llama 3 8B" 16 8192 --launch 5e-6
+  python -m rooflib model config.json "H100 SXM" --chips 4 --batch 32 --plot step.svg"""
 
 Parameters = Mapping[str, inspect.Parameter]
 
@@ -69,12 +73,42 @@ def _run(words: list[str]) -> None:
         if words[1:]:
             raise ValueError(f"--chips takes no arguments; got {' '.join(words[1:])}")
         print(_all_chips())
+    elif words[0] == "model":
+        _model(words[1:])
     elif words[0].startswith("-"):
         raise ValueError(f"a chip must come first; got {words[0]}")
     elif len(words) == 1:
         print(rl.chip(words[0]).table)
     else:
         _bound(rl.chip(words[0]), words[1], words[2:])
+
+
+def _model(words: Sequence[str]) -> None:
+    parser = _Parser(prog="python -m rooflib model MODEL CHIP", allow_abbrev=False)
+    parser.add_argument("names", nargs="*", help="a config.json or a model's name, and a chip's")
+    sizes = {"chips": "chips", "replicas": "replicas", "chunk": "chunk"}
+    for word, name in {"batch": "B", "context": "S", **sizes}.items():
+        parser.add_argument(f"--{word}", dest=name, metavar="N", type=_named_number(word))
+    parser.add_argument("--price", metavar="PER_HOUR", type=_named_number("price"))
+    for name in ("w", "kv", "x", "compute", "experts", "link"):
+        parser.add_argument(f"--{name}", metavar="NAME")
+    parser.add_argument("--expert-parallel", action="store_true", default=None)
+    parser.add_argument("--plot", metavar="FILE", help="draw the step as .svg, .png or .pdf")
+    given, unknown = parser.parse_known_intermixed_args(words)
+    if unknown or len(given.names) != 2:
+        shown = " ".join(unknown or given.names) or "none"
+        raise ValueError(f"model takes MODEL CHIP and options, see --help; got {shown}")
+    options = {key: value for key, value in vars(given).items() if value is not None}
+    (name, chip), path = options.pop("names"), options.pop("plot", None)
+    is_file = name.endswith(".json") or os.path.exists(name)  # noqa: PTH110
+    served = rl.serve(rl.model_from_config(name) if is_file else name, chip, **options)
+    tables = [served.table, "decode step:", served.decode_table, "prefill of a prompt:"]
+    print(*tables, served.prefill_table, served.changes_table, sep="\n\n")
+    if path:
+        parts = [part for part in served.decode.parts if part.flops]
+        compute = served.decode.compute
+        points = {part.name: float(part.intensity) for part in parts}
+        _draw(path, served.chip, compute, served.chip.peak(compute), points)
 
 
 def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
@@ -116,8 +150,9 @@ def _add_options(parser: argparse.ArgumentParser, parameters: Parameters) -> lis
         word, kinds = name.replace("_", "-"), each.annotation.split(" | ")
         default = "" if each.default in (None, "") else f"; {each.default} if left out"
         if "bool" in kinds:
-            words.append(f"--no-{word}")
-            parser.add_argument(words[-1], dest=name, action="store_false", default=None)
+            words.append(f"--{word}" if each.default is False else f"--no-{word}")
+            action = "store_true" if each.default is False else "store_false"
+            parser.add_argument(words[-1], dest=name, action=action, default=None)
             if kinds == ["bool"]:
                 continue
         words.append(f"--{word}")
@@ -193,16 +228,19 @@ def _all_chips() -> Table:
 
 
 def _plot(path: str, op: rl.Operation, bounds: rl.Bounds, peak: float, chip: rl.Chip) -> None:
+    if not 0 < op.intensity < float("inf"):
+        raise ValueError("--plot needs an operation with FLOPs and bytes")
+    _draw(path, chip, op.compute, peak, {op.name: (float(op.intensity), float(bounds.attainable))})
+
+
+def _draw(path: str, chip: rl.Chip, compute: rl.DType, peak: float, points: Any) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    if not 0 < op.intensity < float("inf"):
-        raise ValueError("--plot needs an operation with FLOPs and bytes")
-    point: Any = (float(op.intensity), float(bounds.attainable))
     with mpl.rc_context(rl.plots.STYLE):
         ax = rl.plots.axes()
         slopes = {f"HBM of {chip.name}": chip.bandwidth}
-        rl.plots.roofline(ax, {op.compute.name: peak}, slopes, {op.name: point})
+        rl.plots.roofline(ax, {compute.name: peak}, slopes, points)
         ax.figure.savefig(path, facecolor="white")  # type: ignore[union-attr]
 
 

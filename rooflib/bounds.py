@@ -200,6 +200,36 @@ def bound(
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)
 
 
+def breakdown(op: Operation, chip: str | Chip, link: str | Link | None = None) -> Table:
+    """Return a table of the parts of a step: counts, and time at each roof.
+
+    >>> from rooflib.catalog import model
+    >>> breakdown(model("Llama 3 8B").decode(B=1, S=8192), "H100 SXM").rows[-1][:2]
+    ('step', '19.3\xa0GFLOP')
+
+    The parts are the kinds of operations of a step of a `Model`. Counts and times of the parts add
+    up to those of the step, the last row. "share" is the part's longest time, as a share of the sum
+    of all parts' longest times: that of a step whose parts run one after another.
+
+    Parameters and errors are those of `bound`.
+    """
+    parts = [(part.name, part, bound(part, chip, link)) for part in op.parts or (op,)]
+    spent = sum(bounds.lower for _, _, bounds in parts)
+    rows = [(*each, each[2].lower) for each in parts]
+    rows += [("step", op, bound(op, chip, link), spent)]
+    columns: dict[str, list[str]] = {"operation": [name for name, *_ in rows]}
+    columns["FLOPs"] = [span(part.flops, "FLOP") for _, part, *_ in rows]
+    for count in ("loaded", "written", "held"):
+        columns[count] = [span(getattr(part, count), "B") for _, part, *_ in rows]
+    columns["sent"] = [span(sum(part.sent.values()), "B") for _, part, *_ in rows]
+    columns["FLOP/B"] = [span(part.intensity) for _, part, *_ in rows]
+    for roof in rows[-1][2].times:
+        columns[roof] = [span(bounds.times.get(roof, 0), "s") for *_, bounds, _ in rows]
+    columns["binding"] = [bounds._binding for *_, bounds, _ in rows]
+    columns["share"] = [span(divide(longest, spent), "%") for *_, longest in rows]
+    return Table(columns)
+
+
 def _vector_peak(op: Operation, chip: Chip) -> float:
     kind = op.vector_compute.name
     if kind not in chip.vector:

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rooflib._arguments import suggestion
-from rooflib.config import model_from_config
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
 from rooflib.operations import Operation
@@ -241,6 +240,8 @@ def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
 def _make_model(entry: dict[str, Any]) -> Model:
     if "config" not in entry:
         return Model(**entry)
+    from rooflib.config import model_from_config
+
     return replace(model_from_config(entry["config"], entry["name"]), source=entry["source"])
 
 

@@ -7,9 +7,11 @@ import math
 import numpy as np
 
 from rooflib._arguments import Number, Size, divide, larger, non_negative, one_of, positives, whole
+from rooflib.bounds import COMPUTE, bound
 from rooflib.catalog import as_chip
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
+from rooflib.models import Model
 from rooflib.operations import matmul_types
 
 
@@ -99,6 +101,33 @@ def critical_depth(
     passes = {"B": 0.5, "D": 1.0, "F": 0.5}
     steps = passes[one_of("split", split, passes)] * (whole("N", N) - 1)
     return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
+
+
+def critical_training_batch(
+    model: Model,
+    chip: str | Chip,
+    link: str | Link,
+    S: Size,
+    chips: Size,
+    *,
+    recompute: bool = False,
+    x: Type = "bf16",
+    gradients: Type = "bf16",
+) -> Number:
+    """Return the sequences per chip from which arithmetic hides what a training step sends.
+
+    >>> from rooflib.catalog import model
+    >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)
+    1
+
+    Bytes sent don't depend on the batch, and FLOPs are proportional to it: the link's time ÷ the
+    time of one sequence's arithmetic, rounded up. S is the tokens of a sequence. Errors, and the
+    other arguments, are those of `Model.train` and `bound`.
+    """
+    step = model.train(1, S, chips, recompute=recompute, x=x, gradients=gradients)
+    times = bound(step, chip, link).times
+    sending = times[as_chip(chip).link(link).name]
+    return first_whole_from(divide(sending, times[COMPUTE]))
 
 
 def first_whole_from(value: Size) -> Number:

@@ -121,6 +121,12 @@ class Layer:
         shared = self.matrices * D * self.F + D * self.experts + self.gains
         return int(self.projections(D)) + shared + routed
 
+    def activations(self, D: int) -> int:
+        """Return the elements that a training step keeps of one token; see `Model.train`."""
+        latents = self.q_rank + (self.kv_rank + self.rope if self.kv_rank else 0)
+        widths = self.matrices * (self.F + self.active * self.X) + self.experts
+        return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths
+
     def visible(self, S: Number) -> Number:
         """Return how many of S positions a query at the last one sees."""
         return smaller(S, self.window) if self.window else S

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,16 +15,17 @@ from rooflib._arguments import (
     Size,
     flag,
     mapping,
+    non_negative,
     one_of,
     short,
     whole,
     wholes,
 )
 from rooflib.attention import check_heads
-from rooflib.collectives import all_gather, all_reduce, ring_steps
+from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import DType, Type, dtype
 from rooflib.layers import ROUTING, Layer
-from rooflib.operations import ANY_LINK, Operation, matmul_types
+from rooflib.operations import ANY_LINK, Operation, matmul_types, total
 
 if TYPE_CHECKING:
     from rooflib.source import Source
@@ -266,6 +267,84 @@ class Model:
         phase = _Phase("prefill", B, S, chips, replicas, passes, all_logits=every)
         return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
 
+    def train(
+        self,
+        B: Size,
+        S: Size,
+        chips: Size = 1,
+        *,
+        recompute: bool = False,
+        x: Type = "bf16",
+        gradients: Type = "bf16",
+        state: Size = 12,
+    ) -> Operation:
+        """Return one chip's share of a training step: B sequences of S tokens on each chip.
+
+        >>> from rooflib.catalog import model
+        >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
+        >>> {part.name: f"{part.flops:.3g}" for part in step.parts if part.flops}
+        {'forward': '1.41e+14', 'backward': '2.81e+14'}
+
+        The forward pass is a prefill with all logits. The backward pass takes twice its FLOPs: a
+        product for the gradient of each input of a product. Scores that a fused kernel computes
+        again are not counted.
+
+        Chips hold equal parts of weights, gradients and the optimizer's state: fully sharded data
+        parallelism. Each gathers all weights for the forward and again for the backward pass, and
+        reduce-scatters all gradients; HBM also holds the gathered weights of the largest layer.
+        Sources: Rajbhandari et al., "ZeRO", 2020; How To Scale Your Model, "How to Parallelize a
+        Transformer".
+
+        Activations are kept for each token: in every layer the residual stream and its norm before
+        attention and before the MLP (4D); queries, keys, values, the heads' results and latent
+        vectors; the outputs and their product in each MLP and expert that the token takes; and the
+        logits. `held` of the parts are the weights (forward), gradients (backward), activations,
+        and the optimizer's state (update).
+
+        Parameters
+        ----------
+        recompute
+            Whether only the residual stream (D) is kept for each layer, and the rest for one: the
+            layers then run forward twice.
+        x, gradients, state
+            Data types of weights and activations, and of gradients; bytes of the optimizer's state
+            per weight: 12 for Adam with a copy of the weight and two moments in fp32.
+        """
+        B, S, chips = wholes(B=B, S=S, chips=chips)
+        ahead = self.prefill(B, S, logits="all", w=x, x=x, experts="most")
+        tables = next(part.flops for part in ahead.parts if part.name == "logits")
+        weights = dtype(x, "x").bytes * self.parameters
+        slopes = dtype(gradients, "gradients").bytes * self.parameters
+        moments = non_negative("state", state) * self.parameters / chips
+        largest = max(kind.parameters(self.D) for kind in self.every_kind)
+        at_work = dtype(x).bytes * largest * (chips > 1)
+        kept = sum(kind.count * kind.activations(self.D) for kind in self.every_kind)
+        if flag("recompute", recompute):
+            kept = self.layers * self.D + max(kind.activations(self.D) for kind in self.every_kind)
+        saved = dtype(x).bytes * B * S * (kept + self.vocabulary)
+
+        def part(
+            name: str, flops: Number, loaded: Number, written: Number, held: Number
+        ) -> Operation:
+            return Operation(
+                name, flops, loaded, written, ahead.compute, resident=held, chips=chips
+            )
+
+        parts = [
+            part("forward", ahead.flops, weights, 0, weights / chips + at_work),
+            part("backward", 2 * ahead.flops, weights, slopes, slopes / chips),
+            part("recomputation", ahead.flops - tables, weights, 0, 0),
+            part("activations", 0, saved, saved, saved),
+            part("update", 0, moments + slopes / chips, moments + weights / chips, moments),
+        ]
+        sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
+        if np.any(sent):
+            hops = {ANY_LINK: 3 * self.layers * ring_steps(chips)}
+            idle = part("collectives", 0, 0, 0, 0)
+            parts.append(replace(idle, sent={ANY_LINK: sent}, hops=hops))
+        used = [each for each in parts if recompute or each.name != "recomputation"]
+        return total(f"training step of {self.name}", tuple(used))
+
     def _count(
         self,
         at: _Phase,
@@ -384,7 +463,7 @@ class Model:
                 )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class _Phase:
     """What a step computes: B sequences of S positions, in passes of T tokens of each.
 
@@ -411,7 +490,7 @@ class _Phase:
         return (self.B // self.replicas) * (1 if self.decodes else self.S)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class _Counts:
     """Counts of one kind of operation, while they are added up; `kind` is the type of weights."""
 
@@ -441,27 +520,3 @@ class _Counts:
             chips=chips,
             hops={ANY_LINK: self.hops} if np.any(self.hops) else {},
         )
-
-
-def total(name: str, parts: tuple[Operation, ...]) -> Operation:
-    """Return the operation that consists of `parts`, whose counts add up to its own."""
-
-    def added(count: str) -> Number:
-        return reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
-
-    def by_link(which: str) -> dict[str, Number]:
-        given = [getattr(part, which) for part in parts]
-        return {link: sum(each.get(link, 0) for each in given) for each in given for link in each}
-
-    return Operation(
-        name=name,
-        flops=added("flops"),
-        loaded=added("loaded"),
-        written=added("written"),
-        compute=parts[0].compute,
-        sent=by_link("sent"),
-        resident=added("held"),
-        chips=parts[0].chips,
-        hops=by_link("hops"),
-        parts=parts,
-    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -347,3 +347,27 @@ def sum_of_products(D: Number, accumulate_from: str) -> Number:
     """Return the FLOPs of a sum of D products."""
     start = one_of("accumulate_from", accumulate_from, ("zero", "product"))
     return 2 * D if start == "zero" else 2 * D - 1
+
+
+def total(name: str, parts: tuple[Operation, ...]) -> Operation:
+    """Return the operation that consists of `parts`, whose counts add up to its own."""
+
+    def added(count: str) -> Number:
+        return reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
+
+    def by_link(which: str) -> dict[str, Number]:
+        given = [getattr(part, which) for part in parts]
+        return {link: sum(each.get(link, 0) for each in given) for each in given for link in each}
+
+    return Operation(
+        name=name,
+        flops=added("flops"),
+        loaded=added("loaded"),
+        written=added("written"),
+        compute=parts[0].compute,
+        sent=by_link("sent"),
+        resident=added("held"),
+        chips=parts[0].chips,
+        hops=by_link("hops"),
+        parts=parts,
+    )

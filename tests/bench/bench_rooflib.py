@@ -13,6 +13,7 @@ import rooflib as rl
 
 POINTS, ROUNDS = 10**6, 21
 SWEEP_LIMIT, IMPORT_LIMIT = 1.5, 60.0  # times; milliseconds
+LARGEST, BREAKDOWN_LIMIT, BATCHES_LIMIT = "DeepSeek-V3", 20.0, 100.0  # milliseconds
 
 
 def by_hand(B, D, F, peak, bandwidth):
@@ -41,6 +42,33 @@ def sweep_ratio():
     return min(rooflib) / min(numpy)
 
 
+def experts_by_hand(B):
+    """Return the seconds of DeepSeek-V3's routed experts in a decode step on an H200."""
+    expert, layers = 3 * 7168 * 2048, 58
+    taken = 256 * (1 - (1 - 8 / 256) ** B)
+    flops = 2 * B * 8 * expert * layers
+    return np.maximum(flops / 989.5e12, taken * expert * layers * (1 + 4 / 128**2) / 4.8e12)
+
+
+def model_costs():
+    """Return the milliseconds of the largest model's breakdown, and of 1,000 batches of it."""
+    model, chip, batches = rl.model(LARGEST), rl.chip("H200 SXM"), np.arange(1, 1001)
+    once, sweep, numpy = [], [], []
+    for _ in range(ROUNDS):
+        once.append(seconds(lambda: rl.breakdown(model.decode(64, 8192, 8), chip, "NVLink")))
+        sweep.append(
+            seconds(
+                lambda: [rl.bound(part, chip).lower for part in model.decode(batches, 8192).parts]
+            )
+        )
+        numpy.append(seconds(lambda: experts_by_hand(batches)))
+    parts = {part.name: part for part in model.decode(batches, 8192).parts}
+    assert np.allclose(rl.bound(parts["experts"], chip).lower, experts_by_hand(batches))
+    print(f"breakdown of {LARGEST}: {1e3 * min(once):.1f} ms; 1,000 batches: ", end="")
+    print(f"all rows {1e3 * min(sweep):.1f} ms, experts in numpy {1e3 * min(numpy):.2f} ms")
+    return 1e3 * min(once), 1e3 * min(sweep)
+
+
 def import_cost():
     """Return the milliseconds that `import rooflib` takes in a process that has imported numpy."""
     code = (
@@ -57,10 +85,13 @@ def import_cost():
 
 
 def main():
-    ratio, cost = sweep_ratio(), import_cost()
+    ratio, cost, (once, sweep) = sweep_ratio(), import_cost(), model_costs()
     print(f"sweep: {ratio:.2f} times numpy (at most {SWEEP_LIMIT})")
     print(f"import: {cost:.1f} ms (at most {IMPORT_LIMIT:.0f})")
-    return int(ratio > SWEEP_LIMIT or cost > IMPORT_LIMIT)
+    print(f"breakdown: {once:.1f} ms (at most {BREAKDOWN_LIMIT:.0f})")
+    print(f"1,000 batches: {sweep:.1f} ms (at most {BATCHES_LIMIT:.0f})")
+    slow = once > BREAKDOWN_LIMIT or sweep > BATCHES_LIMIT
+    return int(ratio > SWEEP_LIMIT or cost > IMPORT_LIMIT or slow)
 
 
 if __name__ == "__main__":

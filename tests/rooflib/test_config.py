@@ -5,22 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from broken_configs import BROKEN, BROKEN_FILES, DEEPSEEK, GEMMA, LLAMA, QWEN, quantized
+from broken_configs import BROKEN, BROKEN_FILES, DEEPSEEK, GEMMA, LLAMA, QWEN, quantized, write
 
 import rooflib as rl
-
-
-@pytest.fixture
-def written(tmp_path):
-    """Return a function that writes a config and returns its path."""
-
-    def write(config):
-        path = tmp_path / "config.json"
-        content = config if isinstance(config, bytes) else json.dumps(config).encode()
-        path.write_bytes(content)
-        return path
-
-    return write
 
 
 def test_enough_configs_are_broken():
@@ -28,11 +15,11 @@ def test_enough_configs_are_broken():
 
 
 @pytest.mark.parametrize(("config", "message"), BROKEN.values(), ids=BROKEN)
-def test_broken_configs_lead_to_one_line_that_names_the_key(config, message, written):
+def test_broken_configs_lead_to_one_line_that_names_the_key(config, message, tmp_path):
     with pytest.raises((ValueError, TypeError)) as of_mapping:
         rl.model_from_config(config)
     with pytest.raises((ValueError, TypeError)) as of_file:
-        rl.model_from_config(written(config))
+        rl.model_from_config(write(tmp_path, config))
     for error in (of_mapping, of_file):
         shown = str(error.value)
         assert shown.startswith(message)
@@ -41,8 +28,8 @@ def test_broken_configs_lead_to_one_line_that_names_the_key(config, message, wri
 
 
 @pytest.mark.parametrize(("content", "message"), BROKEN_FILES.values(), ids=BROKEN_FILES)
-def test_broken_files_lead_to_one_line_that_names_the_file(content, message, written):
-    path = written(content)
+def test_broken_files_lead_to_one_line_that_names_the_file(content, message, tmp_path):
+    path = write(tmp_path, content)
     with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
         rl.model_from_config(path)
     assert str(path) in str(error.value)
@@ -58,15 +45,15 @@ def test_a_missing_file_is_an_os_error(tmp_path):
         rl.model_from_config(7)
 
 
-def test_a_file_and_its_content_give_the_same_model(written):
+def test_a_file_and_its_content_give_the_same_model(tmp_path):
     config = LLAMA | {"_name_or_path": "tiny", "head_dim": 24, "rope_theta": 1e4, "use_cache": True}
     model = rl.model_from_config(config)
-    assert model == rl.model_from_config(str(written(config)))
+    assert model == rl.model_from_config(str(write(tmp_path, config)))
     assert (model.name, model.layers, model.D, model.H, model.K) == ("tiny", 2, 64, 24, 2)
     assert rl.model_from_config(config, name="other").name == "other"
     assert rl.model_from_config(LLAMA).name == "llama"
     signed = "\N{BOM}".encode() + json.dumps(config).encode()
-    assert rl.model_from_config(written(signed)) == model
+    assert rl.model_from_config(write(tmp_path, signed)) == model
 
 
 def test_names_of_classes_are_ignored():

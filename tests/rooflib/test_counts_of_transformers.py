@@ -109,6 +109,14 @@ def test_decode_flops_equal_those_that_torch_counts(counted):
     assert flops(model.decode(B, S + 1, latent="expanded")) == counted["decode"]
 
 
+@FAMILIES
+def test_training_flops_equal_those_that_torch_counts(counted):
+    # As in a prefill, torch's attention also multiplies what is masked, forward and backward.
+    model = rl.model_from_config(counted["config"])
+    masked = counted["prefill"]["attention"] - flops(model.prefill(B, S))["attention"]
+    assert model.train(B, S).flops == counted["training"] - 3 * masked
+
+
 def test_absorbed_and_expanded_attention_differ_as_named():
     counted = next(e for e in COUNTED["models"] if e["config"]["model_type"] == "deepseek_v3")
     c, model = counted["config"], rl.model_from_config(counted["config"])

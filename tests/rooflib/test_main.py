@@ -86,7 +86,7 @@ def test_every_operation_works_on_the_command_line(capsys, name):
 
 
 def test_the_help_lists_every_operation(capsys):
-    models = {"decode", "prefill"}
+    models = {"decode", "prefill", "train"}
     assert operations().keys() == SIZES.keys() | models
     shown = "\n".join(lines(capsys))
     assert all(name in shown for name in operations())

@@ -28,6 +28,13 @@ def quantized(**how):
     return LLAMA | {"quantization_config": how}
 
 
+def write(folder, config):
+    """Write a config, or the content of a broken one, and return its path."""
+    path = folder / "config.json"
+    path.write_bytes(config if isinstance(config, bytes) else json.dumps(config).encode())
+    return path
+
+
 def without(config, key):
     return {name: value for name, value in config.items() if name != key}
 

@@ -1,0 +1,257 @@
+"""A model on chips: whether it fits, how fast it answers, what binds, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from rooflib._arguments import positive, scalar, whole
+from rooflib.bounds import Bounds, bound, breakdown
+from rooflib.catalog import as_chip, model
+from rooflib.catalog import chips as all_chips
+from rooflib.dtypes import Type, dtype
+from rooflib.hardware import Chip, Link
+from rooflib.models import Model
+from rooflib.operations import Operation
+from rooflib.table import Table
+from rooflib.units import text
+
+MAX_POSITIONS = 2**40
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A model that serves B sequences of S positions; made by `serve`.
+
+    Attributes are the arguments of `serve`. All times are bounds: nothing is faster than the lower
+    one, at which all roofs overlap. At the upper one, nothing overlaps.
+    """
+
+    model: Model
+    chip: Chip
+    B: int = 1
+    S: int = 8192
+    chips: int = 1
+    replicas: int = 1
+    link: str | Link | None = None
+    chunk: int | None = None
+    expert_parallel: bool = False
+    experts: str = "expected"
+    w: Type | None = None
+    kv: Type | None = None
+    x: Type | None = None
+    compute: Type | None = None
+    price: float | None = None
+
+    @cached_property
+    def decode(self) -> Operation:
+        """One chip's share of a decode step for all sequences."""
+        return self._decode(self.B, self.S)
+
+    @cached_property
+    def prefill(self) -> Operation:
+        """One chip's share of a prefill of one prompt of S tokens on each replica."""
+        return self.model.prefill(self.replicas, self.S, chunk=self.chunk, **self._layout)
+
+    @cached_property
+    def per_token(self) -> Bounds:
+        """Bounds of a decode step: the time from one token of a sequence to the next."""
+        return bound(self.decode, self.chip, self._link)
+
+    @cached_property
+    def first_token(self) -> Bounds:
+        """Bounds of the prefill: the time to the first token, if a prompt doesn't wait."""
+        return bound(self.prefill, self.chip, self._link)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens/s of all sequences and chips, at the lower bound."""
+        return self.B / self.per_token.lower
+
+    @cached_property
+    def sequences(self) -> int:
+        """How many sequences of S positions fit into HBM, on all chips."""
+        one, two = (self._decode(n * self.replicas, self.S).held for n in (1, 2))
+        return max(0, int((self.chip.capacity - one) // (two - one) + 1)) * self.replicas
+
+    @cached_property
+    def positions(self) -> int:
+        """How many positions B sequences may have, up to 2⁴⁰, so that they fit into HBM."""
+        low, high = 0, MAX_POSITIONS + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            fits = self._decode(self.B, middle).held <= self.chip.capacity
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
+    def cost(self, upper: bool = False) -> float:
+        """Return the price of a million generated tokens at the lower or the upper bound.
+
+        In the currency of `price`, which is per chip and hour. Prompts are not included.
+        """
+        if self.price is None:
+            raise ValueError("price must be given for a cost: the price of one chip for an hour")
+        step = self.per_token.upper if upper else self.per_token.lower
+        return 1e6 * self.price * self.chips * self.replicas * step / 3600 / self.B
+
+    @property
+    def table(self) -> Table:
+        """Table of the answers."""
+        first, each = self.first_token, self.per_token
+        rows = {
+            "HBM needed": f"{text(each.held, 'B')} of {text(each.capacity, 'B')}",
+            "fits": "yes" if each.fits else "no",
+            f"sequences of {self.S:,} that fit": f"{self.sequences:,}",
+            f"positions of {self.B:,} sequences that fit": f"{self.positions:,}",
+            "time to the first token": _between(first),
+            "time per token": _between(each),
+            "tokens/s of a sequence, at most": text(1 / each.lower),
+            "tokens/s in all, at most": text(self.tokens_per_second),
+            "prefill is bound by": str(first.binding),
+            "decode is bound by": str(each.binding),
+        }
+        if self.price is not None:
+            rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
+        name = f"{self.model.name} on {self.chips * self.replicas} × {self.chip.name}"
+        return Table({name: list(rows), "": list(rows.values())})
+
+    @property
+    def decode_table(self) -> Table:
+        """Table of a decode step by kind of operation, as `breakdown` makes it."""
+        return breakdown(self.decode, self.chip, self._link)
+
+    @property
+    def prefill_table(self) -> Table:
+        """Table of a prefill by kind of operation, as `breakdown` makes it."""
+        return breakdown(self.prefill, self.chip, self._link)
+
+    @cached_property
+    def changes(self) -> tuple[tuple[str, Serving], ...]:
+        """What would help: single changes, most tokens/s at the lower bound first.
+
+        Narrower weights and cache keep the type of the arithmetic. The next chip is the maker's
+        with the next higher bandwidth. Changes that chip, links or layout don't allow are left out.
+        """
+        found = []
+        for name, change in self._possible():
+            try:
+                other = replace(self, **change)
+                found.append((-other.tokens_per_second, name, other))
+            except ValueError:
+                continue
+        return tuple((name, other) for _, name, other in sorted(found, key=lambda each: each[:2]))
+
+    @property
+    def changes_table(self) -> Table:
+        """Table of `changes`, and of what is changed, with the bounds that they lead to."""
+        rows = [("as it is", self), *self.changes]
+        gains = [each.tokens_per_second / self.tokens_per_second for _, each in rows]
+        return Table(
+            {
+                "what would help": [name for name, _ in rows],
+                "time per token, at least": [text(each.per_token.lower, "s") for _, each in rows],
+                "tokens/s in all, at most": [text(each.tokens_per_second) for _, each in rows],
+                "times as many": [text(gain) for gain in gains],
+                "bound by": [str(each.per_token.binding) for _, each in rows],
+                "fits": ["yes" if each.per_token.fits else "no" for _, each in rows],
+            }
+        )
+
+    def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        compute = self.decode.compute
+        stored = [self.model.w, *self.model.quantized.values()] if self.w is None else [self.w]
+        bits = min(dtype(kind).bits for kind in stored)
+        for kind in ("int8", "int4"):
+            if dtype(kind).bits < bits:
+                yield f"weights in {kind}", {"w": kind, "x": self._x, "compute": compute}
+        if dtype(self._x if self.kv is None else self.kv).bits > 8:
+            yield "cache in fp8", {"kv": "fp8", "compute": compute}
+        yield "twice the batch", {"B": 2 * self.B}
+        yield "twice the chips", {"chips": 2 * self.chips}
+        if self.chips * self.replicas > 1 and not self.expert_parallel:
+            yield "whole experts on each chip", {"expert_parallel": True}
+        faster = [c for c in all_chips() if c.maker == self.chip.maker]
+        faster = [c for c in faster if c.bandwidth > self.chip.bandwidth]
+        for chip in sorted(faster, key=lambda c: c.bandwidth)[:1]:
+            yield f"the next chip, {chip.name}", {"chip": chip}
+
+    def _decode(self, B: int, S: int) -> Operation:
+        return self.model.decode(B, S, **self._layout)
+
+    @property
+    def _x(self) -> Type:
+        return self.model.w if self.x is None else self.x
+
+    @property
+    def _layout(self) -> dict[str, Any]:
+        names = ("chips", "replicas", "expert_parallel", "experts", "w", "kv", "x", "compute")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _link(self) -> str | Link | None:
+        if self.link is not None or self.chips * self.replicas == 1 or not self.chip.links:
+            return self.link
+        return self.chip.links[0]
+
+    def _repr_markdown_(self) -> str:
+        return self.table._repr_markdown_()
+
+
+def serve(
+    model_or_name: str | Model,
+    chip: str | Chip,
+    *,
+    B: int = 1,
+    S: int = 8192,
+    chips: int = 1,
+    replicas: int = 1,
+    link: str | Link | None = None,
+    chunk: int | None = None,
+    expert_parallel: bool = False,
+    experts: str = "expected",
+    w: Type | None = None,
+    kv: Type | None = None,
+    x: Type | None = None,
+    compute: Type | None = None,
+    price: float | None = None,
+) -> Serving:
+    """Answer what a model does on chips: what fits, how fast it is, and what would help.
+
+    >>> served = serve("Llama 3 8B", "H100 SXM", B=16, S=8192)
+    >>> served.sequences, served.per_token.binding, served.changes[0][0]
+    (64, 'HBM', 'twice the chips')
+
+    Parameters
+    ----------
+    model_or_name, chip
+        A `Model` and a `Chip`, or their names in the catalog.
+    B, S
+        Sequences on all chips together, and positions of each; S is also the length of a prompt.
+    price
+        Price of one chip for an hour, in any currency; for the cost of a million tokens.
+    chips, replicas, expert_parallel, experts, w, kv, x, compute
+        As for `Model.decode`.
+    chunk
+        Tokens of a prompt that are read together, as for `Model.prefill`.
+    link
+        The link that carries what is sent; by default the first of the chip's links.
+
+    Sizes are single whole numbers. Errors are those of `Model.decode` and `bound`.
+    """
+    found = model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
+    for name, size in (("B", B), ("S", S), ("chips", chips), ("replicas", replicas)):
+        whole(name, scalar(name, size))
+    if price is not None:
+        positive("price", scalar("price", price))
+    served = Serving(
+        found, as_chip(chip), int(B), int(S), int(chips), int(replicas), link, chunk,
+        expert_parallel, experts, w, kv, x, compute, price,
+    )  # fmt: skip
+    served.per_token, served.first_token  # noqa: B018  # Raises for what can't be.
+    return served
+
+
+def _between(bounds: Bounds) -> str:
+    return f"{text(bounds.lower, 's')} to {text(bounds.upper, 's')}"

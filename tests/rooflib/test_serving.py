@@ -1,0 +1,201 @@
+"""Tests of the answers about a model on chips: what fits, how fast, and what would help."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from broken_configs import BROKEN, BROKEN_FILES, LLAMA, write
+
+import rooflib as rl
+from rooflib.__main__ import main
+
+CASES = [
+    ("Llama 3 8B", "H100 SXM", {"B": 16}),
+    ("Llama 3 70B", "H100 SXM", {"B": 3, "chips": 4, "S": 2048, "w": "int8", "kv": "fp8"}),
+    ("Gemma 3 27B", "TPU v6e", {"B": 4, "chips": 4, "link": "ICI"}),
+    ("Mixtral 8x7B", "A100 80GB SXM", {"B": 16, "replicas": 4, "expert_parallel": True}),
+    ("DeepSeek-V3", "B200", {"B": 64, "chips": 8, "chunk": 1024}),
+    ("Llama 3.1 405B", "TPU v5e", {"B": 1}),
+]
+SERVED = pytest.mark.parametrize(("name", "chip", "options"), CASES)
+
+
+def step(served, **change):
+    used = dataclasses.replace(served, **change)
+    return rl.bound(used.decode, used.chip, used.link or used.chip.links[0])
+
+
+@SERVED
+def test_bounds_are_those_of_the_steps(name, chip, options):
+    served = rl.serve(name, chip, **options)
+    model, link = rl.model(name), options.get("link", rl.chip(chip).links[0])
+    layout = {k: v for k, v in options.items() if k not in ("B", "S", "link", "chunk")}
+    decode = model.decode(options["B"], options.get("S", 8192), **layout)
+    assert served.per_token.lower == rl.bound(decode, chip, link).lower
+    prompt = model.prefill(options.get("replicas", 1), options.get("S", 8192),
+                           chunk=options.get("chunk"), **layout)  # fmt: skip
+    assert served.first_token.upper == rl.bound(prompt, chip, link).upper
+    assert served.tokens_per_second * served.per_token.lower == pytest.approx(options["B"])
+
+
+@SERVED
+def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
+    served = rl.serve(name, chip, **options)
+    count, replicas = served.sequences, served.replicas
+    assert not step(served, B=count + replicas).fits
+    assert count == 0 or step(served, B=count).fits
+    longest = served.positions
+    assert not step(served, S=longest + 1).fits
+    assert longest == 0 or step(served, S=longest).fits
+    assert (longest >= served.S) == bool(served.per_token.fits) == (count >= served.B)
+
+
+@SERVED
+def test_changes_are_sorted_by_the_tokens_that_they_lead_to(name, chip, options):
+    served = rl.serve(name, chip, **options)
+    rates = [other.tokens_per_second for _, other in served.changes]
+    assert rates == sorted(rates, reverse=True)
+    names = [change for change, _ in served.changes]
+    assert len(set(names)) == len(names) >= 3
+    assert [row[0] for row in served.changes_table.rows] == ["as it is", *names]
+
+
+def test_changes_are_single_ones():
+    served = rl.serve("Mixtral 8x7B", "H100 SXM", B=16, chips=2)
+    changes = dict(served.changes)
+    assert set(changes) == {"weights in int8", "weights in int4", "cache in fp8", "twice the batch",
+                            "twice the chips", "whole experts on each chip",
+                            "the next chip, H200 SXM"}  # fmt: skip
+    assert changes["twice the batch"] == dataclasses.replace(served, B=32)
+    assert changes["twice the chips"] == dataclasses.replace(served, chips=4)
+    assert changes["the next chip, H200 SXM"].chip == rl.chip("H200 SXM")
+    assert changes["weights in int8"].decode.compute.name == "bf16"
+    assert changes["cache in fp8"].decode.held < served.decode.held
+
+
+def test_changes_that_are_impossible_are_left_out():
+    names = [name for name, _ in rl.serve("Llama 3 8B", "B200", B=1, chips=32, S=64).changes]
+    assert "twice the chips" not in names  # 64 chips don't divide 32 heads
+    assert not any("next chip" in name for name in names)
+    narrow = rl.serve("gpt-oss 120B", "H100 SXM", B=1, kv="fp8").changes
+    assert not {"weights in int8", "weights in int4", "cache in fp8"} & {name for name, _ in narrow}
+
+
+def test_a_price_gives_a_cost_between_two_bounds():
+    served = rl.serve("Llama 3 8B", "H100 SXM", B=16, chips=2, price=3)
+    hours = served.per_token.lower * 1e6 / 16 / 3600
+    assert served.cost() == pytest.approx(2 * 3 * hours)
+    assert served.cost(upper=True) / served.cost() == pytest.approx(
+        served.per_token.upper / served.per_token.lower
+    )
+    assert "cost of a million tokens" in str(served.table)
+    assert "cost" not in str(rl.serve("Llama 3 8B", "H100 SXM").table)
+    with pytest.raises(ValueError, match="price must be given for a cost"):
+        rl.serve("Llama 3 8B", "H100 SXM").cost()
+
+
+WRONG = [
+    ({"B": 0}, ValueError, "B must be above zero"),
+    ({"B": [1, 2]}, TypeError, "B must be one number"),
+    ({"S": 1.5}, ValueError, "S must be a whole number"),
+    ({"chips": 3}, ValueError, "chips must divide N; got N=32, chips=3; Llama 3 8B can be split"),
+    ({"price": 0}, ValueError, "price must be above zero"),
+    ({"link": "ICI", "chips": 2}, ValueError, "link must be one that H100 SXM has"),
+    ({"compute": "fp4"}, ValueError, "compute must be a type that the matrix units"),
+]
+
+
+@pytest.mark.parametrize(("options", "kind", "message"), WRONG)
+def test_wrong_arguments_are_named(options, kind, message):
+    with pytest.raises(kind, match=message):
+        rl.serve("Llama 3 8B", "H100 SXM", **options)
+
+
+def test_chips_without_links_serve_alone():
+    own = rl.Chip("own", {"bf16": 1e14}, 1e12, 64e9)
+    assert rl.serve("Llama 3 8B", own).per_token.fits
+    with pytest.raises(ValueError, match="link must be given"):
+        rl.serve("Llama 3 8B", own, chips=2)
+
+
+@pytest.mark.parametrize("name", ["Llama 3 8B", "gpt-oss 120B"])
+def test_a_breakdown_has_a_row_for_each_part_and_the_step(name):
+    op = rl.model(name).decode(4, 4096, 8)
+    table = rl.breakdown(op, "H100 SXM", "NVLink")
+    assert [row[0] for row in table.rows] == [*(part.name for part in op.parts), "step"]
+    bounds = [rl.bound(part, "H100 SXM", "NVLink") for part in op.parts]
+    whole = rl.bound(op, "H100 SXM", "NVLink")
+    for roof in ("compute", "HBM", "NVLink"):
+        times = [bound.times.get(roof, 0) for bound in bounds]
+        assert sum(times) == pytest.approx(whole.times[roof], rel=1e-12)
+        assert list(table.columns[roof]) == [rl.text(t, "s") for t in (*times, whole.times[roof])]
+    spent = sum(bound.lower for bound in bounds)
+    shares = [rl.percent(bound.lower / spent) for bound in bounds]
+    assert list(table.columns["share"]) == [*shares, "100%"]
+    assert list(table.columns["binding"]) == [*(bound.binding for bound in bounds), whole.binding]
+
+
+def test_a_breakdown_of_an_operation_without_parts_has_one_row():
+    table = rl.breakdown(rl.matmul(64, 4096, 4096), "H100 SXM")
+    assert [row[0] for row in table.rows] == ["matmul", "step"]
+
+
+def test_the_command_prints_answers_breakdowns_and_what_would_help(capsys, tmp_path):
+    path = tmp_path / "step.svg"
+    options = ["--chips", "2", "--batch", "32", "--context", "4096", "--price", "2.5"]
+    config = write(tmp_path, LLAMA | {"num_key_value_heads": 2})
+    main(["model", str(config), "H100 SXM", *options, "--plot", str(path)])
+    shown = capsys.readouterr().out
+    served = rl.serve(rl.model_from_config(config), "H100 SXM", B=32, S=4096, chips=2, price=2.5)
+    for table in (served.table, served.decode_table, served.prefill_table, served.changes_table):
+        assert str(table) in shown
+    assert all(part in path.read_text() for part in ("attention", "projections", "HBM of H100 SXM"))
+
+
+def test_the_command_takes_a_name_and_all_options(capsys):
+    main(["model", "mixtral-8x7b", "h100-sxm", "--replicas", "4", "--batch", "8", "--chunk", "512",
+          "--expert-parallel", "--w", "int8", "--kv", "fp8", "--x", "bf16", "--compute", "bf16",
+          "--experts", "most", "--link", "NVLink"])  # fmt: skip
+    shown = capsys.readouterr().out
+    options = {"chunk": 512, "expert_parallel": True, "w": "int8", "kv": "fp8", "experts": "most"}
+    served = rl.serve("Mixtral 8x7B", "H100 SXM", B=8, replicas=4, link="NVLink", **options)
+    assert str(served.decode_table) in shown
+    assert str(served.prefill_table) in shown
+
+
+MISTAKES = [
+    (["model"], "model takes MODEL CHIP and options, see --help; got none"),
+    (["model", "Llama 3 8B"], "model takes MODEL CHIP and options, see --help; got Llama 3 8B"),
+    (["model", "Llama 3 8B", "H100 SXM", "--speed", "9"], "see --help; got --speed"),
+    (["model", "Llama", "H100 SXM"], "model must be one of Llama 2 7B"),
+    (["model", "Llama 3 8B", "H100"], "chip must be one of"),
+    (["model", "none.json", "H100 SXM"], "No such file or directory: 'none.json'"),
+    (["model", "Llama 3 8B", "H100 SXM", "--batch", "two"], "batch must be a number; got 'two'"),
+    (["model", "Llama 3 8B", "H100 SXM", "--chips", "3"], "can be split over 1, 2, 4, 8, 16, 32"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), MISTAKES)
+def test_mistakes_at_the_command_line_print_one_line(capsys, command, message):
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    shown = capsys.readouterr()
+    assert (ended.value.code, shown.out) == (2, "")
+    assert shown.err.startswith("rooflib: ")
+    assert shown.err.count("\n") == 1
+    assert message in shown.err
+
+
+CONTENTS = BROKEN | {name: entry for name, entry in BROKEN_FILES.items() if name != "100 MB"}
+
+
+@pytest.mark.parametrize(("content", "message"), CONTENTS.values(), ids=CONTENTS)
+def test_broken_configs_print_one_line(capsys, tmp_path, content, message):
+    with pytest.raises(SystemExit) as ended:
+        main(["model", str(write(tmp_path, content)), "H100 SXM"])
+    shown = capsys.readouterr()
+    assert (ended.value.code, shown.out) == (2, "")
+    assert shown.err.startswith("rooflib: ")
+    assert shown.err.count("\n") == 1
+    assert message in shown.err
