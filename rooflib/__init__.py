@@ -55,7 +55,7 @@ from rooflib.units import percent, scientific, text
 if TYPE_CHECKING:
     from rooflib import plots
     from rooflib.config import model_from_config
-    from rooflib.serving import Serving, serve
+    from rooflib.serving import Serving
 
 __version__ = "0.3.0"
 
@@ -69,13 +69,13 @@ __all__ = [
     "kv_bytes_per_token",
     "matmul", "matmul_per_example", "model",
     "model_from_config", "models", "operation", "percent", "plots", "published_shares",
-    "published_steps", "reduce_scatter", "rms_norm", "scientific", "serve",
+    "published_steps", "reduce_scatter", "rms_norm", "scientific",
     "sharded_matmul", "text",
 ]
 # fmt: on
 
 
-_LAZY = {"model_from_config": "config", "Serving": "serving", "serve": "serving"}
+_LAZY = {"model_from_config": "config", "Serving": "serving"}
 
 
 def __getattr__(name: str) -> Any:

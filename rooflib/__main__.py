@@ -101,14 +101,14 @@ def _model(words: Sequence[str]) -> None:
     options = {key: value for key, value in vars(given).items() if value is not None}
     (name, chip), path = options.pop("names"), options.pop("plot", None)
     is_file = name.endswith(".json") or os.path.exists(name)  # noqa: PTH110
-    served = rl.serve(rl.model_from_config(name) if is_file else name, chip, **options)
+    served = rl.Serving(rl.model_from_config(name) if is_file else name, chip, **options)
     tables = [served.table, "decode step:", served.decode_table, "prefill of a prompt:"]
     print(*tables, served.prefill_table, served.changes_table, sep="\n\n")
     if path:
         parts = [part for part in served.decode.parts if part.flops]
         compute = served.decode.compute
         points = {part.name: float(part.intensity) for part in parts}
-        _draw(path, served.chip, compute, served.chip.peak(compute), points)
+        _draw(path, rl.chip(chip), compute, rl.chip(chip).peak(compute), points)
 
 
 def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:

@@ -155,6 +155,11 @@ def as_chip(chip_or_name: str | Chip) -> Chip:
     return chip_or_name if isinstance(chip_or_name, Chip) else chip(chip_or_name)
 
 
+def as_model(model_or_name: str | Model) -> Model:
+    """Return the model itself, or look it up by name."""
+    return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
+
+
 @cache
 def chips() -> tuple[Chip, ...]:
     """Return all chips of the catalog, in catalog order."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from rooflib._arguments import positive, scalar, whole
 from rooflib.bounds import Bounds, bound, breakdown
-from rooflib.catalog import as_chip, model
-from rooflib.catalog import chips as all_chips
+from rooflib.catalog import as_chip, as_model
+from rooflib.catalog import chips as cataloged
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
@@ -23,14 +23,35 @@ MAX_POSITIONS = 2**40
 
 @dataclass(frozen=True)
 class Serving:
-    """A model that serves B sequences of S positions; made by `serve`.
+    """A model that serves B sequences of S positions: what fits, how fast, what would help.
 
-    Attributes are the arguments of `serve`. All times are bounds: nothing is faster than the lower
-    one, at which all roofs overlap. At the upper one, nothing overlaps.
+    >>> served = Serving("Llama 3 8B", "H100 SXM", B=16, S=8192)
+    >>> served.sequences, served.per_token.binding, served.changes[0][0]
+    (64, 'HBM', 'twice the chips')
+
+    All times are bounds: nothing is faster than the lower one, at which all roofs overlap; at the
+    upper one, nothing overlaps.
+
+    Attributes
+    ----------
+    model, chip
+        A `Model` and a `Chip`, or their names in the catalog.
+    B, S
+        Sequences on all chips together, and positions of each; S is also the length of a prompt.
+    chips, replicas, expert_parallel, experts, w, kv, x, compute
+        As for `Model.decode`, with single whole numbers.
+    link
+        The link that carries what is sent; by default the first of the chip's links.
+    chunk
+        Tokens of a prompt that are read together, as for `Model.prefill`.
+    price
+        Price of one chip for an hour, in any currency; for the cost of a million tokens.
+
+    Errors are those of `Model.decode` and `bound`.
     """
 
-    model: Model
-    chip: Chip
+    model: Model | str
+    chip: Chip | str
     B: int = 1
     S: int = 8192
     chips: int = 1
@@ -45,6 +66,15 @@ class Serving:
     compute: Type | None = None
     price: float | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", as_model(self.model))
+        object.__setattr__(self, "chip", as_chip(self.chip))
+        for name in ("B", "S", "chips", "replicas"):
+            object.__setattr__(self, name, whole(name, scalar(name, getattr(self, name))))
+        if self.price is not None:
+            positive("price", scalar("price", self.price))
+        self.per_token, self.first_token  # noqa: B018  # Raises for what can't be.
+
     @cached_property
     def decode(self) -> Operation:
         """One chip's share of a decode step for all sequences."""
@@ -53,7 +83,8 @@ class Serving:
     @cached_property
     def prefill(self) -> Operation:
         """One chip's share of a prefill of one prompt of S tokens on each replica."""
-        return self.model.prefill(self.replicas, self.S, chunk=self.chunk, **self._layout)
+        prompts = self.replicas
+        return as_model(self.model).prefill(prompts, self.S, chunk=self.chunk, **self._layout)
 
     @cached_property
     def per_token(self) -> Bounds:
@@ -74,7 +105,8 @@ class Serving:
     def sequences(self) -> int:
         """How many sequences of S positions fit into HBM, on all chips."""
         one, two = (self._decode(n * self.replicas, self.S).held for n in (1, 2))
-        return max(0, int((self.chip.capacity - one) // (two - one) + 1)) * self.replicas
+        room = as_chip(self.chip).capacity - one
+        return max(0, int(room // (two - one) + 1)) * self.replicas
 
     @cached_property
     def positions(self) -> int:
@@ -82,14 +114,14 @@ class Serving:
         low, high = 0, MAX_POSITIONS + 1
         while high - low > 1:
             middle = (low + high) // 2
-            fits = self._decode(self.B, middle).held <= self.chip.capacity
+            fits = self._decode(self.B, middle).held <= as_chip(self.chip).capacity
             low, high = (middle, high) if fits else (low, middle)
         return low
 
     def cost(self, upper: bool = False) -> float:
         """Return the price of a million generated tokens at the lower or the upper bound.
 
-        In the currency of `price`, which is per chip and hour. Prompts are not included.
+        Prompts are not included. Raises a ValueError without a `price`.
         """
         if self.price is None:
             raise ValueError("price must be given for a cost: the price of one chip for an hour")
@@ -105,8 +137,8 @@ class Serving:
             "fits": "yes" if each.fits else "no",
             f"sequences of {self.S:,} that fit": f"{self.sequences:,}",
             f"positions of {self.B:,} sequences that fit": f"{self.positions:,}",
-            "time to the first token": _between(first),
-            "time per token": _between(each),
+            "time to the first token": f"{text(first.lower, 's')} to {text(first.upper, 's')}",
+            "time per token": f"{text(each.lower, 's')} to {text(each.upper, 's')}",
             "tokens/s of a sequence, at most": text(1 / each.lower),
             "tokens/s in all, at most": text(self.tokens_per_second),
             "prefill is bound by": str(first.binding),
@@ -114,7 +146,8 @@ class Serving:
         }
         if self.price is not None:
             rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
-        name = f"{self.model.name} on {self.chips * self.replicas} × {self.chip.name}"
+        count, chip = self.chips * self.replicas, as_chip(self.chip)
+        name = f"{as_model(self.model).name} on {count} × {chip.name}"
         return Table({name: list(rows), "": list(rows.values())})
 
     @property
@@ -137,11 +170,10 @@ class Serving:
         found = []
         for name, change in self._possible():
             try:
-                other = replace(self, **change)
-                found.append((-other.tokens_per_second, name, other))
+                found.append((name, replace(self, **change)))
             except ValueError:
                 continue
-        return tuple((name, other) for _, name, other in sorted(found, key=lambda each: each[:2]))
+        return tuple(sorted(found, key=lambda each: -each[1].tokens_per_second))
 
     @property
     def changes_table(self) -> Table:
@@ -160,29 +192,25 @@ class Serving:
         )
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        compute = self.decode.compute
-        stored = [self.model.w, *self.model.quantized.values()] if self.w is None else [self.w]
-        bits = min(dtype(kind).bits for kind in stored)
+        model, here, compute = as_model(self.model), as_chip(self.chip), self.decode.compute
+        x: Type = model.w if self.x is None else self.x
+        stored = [model.w, *model.quantized.values()] if self.w is None else [self.w]
         for kind in ("int8", "int4"):
-            if dtype(kind).bits < bits:
-                yield f"weights in {kind}", {"w": kind, "x": self._x, "compute": compute}
-        if dtype(self._x if self.kv is None else self.kv).bits > 8:
+            if dtype(kind).bits < min(dtype(each).bits for each in stored):
+                yield f"weights in {kind}", {"w": kind, "x": x, "compute": compute}
+        if dtype(x if self.kv is None else self.kv).bits > 8:
             yield "cache in fp8", {"kv": "fp8", "compute": compute}
         yield "twice the batch", {"B": 2 * self.B}
         yield "twice the chips", {"chips": 2 * self.chips}
         if self.chips * self.replicas > 1 and not self.expert_parallel:
             yield "whole experts on each chip", {"expert_parallel": True}
-        faster = [c for c in all_chips() if c.maker == self.chip.maker]
-        faster = [c for c in faster if c.bandwidth > self.chip.bandwidth]
+        faster = [c for c in cataloged() if c.maker == here.maker and compute.name in c.peaks]
+        faster = [c for c in faster if c.bandwidth > here.bandwidth]
         for chip in sorted(faster, key=lambda c: c.bandwidth)[:1]:
             yield f"the next chip, {chip.name}", {"chip": chip}
 
     def _decode(self, B: int, S: int) -> Operation:
-        return self.model.decode(B, S, **self._layout)
-
-    @property
-    def _x(self) -> Type:
-        return self.model.w if self.x is None else self.x
+        return as_model(self.model).decode(B, S, **self._layout)
 
     @property
     def _layout(self) -> dict[str, Any]:
@@ -191,67 +219,9 @@ class Serving:
 
     @property
     def _link(self) -> str | Link | None:
-        if self.link is not None or self.chips * self.replicas == 1 or not self.chip.links:
-            return self.link
-        return self.chip.links[0]
+        links = as_chip(self.chip).links
+        alone = self.chips * self.replicas == 1
+        return self.link if self.link is not None or alone or not links else links[0]
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
-
-
-def serve(
-    model_or_name: str | Model,
-    chip: str | Chip,
-    *,
-    B: int = 1,
-    S: int = 8192,
-    chips: int = 1,
-    replicas: int = 1,
-    link: str | Link | None = None,
-    chunk: int | None = None,
-    expert_parallel: bool = False,
-    experts: str = "expected",
-    w: Type | None = None,
-    kv: Type | None = None,
-    x: Type | None = None,
-    compute: Type | None = None,
-    price: float | None = None,
-) -> Serving:
-    """Answer what a model does on chips: what fits, how fast it is, and what would help.
-
-    >>> served = serve("Llama 3 8B", "H100 SXM", B=16, S=8192)
-    >>> served.sequences, served.per_token.binding, served.changes[0][0]
-    (64, 'HBM', 'twice the chips')
-
-    Parameters
-    ----------
-    model_or_name, chip
-        A `Model` and a `Chip`, or their names in the catalog.
-    B, S
-        Sequences on all chips together, and positions of each; S is also the length of a prompt.
-    price
-        Price of one chip for an hour, in any currency; for the cost of a million tokens.
-    chips, replicas, expert_parallel, experts, w, kv, x, compute
-        As for `Model.decode`.
-    chunk
-        Tokens of a prompt that are read together, as for `Model.prefill`.
-    link
-        The link that carries what is sent; by default the first of the chip's links.
-
-    Sizes are single whole numbers. Errors are those of `Model.decode` and `bound`.
-    """
-    found = model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
-    for name, size in (("B", B), ("S", S), ("chips", chips), ("replicas", replicas)):
-        whole(name, scalar(name, size))
-    if price is not None:
-        positive("price", scalar("price", price))
-    served = Serving(
-        found, as_chip(chip), int(B), int(S), int(chips), int(replicas), link, chunk,
-        expert_parallel, experts, w, kv, x, compute, price,
-    )  # fmt: skip
-    served.per_token, served.first_token  # noqa: B018  # Raises for what can't be.
-    return served
-
-
-def _between(bounds: Bounds) -> str:
-    return f"{text(bounds.lower, 's')} to {text(bounds.upper, 's')}"

@@ -28,7 +28,7 @@ def step(served, **change):
 
 @SERVED
 def test_bounds_are_those_of_the_steps(name, chip, options):
-    served = rl.serve(name, chip, **options)
+    served = rl.Serving(name, chip, **options)
     model, link = rl.model(name), options.get("link", rl.chip(chip).links[0])
     layout = {k: v for k, v in options.items() if k not in ("B", "S", "link", "chunk")}
     decode = model.decode(options["B"], options.get("S", 8192), **layout)
@@ -41,7 +41,7 @@ def test_bounds_are_those_of_the_steps(name, chip, options):
 
 @SERVED
 def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
-    served = rl.serve(name, chip, **options)
+    served = rl.Serving(name, chip, **options)
     count, replicas = served.sequences, served.replicas
     assert not step(served, B=count + replicas).fits
     assert count == 0 or step(served, B=count).fits
@@ -53,7 +53,7 @@ def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
 
 @SERVED
 def test_changes_are_sorted_by_the_tokens_that_they_lead_to(name, chip, options):
-    served = rl.serve(name, chip, **options)
+    served = rl.Serving(name, chip, **options)
     rates = [other.tokens_per_second for _, other in served.changes]
     assert rates == sorted(rates, reverse=True)
     names = [change for change, _ in served.changes]
@@ -62,7 +62,7 @@ def test_changes_are_sorted_by_the_tokens_that_they_lead_to(name, chip, options)
 
 
 def test_changes_are_single_ones():
-    served = rl.serve("Mixtral 8x7B", "H100 SXM", B=16, chips=2)
+    served = rl.Serving("Mixtral 8x7B", "H100 SXM", B=16, chips=2)
     changes = dict(served.changes)
     assert set(changes) == {"weights in int8", "weights in int4", "cache in fp8", "twice the batch",
                             "twice the chips", "whole experts on each chip",
@@ -75,24 +75,24 @@ def test_changes_are_single_ones():
 
 
 def test_changes_that_are_impossible_are_left_out():
-    names = [name for name, _ in rl.serve("Llama 3 8B", "B200", B=1, chips=32, S=64).changes]
+    names = [name for name, _ in rl.Serving("Llama 3 8B", "B200", B=1, chips=32, S=64).changes]
     assert "twice the chips" not in names  # 64 chips don't divide 32 heads
     assert not any("next chip" in name for name in names)
-    narrow = rl.serve("gpt-oss 120B", "H100 SXM", B=1, kv="fp8").changes
+    narrow = rl.Serving("gpt-oss 120B", "H100 SXM", B=1, kv="fp8").changes
     assert not {"weights in int8", "weights in int4", "cache in fp8"} & {name for name, _ in narrow}
 
 
 def test_a_price_gives_a_cost_between_two_bounds():
-    served = rl.serve("Llama 3 8B", "H100 SXM", B=16, chips=2, price=3)
+    served = rl.Serving("Llama 3 8B", "H100 SXM", B=16, chips=2, price=3)
     hours = served.per_token.lower * 1e6 / 16 / 3600
     assert served.cost() == pytest.approx(2 * 3 * hours)
     assert served.cost(upper=True) / served.cost() == pytest.approx(
         served.per_token.upper / served.per_token.lower
     )
     assert "cost of a million tokens" in str(served.table)
-    assert "cost" not in str(rl.serve("Llama 3 8B", "H100 SXM").table)
+    assert "cost" not in str(rl.Serving("Llama 3 8B", "H100 SXM").table)
     with pytest.raises(ValueError, match="price must be given for a cost"):
-        rl.serve("Llama 3 8B", "H100 SXM").cost()
+        rl.Serving("Llama 3 8B", "H100 SXM").cost()
 
 
 WRONG = [
@@ -109,14 +109,14 @@ WRONG = [
 @pytest.mark.parametrize(("options", "kind", "message"), WRONG)
 def test_wrong_arguments_are_named(options, kind, message):
     with pytest.raises(kind, match=message):
-        rl.serve("Llama 3 8B", "H100 SXM", **options)
+        rl.Serving("Llama 3 8B", "H100 SXM", **options)
 
 
 def test_chips_without_links_serve_alone():
     own = rl.Chip("own", {"bf16": 1e14}, 1e12, 64e9)
-    assert rl.serve("Llama 3 8B", own).per_token.fits
+    assert rl.Serving("Llama 3 8B", own).per_token.fits
     with pytest.raises(ValueError, match="link must be given"):
-        rl.serve("Llama 3 8B", own, chips=2)
+        rl.Serving("Llama 3 8B", own, chips=2)
 
 
 @pytest.mark.parametrize("name", ["Llama 3 8B", "gpt-oss 120B"])
@@ -147,7 +147,7 @@ def test_the_command_prints_answers_breakdowns_and_what_would_help(capsys, tmp_p
     config = write(tmp_path, LLAMA | {"num_key_value_heads": 2})
     main(["model", str(config), "H100 SXM", *options, "--plot", str(path)])
     shown = capsys.readouterr().out
-    served = rl.serve(rl.model_from_config(config), "H100 SXM", B=32, S=4096, chips=2, price=2.5)
+    served = rl.Serving(rl.model_from_config(config), "H100 SXM", B=32, S=4096, chips=2, price=2.5)
     for table in (served.table, served.decode_table, served.prefill_table, served.changes_table):
         assert str(table) in shown
     assert all(part in path.read_text() for part in ("attention", "projections", "HBM of H100 SXM"))
@@ -159,7 +159,7 @@ def test_the_command_takes_a_name_and_all_options(capsys):
           "--experts", "most", "--link", "NVLink"])  # fmt: skip
     shown = capsys.readouterr().out
     options = {"chunk": 512, "expert_parallel": True, "w": "int8", "kv": "fp8", "experts": "most"}
-    served = rl.serve("Mixtral 8x7B", "H100 SXM", B=8, replicas=4, link="NVLink", **options)
+    served = rl.Serving("Mixtral 8x7B", "H100 SXM", B=8, replicas=4, link="NVLink", **options)
     assert str(served.decode_table) in shown
     assert str(served.prefill_table) in shown
 
