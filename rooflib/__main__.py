@@ -220,10 +220,12 @@ def _number(name: str, shown: str) -> float:
 
 
 def _all_chips() -> Table:
-    peaks = [text(chip.peak(), "FLOP/s") for chip in rl.chips()]
-    ridges = [text(chip.ridge(), "FLOP/B") for chip in rl.chips()]
-    links = [", ".join(link.name for link in chip.links) for chip in rl.chips()]
-    names = [chip.name for chip in rl.chips()]
+    known = rl.chips(more=True)
+    bf16 = ["bf16" in chip.peaks for chip in known]
+    peaks = [text(c.peak(), "FLOP/s") if has else "–" for c, has in zip(known, bf16, strict=True)]
+    ridges = [text(c.ridge(), "FLOP/B") if has else "–" for c, has in zip(known, bf16, strict=True)]
+    links = [", ".join(link.name for link in chip.links) for chip in known]
+    names = [chip.name for chip in known]
     return Table({"chip": names, "peak bf16": peaks, "ridge": ridges, "links": links})
 
 

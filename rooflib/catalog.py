@@ -17,6 +17,8 @@ from rooflib.units import to_base
 
 Named = TypeVar("Named", Chip, Model)
 
+_CHIPS = ("hardware.toml", "more_hardware.toml")
+
 
 @dataclass(frozen=True, repr=False)
 class DataPoint:
@@ -142,7 +144,7 @@ def chip(name: str) -> Chip:
 
     An unknown name raises a ValueError that lists the known names and suggests the closest.
     """
-    return _look_up("chip", name, chips())
+    return _look_up("chip", name, chips(more=True))
 
 
 def model(name: str) -> Model:
@@ -160,10 +162,15 @@ def as_model(model_or_name: str | Model) -> Model:
     return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
 
 
+def chips(more: bool = False) -> tuple[Chip, ...]:
+    """Return the chips of the catalog, in catalog order; with `more`, those outside of it too."""
+    return _every_chip()[: None if more else len(_catalog()["chip"])]
+
+
 @cache
-def chips() -> tuple[Chip, ...]:
-    """Return all chips of the catalog, in catalog order."""
-    return tuple(_make_chip(entry) for entry in _catalog()["chip"])
+def _every_chip() -> tuple[Chip, ...]:
+    entries = [(file, entry) for file in _CHIPS for entry in _catalog(file)["chip"]]
+    return tuple(_make_chip(entry, file) for file, entry in entries)
 
 
 @cache
@@ -174,9 +181,10 @@ def models() -> tuple[Model, ...]:
 
 
 @cache
-def data_points() -> tuple[DataPoint, ...]:
-    """Return all figures of the chips with their sources, disagreeing ones included."""
-    return tuple(point for entry in _catalog()["chip"] for point in _data_points(entry))
+def data_points(more: bool = False) -> tuple[DataPoint, ...]:
+    """Return all figures of `chips` with their sources, disagreeing ones included."""
+    entries = [(file, e) for file in _CHIPS[: 1 + more] for e in _catalog(file)["chip"]]
+    return tuple(point for file, entry in entries for point in _data_points(entry, file))
 
 
 @cache
@@ -202,6 +210,7 @@ def published_steps() -> tuple[PublishedStep, ...]:
     return tuple(PublishedStep(**{**entry, "source": known[entry["source"]]}) for entry in entries)
 
 
+@cache
 def _sources(file: str) -> Mapping[str, Source]:
     entries = _catalog(file)["source"].items()
     return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
@@ -227,7 +236,7 @@ def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
     return tomllib.loads(importlib.resources.files("rooflib").joinpath(file).read_text())
 
 
-def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
+def _data_points(entry: Mapping[str, Any], file: str) -> list[DataPoint]:
     chosen = {f"peak {kind}": figure for kind, figure in entry["peak"].items()}
     chosen |= {f"vector {kind}": figure for kind, figure in entry.get("vector", {}).items()}
     single = ("exponentials", "bandwidth", "capacity")
@@ -237,7 +246,7 @@ def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
     others = [({"chosen": False} | figure) for figure in entry.get("also", [])]
     given = [({"what": what} | figure) for what, figure in chosen.items()] + others
     return [
-        DataPoint(**{**figure, "chip": entry["name"], "source": sources()[figure["source"]]})
+        DataPoint(**{**figure, "chip": entry["name"], "source": _sources(file)[figure["source"]]})
         for figure in given
     ]
 
@@ -250,8 +259,8 @@ def _make_model(entry: dict[str, Any]) -> Model:
     return replace(model_from_config(entry["config"], entry["name"]), source=entry["source"])
 
 
-def _make_chip(entry: Mapping[str, Any]) -> Chip:
-    values = {point.what: point.value for point in _data_points(entry) if point.chosen}
+def _make_chip(entry: Mapping[str, Any], file: str) -> Chip:
+    values = {point.what: point.value for point in _data_points(entry, file) if point.chosen}
 
     def named(what: str) -> dict[str, float]:
         return {k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}

@@ -204,7 +204,9 @@ class Serving:
         yield "twice the chips", {"chips": 2 * self.chips}
         if self.chips * self.replicas > 1 and not self.expert_parallel:
             yield "whole experts on each chip", {"expert_parallel": True}
-        faster = [c for c in cataloged() if c.maker == here.maker and compute.name in c.peaks]
+        faster = [
+            c for c in cataloged(more=True) if c.maker == here.maker and compute.name in c.peaks
+        ]
         faster = [c for c in faster if c.bandwidth > here.bandwidth]
         for chip in sorted(faster, key=lambda c: c.bandwidth)[:1]:
             yield f"the next chip, {chip.name}", {"chip": chip}

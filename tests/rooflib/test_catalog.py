@@ -12,7 +12,7 @@ import re
 import pytest
 
 import rooflib as rl
-from rooflib.catalog import DataPoint, Source, sources
+from rooflib.catalog import DataPoint, Source, _sources, sources
 from rooflib.units import FACTORS
 
 MIB, GIB = 1_048_576, 1_073_741_824
@@ -430,7 +430,7 @@ def test_chip_lookup_ignores_case_and_separators():
 )
 def test_unknown_chip_names_get_a_suggestion(name, hint):
     with pytest.raises(
-        ValueError, match=r"chip must be one of A100 80GB SXM, .*, TPU7x; "
+        ValueError, match=r"chip must be one of A100 80GB SXM, .*, TPU7x, MI300X, .*, M1 Max; "
     ) as error:
         rl.chip(name)
     assert str(error.value).endswith(f"; got {name!r}; {hint}")
@@ -440,4 +440,64 @@ def test_unknown_chip_names_get_a_suggestion(name, hint):
 def test_names_unlike_any_chip_get_no_suggestion(name):
     with pytest.raises(ValueError, match="chip must be one of") as error:
         rl.chip(name)
-    assert str(error.value).endswith(f"TPU7x; got {name!r}")
+    assert str(error.value).endswith(f"M1 Max; got {name!r}")
+
+
+# Chips outside of the course's tables: peaks, then HBM, read a second time in their sources.
+MORE = {
+    "MI300X": (
+        {"bf16": 1_307e12, "fp16": 1_300e12, "tf32": 653.7e12, "fp8": 2_610e12, "int8": 2_600e12},
+        5_300e9,
+        206_141_652_992,
+    ),
+    "Trainium2": (
+        {"bf16": 667e12, "fp16": 667e12, "tf32": 667e12, "fp32": 181e12, "fp8": 1_299e12},
+        2_900e9,
+        96 * GIB,
+    ),
+    "L4": (
+        {"fp16": 121e12, "tf32": 60e12, "fp8": 242.5e12, "int8": 242.5e12},
+        300e9,
+        23_034 * MIB,
+    ),
+    "L40S": (
+        {"bf16": 362e12, "fp16": 362e12, "tf32": 183e12, "fp8": 733e12, "int8": 733e12},
+        864e9,
+        46_068 * MIB,
+    ),
+    "RTX 4090": (
+        {"bf16": 165.15e12, "fp16": 165.15e12, "tf32": 82.58e12, "fp8": 330.3e12}
+        | {"int8": 660.6e12},
+        1_008e9,
+        24_564 * MIB,
+    ),
+    "RTX 5090": ({"fp16": 419.2e12, "fp8": 838.4e12, "fp4": 1_676e12}, 1_792e9, 32_607 * MIB),
+    "M1 Max": ({"fp16": 10.617e12, "fp32": 10.617e12}, 400e9, 48 * GIB),
+}
+
+
+def test_chips_outside_of_the_catalog_match_an_independent_list():
+    assert rl.chips(more=True)[: len(EXPECTED)] == rl.chips()
+    found = {chip.name: chip for chip in rl.chips(more=True)[len(EXPECTED) :]}
+    assert list(found) == list(MORE)
+    for name, (peaks, bandwidth, capacity) in MORE.items():
+        assert found[name].peaks == pytest.approx(peaks, rel=1e-11)
+        assert (found[name].bandwidth, found[name].capacity) == (bandwidth, capacity)
+        assert rl.chip(name) is found[name]
+    links = {name: [(k.name, k.to_one_peer, k.total) for k in c.links] for name, c in found.items()}
+    assert {name: each for name, each in links.items() if each} == {
+        "MI300X": [("XGMI", 64e9, 448e9)],
+        "Trainium2": [("NeuronLink", 128e9, 512e9)],
+    }
+
+
+def test_figures_outside_of_the_catalog_have_a_source_with_a_date():
+    more = rl.data_points(more=True)
+    assert more[: len(rl.data_points())] == rl.data_points()
+    others = more[len(rl.data_points()) :]
+    assert {point.chip for point in others} == set(MORE)
+    assert {point.source.key for point in others} == set(_sources("more_hardware.toml"))
+    for point in others:
+        assert point.source.url.startswith("https://")
+        assert point.source.read == datetime.date(2026, 11, 24)
+        assert "could not be accessed" not in point.source.note or "<https://" in point.source.note
