@@ -37,7 +37,6 @@ from rooflib.critical import (
 )
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
-from rooflib.layers import Layer
 from rooflib.models import Model
 from rooflib.operations import (
     Operation,
@@ -55,6 +54,7 @@ from rooflib.units import percent, scientific, text
 if TYPE_CHECKING:
     from rooflib import plots
     from rooflib.config import model_from_config
+    from rooflib.layers import Layer
     from rooflib.serving import Serving
 
 __version__ = "0.3.0"
@@ -75,7 +75,7 @@ __all__ = [
 # fmt: on
 
 
-_LAZY = {"model_from_config": "config", "Serving": "serving"}
+_LAZY = {"model_from_config": "config", "Layer": "layers", "Serving": "serving"}
 
 
 def __getattr__(name: str) -> Any:

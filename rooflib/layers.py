@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rooflib._arguments import Number, flag, larger, non_negative, one_of, smaller, whole
+from rooflib._arguments import Number, flag, larger, non_negative, smaller, whole
 from rooflib.attention import check_heads
-
-ROUTING = ("expected", "fewest", "most")
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ class Layer:
         the same k experts. "most": experts repeat only once all E are taken.
         """
         most = smaller(self.experts, self.active * tokens)
-        if one_of("experts", routing, ROUTING) != "expected":
+        if routing != "expected":
             return self.active if routing == "fewest" else most
         mean = self.experts * (1 - (1 - self.active / self.experts) ** tokens)
         return smaller(larger(mean, self.active), most)

@@ -24,10 +24,10 @@ from rooflib._arguments import (
 from rooflib.attention import check_heads
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.layers import ROUTING, Layer
 from rooflib.operations import ANY_LINK, Operation, matmul_types, total
 
 if TYPE_CHECKING:
+    from rooflib.layers import Layer
     from rooflib.source import Source
 
 ROWS = (
@@ -35,7 +35,7 @@ ROWS = (
     "collectives",
 )  # fmt: skip
 """Kinds of operations of a step, in the order of `Operation.parts`."""
-LATENT = ("absorbed", "expanded")
+ROUTING, LATENT = ("expected", "fewest", "most"), ("absorbed", "expanded")
 MAX_LISTED = 1024
 
 
@@ -96,7 +96,7 @@ class Model:
         object.__setattr__(self, "quantized", ReadOnlyDict(self.quantized))
         object.__setattr__(self, "kinds", tuple(self.kinds))
         for kind in self.kinds:
-            if not isinstance(kind, Layer):
+            if not hasattr(kind, "pair_flops"):
                 raise TypeError(f"kinds must be a sequence of Layer; got {short(kind)}")
         if self.kinds and (count := sum(kind.count for kind in self.kinds)) != self.layers:
             raise ValueError(f"layers must be the sum of all kinds, {count}; got {self.layers}")
@@ -104,6 +104,8 @@ class Model:
     @cached_property
     def every_kind(self) -> tuple[Layer, ...]:
         """The kinds of layers, also of a model that was made without `kinds`."""
+        from rooflib.layers import Layer  # imported here to keep `import rooflib` light
+
         F, gated, gains = self.F, self.gated, 2 * self.D
         N, K, H = self.N, self.K, self.H
         return self.kinds or (Layer(self.layers, N, K, H, F=F, gated=gated, gains=gains),)
@@ -215,8 +217,9 @@ class Model:
             If `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
             divides the other; and as for `attention`.
         """
-        B, S, chips, replicas = wholes(B=B, S=S, chips=chips, replicas=replicas)
-        phase = _Phase("decode step", B, S, chips, replicas, [(1, 1)], decodes=True)
+        sizes = wholes(B=B, S=S, chips=chips, replicas=replicas)
+        phase = _Phase("decode step", sizes, [(1, 1)])
+        phase.decodes = True
         return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
 
     def prefill(
@@ -260,11 +263,12 @@ class Model:
 
         Other parameters, and errors, are those of `decode`.
         """
-        B, S, chips, replicas = wholes(B=B, S=S, chips=chips, replicas=replicas)
+        sizes = wholes(B=B, S=S, chips=chips, replicas=replicas)
+        S = sizes[1]
         chunk = S if chunk is None else whole("chunk", chunk)
         passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
-        every = one_of("logits", logits, ("last", "all")) == "all"
-        phase = _Phase("prefill", B, S, chips, replicas, passes, all_logits=every)
+        phase = _Phase("prefill", sizes, passes)
+        phase.all_logits = one_of("logits", logits, ("last", "all")) == "all"
         return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
 
     def train(
@@ -463,21 +467,15 @@ class Model:
                 )
 
 
-@dataclass(eq=False, repr=False)
 class _Phase:
     """What a step computes: B sequences of S positions, in passes of T tokens of each.
 
     `passes` has the number of passes of each length T. B is the sequences of all replicas.
     """
 
-    name: str
-    B: Number
-    S: Number
-    chips: Number
-    replicas: Number
-    passes: list[tuple[Number, Number]]
-    decodes: bool = False
-    all_logits: bool = False
+    def __init__(self, name: str, sizes: list[Number], passes: list[tuple[Number, Number]]) -> None:
+        self.name, self.passes, self.decodes, self.all_logits = name, passes, False, False
+        self.B, self.S, self.chips, self.replicas = sizes
 
     @property
     def repeats(self) -> Number:
@@ -490,17 +488,18 @@ class _Phase:
         return (self.B // self.replicas) * (1 if self.decodes else self.S)
 
 
-@dataclass(eq=False, repr=False)
 class _Counts:
     """Counts of one kind of operation, while they are added up; `kind` is the type of weights."""
 
-    kind: DType
     flops: Number = 0
     loaded: Number = 0
     written: Number = 0
     resident: Number = 0
     sent: Number = 0
     hops: Number = 0
+
+    def __init__(self, kind: DType) -> None:
+        self.kind = kind
 
     def weights(self, weights: Number, passes: Number, n: Number = 0) -> None:
         """Add weights that are loaded in each pass, and take 2n FLOPs each."""

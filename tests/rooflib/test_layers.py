@@ -220,9 +220,11 @@ def test_replicas_with_whole_experts_share_the_same_work(name):
         assert rows(spread)[row] == rows(sliced)[row]
 
 
-def test_expert_parallel_tokens_travel_to_their_chips_and_back():
+@pytest.mark.parametrize("shared", [0, 6])
+def test_expert_parallel_tokens_travel_to_their_chips_and_back(shared):
     # Six chips with one expert each, two replicas of three: a token takes two experts at random.
-    layer = rl.Layer(2, N=6, K=3, H=4, experts=6, active=2, X=6, gains=32)
+    # A shared expert is split over the chips of a replica, so its sums need the second all-reduce.
+    layer = rl.Layer(2, N=6, K=3, H=4, F=shared, experts=6, active=2, X=6, gains=32)
     model = rl.Model("wide", 2, 16, 6, 6, 3, 4, 30, kinds=(layer,))
     B, chips, replicas = 12, 3, 2
     op = model.decode(B, 9, chips, replicas=replicas, expert_parallel=True)
@@ -231,9 +233,10 @@ def test_expert_parallel_tokens_travel_to_their_chips_and_back():
     tokens = B // replicas
     all_to_alls = 2 * float(away) * 2 * 16 * tokens / chips
     attention = rl.all_reduce(2 * 16 * tokens, chips)
-    gathered = rl.all_gather(2 * 16 * tokens, chips)
-    assert op.sent["link"] == pytest.approx(2 * (all_to_alls + attention + gathered))
-    assert op.hops["link"] == 2 * (2 * (chips - 1) + 2 * 5 + (chips - 1))
+    last = attention if shared else rl.all_gather(2 * 16 * tokens, chips)
+    assert op.sent["link"] == pytest.approx(2 * (all_to_alls + attention + last))
+    passes = 2 if shared else 1
+    assert op.hops["link"] == 2 * (2 * (chips - 1) + 2 * 5 + passes * (chips - 1))
 
 
 LAYOUTS = [
