@@ -93,7 +93,8 @@ def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
     batch = rl.critical_batch(chip, D, F, x=x, w=w, out=out)
     limit = rl.critical_batch_limit(chip, x=x, w=w)
     if math.isinf(batch):
-        assert rl.bound(rl.matmul(2**60, D, F, x=x, w=w, out=out), chip).binding == "HBM"
+        times = rl.bound(rl.matmul(2**60, D, F, x=x, w=w, out=out), chip).times
+        assert times["HBM"] >= times["compute"]  # equal where rounding hides the weights
         return
     assert batch >= limit * (1 - 1e-12)
     # For huge batches, the closed form subtracts two nearly equal numbers.
