@@ -96,20 +96,10 @@ def model_from_config(
     found = Counter(tuple(_layer(family, c, i).items()) for i in range(c["num_hidden_layers"]))
     kinds = tuple(Layer(count=count, **dict(kind)) for kind, count in found.items())
     last, (w, quantized) = kinds[-1], _types(given)
-    return Model(
-        name=string("name", given.get("_name_or_path") or family if name is None else name),
-        layers=c["num_hidden_layers"],
-        D=c["hidden_size"],
-        F=last.F or last.X,
-        N=last.N,
-        K=last.K,
-        H=last.H,
-        vocabulary=c["vocab_size"],
-        tied=c["tie_word_embeddings"],
-        kinds=kinds,
-        w=w,
-        quantized=quantized,
-    )
+    label = string("name", given.get("_name_or_path") or family if name is None else name)
+    sizes = (c["hidden_size"], last.F or last.X, last.N, last.K, last.H, c["vocab_size"])
+    shapes = {"tied": c["tie_word_embeddings"], "kinds": kinds, "w": w, "quantized": quantized}
+    return Model(label, c["num_hidden_layers"], *sizes, **shapes)
 
 
 def _layer(family: str, c: Mapping[str, Any], index: int) -> dict[str, Any]:

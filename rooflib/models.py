@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -218,9 +218,10 @@ class Model:
             divides the other; and as for `attention`.
         """
         sizes = wholes(B=B, S=S, chips=chips, replicas=replicas)
-        phase = _Phase("decode step", sizes, [(1, 1)])
+        types = (w, kv, x, compute)
+        phase = _Phase("decode step", sizes, *types, expert_parallel, experts, latent)
         phase.decodes = True
-        return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
+        return self._count(phase)
 
     def prefill(
         self,
@@ -264,12 +265,12 @@ class Model:
         Other parameters, and errors, are those of `decode`.
         """
         sizes = wholes(B=B, S=S, chips=chips, replicas=replicas)
-        S = sizes[1]
-        chunk = S if chunk is None else whole("chunk", chunk)
-        passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
-        phase = _Phase("prefill", sizes, passes)
+        types = (w, kv, x, compute)
+        phase = _Phase("prefill", sizes, *types, expert_parallel, experts, latent)
+        S, chunk = phase.S, phase.S if chunk is None else whole("chunk", chunk)
+        phase.passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
         phase.all_logits = one_of("logits", logits, ("last", "all")) == "all"
-        return self._count(phase, w, kv, x, compute, expert_parallel, experts, latent)
+        return self._count(phase)
 
     def train(
         self,
@@ -349,18 +350,9 @@ class Model:
         used = [each for each in parts if recompute or each.name != "recomputation"]
         return total(f"training step of {self.name}", tuple(used))
 
-    def _count(
-        self,
-        at: _Phase,
-        w: Type | None,
-        kv: Type | None,
-        x: Type | None,
-        compute: Type | None,
-        expert_parallel: bool,
-        experts: str,
-        latent: str,
-    ) -> Operation:
+    def _count(self, at: _Phase) -> Operation:
         """Count a step by kind of operation; `parts` of the result have what each kind takes."""
+        w, kv, x, compute = at.types
         read = dtype(self.w if x is None else x, "x")
         kinds = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
         types = {row: dtype(kind, "w") for row, kind in kinds.items()}
@@ -369,10 +361,7 @@ class Model:
             named = ", ".join(dict.fromkeys(kind.name for kind in each))
             raise ValueError(f"compute must be given: weights of this model differ; got {named}")
         cache = matmul_types(read, kv, None, compute, second="kv")[1]
-        one_of("experts", experts, ROUTING)
-        absorbed = one_of("latent", latent, LATENT) == "absorbed"
-        everywhere = flag("expert_parallel", expert_parallel)
-        self._check_layout(at, everywhere)
+        self._check_layout(at, at.everywhere)
         chips, D, B, n, passes = at.chips, self.D, at.B // at.replicas, at.tokens, at.repeats
         counted = {row: _Counts(types[row]) for row in ROWS}
         for kind in self.every_kind:
@@ -382,12 +371,12 @@ class Model:
             held = cache.bytes * kind.cached(chips)
             counted["embedding, norms"].weights(c * kind.gains, passes)
             weights = kind.projections(D, chips)
-            again = 0 if absorbed else kind.expansion(chips)
+            again = 0 if at.absorbed else kind.expansion(chips)
             counted["projections"].weights(c * weights, passes, n=n)
             counted["projections"].flops += 2 * c * again * (B * read_positions - n)
             counted["projections"].written += c * held * n
             part = counted["attention"]
-            part.flops += c * kind.pair_flops(absorbed) * (kind.N // chips) * B * pairs
+            part.flops += c * kind.pair_flops(at.absorbed) * (kind.N // chips) * B * pairs
             part.loaded += c * held * B * read_positions
             part.resident += c * held * B * seen
             part = counted["collectives"]
@@ -397,20 +386,20 @@ class Model:
             if kind.F:
                 shared = kind.matrices * D * (kind.F // chips)
                 counted["MLP"].weights(c * shared, passes, n=n)
-            if kind.F or not everywhere:
+            if kind.F or not at.everywhere:
                 part.sent += c * reduced
                 part.hops += c * passes * ring
             if not kind.experts:
                 continue
             counted["router"].weights(c * D * kind.experts, passes, n=n)
             one, part = kind.matrices * D * kind.X, counted["experts"]
-            over = chips * at.replicas if everywhere else chips
-            tokens = [(k, B * T * (at.replicas if everywhere else 1)) for k, T in at.passes]
-            taken = sum(k * kind.touched(each, experts) for k, each in tokens)
+            over = chips * at.replicas if at.everywhere else chips
+            tokens = [(k, B * T * (at.replicas if at.everywhere else 1)) for k, T in at.passes]
+            taken = sum(k * kind.touched(each, at.routing) for k, each in tokens)
             part.flops += 2 * c * kind.active * n * one / chips
             part.loaded += c * types["experts"].bytes * taken * kind.expert(D) / over
             part.resident += c * types["experts"].bytes * kind.experts * kind.expert(D) / over
-            if everywhere:
+            if at.everywhere:
                 part = counted["collectives"]
                 sent = 2 * read.bytes * (n / chips) * D * kind.chips_reached(over)
                 part.sent += c * (sent + (0 if kind.F else all_gather(read.bytes * n * D, chips)))
@@ -473,9 +462,15 @@ class _Phase:
     `passes` has the number of passes of each length T. B is the sequences of all replicas.
     """
 
-    def __init__(self, name: str, sizes: list[Number], passes: list[tuple[Number, Number]]) -> None:
-        self.name, self.passes, self.decodes, self.all_logits = name, passes, False, False
+    decodes = all_logits = False
+
+    def __init__(self, name: str, sizes: list[Number], *options: Any) -> None:
+        self.name = name
+        self.passes: list[tuple[Number, Number]] = [(1, 1)]
         self.B, self.S, self.chips, self.replicas = sizes
+        self.types, self.everywhere = options[:4], flag("expert_parallel", options[4])
+        self.routing = one_of("experts", options[5], ROUTING)
+        self.absorbed = one_of("latent", options[6], LATENT) == "absorbed"
 
     @property
     def repeats(self) -> Number:
@@ -508,14 +503,8 @@ class _Counts:
         self.resident += self.kind.bytes * weights
 
     def operation(self, name: str, compute: DType, chips: Number) -> Operation:
-        return Operation(
-            name=name,
-            flops=self.flops,
-            loaded=self.loaded,
-            written=self.written,
-            compute=compute,
-            sent={ANY_LINK: self.sent} if np.any(self.sent) else {},
-            resident=self.resident,
-            chips=chips,
-            hops={ANY_LINK: self.hops} if np.any(self.hops) else {},
-        )
+        """Return these counts as an operation on one chip."""
+        sent = {ANY_LINK: self.sent} if np.any(self.sent) else {}
+        hops = {ANY_LINK: self.hops} if np.any(self.hops) else {}
+        counts = (self.flops, self.loaded, self.written, compute, sent, self.resident, chips)
+        return Operation(name, *counts, hops=hops)

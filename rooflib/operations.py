@@ -352,22 +352,14 @@ def sum_of_products(D: Number, accumulate_from: str) -> Number:
 def total(name: str, parts: tuple[Operation, ...]) -> Operation:
     """Return the operation that consists of `parts`, whose counts add up to its own."""
 
-    def added(count: str) -> Number:
-        return reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
-
     def by_link(which: str) -> dict[str, Number]:
         given = [getattr(part, which) for part in parts]
         return {link: sum(each.get(link, 0) for each in given) for each in given for link in each}
 
-    return Operation(
-        name=name,
-        flops=added("flops"),
-        loaded=added("loaded"),
-        written=added("written"),
-        compute=parts[0].compute,
-        sent=by_link("sent"),
-        resident=added("held"),
-        chips=parts[0].chips,
-        hops=by_link("hops"),
-        parts=parts,
+    flops, loaded, written, held = (
+        reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
+        for count in ("flops", "loaded", "written", "held")
     )
+    kind, sent, chips = parts[0].compute, by_link("sent"), parts[0].chips
+    counts = (flops, loaded, written, kind, sent, held, chips)
+    return Operation(name, *counts, hops=by_link("hops"), parts=parts)
