@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from rooflib.models import Model
 
 MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**20, 10**7, 10_000
 TYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
+FIXED = {"moe_layer_freq": 1, "use_bidirectional_attention": False}
 METHODS = ("fp8", "awq", "gptq", "mxfp4")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
@@ -72,8 +74,8 @@ def model_from_config(
 
     A multimodal model's `text_config` is read; its other parts are not counted, and neither are
     layers that predict further tokens. The data type of weights comes from `quantization_config`
-    (fp8, AWQ, GPTQ, or MXFP4, with their scales), else from `dtype`. A quantized file keeps its
-    tables, norms and routers in `dtype`, and what `modules_to_not_convert` names.
+    (fp8, AWQ, GPTQ, or MXFP4, with their scales), else from `dtype`, else it is bf16. A quantized
+    file keeps its tables, norms and routers in `dtype`, and what `modules_to_not_convert` names.
 
     `name` is a label, by default what the file calls itself. Raises a ValueError that names the key
     for an architecture that is not supported, a missing key, or a size that can't be; an OSError
@@ -86,8 +88,11 @@ def model_from_config(
         given = {**{key: given[key] for key in outer if key in given}, **inner}
     classes = _typed("auto_map", given.get("auto_map", {}), Mapping, "an object")
     for each in classes.values():  # names of classes are ignored
-        if not isinstance(each, str) or not each.replace(".", "").replace("_", "").isalnum():
+        if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):
             raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
+    for key, only in FIXED.items():
+        if given.get(key) not in (None, only):
+            raise ValueError(f"{key} must be {json.dumps(only)}; got {short(given[key])}")
     family = one_of("model_type", given.get("model_type", ""), FAMILIES)
     c = {key: _checked(key, given, default) for key, default in (_ALL | FAMILIES[family]).items()}
     if len(c.get("layer_types") or range(c["num_hidden_layers"])) != c["num_hidden_layers"]:

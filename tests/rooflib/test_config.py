@@ -57,7 +57,10 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
 
 
 def test_names_of_classes_are_ignored():
-    classes = {"AutoConfig": "configuration_deepseek.DeepseekV3Config", "AutoModel": "x.Model_3"}
+    classes = {
+        "AutoConfig": "configuration_deepseek.DeepseekV3Config",
+        "AutoModel": "org/x-1--x.Model_3",
+    }
     assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
 
 

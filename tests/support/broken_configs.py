@@ -139,6 +139,14 @@ BROKEN = {
         quantized(quant_method="fp8", modules_to_not_convert="lm_head"),
         "modules_to_not_convert must be a list; got 'lm_head'",
     ),
+    "experts in every other layer": (
+        DEEPSEEK | {"moe_layer_freq": 2},
+        "moe_layer_freq must be 1; got 2",
+    ),
+    "attention in both directions": (
+        GEMMA | {"use_bidirectional_attention": True},
+        "use_bidirectional_attention must be false; got True",
+    ),
     "name as a number": (LLAMA | {"_name_or_path": 7}, "name must be a string; got 7"),
 }
 
