@@ -214,8 +214,10 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     assert seen.count("{eval}`nothing`") == 2
     assert "_page_values" not in html
     assert "while" not in seen
+    # Scripts find a block without values by an empty mark.
+    plain = re.sub(r"(?<=<h\d) [^>]*", "", html).replace('<span class="premise"></span>', "")
     for begins in ("<h1>A page", "<p>row", "<h2>A <strong>", "<p>An item", "<p>In a panel"):
-        assert begins in re.sub(r"(?<=<h\d) [^>]*", "", html), begins
+        assert begins in plain, begins
 
     figure = re.search(r"<figure[^>]*>(.*?)</figure>", html, re.DOTALL)[1]
     assert 'role="img" aria-label="A line that rises."' in figure

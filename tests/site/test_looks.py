@@ -250,9 +250,9 @@ UNDER_RUN = """() => [...document.querySelectorAll(".run-cell")]
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_the_run_button_takes_no_line_and_covers_no_code(
-    browser: Browser, site: Path, size: ViewportSize
+    browser: Browser, site: Path, below: str, size: ViewportSize
 ) -> None:
-    with serving_native(site) as server, opened(browser, viewport=size) as (_, page):
+    with serving_native(site, below) as server, opened(browser, viewport=size) as (_, page):
         ready(page, f"{server.origin}/chapters/time.html")
         cells = page.evaluate(UNDER_RUN)
         assert len(cells) > 10
