@@ -459,6 +459,17 @@ def test_covers_end_at_a_label(reader: BrowserContext, server: Server) -> None:
     assert not code.is_visible()
 
 
+def test_a_cover_may_end_in_a_later_section(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/chips.html")
+    between = page.get_by_role("heading", name="5.3.", exact=False)
+    after = page.get_by_role("heading", name="5.5.", exact=False)
+    assert between.count() == 0
+    assert after.is_visible()
+    page.evaluate(UNCOVER)
+    assert between.is_visible()
+
+
+
 def test_covered_pages_are_accessible(reader: BrowserContext, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     assert axe(page) == []

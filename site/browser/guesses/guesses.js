@@ -137,13 +137,15 @@
 
   // What follows a guess is covered until the reader answers, or skips the guess by one press. The
   // cover reaches from the form to the end of the answer's section, or to the element with the id
-  // `until`. The browser's search finds covered text, and links into it open it.
+  // `until`, also in a later section. The browser’s search finds covered text, and links into it
+  // open it.
   const covers = [];
 
   function cover(start, place) {
     const { until, name } = place.dataset;
     const end = until && document.getElementById(until);
-    const section = place.closest("section");
+    let section = place.closest("section");
+    while (end && !section.contains(end)) section = section.parentElement.closest("section");
     const skip = made("button", { type: "button", textContent: "Skip the guess" });
     const one = {
       key: `skipped:${page}:${name}`,
