@@ -408,13 +408,15 @@ def test_links_into_a_covered_part_open_it(reader: BrowserContext, server: Serve
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
     # A second press on a link whose target has been covered again.
     page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
-    page.locator("a.reference[href='#fig-time-factor']").evaluate("(e) => e.click()")
+    add = "(e) => e.append(Object.assign(document.createElement('a'), { href: '#fig-time-factor' }))"
+    page.locator(".bd-article").evaluate(add)
+    page.locator(".bd-article > a[href='#fig-time-factor']").evaluate("(e) => e.click()")
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
 
 
 def test_words_of_a_search_are_uncovered(reader: BrowserContext, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
-    page.evaluate("localStorage.setItem('sphinx_highlight_terms', 'peaks')")
+    page.evaluate("localStorage.setItem('sphinx_highlight_terms', 'unequal')")
     page.reload()
     mark = page.locator(".guess-covered .highlighted").first
     expect(mark).to_be_visible()

@@ -94,10 +94,11 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Wait for animations to finish: colors and panels may fade in.
+# Wait for animations to finish: colors and panels may fade in. Those in covered parts never start.
 SETTLED = """() => Promise.allSettled(
   document.getAnimations()
     .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
+    .filter((a) => !a.effect.target?.closest("[hidden]"))
     .map((a) => a.finished))"""
 
 # No preload: axe would refetch style sheets, and resolve their imports against a wrong address.
