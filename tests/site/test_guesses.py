@@ -409,7 +409,9 @@ def test_links_into_a_covered_part_open_it(reader: BrowserContext, server: Serve
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
     # A second press on a link whose target has been covered again.
     page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
-    add = "(e) => e.append(Object.assign(document.createElement('a'), { href: '#fig-time-factor' }))"
+    add = (
+        "(e) => e.append(Object.assign(document.createElement('a'), { href: '#fig-time-factor' }))"
+    )
     page.locator(".bd-article").evaluate(add)
     page.locator(".bd-article > a[href='#fig-time-factor']").evaluate("(e) => e.click()")
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
@@ -470,7 +472,6 @@ def test_a_cover_may_end_in_a_later_section(reader: BrowserContext, server: Serv
     assert after.is_visible()
     page.evaluate(UNCOVER)
     assert between.is_visible()
-
 
 
 def test_covered_pages_are_accessible(reader: BrowserContext, server: Server) -> None:

@@ -14,8 +14,9 @@ guess if a question asks for several things.
 
 What follows a guess is covered until the reader answers it, or skips it by one press: everything
 from the form to the end of the answer's section. `:until: label` ends the cover before the
-paragraph, figure or section with that label, which may be in a later section. Several answers to one box share a cover, which opens
-with the last of them; a box inside a cover has its own. A folded answer covers nothing else.
+paragraph, figure or section with that label, which may be in a later section. Several answers to
+one box share a cover, which opens with the last of them; a box inside a cover has its own. A folded
+answer covers nothing else.
 
 Guesses don't appear without scripts, in notebooks or on paper.
 """
