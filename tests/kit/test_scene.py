@@ -140,6 +140,7 @@ CALLS = {
     "at": "at([x, 7, -x], mod(i, 3) + 0.9)",
     "ceil": "ceil(x)",
     "cos": "cos(x)",
+    "each": "at(each(pow, [1, x], 2), mod(i, 2))",
     "either": "either(x, x, 5) + either(x > y, 1, 2)",
     "exp10": "exp10(x)",
     "floor": "floor(x)",
@@ -153,6 +154,7 @@ CALLS = {
     "pow": "pow(x, 0.5) + pow(x, -2)",
     "sin": "sin(x)",
     "sqrt": "sqrt(x)",
+    "sum": "sum([x, y, 3]) + sum([])",
     "text": "text(x, 's') + text(y)",
 }
 

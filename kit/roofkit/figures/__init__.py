@@ -22,6 +22,7 @@ from roofkit.figures.chips_figure import chips
 from roofkit.figures.engine.figure import PAGE, Figure
 from roofkit.figures.intensity_figure import intensity
 from roofkit.figures.matmul_figure import matmul
+from roofkit.figures.model_figure import model
 from roofkit.figures.one_roof_figure import one_roof
 from roofkit.figures.ring_figure import ring
 from roofkit.figures.roofline_figure import roofline
@@ -42,6 +43,7 @@ __all__ = [
     "intensity",
     "matmul",
     "matmul_blocks",
+    "model",
     "one_roof",
     "ring",
     "roofline",

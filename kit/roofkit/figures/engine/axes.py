@@ -138,18 +138,20 @@ class LogPlot:
         """Return the formula of a tick's text on an axis whose ends are formulas, and its loop.
 
         Ticks are powers of ten, and 3, or 2 and 5, times these if there are `room` pixels for each.
+        If there is no room for all powers of ten, every second one is left out.
         """
         first, last = f"floor(log10({axis.low}))", f"floor(log10({axis.high}))"
         decade = f"abs({axis.end} - ({axis.start})) / log10(({axis.high}) / ({axis.low}))"
         where = {
             "decade": decade,
+            "one": f"either(decade > {room}, 1, 1 - mod({first} + floor(i / 4), 2))",
             "two": f"1 * (0.301 * decade > {room})",
             "three": f"(1 - two) * (0.477 * decade > {room})",
             "number": f"exp10({first} + floor(i / 4)) * at([1, 2, 3, 5], mod(i, 4))",
             "place": axis.at("number"),
         }
         inside = f"(number >= {axis.low}) * (number <= {axis.high})"
-        shown = f"{inside} * at([1, two, three, two], mod(i, 4))"
+        shown = f"{inside} * at([one, two, three, two], mod(i, 4))"
         loop = {"each": f"4 * ({last} - {first} + 1)", "where": where, "shown": shown}
         return f"text(number, {quoted(unit)})", loop
 

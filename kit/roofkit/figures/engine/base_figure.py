@@ -81,6 +81,9 @@ class BaseFigure:
     own
         For each table in `given` that has chips as its keys, the values of the reader's own chip:
         the name of a quantity in `own_chip.QUANTITIES`, or a table of names and numbers.
+    ranking, lines
+        The title of a list below the numbers, and the formulas of its lines: texts like `says`. A
+        line is left out while it is empty.
     measures
         Whether a page's reader can press a button that measures their browser, and so sets what is
         given.
@@ -97,6 +100,8 @@ class BaseFigure:
     height: Formula = 300
     handles: Sequence[Handle] = ()
     own: Mapping[str, Any] = field(default_factory=dict)
+    ranking: str = ""
+    lines: Sequence[str] = ()
     measures: bool = False
 
     def __repr__(self) -> str:
@@ -162,18 +167,21 @@ class BaseFigure:
         return evaluate(self.formulas, {**self.tables, **self.checked(settings)})
 
     def texts(self, **settings: Any) -> dict[str, str]:
-        """Return what the figure states at these settings: its numbers by name, and "says"."""
+        """Return what the figure states: its numbers and lines by name, and "says"."""
         chosen = self.checked(settings)
         values = self.values(**chosen)
         problem = values.get("problem", "")
         if problem:
-            return {n.name: "–" for n in self.numbers} | {"says": problem}
+            empty = dict.fromkeys(self.lines, "")
+            return {n.name: "–" for n in self.numbers} | empty | {"says": problem}
         shown = {n.name: _as_text(values[n.name], _unit(n, values)) for n in self.numbers}
         words = {name: value for name, value in values.items() if isinstance(value, str)}
         for control in self.controls:
             at = chosen[control.name]
             words[control.name] = text(at, control.unit) if isinstance(control, Slider) else at
-        return shown | {"says": _filled(self.says, words | shown)}
+        known = words | shown
+        listed = {line: _filled(values[line], known) for line in self.lines}
+        return shown | listed | {"says": _filled(self.says, known)}
 
     def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return a value for every control: from `settings`, or else where it stands."""

@@ -63,6 +63,7 @@ const FUNCTIONS = {
   at: (options, place) => options[Math.trunc(place)],
   ceil: Math.ceil,
   cos: Math.cos,
+  each: (formula, entries, ...others) => entries.map((entry) => formula(entry, ...others)),
   either: (condition, yes, no) => (condition ? yes : no),
   exp10: (x) => 10 ** x,
   floor: Math.floor,
@@ -79,6 +80,7 @@ const FUNCTIONS = {
   pow: Math.pow,
   sin: Math.sin,
   sqrt: Math.sqrt,
+  sum: (numbers) => numbers.reduce((total, number) => total + number, 0),
   text,
 };
 

@@ -1,12 +1,13 @@
 """Formulas as text, evaluated alike in Python and in expressions.js.
 
-A formula uses only syntax that is valid in both languages: names, numbers, strings, lists, + - * /,
-comparisons, subscripts and the functions in `FUNCTIONS`. The two languages have different
-conditional expressions, so a choice is written as `either(x > y, a, b)`, or as a list and an index:
-`[a, b][1 * (x <= y)]`.
+A formula uses only syntax that is valid in both languages: names, numbers, strings, lists, tables
+with strings as keys, + - * /, comparisons, subscripts and the functions in `FUNCTIONS`. The two
+languages have different conditional expressions, so a choice is written as `either(x > y, a, b)`,
+or as a list and an index: `[a, b][1 * (x <= y)]`.
 
 Numbers are doubles in both languages, and a division by zero gives infinity. The formulas of
-rooflib are in formulas.toml: `rl.ridge(peak, bandwidth)` calls the one of that name.
+rooflib are in formulas.toml: `rl.ridge(peak, bandwidth)` calls the one of that name, and
+`sum(each(rl.step_gains, kinds))` adds up its results for the entries of a list.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ FUNCTIONS: dict[str, Any] = {
     "at": _chosen,
     "ceil": np.ceil,
     "cos": np.cos,
+    "each": lambda formula, entries, *others: [formula(entry, *others) for entry in entries],
     "either": _either,
     "exp10": lambda x: np.float64(10) ** x,
     "floor": np.floor,
@@ -77,6 +79,7 @@ FUNCTIONS: dict[str, Any] = {
     "pow": pow,
     "sin": np.sin,
     "sqrt": np.sqrt,
+    "sum": sum,
     "text": text,
 }
 """Functions and constants that a formula may use, in addition to the figure's own names."""
@@ -88,7 +91,7 @@ def _from_table() -> SimpleNamespace:
     names = {"__builtins__": {}, **FUNCTIONS, "rl": found}
     for head, formula in TABLE.items():
         name, arguments = _parsed(head)
-        setattr(found, name, eval(f"lambda {arguments}: {formula}", names))
+        setattr(found, name, eval(f"lambda {arguments}: ({formula})", names))
     return found
 
 
@@ -122,7 +125,7 @@ def evaluate(formulas: Mapping[str, str], given: Mapping[str, Any]) -> dict[str,
     Returns
     -------
     dict
-        The results by name: float or str.
+        The results by name: float, str, or a list or table of these.
     """
     known = FUNCTIONS | {name: doubles(entry) for name, entry in given.items()}
     results = {}
@@ -130,7 +133,7 @@ def evaluate(formulas: Mapping[str, str], given: Mapping[str, Any]) -> dict[str,
         for name, formula in formulas.items():
             found = value(formula, known)
             known[name] = doubles(found)
-            results[name] = found if isinstance(found, str) else float(found)
+            results[name] = found if isinstance(found, (str, list, dict)) else float(found)
     return results
 
 

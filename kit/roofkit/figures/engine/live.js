@@ -65,6 +65,7 @@ async function start(figure) {
   const picture = figure.querySelector(".live-picture");
   const description = figure.querySelector(".live-says");
   const numbers = [...figure.querySelectorAll("data")];
+  const lines = [...figure.querySelectorAll(".live-lines > li")];
   const inputs = Object.fromEntries(
     [...fieldset.querySelectorAll("[name]")].map((input) => [input.name, input]),
   );
@@ -110,6 +111,10 @@ async function start(figure) {
     for (const number of numbers) {
       number.value = problem ? "" : String(view.get(number.dataset.name));
       number.textContent = problem ? "–" : view.get(`${number.dataset.name}_text`);
+    }
+    for (const line of lines) {
+      line.textContent = problem ? "" : filled(view.get(line.dataset.name));
+      line.hidden = !line.textContent;
     }
     picture.classList.toggle("live-void", Boolean(problem));
     for (const [name, formula] of Object.entries(last)) {

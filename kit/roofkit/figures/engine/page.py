@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,19 @@ def picture_and_words(figure: BaseFigure) -> str:
         # Numbers first: they stay in their place when the words grow or shrink.
         f'<dl class="live-numbers">{numbers}</dl>'
         f'<p class="live-says" aria-live="polite">{escape(texts["says"])}</p>'
+        f"{_listed(figure, texts)}"
     )
+
+
+def _listed(figure: BaseFigure, texts: Mapping[str, str]) -> str:
+    if not figure.lines:
+        return ""
+    lines = "".join(
+        f'<li data-name="{line}"{"" if texts[line] else " hidden"}>{escape(texts[line])}</li>'
+        for line in figure.lines
+    )
+    title = escape(figure.ranking)
+    return f'<p class="live-ranking">{title}</p><ol class="live-lines">{lines}</ol>'
 
 
 def _label(label: str) -> str:

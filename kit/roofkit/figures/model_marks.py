@@ -1,0 +1,130 @@
+"""Marks of the model figure: operations under the roof, and bars of their shares of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from roofkit.figures.engine.axes import LogScale
+from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, box, dot, label, line, quoted
+from roofkit.figures.roofs import RooflinePlot
+from rooflib.models import ROWS
+
+ROOFS = ("HBM", "compute", "the link")
+"""What can bind an operation, in the order of their colors."""
+
+EVERY = range(len(ROWS))
+LINK = ROWS.index("collectives")
+
+
+def _list(formulas: Iterable[str]) -> str:
+    return f"[{', '.join(formulas)}]"
+
+
+def _left_of(i: int) -> str:
+    """Return the formula that counts the dots on the left of one; ties go by their order."""
+    others = (
+        f"1 * (all_flops[{j}] > 0) * (dots[{j}] {'<=' if j < i else '<'} dots[{i}])"
+        for j in EVERY
+        if j != i
+    )
+    return " + ".join(others)
+
+
+FORMULAS = {
+    "titles": _list(map(quoted, ROWS)),
+    "roof_ridge": "rl.ridge(peak, bandwidth)",
+    # Intensities of the operations with FLOPs, which have dots.
+    "dots": _list(f"either(all_flops[{i}] > 0, all_flops[{i}] / all_bytes[{i}], 0)" for i in EVERY),
+    "last_dot": f"sum({_list(f'1 * (all_flops[{i}] > 0)' for i in EVERY)}) - 1",
+    "left_of": _list(map(_left_of, EVERY)),
+    "rightmost": f"max({', '.join(f'dots[{i}]' for i in EVERY)})",
+    "longest": f"max({', '.join(f'spent[{i}]' for i in EVERY)})",
+    # The end of the x axis.
+    "farthest": "3 * max(5 * roof_ridge, rightmost)",
+    # Bars above one.
+    "above": _list(" + ".join(["0", *(f"(spent[{j}] > 0)" for j in range(i))]) for i in EVERY),
+}
+
+NARROW = "wide < 560"
+PLOT_HEIGHT, BAR = 330, 21
+HEIGHT = f"either({NARROW}, {PLOT_HEIGHT + 36 + BAR * len(ROWS)}, {PLOT_HEIGHT})"
+PLOT = RooflinePlot(
+    LogScale("0.3", "farthest", "46", f"either({NARROW}, wide - 12, 0.56 * wide)"),
+    LogScale(3e10, 1e16, f"({PLOT_HEIGHT} - 42)", "28"),
+)
+BARS_TOP = f"either({NARROW}, {PLOT_HEIGHT + 22}, 50)"
+BARS_LEFT = f"either({NARROW}, 118, 0.59 * wide + 114)"
+BAR_ROOM = f"(wide - {BARS_LEFT} - 92)"
+LONGEST_LABEL = 80
+
+
+def marks() -> Sequence[Mark]:
+    return [
+        *PLOT.axes(),
+        PLOT.slope("bandwidth", 0, ceiling="peak", stroke_width=2, clip=PLOT.clip, name="slope"),
+        PLOT.ceiling("roof_ridge", 2, ceiling="peak")[0],
+        # Above the largest dot.
+        label(PLOT.x.end, f"{PLOT.y.inside('peak')} - 28", "chip", text_anchor="'end'"),
+        *_dots(),
+        *_bars(),
+    ]
+
+
+COLOR = f"at({_list(SERIES_COLORS[:3])}, roof)"
+OF_EACH = {
+    "part": "at(spent, i)",
+    "roof": f"either(i == {LINK}, 2, 1 * (at(all_flops, i) / peak > at(all_bytes, i) / bandwidth))",
+}
+
+
+def _dots() -> list[Mark]:
+    """Draw a dot for each kind of operation with FLOPs, and labels in a staircase below.
+
+    Dots often lie on each other, so a thin line leads from each to its label. The stairs go up to
+    the right, with labels on the right of their lines; or down, if there is no room at the right.
+    """
+    x, y = PLOT.x.at("intensity"), PLOT.y.inside("rl.attainable(intensity, peak, bandwidth)")
+    where = {
+        **OF_EACH,
+        "intensity": "at(dots, i)",
+        "x": x,
+        "y": y,
+        "turned": f"{PLOT.x.at('rightmost')} + {LONGEST_LABEL} > {PLOT.x.end}",
+        "stair": "either(turned, last_dot - at(left_of, i), at(left_of, i))",
+        "foot": f"{PLOT.y.start} - 8 - 16 * stair",
+    }
+    every = {"each": len(ROWS), "where": where, "shown": "at(all_flops, i) > 0"}
+    radius = "max(2.5, 22 * sqrt(part / whole))"
+    return [
+        line("x", "y", "x", "foot", FAINT, stroke_width=1, name="leaders", **every),
+        dot("x", "y", COLOR, radius, fill_opacity=0.55, stroke=COLOR, name="dots", **every),
+        label(
+            "x + either(turned, -4, 4)",
+            "foot",
+            "at(titles, i)",
+            text_anchor="either(turned, 'end', 'start')",
+            name="names",
+            **every,
+        ),
+    ]
+
+
+def _bars() -> list[Mark]:
+    where = {
+        **OF_EACH,
+        "top": f"{BARS_TOP} + {BAR} * at(above, i)",
+        "length": f"{BAR_ROOM} * part / longest",
+    }
+    every = {"each": len(ROWS), "where": where, "shown": "part > 0"}
+    words = f"percent(part / whole) + ', ' + at({_list(map(quoted, ROOFS))}, roof)"
+    return [
+        label(
+            f"either({NARROW}, 0, 0.59 * wide)",
+            f"{BARS_TOP} - 10",
+            quoted("share of the time, and what binds"),
+        ),
+        label(f"{BARS_LEFT} - 6", "top + 12", "at(titles, i)", text_anchor="'end'", **every),
+        box(BARS_LEFT, "top + 1", "length", 14, COLOR, stroke_width=0, name="bars", **every),
+        label(f"{BARS_LEFT} + length + 5", "top + 12", words, fill=INKED, name="shares", **every),
+    ]

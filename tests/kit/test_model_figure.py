@@ -1,0 +1,287 @@
+"""The model figure: counts, shares and the list of what would help match rooflib."""
+
+import itertools
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import live_pages
+import pytest
+from live_pages import chip_of, settled
+from playwright.sync_api import Browser, BrowserContext
+
+import rooflib as rl
+from roofkit import figures
+from roofkit.figures import Figure
+from roofkit.figures.model_rows import row
+from rooflib.catalog import models
+from rooflib.models import ROWS
+from rooflib.operations import Operation
+from rooflib.serving import Serving
+
+Settings = dict[str, Any]
+FIGURE = figures.model()
+MODELS = [model.name for model in models()]
+
+
+def step(settings: Settings, **changed: Any) -> Operation:
+    """Return the step that rooflib counts at these settings."""
+    at = settings | changed
+    model = rl.model(at["model"])
+    w = None if at["w"] == "as stored" else at["w"]
+    count = model.decode if at["phase"] == "decode" else model.prefill
+    types = {"w": w, "kv": at["kv"], "x": model.w, "compute": model.w}
+    whole = at.get("expert_parallel", False)
+    return count(int(at["B"]), int(at["S"]), int(at["chips"]), expert_parallel=whole, **types)
+
+
+def bounds(op: Operation, chip: str, chips: int) -> rl.Bounds:
+    at = chip_of(chip)
+    return rl.bound(op, at, at.links[0] if chips > 1 else None)
+
+
+def drawn_settings(name: str, number: int) -> Iterator[Settings]:
+    draw = random.Random(name)
+    for _ in range(number):
+        yield {c.name: draw.choice(c.options) for c in FIGURE.controls} | {"model": name}
+
+
+def refusal(settings: Settings) -> str:
+    """Return rooflib's reason why it can't count or time this step, or ""."""
+    try:
+        bounds(step(settings), settings["chip"], settings["chips"])
+    except (ValueError, IndexError) as error:
+        return str(error)
+    return ""
+
+
+def oracle(settings: Settings) -> Settings:
+    op, chips = step(settings), settings["chips"]
+    whole = bounds(op, settings["chip"], chips)
+    parts = {part.name: part for part in op.parts}
+    spent = [
+        bounds(parts[name], settings["chip"], chips).lower if name in parts else 0 for name in ROWS
+    ]
+    tokens = settings["B"] * (1 if settings["phase"] == "decode" else settings["S"])
+    links = [time for roof, time in whole.times.items() if roof not in ("compute", "HBM")]
+    return {
+        "all_flops": [parts[name].flops if name in parts else 0 for name in ROWS],
+        "all_bytes": [parts[name].bytes if name in parts else 0 for name in ROWS],
+        "spent": spent,
+        "whole": sum(spent),
+        "flops": op.flops,
+        "bytes": op.bytes,
+        "sent": sum(op.sent.values()),
+        "held": op.held,
+        "memory": whole.capacity,
+        "t_math": whole.times["compute"],
+        "t_comms": whole.times["HBM"],
+        "t_link": sum(links),
+        "lower": whole.lower,
+        "upper": whole.upper,
+        "rate": tokens / whole.lower,
+    }
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_counts_times_and_shares_match_rooflib(name: str) -> None:
+    possible = 0
+    for settings in drawn_settings(name, 50):
+        values = FIGURE.values(**settings)
+        problem = refusal(settings)
+        assert bool(values["problem"]) is bool(problem), settings
+        if problem:
+            assert problem == values["problem"] or "no link" in values["problem"]
+            continue
+        possible += 1
+        for key, expected in oracle(settings).items():
+            assert values[key] == pytest.approx(expected, rel=1e-12), (key, settings)
+        fits = values["held"] <= values["memory"]
+        assert ("not fit" in FIGURE.texts(**settings)["says"]) is not fits
+    assert possible > 12
+
+
+def helpful(settings: Settings) -> list[tuple[str, float, rl.Bounds]]:
+    """Return the changes that `Serving` lists, with their gains, at any phase."""
+    w = None if settings["w"] == "as stored" else settings["w"]
+    chips = int(settings["chips"])
+    served = Serving(
+        settings["model"],
+        chip_of(settings["chip"]),
+        B=int(settings["B"]),
+        S=int(settings["S"]),
+        chips=chips,
+        w=w,
+        kv=settings["kv"],
+        x="bf16",
+    )
+    found = []
+    for name, other in served.changes:
+        changed = {
+            "w": settings["w"] if other.w is None else other.w,
+            "kv": other.kv,
+            "B": other.B,
+            "chips": other.chips,
+            "expert_parallel": other.expert_parallel,
+        }
+        link = other.chip.links[0] if other.chips > 1 else None
+        after = rl.bound(step(settings, **changed), other.chip, link)
+        before = bounds(step(settings), settings["chip"], chips).lower
+        found.append((name, other.B / served.B * before / after.lower, after))
+    return sorted(found, key=lambda each: -each[1])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_would_help_is_what_serving_lists(name: str) -> None:
+    """At decode, and the same changes at prefill; for chips of the catalog and the reader's."""
+    possible = 0
+    for settings in drawn_settings(name, 30):
+        if refusal(settings):
+            continue
+        possible += 1
+        texts = FIGURE.texts(**settings)
+        lines = [texts[line] for line in FIGURE.lines if texts[line]]
+        expected = helpful(settings)
+        assert len(lines) == len(expected), settings
+        gains = {}
+        for name_, gain, after in expected:
+            (line,) = [one for one in lines if one.startswith(f"{name_}: ")]
+            assert f" for the step, and {_roof(after)} binds." in line, (line, settings)
+            assert ("not fit" in line) is not after.fits, settings
+            near = {rl.text(after.lower * (1 + e), "s") for e in (-1e-9, 0, 1e-9)}
+            assert any(f"at least {time} for" in line for time in near), (line, settings)
+            near = {rl.text(gain * (1 + e)) for e in (-1e-9, 0, 1e-9)}
+            assert any(f"×\N{NO-BREAK SPACE}{shown}, " in line for shown in near), (line, settings)
+            gains[line] = gain
+        order = [gains[line] for line in lines]
+        assert all(a >= b * (1 - 1e-9) for a, b in itertools.pairwise(order)), settings
+    assert possible > 7
+
+
+def _roof(after: rl.Bounds) -> str:
+    return after.binding if after.binding in ("HBM", "compute") else "the link"
+
+
+def test_the_list_orders_changes_as_serving_does() -> None:
+    """Where no two changes lead to the same bound."""
+    figure = figures.model()
+    lines = [figure.texts()[line] for line in figure.lines]
+    served = Serving("Qwen3 30B-A3B", "H100 SXM", B=16, S=8192)
+    assert [line.split(": ")[0] for line in lines if line] == [name for name, _ in served.changes]
+
+
+def shapes(name: str, **settings: Any) -> list[dict[str, str]]:
+    return live_pages.drawn(FIGURE.svg(width=650, **settings), name)
+
+
+def test_dots_lie_on_the_roof_and_their_areas_are_shares() -> None:
+    settings = {"model": "DeepSeek-V3", "chips": 8, "B": 64}
+    values = FIGURE.values(**settings)
+    part = {name: values["spent"][i] / values["whole"] for i, name in enumerate(ROWS)}
+    flops = dict(zip(ROWS, values["all_flops"], strict=True))
+    names = [one["text"] for one in shapes("names", **settings)]
+    named = [name for name in names if name in ROWS]
+    assert named == [name for name in ROWS if flops[name] > 0]
+    dots = [one for one in shapes("dots", **settings) if "r" in one]
+    radii = {name: float(dot["r"]) for name, dot in zip(named, dots, strict=True)}
+    largest = max(radii, key=lambda name: radii[name])
+    for name, dot in zip(named, dots, strict=True):
+        expected = max(2.5, radii[largest] * math.sqrt(part[name] / part[largest]))
+        assert radii[name] == pytest.approx(expected, abs=0.02)
+        intensity = flops[name] / dict(zip(ROWS, values["all_bytes"], strict=True))[name]
+        up = math.log10(rl.attainable(intensity, "H100 SXM") / 3e10) / math.log10(1e16 / 3e10)
+        assert float(dot["cy"]) == pytest.approx(288 - 260 * up, abs=0.01)
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context()
+    yield context
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 650])
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_of_dots_never_overlap_and_stay_inside(name: str, width: int) -> None:
+    for settings in drawn_settings(name, 15):
+        if FIGURE.values(**settings)["problem"]:
+            continue
+        picture = FIGURE.svg(width=width, **settings)
+        right = width - 12 if width < 560 else 0.56 * width
+        feet = []
+        for one in live_pages.drawn(picture, "names"):
+            if one["text"]:
+                x, wide = float(one["x"]), 6.8 * len(one["text"])
+                left = x - wide if one["text-anchor"] == "end" else x
+                assert left >= 0, (one, settings)
+                assert left + wide <= right + 10, (one, settings)
+                feet.append(float(one["y"]))
+        assert len(feet) == len(set(feet))
+        assert all(28 <= foot <= 330 - 42 for foot in feet)
+
+
+def test_bars_are_as_long_as_the_shares() -> None:
+    settings = {"model": "Mixtral 8x7B", "chips": 4}
+    values = FIGURE.values(**settings)
+    bars = [float(one["width"]) for one in shapes("bars", **settings) if "width" in one]
+    spent = [time for time in values["spent"] if time > 0]
+    longest = max(bars)
+    assert bars == pytest.approx([longest * t / max(spent) for t in spent], abs=0.01)
+
+
+def test_a_row_has_plain_numbers_only() -> None:
+    """The browser needs no more than this to compute with a model."""
+
+    def plain(data: Any) -> bool:
+        if isinstance(data, dict):
+            return all(isinstance(key, str) and plain(inner) for key, inner in data.items())
+        if isinstance(data, list):
+            return all(map(plain, data))
+        return isinstance(data, (int, float, str))
+
+    for model in models():
+        assert plain(row(model)), model.name
+
+
+def test_the_list_follows_the_controls_in_a_page(context: BrowserContext) -> None:
+    figure = figures.model()
+    page = live_pages.opened(context, figure)
+    shown = settled(page, "model")
+
+    def lines() -> list[str]:
+        return [text for text in shown.locator(".live-lines > li").all_text_contents() if text]
+
+    def expected(**settings: Any) -> list[str]:
+        texts = figure.texts(**settings)
+        return [texts[line] for line in figure.lines if texts[line]]
+
+    assert lines() == expected()
+    assert page.locator(".live-lines > li:visible").count() == len(expected())
+    chosen: Settings = {}
+    for name, value in {
+        "model": "DeepSeek-V3", "chips": 8, "phase": "prefill", "B": 256, "chip": "H200 SXM",
+        "w": "int4", "kv": "fp8",
+    }.items():  # fmt: skip
+        chosen[name] = value
+        control = next(c for c in figure.controls if c.name == name)
+        field = shown.locator(f'[name="{name}"]')
+        if name in ("chips", "B"):
+            field.fill(str(control.options.index(value)))
+        else:
+            field.select_option(value)
+        assert lines() == expected(**chosen), chosen
+    settled(page, "model")
+    assert shown.locator(".live-says").text_content() == figure.texts(**chosen)["says"]
+    shown.locator('[name="model"]').select_option("Phi-4")
+    settled(page, "model")
+    assert lines() == []
+    assert "Phi-4 can be split over 1, 2" in str(shown.locator(".live-says").text_content())
+
+
+def test_the_list_stands_in_the_widget() -> None:
+    figure: Figure = figures.model()
+    shown = str(figure.widget.children[-1].value)
+    assert figure.ranking in shown
+    for line in figure.lines:
+        assert figure.texts()[line] in shown
