@@ -4,10 +4,13 @@ import itertools
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import live_pages
 import pytest
+from broken_configs import BROKEN, DEEPSEEK, GEMMA, LLAMA, QWEN, quantized, write
 from live_pages import chip_of, settled
 from playwright.sync_api import Browser, BrowserContext
 
@@ -25,10 +28,10 @@ FIGURE = figures.model()
 MODELS = [model.name for model in models()]
 
 
-def step(settings: Settings, **changed: Any) -> Operation:
+def step(settings: Settings, own: rl.Model | None = None, **changed: Any) -> Operation:
     """Return the step that rooflib counts at these settings."""
     at = settings | changed
-    model = rl.model(at["model"])
+    model = own or rl.model(at["model"])
     w = None if at["w"] == "as stored" else at["w"]
     count = model.decode if at["phase"] == "decode" else model.prefill
     types = {"w": w, "kv": at["kv"], "x": model.w, "compute": model.w}
@@ -47,17 +50,17 @@ def drawn_settings(name: str, number: int) -> Iterator[Settings]:
         yield {c.name: draw.choice(c.options) for c in FIGURE.controls} | {"model": name}
 
 
-def refusal(settings: Settings) -> str:
+def refusal(settings: Settings, own: rl.Model | None = None) -> str:
     """Return rooflib's reason why it can't count or time this step, or ""."""
     try:
-        bounds(step(settings), settings["chip"], settings["chips"])
+        bounds(step(settings, own), settings["chip"], settings["chips"])
     except (ValueError, IndexError) as error:
         return str(error)
     return ""
 
 
-def oracle(settings: Settings) -> Settings:
-    op, chips = step(settings), settings["chips"]
+def oracle(settings: Settings, own: rl.Model | None = None) -> Settings:
+    op, chips = step(settings, own), settings["chips"]
     whole = bounds(op, settings["chip"], chips)
     parts = {part.name: part for part in op.parts}
     spent = [
@@ -285,3 +288,60 @@ def test_the_list_stands_in_the_widget() -> None:
     assert figure.ranking in shown
     for line in figure.lines:
         assert figure.texts()[line] in shown
+
+
+OWN_CONFIGS = {
+    "dense": LLAMA,
+    "experts": QWEN,
+    "latent": DEEPSEEK,
+    "windows": GEMMA,
+    "fp16": LLAMA | {"dtype": "float16"},
+    "4 bits": quantized(quant_method="awq", bits=4, group_size=128),
+}
+
+
+@pytest.mark.parametrize("config", OWN_CONFIGS.values(), ids=OWN_CONFIGS)
+def test_the_readers_model_is_computed_as_rooflib_does(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    figure = figures.model(write(tmp_path, config))
+    mine = replace(rl.model_from_config(config), w="bf16")
+    (choice,) = [c for c in figure.controls if c.name == "model"]
+    assert choice.start == choice.options[0] == mine.name
+    assert set(MODELS) < set(choice.options)
+    draw = random.Random(str(config))
+    for _ in range(40):
+        settings = {c.name: draw.choice(c.options) for c in figure.controls} | {"model": mine.name}
+        problem = refusal(settings, mine)
+        values = figure.values(**settings)
+        assert bool(values["problem"]) is bool(problem)
+        for key, expected in ({} if problem else oracle(settings, mine)).items():
+            assert values[key] == pytest.approx(expected, rel=1e-12), (key, settings)
+
+
+@pytest.mark.parametrize("config", BROKEN.values(), ids=BROKEN)
+def test_a_broken_config_is_refused_as_by_rooflib(config: tuple[Any, str], tmp_path: Path) -> None:
+    path = write(tmp_path, config[0])
+    with pytest.raises((ValueError, TypeError)) as expected:
+        rl.model_from_config(path)
+    with pytest.raises(expected.type) as found:
+        figures.model(path)
+    assert str(found.value) == str(expected.value)
+
+
+def test_a_model_in_fp32_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^w of the model must be bf16 or fp16; got fp32$"):
+        figures.model(LLAMA | {"dtype": "float32"})
+
+
+def test_a_name_with_braces_is_shown_in_sentences() -> None:
+    figure = figures.model(LLAMA | {"_name_or_path": "mine {B} {x}"})
+    assert "mine (B) (x) on 1" in figure.texts()["says"]
+
+
+def test_a_models_own_name_takes_the_place_of_the_catalogs() -> None:
+    figure = figures.model(LLAMA | {"_name_or_path": "Llama 3 8B"})
+    options = figure.controls[0].options
+    assert options[0] == "Llama 3 8B"
+    assert len(options) == len(MODELS)
+    assert figure.values()["m"]["D"] == 64

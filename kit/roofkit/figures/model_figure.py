@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from roofkit.figures import model_changes
@@ -15,11 +18,12 @@ from roofkit.figures.model_rows import CHIPS, COUNTS, row
 from roofkit.figures.options import OWN, sizes
 from rooflib.catalog import chips as cataloged
 from rooflib.catalog import models
-from rooflib.dtypes import DTYPES
+from rooflib.config import model_from_config
+from rooflib.dtypes import DTYPES, dtype
 from rooflib.hardware import Chip
-from rooflib.models import ROWS
+from rooflib.models import ROWS, Model
 
-STORED = "as stored"
+START, STORED = "Qwen3 30B-A3B", "as stored"
 WIDTHS, CACHES = ("bf16", "int8", "int4"), ("bf16", "fp8")
 
 STEP = [
@@ -73,17 +77,25 @@ FORMULAS = {
 }
 
 
-def model() -> Figure:
+def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
     """Draw the operations of a model's step under the roof of a chip, with their shares of time.
 
     Controls: model, phase, B, S, chips, chip, w, kv (data types of weights and cache).
+
+    `own` is a model to choose beside the catalog's: a `Model`, or what `rooflib.model_from_config`
+    reads, with its errors. Arithmetic is in bf16: a model in fp16 is drawn as one in bf16, and one
+    in another type raises a ValueError.
     """
+    shown = {each.name: each for each in models()}
+    if own is not None:
+        mine = _in_bf16(own if isinstance(own, Model) else model_from_config(own))
+        shown = {mine.name: mine, **shown, mine.name: mine}
     chips = [chip for chip in cataloged(more=True) if "bf16" in chip.peaks]
     return Figure(
         name="model",
         title="Choose a model: which operation takes the time, and what would help?",
         controls=[
-            Choice("model", "model", [each.name for each in models()], "Qwen3 30B-A3B"),
+            Choice("model", "model", list(shown), START if own is None else next(iter(shown))),
             Choice("phase", "phase", ("decode", "prefill"), "decode"),
             Slider("B", "B (sequences)", sizes(0, 12), 16),
             Slider("S", "S (positions)", sizes(7, 17), 8192),
@@ -93,7 +105,7 @@ def model() -> Figure:
             Choice("kv", "type of the cache", CACHES, "bf16"),
         ],
         given={
-            "shapes": {each.name: row(each) for each in models()},
+            "shapes": {name: row(each) for name, each in shown.items()},
             **_tables(chips),
             "names": [chip.name for chip in chips],
             "size": {kind: DTYPES[kind].bytes for kind in CACHES},
@@ -126,6 +138,14 @@ def model() -> Figure:
         height=HEIGHT,
         marks=marks,
     )
+
+
+def _in_bf16(model: Model) -> Model:
+    """Return the reader's model with types and a name that the figure can show."""
+    if dtype(model.w).name not in ("bf16", "fp16"):
+        raise ValueError(f"w of the model must be bf16 or fp16; got {dtype(model.w).name}")
+    # Sentences have names in braces.
+    return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
 
 
 def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
