@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from roofkit.figures import model_changes
@@ -14,12 +13,12 @@ from roofkit.figures.engine.figure import Figure
 from roofkit.figures.engine.shapes import quoted
 from roofkit.figures.model_marks import FORMULAS as PLACES
 from roofkit.figures.model_marks import HEIGHT, marks
-from roofkit.figures.model_rows import CHIPS, COUNTS, row
+from roofkit.figures.model_rows import CHIPS, COUNTS, in_bf16, row
 from roofkit.figures.options import OWN, sizes
 from rooflib.catalog import chips as cataloged
 from rooflib.catalog import models
 from rooflib.config import model_from_config
-from rooflib.dtypes import DTYPES, dtype
+from rooflib.dtypes import DTYPES
 from rooflib.hardware import Chip
 from rooflib.models import ROWS, Model
 
@@ -88,7 +87,7 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
     """
     shown = {each.name: each for each in models()}
     if own is not None:
-        mine = _in_bf16(own if isinstance(own, Model) else model_from_config(own))
+        mine = in_bf16(own if isinstance(own, Model) else model_from_config(own))
         shown = {mine.name: mine, **shown, mine.name: mine}
     chips = [chip for chip in cataloged(more=True) if "bf16" in chip.peaks]
     return Figure(
@@ -135,17 +134,10 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
         says="{step} {bounds}" + LARGEST + "{routed}{fits}",
         ranking=model_changes.TITLE,
         lines=model_changes.LINES,
+        reads=("model", "shapes"),
         height=HEIGHT,
         marks=marks,
     )
-
-
-def _in_bf16(model: Model) -> Model:
-    """Return the reader's model with types and a name that the figure can show."""
-    if dtype(model.w).name not in ("bf16", "fp16"):
-        raise ValueError(f"w of the model must be bf16 or fp16; got {dtype(model.w).name}")
-    # Sentences have names in braces.
-    return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
 
 
 def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:

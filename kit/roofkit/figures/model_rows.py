@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from rooflib.config import model_from_config
 from rooflib.dtypes import dtype
 from rooflib.layers import Layer
 from rooflib.models import ROWS, Model
@@ -33,6 +39,26 @@ def row(model: Model) -> dict[str, Any]:
         "spreads": [1 * (_refusal(model, count, spread=True) == "") for count in COUNTS],
         "refusals": [_refusal(model, count) for count in CHIPS],
     }
+
+
+def in_bf16(model: Model) -> Model:
+    """Return the reader's model with types and a name that the figure can show."""
+    if dtype(model.w).name not in ("bf16", "fp16"):
+        raise ValueError(f"w of the model must be bf16 or fp16; got {dtype(model.w).name}")
+    # Sentences have names in braces.
+    return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
+
+
+def answer(content: bytes) -> str:
+    """Return JSON of a config file's model, by its name and row, or of what is wrong with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "config.json")
+        path.write_bytes(content)
+        try:
+            model = in_bf16(model_from_config(path))
+        except (TypeError, ValueError) as error:
+            return json.dumps({"problem": str(error).replace(f"{folder}{os.sep}", "")})
+    return json.dumps({"name": model.name, "row": row(model)})
 
 
 def _kind(kind: Layer) -> dict[str, Any]:

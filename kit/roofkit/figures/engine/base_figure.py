@@ -87,6 +87,9 @@ class BaseFigure:
     measures
         Whether a page's reader can press a button that measures their browser, and so sets what is
         given.
+    reads
+        The control and the table in `given` to which the reader's model is added, in a page with
+        Python: `model_rows.answer` makes its row of a config file.
     """
 
     name: str
@@ -103,6 +106,7 @@ class BaseFigure:
     ranking: str = ""
     lines: Sequence[str] = ()
     measures: bool = False
+    reads: Sequence[str] = ()
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.texts()['says']}>"

@@ -56,6 +56,22 @@ function loaded(address) {
   return requested.get(address);
 }
 
+// ---- a config file, read by the page's Python
+
+const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
+const READ_SECONDS = 60;
+async function readConfig(engine, file) {
+  const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
+  const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const code = `from roofkit.figures.model_rows import answer\nprint(answer(bytes.fromhex("${content}")))`;
+  const printed = [];
+  await engine.run(0, [{ code, seconds: READ_SECONDS }], ({ outputs = [] }) => printed.push(...outputs));
+  const failure = printed.find(({ kind }) => kind === "error");
+  if (failure) throw new Error(failure.text);
+  const lines = printed.filter(({ kind }) => kind === "stdout").map(({ text: words }) => words);
+  return JSON.parse(lines.join(""));
+}
+
 // ---- a figure
 
 async function start(figure) {
@@ -328,6 +344,47 @@ async function start(figure) {
       sight.observe(picture);
       for (const event of ["click", "input"]) fieldset.addEventListener(event, () => sight.disconnect());
     }
+  }
+
+  // ---- the reader's own model: a config file, which Python reads in this page
+  const config = fieldset.querySelector('[data-part="config"]');
+  const { python, megabytes } = document.querySelector("script[data-python]")?.dataset ?? {};
+  if (config && python) {
+    const told = fieldset.querySelector('[data-part="read"]');
+    const [control, table] = data.reads;
+    const hint = told.textContent.replace("{megabytes}", megabytes);
+    told.textContent = hint;
+    config.closest(".live-config").hidden = false;
+    config.addEventListener("change", () => take(config.files[0]));
+    figure.addEventListener("dragover", (event) => event.preventDefault());
+    figure.addEventListener("drop", (event) => {
+      event.preventDefault();
+      take(event.dataTransfer.files[0]);
+    });
+    let engine;
+    let newest; // a file that is chosen later takes the place of one that is being read
+    const take = async (file) => {
+      if (!file) return;
+      newest = file;
+      told.textContent = `Reading ${file.name} …`;
+      try {
+        const address = new URL(`${python}engine.js`, document.baseURI).href;
+        engine ??= import(address).then(({ Engine }) => new Engine());
+        const answer = await readConfig(await engine, file);
+        if (newest !== file) return;
+        told.textContent = answer.problem ?? hint;
+        if (answer.problem) return;
+        view.set(table, { ...view.get(table), [answer.name]: answer.row });
+        if (!controls[control].includes(answer.name)) {
+          controls[control].push(answer.name);
+          inputs[control].add(new Option(answer.name));
+        }
+        moved(inputs[control], controls[control].indexOf(answer.name));
+      } catch (error) {
+        engine = undefined;
+        if (newest === file) told.textContent = `${file.name} could not be read (${error.message}). Choose it again.`;
+      }
+    };
   }
 
   // ---- measuring the reader's browser, with a script that is loaded on demand

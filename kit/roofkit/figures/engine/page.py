@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from roofkit.figures.engine import measure_form, own_chip
+from roofkit.figures.engine import config_form, measure_form, own_chip
 from roofkit.figures.engine.controls import Slider, Steps, as_html
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def figure_html(figure: BaseFigure) -> str:
         "says": figure.says,
         "own": figure.own,
         "tables": {name: figure.given[name] for name in figure.own},
+        "reads": list(figure.reads),
     }
     script = json.dumps(needed, ensure_ascii=False, separators=(",", ":"))
     # "</script>" would end the element early, and "<!--<script>" keep it from ending.
@@ -34,6 +35,8 @@ def figure_html(figure: BaseFigure) -> str:
     controls = "".join(map(as_html, figure.controls))
     if figure.own:
         controls += own_chip.form()
+    if figure.reads:
+        controls += config_form.form()
     if figure.measures:
         controls += measure_form.form()
     return (

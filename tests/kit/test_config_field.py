@@ -1,0 +1,141 @@
+"""The model figure reads a config file in the page, with rooflib's errors."""
+
+import contextlib
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import live_pages
+import pytest
+from broken_configs import BROKEN, BROKEN_FILES, DEEPSEEK, GEMMA, LLAMA, QWEN, quantized
+from live_pages import ADDRESS, settled
+from playwright.sync_api import Browser, Page, Route
+
+from roofkit import figures
+from roofkit.figures.model_rows import answer
+
+CONFIGS = {
+    "dense": LLAMA,
+    "experts": QWEN,
+    "latent": DEEPSEEK,
+    "windows": GEMMA,
+    "4 bits": quantized(quant_method="gptq", bits=4, group_size=64),
+}
+LARGE = 2**24
+"""Bytes of the largest file that is handed to the browser here."""
+FOLDER = "<script data-python='/python/' data-megabytes='21'></script>"
+# Stands in for site/browser/python/engine.js, and runs a step here.
+ENGINE = """export class Engine {
+  async run(from, [step], onStep) { onStep(JSON.parse(await window.runHere(step.code))); }
+}"""
+
+
+def run_here(code: str) -> str:
+    """Run a step's code as the page's Python does; return JSON of its outputs."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})
+    return json.dumps({"outputs": [{"kind": "stdout", "text": printed.getvalue()}]})
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    """Open the figure on a page that has Python; fail at a request that nothing here answers."""
+    context = browser.new_context()
+    asked: list[str] = []
+
+    def fulfill(route: Route) -> None:
+        asked.append(route.request.url)
+        if route.request.url == f"{ADDRESS}python/engine.js":
+            route.fulfill(body=ENGINE, content_type="text/javascript")
+        else:
+            body = live_pages.html(figures.model()).replace("<body>", f"<body>{FOLDER}")
+            route.fulfill(body=body, content_type="text/html; charset=utf-8")
+
+    context.route("**", fulfill)
+    page = context.new_page()
+    page.expose_function("runHere", run_here)
+    page.goto(ADDRESS)
+    settled(page, "model")
+    assert asked == [ADDRESS]
+    yield page
+    assert set(asked) == {ADDRESS, f"{ADDRESS}python/engine.js"}
+    context.close()
+
+
+def choose(page: Page, content: bytes, name: str = "config.json") -> str:
+    """Choose a file with this content; return what is said beside the field once it is read."""
+    field = page.locator('[data-part="config"]')
+    field.set_input_files({"name": name, "mimeType": "application/json", "buffer": content})
+    told = page.locator('[data-part="read"]')
+    page.wait_for_function(
+        "(told) => !told.textContent.startsWith('Reading ')", arg=told.element_handle()
+    )
+    return str(told.text_content())
+
+
+@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+def test_a_chosen_file_is_drawn_as_in_python(page: Page, config: dict[str, Any]) -> None:
+    name = f"mine, {config['model_type']}"
+    named = config | {"_name_or_path": name}
+    assert "21 MB. The file does not leave your browser." in choose(
+        page, json.dumps(named).encode()
+    )
+    expected = figures.model(named).texts()
+    shown = settled(page, "model")
+    assert shown.locator('[name="model"]').input_value() == name
+    assert shown.locator(".live-says").text_content() == expected["says"]
+    lines = [text for text in shown.locator(".live-lines > li").all_text_contents() if text]
+    assert lines == [expected[line] for line in figures.model().lines if expected[line]]
+
+
+def test_a_file_can_be_dropped_on_the_figure(page: Page) -> None:
+    content = json.dumps(QWEN | {"_name_or_path": "dropped"})
+    dropped = page.evaluate_handle(
+        """(content) => {
+          const data = new DataTransfer();
+          data.items.add(new File([content], "config.json"));
+          return data;
+        }""",
+        content,
+    )
+    page.locator("figure").dispatch_event("drop", {"dataTransfer": dropped})
+    page.wait_for_function("document.querySelector('[name=model]').value === 'dropped'")
+    says = settled(page, "model").locator(".live-says").text_content()
+    assert says == figures.model(json.loads(content)).texts()["says"]
+
+
+def test_a_file_read_again_takes_the_place_of_the_first(page: Page) -> None:
+    for layers in (2, 3):
+        config = LLAMA | {"_name_or_path": "twice", "num_hidden_layers": layers}
+        choose(page, json.dumps(config).encode())
+        says = settled(page, "model").locator(".live-says").text_content()
+        assert says == figures.model(config).texts()["says"]
+    options = page.locator('[name="model"] option').all_text_contents()
+    assert options.count("twice") == 1
+
+
+def test_broken_files_change_nothing_and_get_rooflibs_line(page: Page) -> None:
+    before = page.locator(".live-says").text_content()
+    contents = [
+        config if isinstance(config, bytes) else json.dumps(config).encode()
+        for config, _ in (*BROKEN.values(), *BROKEN_FILES.values())
+    ]
+    for content in (each[:LARGE] for each in contents):
+        expected = json.loads(answer(content))["problem"]
+        assert "\n" not in expected
+        assert choose(page, content) == expected
+    assert settled(page, "model").locator(".live-says").text_content() == before
+
+
+@pytest.mark.parametrize("config", BROKEN.values(), ids=BROKEN)
+def test_a_broken_config_has_the_line_that_it_should(config: tuple[Any, str]) -> None:
+    found = json.loads(answer(json.dumps(config[0]).encode()))
+    assert found["problem"].startswith(config[1])
+
+
+def test_without_python_in_the_page_there_is_no_field(browser: Browser) -> None:
+    context = browser.new_context()
+    page = live_pages.opened(context, figures.model())
+    assert not page.locator('[data-part="config"]').is_visible()
+    context.close()
