@@ -11,7 +11,7 @@ from roofkit.figures.engine.own_chip import OWN, QUANTITIES
 
 TYPED = {"peak": 500.0, "bandwidth": 2000.0, "memory": 24.0, "link": 25.0}
 IN_UNITS = {name: number * QUANTITIES[name].factor for name, number in TYPED.items()}
-WITH_CHIPS = ["time", "intensity", "roofline", "matmul", "chips", "attention"]
+WITH_CHIPS = ["time", "intensity", "roofline", "matmul", "chips", "attention", "model"]
 
 
 def fields(figure: Figure) -> dict[str, Any]:
