@@ -18,6 +18,7 @@ from rooflib.units import to_base
 Named = TypeVar("Named", Chip, Model)
 
 _CHIPS = ("hardware.toml", "more_hardware.toml")
+_STEPS = ("published_steps.toml", "more_steps.toml")
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +102,7 @@ class PublishedShare:
 
 @dataclass(frozen=True)
 class PublishedStep:
-    """A published throughput of a model's decode steps.
+    """A published throughput of a model's decode steps, or time of a prefill.
 
     Attributes
     ----------
@@ -112,7 +113,9 @@ class PublishedStep:
     x, w, kv
         Data types, as in `Model.decode`.
     tokens_per_second
-        Tokens/s of all sequences and all chips together, over the whole run.
+        Tokens/s of all sequences and all chips together, over the whole run; 0 for a prefill.
+    first_token
+        Seconds to the first token of B prompts of S tokens; 0 for decode steps.
     source
         Where it was read.
     """
@@ -125,18 +128,20 @@ class PublishedStep:
     x: str
     w: str
     kv: str
-    tokens_per_second: float
     source: Source
+    tokens_per_second: float = 0
+    first_token: float = 0
 
     @property
     def seconds(self) -> float:
-        """Average seconds per step; a step generates B tokens."""
-        return self.B / self.tokens_per_second
+        """Average seconds per step, which generates B tokens; or those of the prefill."""
+        return self.first_token or self.B / self.tokens_per_second
 
     @property
     def step(self) -> Operation:
-        """One chip's share of this decode step, as an operation."""
-        return model(self.model).decode(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
+        """One chip's share of this decode step or prefill, as an operation."""
+        count = model(self.model).prefill if self.first_token else model(self.model).decode
+        return count(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
 
 
 def chip(name: str) -> Chip:
@@ -203,11 +208,16 @@ def published_shares() -> tuple[PublishedShare, ...]:
 
 
 @cache
-def published_steps() -> tuple[PublishedStep, ...]:
-    """Return published throughputs of decode steps, with their sources."""
-    file = "published_steps.toml"
-    known, entries = _sources(file), _catalog(file)["step"]
-    return tuple(PublishedStep(**{**entry, "source": known[entry["source"]]}) for entry in entries)
+def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
+    """Return published throughputs of dense decode steps, with their sources.
+
+    With `more`, also those of mixtures of experts, and times to the first token.
+    """
+    entries = [(file, entry) for file in _STEPS[: 1 + more] for entry in _catalog(file)["step"]]
+    return tuple(
+        PublishedStep(**{**entry, "source": _sources(file)[entry["source"]]})
+        for file, entry in entries
+    )
 
 
 @cache

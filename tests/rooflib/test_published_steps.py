@@ -20,7 +20,37 @@ PRINTED = [
     ("Llama 2 7B", "H100 SXM", 1, 112, 6818, 1),
     ("Llama 2 7B", "A100 80GB SXM", 1, 60, 1928, 1),
 ]
+# Mixtures of experts, as above; then prefills, with B, S and the printed ms to the first token.
+PRINTED_MORE = [
+    ("Mixtral 8x7B", "A100 80GB SXM", 2, 1, 96.67, 1),
+    ("Mixtral 8x7B", "A100 80GB SXM", 4, 1, 155.35, 1),
+    ("Mixtral 8x7B", "A100 80GB SXM", 8, 1, 227.82, 1),
+    ("Mixtral 8x7B", "A100 80GB SXM", 1, 1, 97.92, 1),
+    ("Mixtral 8x7B", "A100 80GB SXM", 2, 1, 155.03, 1),
+    ("Mixtral 8x7B", "A100 80GB SXM", 4, 1, 216.87, 1),
+    ("Mixtral 8x7B", "A100 80GB SXM", 8, 1, 279.35, 1),
+    ("Mixtral 8x7B", "H200 SXM", 2, 256, 4973, 2),
+    ("Mixtral 8x7B", "H100 SXM", 2, 128, 3408, 2),
+    ("Mixtral 8x7B", "A100 80GB SXM", 2, 128, 1724, 2),
+]
+PRINTED_PREFILLS = [
+    ("Llama 2 7B", "H100 SXM", 1, 1, 128, 6.3),
+    ("Llama 2 7B", "H100 SXM", 1, 1, 2048, 30.8),
+    ("Mistral 7B", "H100 SXM", 1, 1, 2048, 32.4),
+    ("Mixtral 8x7B", "H100 SXM", 2, 1, 128, 13.4),
+    ("Mixtral 8x7B", "H100 SXM", 2, 1, 2048, 89.5),
+    ("Llama 2 70B", "H100 SXM", 8, 1, 2048, 85.1),
+    ("Llama 2 7B", "A100 80GB SXM", 1, 1, 2048, 132.4),
+    ("Mixtral 8x7B", "A100 80GB SXM", 2, 1, 2048, 160.9),
+]
 MEASURED = rl.published_steps()
+ALL = rl.published_steps(more=True)
+MORE = ALL[len(MEASURED) :]
+
+
+def named(each: PublishedStep) -> str:
+    phase = "prefill" if each.first_token else "decode"
+    return f"{each.model} {phase} B={each.B} {each.w} {each.chips}x{each.chip}"
 
 
 def lower(each: PublishedStep) -> float:
@@ -32,20 +62,43 @@ def test_published_steps_match_the_printed_tables():
     assert found == [(*what, rate * of) for *what, rate, of in PRINTED]
 
 
+def test_more_published_steps_match_the_printed_tables():
+    assert ALL[: len(MEASURED)] == MEASURED
+    decodes = [m for m in MORE if not m.first_token]
+    found = [(m.model, m.chip, m.chips, m.B, m.tokens_per_second) for m in decodes]
+    assert found == [(*what, rate * of) for *what, rate, of in PRINTED_MORE]
+    prefills = [m for m in MORE if m.first_token]
+    found = [(m.model, m.chip, m.chips, m.B, m.S, m.seconds) for m in prefills]
+    assert found == [(*what, float(f"{ms}e-3")) for *what, ms in PRINTED_PREFILLS]
+
+
+@pytest.mark.parametrize("each", MORE, ids=named)
+def test_more_measured_steps_are_between_one_and_seven_lower_bounds(each):
+    assert lower(each) < each.seconds < 7 * lower(each)
+
+
+def test_a_prefill_is_bounded_as_one_and_not_as_decode():
+    # Two FLOPs for each weight and token, at the peak in fp8; attention adds a few percent.
+    prefill = next(m for m in MORE if m.first_token and m.S == 2048 and m.model == "Llama 2 7B")
+    weights = rl.model("Llama 2 7B").parameters - 2 * 32000 * 4096
+    alone = 2 * weights * 2048 / 1.979e15
+    assert alone < lower(prefill) < 1.1 * alone
+
+
 @pytest.mark.parametrize("each", MEASURED, ids=lambda m: f"{m.model} B={m.B} {m.chips}x{m.chip}")
 def test_measured_steps_are_between_one_and_five_lower_bounds(each):
     assert lower(each) < each.seconds < 5 * lower(each)
 
 
-@pytest.mark.parametrize("each", MEASURED, ids=lambda m: f"{m.model} B={m.B} {m.chips}x{m.chip}")
+@pytest.mark.parametrize("each", ALL, ids=named)
 def test_published_steps_fit_into_hbm(each):
     assert rl.bound(each.step, each.chip, "NVLink").fits
 
 
-def test_the_published_out_of_memory_case_does_not_fit():
-    # The gpt-fast table has "OOM" (out of memory) for the larger model in bf16 on one chip.
-    step = rl.model("Llama 2 70B").decode(1, 208)
-    assert not rl.bound(step, "A100 80GB SXM").fits
+def test_the_published_out_of_memory_cases_do_not_fit():
+    # The tables of gpt-fast have "OOM" (out of memory) for these models in bf16 on one chip.
+    for name in ("Llama 2 70B", "Mixtral 8x7B"):
+        assert not rl.bound(rl.model(name).decode(1, 208), "A100 80GB SXM").fits
 
 
 def test_a_lower_bound_matches_a_hand_count():
@@ -62,8 +115,10 @@ def test_a_step_generates_one_token_per_sequence():
 
 
 def test_every_published_step_has_a_source_and_vice_versa():
-    assert {each.source for each in MEASURED} == set(_sources("published_steps.toml").values())
-    for each in MEASURED:
+    files = ("published_steps.toml", "more_steps.toml")
+    known = {source for file in files for source in _sources(file).values()}
+    assert {each.source for each in ALL} == known
+    for each in ALL:
         assert each.source.url.startswith("https://")
         assert each.source.read.year >= 2026
         assert each.source.note
