@@ -16,7 +16,7 @@ def seconds(text: str) -> list[float]:
     return [float(value) * SCALE[unit] for value, unit in found]
 
 
-@pytest.mark.parametrize("page", ["matmul", "chips", "attention", "summary"])
+@pytest.mark.parametrize("page", ["matmul", "chips", "attention", "own-model", "summary"])
 def test_estimates_come_before_the_cell_that_checks_them(page: str) -> None:
     cells = parts(f"chapters/{page}")
     at = next(i for i, (kind, text) in enumerate(cells) if kind == "markdown" and PAPER in text)

@@ -10,7 +10,7 @@ from rendered import outputs
 from repository import ROOT
 
 PAGES = ["introduction", "time", "intensity", "roofline", "matmul", "chips", "attention"]
-PAGES += ["machine"]
+PAGES += ["machine", "own-model"]
 PAGES += ["summary", "homework", "hardware"]
 HIDDEN = {"remove-cell", "remove-input"}
 LINK = re.compile(r"\[[^\]]+\]\(https?://[^)]*\)")

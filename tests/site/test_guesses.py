@@ -256,7 +256,7 @@ ANSWERED = """() => Object.fromEntries([...document.querySelectorAll(".answer")]
   return [name, [kind, right, told.textContent]];
 }))"""
 GUESSING = ("introduction", "time", "intensity", "roofline", "matmul", "chips", "attention")
-GUESSING += ("machine", "hardware", "homework", "summary")
+GUESSING += ("machine", "own-model", "hardware", "homework", "summary")
 
 
 @pytest.mark.long

@@ -79,6 +79,9 @@ CHANGES = [
     ("machine", "register_bits = 2, 256", "register_bits = 2, 128"),
     ("machine", "cores, clock = 4, 3e9", "cores, clock = 8, 4e9"),
     ("machine", 'F=4096, x="fp32"', 'F=4096, x="fp64"'),
+    ("own-model", 'rl.Serving(mine, "H100 SXM", B=16', 'rl.Serving(mine, "H200 SXM", B=16'),
+    ("own-model", "mine.decode(B=16, S=8192)", "mine.decode(B=16, S=4096)"),
+    ("own-model", "mine.decode(B=16, S=8192)", 'mine.decode(B=16, S=8192, w="int8")'),
 ]
 
 
