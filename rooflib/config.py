@@ -238,7 +238,8 @@ def _quantized(method: str, how: Mapping[str, Any]) -> DType:
     bits = {4: 4, 8: 8}.get(_whole("bits", how.get("bits")))
     if bits is None:
         raise ValueError(f"bits must be 4 or 8; got {how['bits']}")
-    # A group has a scale in fp16 and a zero point. With -1 it spans a column: too few to count.
+    # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a whole
+    # column, so there are too few scales to count.
     if (group := how.get("group_size")) == -1:
         return DType(f"int{bits}", bits)
     return DType(f"int{bits}", bits, scale_bits=16 + bits, group=_whole("group_size", group))

@@ -73,7 +73,7 @@ class Serving:
             object.__setattr__(self, name, whole(name, scalar(name, getattr(self, name))))
         if self.price is not None:
             positive("price", scalar("price", self.price))
-        self.per_token, self.first_token  # noqa: B018  # Raises for what can't be.
+        self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property
     def decode(self) -> Operation:

@@ -84,11 +84,11 @@ def slower_by(B: float, D: float, F: float, peak: float, bandwidth: float) -> tu
     return bf16, int8
 
 
-MAX_BATCH = 30_000  # tokens; beyond that, a ridge point with two digits is too coarse
+MAX_BATCH = 30_000  # tokens; larger critical batches depend too much on rounding the ridge point
 
 
 def clear(**case: float) -> bool:
-    """Return whether the sizes are far from those where a batch only just stops being enough."""
+    """Return whether the sizes are far from those whose critical batch is infinite."""
     return abs(critical(**case, infinite=False)) < MAX_BATCH
 
 

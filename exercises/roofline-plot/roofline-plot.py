@@ -59,7 +59,7 @@ def critical(
     return ridge * w / room if room > 0 or not infinite else math.inf
 
 
-MAX_BATCH = 30_000  # tokens; beyond that, a ridge point with two digits is too coarse
+MAX_BATCH = 30_000  # tokens; larger critical batches depend too much on rounding the ridge point
 
 
 def clear(**case: float) -> bool:

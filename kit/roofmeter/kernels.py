@@ -93,7 +93,7 @@ def peak_sides(threads: int) -> tuple[int, ...]:
 
 
 def peak(kind: str, side: int, threads: int) -> Probe:
-    """Probe a square matmul in fp32 or fp64: 2·side³ FLOPs."""
+    """Return a probe of a square matmul in fp32 or fp64: 2·side³ FLOPs."""
 
     def make() -> Work:
         x, w = (
@@ -107,7 +107,7 @@ def peak(kind: str, side: int, threads: int) -> Probe:
 
 
 def read(store: Floats, pool: ThreadPool) -> Probe:
-    """Probe reading: the dot product of an array with itself.
+    """Return a probe of reading: the dot product of an array with itself.
 
     It loads every byte and writes none. `max` would do the same, but on some processors numpy's
     loop for it reaches a seventh less bandwidth than C; the BLAS's dot product equals C.
@@ -121,7 +121,7 @@ def read(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def update(store: Floats, pool: ThreadPool) -> Probe:
-    """Probe updating: the negation of an array in place.
+    """Return a probe of updating: the negation of an array in place.
 
     It loads and writes every byte, without hidden traffic. Multiplying by -1 would do the same, but
     numpy's loop for it reaches a sixth less bandwidth than C.
@@ -135,7 +135,7 @@ def update(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def call(pool: ThreadPool) -> Probe:
-    """Probe the overhead of a numpy call: the sum of two one-element arrays."""
+    """Return a probe of the overhead of a numpy call: the sum of two one-element arrays."""
     a, b, out = (np.ones(1, np.float32) for _ in range(3))
 
     def make() -> Work:
@@ -149,7 +149,7 @@ def call(pool: ThreadPool) -> Probe:
 
 
 def staircase(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Probe repeated reads of arrays from 16 KiB per thread up to the whole store.
+    """Yield probes of repeated reads of arrays from 16 KiB per thread up to the whole store.
 
     The dot products loop over rows inside numpy: a call from Python takes as long as reading the L1
     cache.

@@ -52,7 +52,7 @@ def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 def small_batch_matmul(
     store: Floats, pool: ThreadPool, B: int, row_by_row: bool = False, same_weights: bool = False
 ) -> Probe:
-    """Probe x[B, D] · w[D, F] in fp32, with different weights each time.
+    """Return a probe of x[B, D] · w[D, F] in fp32, with different weights each time.
 
     A model with many layers does the same. `row_by_row` multiplies one row at a time, with the
     matrix-vector routine of the BLAS. `same_weights` uses the same weights each time.
@@ -81,7 +81,7 @@ def small_batch_matmul(
 
 
 def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool = False) -> Probe:
-    """Probe as many n × n matmuls as fit into the store, divided among the threads.
+    """Return a probe of as many n × n matmuls as fit into the store, divided among the threads.
 
     With `one_thread`, a single thread computes all of them, and the BLAS parallelizes each.
     """
@@ -105,7 +105,7 @@ def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool
 
 
 def streams(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Probe copy, scale and add as in STREAM, which write arrays they did not read."""
+    """Yield probes of copy, scale and add as in STREAM, which write arrays they did not read."""
     kernels: list[tuple[str, str, int, int, Callable[..., object]]] = [
         ("copy", "b = a", 1, 0, lambda a, b: np.copyto(b, a)),
         ("scale", "b = −a", 1, 1, lambda a, b: np.negative(a, out=b)),
@@ -119,7 +119,7 @@ def streams(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 
 
 def dot_product(store: Floats, pool: ThreadPool) -> Probe:
-    """Probe the dot product of two long vectors."""
+    """Return a probe of the dot product of two long vectors."""
     a, b = _equal_slices(store, 2)
 
     def make() -> Work:
@@ -136,7 +136,7 @@ def dot_product(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Probe RMS norm: array by array on one thread, and in blocks on all threads."""
+    """Yield probes of RMS norm: array by array on one thread, and in blocks on all threads."""
     x, out = (part.reshape(-1, _weight_width(store)) for part in _equal_slices(store, 2))
     x, out = x[: len(x) // 4], out[: len(x) // 4]
     gain = np.ones(x.shape[1], np.float32)
@@ -160,7 +160,7 @@ def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 
 
 def matmul_per_example(store: Floats, pool: ThreadPool) -> Probe:
-    """Probe x[B, D] · w[B, D, F]: one weight matrix per row."""
+    """Return a probe of x[B, D] · w[B, D, F]: one weight matrix per row."""
     width = _weight_width(store)
     w = store[: len(store) // width**2 * width**2].reshape(-1, width, width)
     B = len(w)
@@ -175,7 +175,7 @@ def matmul_per_example(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def polynomial(store: Floats, pool: ThreadPool) -> Probe:
-    """Probe a polynomial by Horner's rule, one whole-array operation at a time."""
+    """Return a probe of a polynomial by Horner's rule, one whole-array operation at a time."""
     parts = _slices_by_thread(store[: len(store) // 4], pool, 2)
 
     def horner(x: Floats, y: Floats) -> None:
@@ -191,7 +191,7 @@ def polynomial(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
-    """Probe a decode step of attention: 32 query heads, 8 key heads, head width 128."""
+    """Return a probe of a decode step of attention: 32 query heads, 8 key heads, head width 128."""
     N, K, H = 32, 8, 128
     S = min(8192, len(store) // (2 * K * H))
     B = min(4, len(store) // (2 * K * H * S))

@@ -61,7 +61,7 @@ def test_the_polynomial_moves_five_arrays_for_each_degree() -> None:
     ("name", "chips", "B"),
     [("one sequence on eight A100", 8, 1), ("60 sequences on one A100", 1, 60)],
 )
-def test_the_other_two_are_published_steps(name: str, chips: int, B: int) -> None:
+def test_operations_not_in_the_run_are_published_steps(name: str, chips: int, B: int) -> None:
     (step,) = (
         step
         for step in rl.published_steps()
@@ -123,7 +123,7 @@ def test_no_published_case_is_close_to_another_answer(key: str) -> None:
 
 
 @pytest.mark.parametrize(("key", "function"), [("rates", "rates"), ("layer-times", "layer_times")])
-def test_the_draft_has_the_values_that_the_hint_calls_so(key: str, function: str) -> None:
+def test_the_draft_gives_the_answers_of_its_misconception(key: str, function: str) -> None:
     (question,) = (
         cell.source
         for cell in exercises.source("diagnose").cells

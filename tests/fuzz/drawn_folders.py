@@ -34,7 +34,7 @@ STAMPS = (
 
 
 def name(random):
-    """Draw the name of a person or a file."""
+    """Generate the name of a person or a file."""
     kind = random.random()
     if kind < 0.5:
         return random.choice((*PEOPLE, *TITLES))
@@ -42,7 +42,7 @@ def name(random):
 
 
 def member(random):
-    """Draw the name of a file in a platform's archive, or nearly one."""
+    """Generate the name of a file in a platform's archive, or nearly one."""
     number, other = random.randrange(10**6), random.randrange(10**6)
     late = random.choice(("", "_LATE", "_" + text(random)[:9]))
     made = random.choice(
@@ -59,7 +59,7 @@ def member(random):
 
 
 def stamp(random):
-    """Draw the text of a timestamp file."""
+    """Generate the text of a timestamp file."""
     when = random.choice(STAMPS).format(random.randrange(40))
     kind = random.random()
     if kind < 0.5:
@@ -68,7 +68,7 @@ def stamp(random):
 
 
 def table(random):
-    """Draw a platform's table of people and grades."""
+    """Generate a platform's table of people and grades."""
     stream = io.StringIO()
     delimiter = random.choice(",;\t")
     heads = random.sample(HEADS, random.randrange(1, 7))
@@ -95,7 +95,7 @@ def _entry(random, head):
 
 
 def archive(random):
-    """Draw the bytes of a platform's zip file, some of them corrupted."""
+    """Generate the bytes of a platform's zip file, some of them corrupted."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
         for _ in range(random.randrange(6)):

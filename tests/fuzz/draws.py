@@ -18,7 +18,7 @@ NUMBERS += [-0.0, 1e999, -1e999, 1e999 - 1e999, 8.1e11, 4.5e10, True, False]
 
 
 def text(random):
-    """Draw a text, mostly short; sometimes a few pieces repeated up to a reader's limits."""
+    """Generate a text, mostly short; sometimes a few pieces repeated up to a reader's limits."""
     kind = random.random()
     if kind < 0.5:
         return "".join(random.choices(PIECES, k=random.randrange(8)))
@@ -38,14 +38,14 @@ def number(random):
 
 
 def finite(random):
-    """Draw a finite number, as a figure can contain."""
+    """Generate a finite number, as a figure can contain."""
     found = number(random)
     plain = type(found) in (int, float) and abs(found) < 1e300
     return found if plain and found == found else random.uniform(-9, 9)
 
 
 def anything(random, depth=4):
-    """Draw any value that JSON can represent."""
+    """Generate any value that JSON can represent."""
     kind = random.randrange(8 if depth else 4)
     if kind == 0:
         return random.choice((None, True, False))

@@ -25,14 +25,14 @@ ESCAPES = (
 
 
 def message(random):
-    """Draw a message as the notebook's process sends it, or nearly one."""
+    """Generate a message as the notebook's process sends it, or nearly one."""
     kind = random.choice(KINDS)
     made = [ASKED, kind, _content(random, kind)]
     return changed(random, made) if random.random() < 0.4 else made
 
 
 def sent(random):
-    """Draw a message's line as sent, possibly corrupted by code in that process."""
+    """Generate a message's line as sent, possibly corrupted by code in that process."""
     raw = json.dumps(message(random)).encode()
     if random.random() < 0.1:
         cut = random.randrange(len(raw) + 1)
@@ -78,7 +78,7 @@ def _escaped(random):
 
 
 def _picture(random):
-    """Draw the base64 of an image's header, or of a corrupted one."""
+    """Generate the base64 of an image's header, or of a corrupted one."""
     content = bytearray(random.choice((PNG, JPEG)))
     for _ in range(random.randrange(3)):
         content[random.randrange(len(content))] = random.randrange(256)
@@ -89,7 +89,7 @@ def _picture(random):
 
 
 def line(random, keys):
-    """Draw a line that a fork of the kernel writes: hello, an answer, or invalid JSON."""
+    """Generate a line that a fork of the kernel writes: hello, an answer, or invalid JSON."""
     made = random.choice(
         (
             {"part": random.choice((*keys, 7))},

@@ -52,7 +52,7 @@ def known(inputs):
 
 
 def nearly_right(random, shown, case):
-    """Draw one of the figures shown for this case, with a few changes."""
+    """Generate one of the figures shown for this case, with a few changes."""
     whole = copy.deepcopy(random.choice(shown))
     for _ in range(random.randrange(4)):
         change = random.choice((_crossed, _scaled, _named, _ticked, _curves, _axes))
@@ -173,7 +173,7 @@ def _axes(random, whole, shown, case):
 
 
 def odd(random):
-    """Draw a figure with odd labels, positions and numbers of curves."""
+    """Generate a figure with odd labels, positions and numbers of curves."""
     curves = [_curve(random) for _ in range(random.choice((0, 1, 2, 2, 2, 3, 12)))]
     axes = [{"x": _axis(random), "y": _axis(random)} for _ in range(random.choice((1, 1, 1, 2)))]
     whole = {

@@ -52,7 +52,7 @@ NESTED += (
 
 
 def code(random, functions):
-    """Draw code that is more or less valid Python."""
+    """Generate code that is more or less valid Python."""
     names = (*functions, *NAMES)
     found = []
     for _ in range(random.randrange(6)):
@@ -71,7 +71,7 @@ def code(random, functions):
 
 
 def notebook(random, whole, functions):
-    """Draw the bytes of a file made from this right notebook by a few changes."""
+    """Generate the bytes of a file made from this right notebook by a few changes."""
     content = copy.deepcopy(whole)
     cells = content["cells"]
     for _ in range(random.randrange(1, 6)):

@@ -64,14 +64,14 @@ def learners_figures(name, key):
 
 
 def draw_answers(random):
-    """Draw numbers, names and lists for a part that returns values."""
+    """Generate numbers, names and lists for a part that returns values."""
     name, part = random.choice(parts_of(False))
     published, hidden = cases(name, part.key, SEED)
     return name, part.key, values.lines(random, published + hidden), random.random() < 0.3
 
 
 def draw_figures(random):
-    """Draw the labels, ticks, names and curves of figures, one for each case."""
+    """Generate the labels, ticks, names and curves of figures, one for each case."""
     name, part = random.choice(parts_of(True))
     inputs = sum((some.inputs for some in cases(name, part.key, SEED)), ())
     near = random.random() < 0.7
@@ -117,7 +117,7 @@ def right(name):
 
 
 def draw_notebook(random):
-    """Draw the file of a notebook."""
+    """Generate the file of a notebook."""
     name = random.choice(exercises.names())
     return name, sheets.notebook(random, right(name), [*functions(name).values()])
 
@@ -137,7 +137,7 @@ def repair_notebook(drawn):
 
 
 def draw_messages(random):
-    """Draw what the process that runs cells sends, and texts for its page."""
+    """Generate what the process that runs cells sends, and texts for its page."""
     sent = b"".join(packets.sent(random) for _ in range(random.randrange(1, 5)))
     return sent, text(random), text(random), text(random), random.random() < 0.1
 
@@ -185,7 +185,7 @@ class Line:
 
 
 def draw_lines(random):
-    """Draw the bytes from a process that claims to be a fork of the notebook's."""
+    """Generate the bytes from a process that claims to be a fork of the notebook's."""
     name, part = random.choice(parts())
     lines = [packets.line(random, [part.key]) for _ in range(random.randrange(9))]
     return name, part.key, b"".join(lines), random.getrandbits(32)
@@ -218,7 +218,7 @@ class Tags(html.parser.HTMLParser):
 
 
 def draw_text(random):
-    """Draw Markdown, code or plain text."""
+    """Generate random Markdown, code or plain text."""
     wanted = text(random)
     if random.random() < 0.7:
         wanted = "".join(random.choice(MARKS) for _ in range(random.choice((9, 90, 900)))) + wanted
@@ -298,7 +298,7 @@ MARKS = (
 
 
 def draw_names(random):
-    """Draw a person's name, a file's name in an archive, and a timestamp."""
+    """Generate a person's name, a file's name in an archive, and a timestamp."""
     stamp = drawn_folders.stamp(random).encode("utf-8", "replace")[:1_000]
     return drawn_folders.name(random), drawn_folders.member(random), stamp
 
@@ -355,7 +355,7 @@ def read_course(seed):
     return f"{len(lines)} astray"
 
 
-# Name → (function that draws the input, function that reads it).
+# Name → (function that generates a random input, function under test that reads it).
 TARGETS = {
     "answers": (draw_answers, judge),
     "figures": (draw_figures, judge),

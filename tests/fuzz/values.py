@@ -11,7 +11,7 @@ ENDS = ("cpu", "wall", "starved", "silent", "large", "other", 7, None)
 
 
 def lines(random, known):
-    """Draw a line for each case of `known`, with some or all right answers replaced."""
+    """Generate an answer line for each case of `known`, some or all of them wrong."""
     right = list(known.expected)
     if random.random() < 0.1:
         values = [anything(random) for _ in right]

@@ -183,6 +183,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "site/browser/figures/": (f"tests/kit/test_scene.py {LIVE}", "tests/kit/test_live_hands.py"),
     "site/browser/guesses/": ("tests/site/test_guesses.py",),
     "site/browser/menu/": ("tests/site/test_publishing.py",),
+    "site/browser/ways/": ("tests/site/test_ways.py",),
     "site/browser/pyodide/": ("tests/site/test_pyodide_files.py", USERS),
     "site/browser/python/": (USERS, SITE_USERS, f"{PAGES} {EXERCISE_PAGE}"),
     "site/browser/reading/": (USERS, f"{SITE_USERS} {LOOKS}", "tests/site/test_site.py"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rooflib as rl
+from rooflib.config import FAMILIES as FAMILIES_READ
 
 # sum(p.numel() for p in model.parameters()) of AutoModelForCausalLM.from_config on the meta device,
 # with the shapes of models.toml.
@@ -76,6 +77,10 @@ def test_parameters_equal_those_of_transformers(name, counted):
 @pytest.mark.parametrize(("config", "counted"), OTHERS, ids=lambda each: str(each)[:24])
 def test_parameters_of_other_families_equal_those_of_transformers(config, counted):
     assert rl.model_from_config(config).parameters == counted
+
+
+def test_every_model_type_that_is_read_has_a_count():
+    assert {each["config"]["model_type"] for each in COUNTED["models"]} == set(FAMILIES_READ)
 
 
 def flops(step):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -234,6 +235,6 @@ def test_every_model_has_a_source_and_vice_versa():
     sources = _sources("models.toml")
     assert {model.source for model in rl.models()} == set(sources.values())
     for source in sources.values():
-        assert datetime.date(2026, 11, 22) <= source.read <= datetime.date(2026, 11, 24)
+        assert datetime.date(2026, 11, 22) <= source.read <= datetime.date.today()
         assert source.url.startswith("https://")
-        assert "ommit 0006c97" in source.note or "transformers 5.24.0" in source.title + source.note
+        assert re.search("[Cc]ommit [0-9a-f]{7}|transformers [0-9.]+", source.title + source.note)

@@ -14,7 +14,7 @@ from site_browser import DESK, PHONE, READY, SIDEWAYS, STICKING_OUT
 from site_server import Server
 
 ENTER, RIGHT = "\ue007", "\ue014"
-# What a box's title draws before and after its words.
+# The CSS content before and after the title of each box.
 MARKS = """[...document.querySelectorAll(".admonition.tip > .admonition-title")].map(
   (e) => ["::before", "::after"].map((part) => getComputedStyle(e, part).content))"""
 COVER = 'document.querySelector(".guess-covered")'

@@ -46,7 +46,7 @@ def test_aligned_rows_have_two_columns() -> None:
 @pytest.mark.parametrize(
     "tex", [r"\begin{gathered} a = 1 \\[2ex] b = 2 \end{gathered}", r"a = 1 \\ b = 2"]
 )
-def test_unaligned_rows_are_kept(tex: str) -> None:
+def test_formula_rows_without_alignment_are_kept(tex: str) -> None:
     assert ["".join(cells) for cells in rows(math(tex))] == ["a=1", "b=2"]
 
 

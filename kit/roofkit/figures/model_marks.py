@@ -22,7 +22,7 @@ def _list(formulas: Iterable[str]) -> str:
 
 
 def _left_of(i: int) -> str:
-    """Return the formula that counts the dots on the left of one; ties go by their order."""
+    """Return the formula for the number of dots left of dot `i`; ties keep their order."""
     others = (
         f"1 * (all_flops[{j}] > 0) * (dots[{j}] {'<=' if j < i else '<'} dots[{i}])"
         for j in EVERY
@@ -42,7 +42,7 @@ FORMULAS = {
     "longest": f"max({', '.join(f'spent[{i}]' for i in EVERY)})",
     # The end of the x axis.
     "farthest": "3 * max(5 * roof_ridge, rightmost)",
-    # Bars above one.
+    # For each bar, the number of bars drawn above it.
     "above": _list(" + ".join(["0", *(f"(spent[{j}] > 0)" for j in range(i))]) for i in EVERY),
 }
 

@@ -45,7 +45,7 @@ def in_bf16(model: Model) -> Model:
     """Return the reader's model with types and a name that the figure can show."""
     if dtype(model.w).name not in ("bf16", "fp16"):
         raise ValueError(f"w of the model must be bf16 or fp16; got {dtype(model.w).name}")
-    # Sentences have names in braces.
+    # Braces mark placeholders in sentences, so a model's name must not contain any.
     return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
 
 

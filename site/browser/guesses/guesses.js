@@ -284,7 +284,7 @@
   for (const one of covers) if (!isDone(one)) close(one);
   followAddress();
   addEventListener("hashchange", followAddress);
-  // A press on the link to the present address changes no address.
+  // Clicking a link to the current address fires no hashchange.
   addEventListener("click", ({ target }) => {
     const link = target instanceof Element && target.closest("a[href]");
     if (!(link instanceof HTMLAnchorElement) || link.pathname !== location.pathname || !link.hash) return;

@@ -121,7 +121,7 @@ def serve(app: Sphinx, config: Config) -> None:
 
 
 def write_home_again(app: Sphinx, env: Any) -> list[str]:
-    """The home page shows the time of other pages, so an incremental build writes it, too."""
+    """Return the home page: it shows other pages' times, so each build rewrites it."""
     return [app.config.root_doc]
 
 

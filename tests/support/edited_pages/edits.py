@@ -67,7 +67,7 @@ def changeable(node: ast.AST) -> Iterator[ast.expr]:
         and all(isinstance(element, ast.Constant) for element in node.elts)
     ):
         yield node
-    # Positions within f-strings are unknown before Python 3.12; a figure in one is a text.
+    # Skip f-strings: before Python 3.12, the positions of literals inside them are unknown.
     if isinstance(node, ast.JoinedStr):
         return
     for child in ast.iter_child_nodes(node):

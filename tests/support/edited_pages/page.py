@@ -38,7 +38,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Prose:
-    """A step that decides about blocks."""
+    """A step that decides for each of its blocks whether it follows the edit."""
 
     blocks: tuple[Block, ...]
 
@@ -154,7 +154,7 @@ def read_steps(source: str) -> Iterator[Code | Prose]:
                 draws = "image" in (cell.metadata.get("mystnb") or {})
                 yield Code(cell.source, bool(HIDDEN & tags), draws)
             text = caption(cell)
-        # The right answer of a guess never follows.
+        # Omit answers to guesses: they never follow an edit.
         if found := tuple(block for block in blocks(text) if block.directive != "answer"):
             yield Prose(found)
 
@@ -209,7 +209,7 @@ def names_of(expression: str) -> set[str]:
 
 @contextmanager
 def at_most(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in what runs longer."""
+    """Raise TimeoutError in the with block if it runs longer than this."""
 
     def stop(*_: object) -> None:
         raise TimeoutError
