@@ -19,6 +19,7 @@ from page_reader import (
     SLOW,
     a_run,
     answer_here,
+    answers,
     bar,
     built_with,
     change_cell,
@@ -135,7 +136,10 @@ def test_values_match_a_page_built_with_the_change(
     assert error == ""
     assert said.startswith("Done. ")
     told = told_values(chapter, site, CHAPTER)
-    assert {name: text for name, text in told.items() if name in known} == known
+    # The right answers of guesses stay as printed.
+    compared = {name: text for name, text in known.items() if name in told}
+    assert known.keys() - compared.keys() <= answers(site, CHAPTER)
+    assert compared.items() <= told.items()
     moved = [text for text, before in zip(values(chapter), built, strict=True) if text != before]
     marked = chapter.locator(".computed.changed")
     assert marked.count() == len(moved)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from commands.jupyterlab.page_copy import steps
@@ -113,9 +114,18 @@ def put_back(page: Page) -> None:
     page.evaluate("() => { window.decided = {}; }")
 
 
+def numbers_in_steps(data: dict[str, Any]) -> set[int]:
+    """Return the numbers of the blocks that a run decides about."""
+    return {number for step in data["steps"] for number in step.get("blocks", ())}
+
+
 def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
-    """Return expression → the value that a page tells, in its block or in the block's note."""
+    """Return expression → the value that a page tells, in its block or in the block's note.
+
+    The right answers of guesses are left out: they are in no step, and stay as printed.
+    """
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
+    in_steps = numbers_in_steps(data)
     decided = {int(number): state for number, state in page.evaluate("window.decided").items()}
     shown, notes = iter(values(page)), page.locator("[role=note].as-printed").all_text_contents()
     found = {}
@@ -127,8 +137,17 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
             assert next(shown) == (now if state["follows"] else printed)
             words = f"{printed} → {now or 'can’t be computed'}"
             assert state["follows"] or now == printed or any(words in note for note in notes)
-            found[expression] = now
+            if number in in_steps:
+                found[expression] = now
     return found
+
+
+def answers(site: Path, chapter: str) -> set[str]:
+    """Return the expressions in the right answers of a chapter's guesses."""
+    data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
+    in_steps = numbers_in_steps(data)
+    blocks = [block for number, block in enumerate(data["blocks"]) if number not in in_steps]
+    return {expression for block in blocks for expression in block["values"]}
 
 
 # ---- an exercise

@@ -13,7 +13,9 @@ const letters = (texts) => texts.join("").replace(/\s+/g, "");
 
 // Return whether two drawings show the same texts and the same lines.
 function areAlike(svg, other) {
-  const texts = (one) => [...one.querySelectorAll("text")].map((text) => text.textContent).sort().join("|");
+  // Versions of Matplotlib split a formula into different pieces.
+  const texts = (one) =>
+    [...one.querySelectorAll("text")].map(({ textContent }) => letters([textContent])).sort().join("|");
   const numbers = (one) =>
     [...one.querySelectorAll("path, use")].flatMap((part) =>
       ["d", "x", "y"].flatMap((name) => (part.getAttribute(name) ?? "").match(/-?\d+(\.\d+)?/g) ?? []),
