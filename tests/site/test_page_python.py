@@ -144,7 +144,7 @@ def test_values_match_a_page_built_with_the_change(
     marked = chapter.locator(".computed.changed")
     assert marked.count() == len(moved)
     stay = chapter.locator("[role=note].as-printed").count()
-    assert stay >= 3
+    assert stay > 0
     assert said.endswith(f" {stay} passages stay as printed and say so.")
 
 
