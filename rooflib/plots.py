@@ -189,9 +189,12 @@ def throughput(
 
     `x` holds the values of the swept dimension, shape [n]; `curves` holds arrays of shape [n] by
     label. `ceiling` is the peak, drawn as a thin line. `marks` are points (x, y) to highlight, by
-    label: for example, a critical batch.
+    label: for example, a critical batch. Without any values of x the axes stay empty.
     """
     along = np.asarray(x, dtype=float)
+    if not along.size:
+        ax.set(xlabel=xlabel, ylabel=ylabel)
+        return ax
     lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
     for i, y in enumerate(lines.values()):
         ax.plot(along, y, color=SERIES[i % 5], linestyle=DASHES[i % 5])

@@ -320,6 +320,13 @@ def test_invalid_plot_values_are_named():
             plots.roofline(plots.axes(), ceilings, slopes, points)
 
 
+def test_throughput_without_values_leaves_the_axes_empty():
+    ax = plots.throughput(plots.axes(), [], {"none": []}, ceiling=V5E.peak(), xlabel="D")
+    assert ax.get_xlabel() == "D"
+    assert not ax.lines
+    ax.figure.canvas.draw()
+
+
 def test_throughput_leaves_space_above_the_highest_value():
     ax = plots.throughput(
         plots.axes(), [1, 5], {"c": [1e9, 2e9]}, 4e9, "rows", "speed", {"here": (2, 3e9)}
