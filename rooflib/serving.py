@@ -147,8 +147,8 @@ class Serving:
         if self.price is not None:
             rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
         count, chip = self.chips * self.replicas, as_chip(self.chip)
-        name = f"{as_model(self.model).name} on {count} × {chip.name}"
-        return Table({name: list(rows), "": list(rows.values())})
+        columns = as_model(self.model).name, f"on {count} × {chip.name}"
+        return Table(dict(zip(columns, (list(rows), list(rows.values())), strict=True)))
 
     @property
     def decode_table(self) -> Table:

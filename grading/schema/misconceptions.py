@@ -535,7 +535,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "rounded-down": (
         "The quotient is rounded down; at that width the network still takes longer.",
-        f"{CHIPS}, “The threshold is a width”",
+        f"{CHIPS}, “Where the link keeps up”",
     ),
     "past-the-tie": (
         "Where the quotient is a whole number, this is one more: at that width both times are "

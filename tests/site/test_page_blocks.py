@@ -52,10 +52,12 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def opened(context: BrowserContext, server: Server, site: Path, premise: str) -> Page:
-    """Open the chapter, each of its blocks with this premise, and run it."""
+    """Open the chapter, each of its blocks with this premise or, if "", with none, and run it."""
     data = json.loads((site / f"{CHAPTER}.steps.json").read_text(encoding="utf-8"))
-    for block in data["blocks"] if premise else ():
-        block["premise"] = premise
+    for block in data["blocks"]:
+        block.pop("premise", None)
+        if premise:
+            block["premise"] = premise
     page = context.new_page()
 
     def answer(route: Route) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import live_pages
 from browser import figures as live_figures
 from playwright.sync_api import BrowserContext, Locator, Page
+from site_browser import UNCOVER
 from site_server import Server, serving
 
 from roofkit.figures import Figure
@@ -49,6 +50,7 @@ def opened(
     if settings:
         page.add_init_script(f"window.rooflineRoofSettings = {json.dumps(settings)}")
     page.goto(address)
+    page.evaluate(UNCOVER)
     live_pages.settled(page, NAME)
     return page
 
