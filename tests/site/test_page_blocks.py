@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route
 from pyodide_server import serving_pyodide
 from site_browser import (
     DESK,
+    FOCUSABLE,
     PHONE,
     SETTLED,
     SIDEWAYS,
@@ -228,6 +229,7 @@ def test_notes_are_accessible(
     press(page)
     put_width(page, DESK if width == "desk" else PHONE)
     put_theme(page, theme)
+    page.wait_for_function(FOCUSABLE)
     page.evaluate(SETTLED)
     assert axe(page) == []
     assert page.evaluate(SIDEWAYS) <= 0

@@ -40,6 +40,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from pyodide_server import serving_pyodide
 from site_browser import (
     DESK,
+    FOCUSABLE,
     PHONE,
     SETTLED,
     SIDEWAYS,
@@ -252,6 +253,7 @@ def test_enter_indents_and_tab_leaves_the_editor(chapter: Page) -> None:
 def test_the_chapter_is_accessible(chapter: Page, width: str, theme: str) -> None:
     put_width(chapter, DESK if width == "desk" else PHONE)
     put_theme(chapter, theme)
+    chapter.wait_for_function(FOCUSABLE)
     chapter.evaluate(SETTLED)
     assert axe(chapter) == []
     assert chapter.evaluate(SIDEWAYS) <= 0

@@ -94,12 +94,17 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Wait for animations to finish: colors and panels may fade in. Those in covered parts never start.
+# Wait for animations to finish: colors and panels may fade in. Those of what isn't rendered, such as
+# a covered part or the inside of a closed disclosure, never finish.
 SETTLED = """() => Promise.allSettled(
   document.getAnimations()
     .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
-    .filter((a) => !a.effect.target?.closest("[hidden]"))
+    .filter((a) => a.effect.target?.checkVisibility())
     .map((a) => a.finished))"""
+
+# Whether each box that scrolls can be focused: the theme looks again 0.3 s after a change of width.
+FOCUSABLE = """() => [...document.querySelectorAll("pre")].every(
+  (e) => !e.checkVisibility() || e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
 
 # No preload: axe would refetch style sheets, and resolve their imports against a wrong address.
 RUN_AXE = """async ([options, known]) => {
