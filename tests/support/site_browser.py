@@ -94,8 +94,8 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Wait for animations to finish: colors and panels may fade in. Those of what isn't rendered, such as
-# a covered part or the inside of a closed disclosure, never finish.
+# Wait for animations to finish: colors and panels may fade in. Those that are not rendered, in
+# covered parts and closed disclosures, never finish.
 SETTLED = """() => Promise.allSettled(
   document.getAnimations()
     .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
