@@ -47,6 +47,8 @@ MORAL = re.compile(r"^All parts are right\. .*", re.DOTALL | re.MULTILINE)
 CLOSE = 0.005
 # Cells whose printed text the theme has changed: it shortens a repository's address.
 SHORTENED = {("chapters/hardware", 7)}
+# Pages whose visible cells reach no values except right answers of guesses, which stay as printed.
+ONLY_ANSWERS = {"chapters/machine"}
 # For each chapter another chip or model, another size, and another data type.
 CHANGES = [
     ("introduction", 'rl.chip("H100 SXM")', 'rl.chip("H200 SXM")'),
@@ -246,7 +248,7 @@ def test_values_match_a_page_built_with_each_change(
         put_back(page)
         assert told_values(page, site, name) == before
     assert different == []
-    assert moved
+    assert bool(moved) == (name not in ONLY_ANSWERS)
 
 
 # ---- submissions
