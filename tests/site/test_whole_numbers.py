@@ -64,6 +64,7 @@ np.multiply.reduce([65536, 65536]); np.multiply.outer([65536], [65536]);
 np.matmul([[65536]], [[65536]])
 np.multiply.accumulate([65536, 65536]); np.add.reduceat([2**30] * 4, [0, 2]);
 np.lcm([65536], [65535])
+np.asarray(np.negative(2**65)); np.divide(2**65, 3); np.multiply([2**65], 2)
 np.sum(np.array([2**30] * 4, dtype=np.int32)); np.prod(np.array([2**20] * 2, dtype=np.int32))
 np.sum(np.array([200] * 3, dtype="uint8")); np.ceil([1.5]).astype(int) * 2**31; np.int_(3) * 2**40
 np.vectorize(lambda n: n * 2**20)([1, 3000]); np.apply_along_axis(lambda row: 2**40, 0, [[1], [2]])

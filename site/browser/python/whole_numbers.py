@@ -80,6 +80,7 @@ class WideTypes:
     def __init__(self, numpy: ModuleType, narrow: Any, wide: Any) -> None:
         self.narrow, self.wide = narrow, wide
         self.dtype, self.asarray = numpy.dtype, numpy.asarray
+        self.limits = numpy.iinfo(wide) if wide.kind == "i" else None
 
     def requested(self, value: Any) -> Any:
         """Return the wide type for `int` or "int", any other argument unchanged."""
@@ -97,6 +98,12 @@ class WideTypes:
             except TypeError:
                 return False
         return False
+
+    def fits(self, value: Any) -> bool:
+        """Return whether an argument is a Python integer that the wide type holds."""
+        if type(value) is not int:
+            return False
+        return self.limits is None or self.limits.min <= value <= self.limits.max
 
     def input(self, value: Any) -> Any:
         """Return lists of Python integers as wide arrays, anything else unchanged."""
@@ -139,8 +146,8 @@ class WideTypes:
         def called(*args: Any, **named: Any) -> Any:
             result = function(*args, **named)
             if type(result) is tuple:
-                return tuple(self.wide.type(one) if type(one) is int else one for one in result)
-            return self.wide.type(result) if type(result) is int else result
+                return tuple(self.wide.type(one) if self.fits(one) else one for one in result)
+            return self.wide.type(result) if self.fits(result) else result
 
         return called
 
@@ -165,7 +172,8 @@ def wrapped_function(
         if "dtype" in named:
             named["dtype"] = types.requested(named["dtype"])
         first = args[:arrays]
-        if first and all(type(arg) is int for arg in first):
+        # Numpy computes with integers of more than 64 bits as with Python objects.
+        if first and all(types.fits(arg) for arg in first):
             args = (*map(types.wide.type, first), *args[arrays:])
         elif first:
             args = (*map(types.input, first), *args[arrays:])
