@@ -7,6 +7,7 @@ same values, or the printed ones with a note that has the same new values.
 import json
 import multiprocessing
 import random
+import re
 import resource
 from collections import Counter
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ SHARE = 5  # one of so many edits
 MAX_BYTES = 4 * 2**30  # of memory of the native Python
 # Errors that depend on the machine: its time and memory limits end a cell.
 LIMITS = ("TimeoutError", "MemoryError", "_ArrayMemoryError")
+FLOAT = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 NO_VALUE = "(no value)"
 
 # Keeps the places of each block of the page, which its outputs may drop later.
@@ -145,11 +147,16 @@ class EditedInBrowser:
         return [all_blocks[number] for number in self.numbers]
 
 
+def plain(message: str) -> str:
+    """Return a message without what may differ: repeated spaces, and the last bits of powers."""
+    words = " ".join(message.split())
+    return FLOAT.sub(lambda number: f"{float(number[0]):.10g}", words)
+
+
 def different(said: str, shown: list[Displayed], expected: Outcome) -> Iterator[str]:
     """Yield where a page differs from what the native machinery decides."""
-    # An array in a message has several spaces in a row, which the page shows as one.
-    error = " ".join(expected.error.split())
-    if said.startswith("Done. ") != (error == "") or error not in said:
+    error = plain(expected.error)
+    if said.startswith("Done. ") != (error == "") or error not in plain(said):
         yield f"it says {said!r}, natively {expected.error!r}"
     for number, (one, other) in enumerate(zip(shown, expected.blocks, strict=True)):
         if one != other:
