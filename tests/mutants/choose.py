@@ -104,6 +104,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"tests/kit/test_{{stem}}.py {USERS}",
         "tests/kit/test_scene.py",
         f"{LIVE} tests/kit/test_live_widget.py tests/kit/test_live_hands.py",
+        "tests/kit/test_config_field.py",
     ),
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": (EXERCISES, VALUES),

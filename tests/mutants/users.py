@@ -31,7 +31,7 @@ def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
             if module in names or any(name.rpartition(".")[0] == module for name in names)
         ]
     else:
-        name = re.compile(rf"[\"/]{re.escape(Path(path).name)}\b")
+        name = re.compile(rf"(?<![\w.-]){re.escape(Path(path).name)}\b")
         found = [test for test in imports_of_tests(root) if name.search(_text(root / test))]
     return sorted(
         (test for test in found if test.split("/")[1] in folders),
