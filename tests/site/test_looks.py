@@ -119,6 +119,11 @@ def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: S
         page.keyboard.press("Escape")
         assert not note.is_visible()
         assert link.get_attribute("aria-describedby") is None
+        link.hover()
+        note.wait_for()
+        # Straight out of the text, over no other element of it.
+        page.mouse.move(0, 0)
+        note.wait_for(state="hidden")
         link.focus()
         note.wait_for()
         page.locator(".theme-switch-button").first.focus()
