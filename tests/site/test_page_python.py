@@ -141,6 +141,7 @@ def test_values_match_a_page_built_with_the_change(
     compared = {name: text for name, text in known.items() if name in told}
     assert known.keys() - compared.keys() <= answers(site, CHAPTER)
     assert compared.items() <= told.items()
+    assert chapter.locator(".cell_output .given-html table").count() > 0
     moved = [text for text, before in zip(values(chapter), built, strict=True) if text != before]
     marked = chapter.locator(".computed.changed")
     assert marked.count() == len(moved)
