@@ -450,10 +450,21 @@ MORE = {
         5_300e9,
         206_141_652_992,
     ),
+    "MI355X": (
+        {"bf16": 2_500e12, "fp16": 2_500e12, "fp8": 5_000e12, "fp4": 10_100e12, "int8": 5_000e12},
+        8_000e9,
+        309_220_868_096,
+    ),
     "Trainium2": (
         {"bf16": 667e12, "fp16": 667e12, "tf32": 667e12, "fp32": 181e12, "fp8": 1_299e12},
         2_900e9,
         96 * GIB,
+    ),
+    "GB200": (  # one of the two GPUs of a superchip
+        {"bf16": 2_500e12, "fp16": 2_500e12, "tf32": 1_250e12, "fp8": 5_000e12, "fp4": 10_000e12}
+        | {"int8": 5_000e12},
+        8_000e9,
+        189_471 * MIB,
     ),
     "L4": (
         {"fp16": 121e12, "tf32": 60e12, "fp8": 242.5e12, "int8": 242.5e12},
@@ -487,7 +498,9 @@ def test_chips_outside_of_the_catalog_match_an_independent_list():
     links = {name: [(k.name, k.to_one_peer, k.total) for k in c.links] for name, c in found.items()}
     assert {name: each for name, each in links.items() if each} == {
         "MI300X": [("XGMI", 64e9, 448e9)],
+        "MI355X": [("XGMI", 76.5e9, 535.5e9)],
         "Trainium2": [("NeuronLink", 128e9, 512e9)],
+        "GB200": [("NVLink", 900e9, 900e9)],
     }
 
 

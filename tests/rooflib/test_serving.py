@@ -75,7 +75,7 @@ def test_changes_are_single_ones():
 
 
 def test_changes_that_are_impossible_are_left_out():
-    names = [name for name, _ in rl.Serving("Llama 3 8B", "B200", B=1, chips=32, S=64).changes]
+    names = [name for name, _ in rl.Serving("Llama 3 8B", "GB200", B=1, chips=32, S=64).changes]
     assert "twice the chips" not in names  # 64 chips don't divide 32 heads
     assert not any("next chip" in name for name in names)
     narrow = rl.Serving("gpt-oss 120B", "H100 SXM", B=1, kv="fp8").changes
