@@ -124,7 +124,7 @@ EXPECTED = {
         "peaks": {"bf16": 918e12, "int8": 1_836e12, "fp8": 918e12},
         "vector": {},
         "bandwidth": 1_638e9,
-        "capacity": 32e9,
+        "capacity": 31.25 * GIB,
         "on_chip": {"VMEM": 128 * MIB},
         "links": {
             "ICI": (90e9, 2, 2, "torus"),
@@ -172,6 +172,7 @@ ALSO = [
     ("TPU v6e", "bandwidth", 1_640e9, "google-v6e"),
     ("TPU v6e", "bandwidth", 1_600e9, "google-v6e"),
     ("TPU v6e", "link ICI", 100e9, "google-v6e"),
+    ("TPU v6e", "capacity", 32e9, "google-v6e"),
     ("TPU7x", "capacity", 192 * GIB, "google-tpu7x"),
 ]
 
@@ -218,6 +219,7 @@ ELSEWHERE = {
     ("B200", "capacity"): "tensorrt-llm-10278",
     ("TPU v4", "capacity"): "easydel-166",
     ("TPU v5e", "capacity"): "gke-samples-1467",
+    ("TPU v6e", "capacity"): "google-tpu-info",
     ("TPU7x", "capacity"): "tpu-inference-2803",
     ("H100 SXM", "exponentials"): "flashattention-3",
     ("B200", "exponentials"): "flashattention-4",
