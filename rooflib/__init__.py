@@ -79,8 +79,8 @@ _LAZY = {"model_from_config": "config", "Layer": "layers", "Serving": "serving"}
 
 
 def __getattr__(name: str) -> Any:
-    # Import plots lazily: matplotlib takes far longer to import than the rest together. The others
-    # would make a third of the rest.
+    # Import these modules on first use. matplotlib, which plots needs, takes far longer to import
+    # than all the rest; the other modules would add a third to the remaining import time.
     import importlib
 
     if name == "plots":

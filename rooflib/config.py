@@ -193,7 +193,7 @@ def _typed(key: str, value: Any, kind: type, what: str) -> Any:
 
 
 def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
-    """Return the type of weights, and the rows of a step whose weights have another."""
+    """Return the type of weights, and the other types that rows of a step are quantized to."""
     stored = given.get("dtype") or given.get("torch_dtype") or "bfloat16"
     plain, how = TYPES[one_of("dtype", stored, TYPES)], given.get("quantization_config")
     if how is None:
@@ -209,7 +209,7 @@ def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
 
 
 def _rows_of(module: str) -> set[str]:
-    """Return the rows of a step with a module's weights, if they would be quantized otherwise."""
+    """Return the rows of a step that a module excluded from quantization belongs to."""
     *path, last = module.removesuffix(".weight").split(".")
     if any(
         part in last for part in ("norm", "router", "embed", "head", "bias", "vis", "projector")

@@ -76,7 +76,7 @@ class Layer:
         return self.V or self.H
 
     def projections(self, D: int, chips: Number = 1) -> Number:
-        """Return the matrix weights of the attention on one of `chips` that split the heads."""
+        """Return the attention's matrix weights on one chip, if `chips` chips split the heads."""
         N = self.N // chips
         if not self.kv_rank:
             return D * (self.H + self.value) * (N + larger(self.K // chips, 1))
@@ -85,7 +85,7 @@ class Layer:
         return queries + shared + self.expansion(chips) + N * self.value * D
 
     def expansion(self, chips: Number = 1) -> Number:
-        """Return the weights that make keys and values of a latent vector; 0 without latents."""
+        """Return the weights that turn latents into keys and values; 0 without latents."""
         return self.kv_rank * (self.N // chips) * (self.H - self.rope + self.value)
 
     def cached(self, chips: Number = 1) -> Number:

@@ -351,7 +351,7 @@ class Model:
         return total(f"training step of {self.name}", tuple(used))
 
     def _count(self, at: _Phase) -> Operation:
-        """Count a step by kind of operation; `parts` of the result have what each kind takes."""
+        """Count a step; the `parts` of the result are its kinds of operations."""
         w, kv, x, compute = at.types
         read = dtype(self.w if x is None else x, "x")
         kinds = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}

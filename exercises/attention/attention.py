@@ -66,7 +66,10 @@ def moved(
     kept: float = 2,
     squares: float = 0,
 ) -> float:
-    """Return the bytes of `ends` query-sized, `kept` cache-sized and `squares` score arrays."""
+    """Return the bytes moved.
+
+    ends, kept, squares: how many arrays of the size of the queries, of the keys and of the scores.
+    """
     pairs = squares * q_bytes * B * N * T * S
     return ends * q_bytes * B * T * N * H + kept * kv_bytes * B * S * K * H + pairs
 
@@ -167,7 +170,7 @@ def bytes_of_one(S: float, layers: float, K: float, H: float, kv_bytes: float) -
 
 
 def spare(capacity: float, weights: float, **sizes: float) -> float:
-    """Return the bytes left over by the sequences that fit; negative if one just fails to."""
+    """Return the free bytes beside the sequences that fit; negative if one just fails to fit."""
     each = bytes_of_one(**sizes)
     left = (capacity - weights) % each
     return left if left < each / 2 or capacity < weights else left - each

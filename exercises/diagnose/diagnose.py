@@ -426,7 +426,7 @@ def fixed(
     bandwidth: float,
     over: Callable[[list[float]], float] = max,
 ) -> float:
-    """Return the lower bound after a fix; "" is no fix."""
+    """Return the lower bound after a fix, or without one if `fix` is ""."""
     moved = needed if fix == "fuse" else moved / 2 if fix == "half the bytes" else moved
     peak = 2 * peak if fix == "twice the peak" else peak
     overhead = 0 if fix == "one call" else overhead
@@ -805,7 +805,7 @@ EXERCISE = Exercise(
                 "goes on at the same time."
             ),
             cases=(
-                # In each, the three times are close: no mistake leaves the bound as it is.
+                # In each, the three times are close, so that any mistake changes the bound.
                 {"B": 256, "D": 4096, "F": 4096, "peak": 2e14, "bandwidth": 7.5e11, "link": 6e10},
                 {"B": 2048, "D": 8192, "F": 4096, "peak": 9.9e14, "bandwidth": 1e12}
                 | {"link": 1.7e11},

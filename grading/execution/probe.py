@@ -31,7 +31,7 @@ from typing import IO, Any, NoReturn
 
 from roofkit.check.answers import ask_all
 
-MAX_DESCRIPTORS = 65536  # of one process
+MAX_DESCRIPTORS = 65536  # open files per process
 REPEATS = 2  # extra calls per question that CPU time allows for
 
 Question = dict[str, Any]
@@ -150,7 +150,7 @@ def _most_seconds(question: Question) -> int:
     if question["more"]:
         calls += question["more"] + REPEATS
     seconds: float = question["cpu_seconds"] * calls
-    return math.ceil(seconds + time.process_time()) + 1  # includes what the cells took
+    return math.ceil(seconds + time.process_time()) + 1  # process_time includes the cells
 
 
 def _answered(

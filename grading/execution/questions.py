@@ -30,8 +30,8 @@ ENDS = {
 }
 # Why the answers ended → the clock whose limit was exceeded.
 LATE: dict[str, Clock] = {"cpu": "cpu", "wall": "wall", "starved": "wall"}
-MAX_TRIES = 2  # for a call that exceeded only its wall-clock limit
-MAX_STARVED_TRIES = 5  # for a call that got no core; each try doubles the wall-clock limit
+MAX_TRIES = 2  # attempts at a call that exceeded only its wall-clock limit
+MAX_STARVED_TRIES = 5  # attempts at a call that got no core; each doubles the wall-clock limit
 
 
 class Ended(Exception):

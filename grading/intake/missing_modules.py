@@ -5,7 +5,7 @@ from nbformat import NotebookNode
 from grading.intake.own_code import imported
 from grading.sandbox.modules import is_installed
 
-MAX_NAME_CHARACTERS = 100  # of a module's name in a report
+MAX_NAME_CHARACTERS = 100  # shown of a module's name in a report
 
 
 def missing_modules(nb: NotebookNode) -> list[str]:

@@ -5,7 +5,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-MAX_SOURCE_CHARACTERS = 100_000  # to parse; a syntax tree takes hundreds of bytes per character
+MAX_SOURCE_CHARACTERS = 100_000  # longer sources are not parsed: syntax trees take much memory
 MAX_CACHED_CHARACTERS = 2_000  # syntax trees of longer sources are not cached
 BINDING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 

@@ -11,8 +11,8 @@ from grading.intake.own_code import imports, parsed
 from grading.judging.verdicts import ONLY_HIDDEN_FAIL, Graded
 
 CAUSES = ("raised", "not-a-function")  # problems that a missing module can cause
-MAX_MODULES = 3  # listed in a cause
-MAX_NAME_CHARACTERS = 40  # of each module's name
+MAX_MODULES = 3  # modules listed in a cause
+MAX_NAME_CHARACTERS = 40  # shown of each module's name
 
 
 def name_missing_modules(

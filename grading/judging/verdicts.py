@@ -18,10 +18,10 @@ from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 
-JUDGE_SECONDS = 10  # for all parts; if exceeded, they are judged again with equal shares
+JUDGE_SECONDS = 10  # to judge all parts; if exceeded, each is judged again with an equal share
 ENDING = ("died", "too-late")  # after these problems the function is not called again
 SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
-# Reveals nothing else: a function could leak hidden inputs through the way in which it fails.
+# The message gives no detail: a function could leak hidden inputs through how it fails.
 ONLY_HIDDEN_FAIL = (
     "Right for the published cases, but not for all of the values that were not shown. The check "
     "names the ranges that they come from: try the ends, and what lies between."

@@ -18,8 +18,8 @@ from grading.intake.names import printable
 from grading.intake.submissions import SYSTEM_FILES
 from grading.platforms import nested, zip_names
 
-MAX_FILES, MAX_FILE_BYTES = 20_000, 20_000_000  # per download, and per file
-MAX_ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # size and nesting of downloads inside another
+MAX_FILES, MAX_FILE_BYTES = 20_000, 20_000_000  # files per download, and bytes per file
+MAX_ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # size and nesting of downloads inside another download
 MAX_MEMORY_BYTES = 10_000_000  # larger nested downloads are spooled to disk
 Kind = Literal["file", "text", "link"]
 MOODLE: dict[str, Kind] = {"_assignsubmission_file": "file", "_assignsubmission_onlinetext": "text"}

@@ -14,8 +14,8 @@ from grading.intake.submissions import NOTEBOOK_SUFFIXES
 from grading.platforms import zip_names
 
 MAX_DEPTH = 3  # nesting of zips
-MAX_FILES = 1_000  # of one learner, in all zips together
-MAX_BYTES = 100_000_000  # unpacked, of one learner, in all zips together
+MAX_FILES = 1_000  # files of one learner, in all zips together
+MAX_BYTES = 100_000_000  # unpacked bytes of one learner, in all zips together
 MAX_FILE_BYTES = 20_000_000
 # An entry of a zip's central directory takes 46 bytes plus its name. Parsing a directory takes time
 # and memory, so its size is checked first.

@@ -37,20 +37,20 @@ TEMPLATES = [
 ]
 Resources = dict[str, Any]
 Budget = dict[str, int]  # the characters of text and bytes of pictures left for a notebook
-Attachments = dict[str, dict[str, str]]  # name → kind → base64
-MAX_OUTPUT_CHARACTERS = 100_000  # of one text
-MAX_TEXT_CHARACTERS = 1_000_000  # of all outputs of a notebook
-MAX_PICTURE_BYTES = 10_000_000  # of all outputs of a notebook
-MAX_PIXELS = 25_000_000  # of one picture: a small file can decompress to a huge picture
+Attachments = dict[str, dict[str, str]]  # file name → MIME type → base64 data
+# Characters of one output, and of all outputs of a notebook.
+MAX_OUTPUT_CHARACTERS, MAX_TEXT_CHARACTERS = 100_000, 1_000_000
+MAX_PICTURE_BYTES = 10_000_000  # bytes of all pictures of a notebook
+MAX_PIXELS = 25_000_000  # pixels of one picture: a small file can decompress to a huge one
 MAX_MARKUP_CHARACTERS = 4_000  # longer sources are not parsed, since parsers can be quadratic
 # Matches the cell that a release adds, unless the learner changed it.
 CASES_CELL = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
 # nbgrader's links to the parts all have this same text.
 TEST_CELL_LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')
-MAX_CELLS = 200  # on a page; later cells appear only if they belong to the exercise
+MAX_CELLS = 200  # cells on a page; later ones appear only if they belong to the exercise
 PICTURE_TYPES = ("image/png", "image/jpeg")
 ALT_TEXT = "Figure drawn by this cell"
-NAME_KEYS = ("first_name", "last_name", "student")  # in the resources of a formgrader page
+NAME_KEYS = ("first_name", "last_name", "student")  # keys in a formgrader page's resources
 METADATA_KEYS = (  # nbgrader's keys that are kept
     *("grade", "locked", "solution", "task", "points"),
     *("schema_version", "cell_type", "checksum"),

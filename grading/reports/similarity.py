@@ -27,10 +27,10 @@ NAME_FIELDS: dict[type, str] = {  # kind of node → the field that holds its na
     **{ast.alias: "name", ast.FunctionDef: "name", ast.AsyncFunctionDef: "name"},
     **{ast.ClassDef: "name", ast.ExceptHandler: "name"},
 }
-MAX_ELEMENTS = 5_000  # of one notebook
+MAX_ELEMENTS = 5_000  # elements of one notebook
 MIN_ELEMENTS = 20  # shorter solutions are similar by chance
-MAX_PAIRS = 10  # reported for each exercise
-MAX_SOURCE_CHARACTERS = 300_000  # of a notebook; cells beyond this limit are not parsed
+MAX_PAIRS = 10  # pairs reported for each exercise
+MAX_SOURCE_CHARACTERS = 300_000  # parsed per notebook; cells beyond this limit are ignored
 MAX_TEXT_CHARACTERS = 100  # names and constants are truncated to this length
 MAX_NUMBER = 1e300  # larger integers may not convert to float
 # Elements are hashed to characters of Unicode's private-use area.

@@ -51,7 +51,7 @@ class Channel:
         self.received = 0
         self.rest = bytearray()
         self.searched = 0  # this many bytes of `rest` contain no newline
-        self.lines, self.all_lines = 0, 0  # for this order, and for all earlier ones
+        self.lines, self.all_lines = 0, 0  # received for this order, and for all earlier ones
 
     def order(self, what: str, word: Any) -> None:
         """Send an order; raise Ended if the process doesn't accept it.

@@ -21,8 +21,10 @@ class Misconception:
     """A known misconception, with the answers that it leads to."""
 
     key: str  # "output-not-counted"
-    says: str  # to the learner: names the misconception, never the answer
-    read: str  # where to read: chapter and heading
+    # Message to the learner: names the misconception, never the answer.
+    says: str
+    # Where to read: chapter and heading.
+    read: str
     answer: Callable[..., object]  # computes its answer from a case's arguments
     # Key of an earlier part: if a function calls a right answer to it, this misconception is
     # excluded.

@@ -20,8 +20,10 @@ class Facts:
 
     title: str  # "Exercise 1: int8 matmul"
     minutes: int  # time needed by readers who have just read the chapter
-    difficulty: str  # one of DIFFICULTIES
-    read_first: str  # the file name of a chapter, without its suffix: "matmul"
+    # One of DIFFICULTIES.
+    difficulty: str
+    # The chapter to read first, by its file name without suffix: "matmul".
+    read_first: str
 
     @property
     def effort(self) -> str:

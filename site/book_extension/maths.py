@@ -35,7 +35,7 @@ def mathml(tex: str, display: str) -> str:
         known = rf"\begin{{split}}{known}\end{{split}}"  # as Sphinx does elsewhere
     try:
         made = convert(known, display=display)
-    except Exception as error:  # of any type; its message doesn't name the formula
+    except Exception as error:  # the converter may raise anything, and doesn't name the formula
         raise UnknownFormula(f"{tex!r} cannot be set as MathML: {error!r}") from error
     words = html.unescape(re.sub(r"<[^>]*>", "", made))
     if "\\" in words or "&" in words:

@@ -52,7 +52,7 @@ def settings(cache: Path) -> dict[str, Any]:
         "nb_output_stderr": "error",
         "nb_render_markdown_format": "myst",
         "nb_merge_streams": True,
-        # MyST-NB has no output priorities for this builder, and would drop all outputs.
+        # Without this, MyST-NB has no output priorities for this builder and drops all outputs.
         "nb_mime_priority_overrides": [("revealjs", mime, at) for mime, at in MIMES],
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",

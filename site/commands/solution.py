@@ -74,7 +74,7 @@ def not_passed(copy: Path, released: NotebookNode) -> list[str]:
     try:
         notebook = nbformat.read(copy, as_version=4)
         notebook.cells = with_released_checks(notebook, released)
-    except Exception as error:  # any error: the file is the reader's own
+    except Exception as error:  # the reader's file may raise anything
         raise Refused(f"{copy.name} can't be read as a notebook: {type(error).__name__}") from None
     client = NotebookClient(
         notebook,

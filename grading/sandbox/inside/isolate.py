@@ -30,7 +30,7 @@ PROC_COPIES = "/run/proc"  # snapshots mounted over the files of /proc about the
 EMPTY_FILE, EMPTY_FOLDER = "-file", "-folder"  # mounted over those without a snapshot
 HOME = "/home/learner"
 SCRATCH = ("/tmp", HOME, "/dev/shm")
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty")  # of bubblewrap's /dev
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")  # in bubblewrap's /dev
 INODES = 20_000
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -89,7 +89,7 @@ class Check:
         )
 
     def thoughts(self) -> None:
-        """Print what to compare the answer to the last question with, if all parts are right."""
+        """Print a text to compare the last answer with, if all parts are right."""
         if left := _left():
             raise CheckFailed(_wrapped(f"First run the checks of all parts. Left: {listed(left)}."))
         said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}

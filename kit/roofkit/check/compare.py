@@ -16,7 +16,7 @@ from .wording import case_text, listed
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
 
 SMALL = 10  # integers up to this size may agree by chance
-NO_MORE = Answer()  # default if there was no problem with the repeated call
+NO_MORE = Answer()  # default of `again`: the repeated call had no problem
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ from typing import Any
 
 from .plain_data import Plain
 
-MAX_SHOWN = 3  # entries shown of a list or dictionary
-MAX_TEXT = 40  # characters shown of a string
+# Entries shown of a list or dictionary.
+MAX_SHOWN = 3
+# Characters shown of a string.
+MAX_TEXT = 40
 
 
 def written(value: object) -> str:

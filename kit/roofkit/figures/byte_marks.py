@@ -55,7 +55,7 @@ PLACES = {"hbm": "(0.12 * wide)", "chip": "(0.52 * wide)", "unit": "(0.85 * wide
 """Middles of the stations."""
 HALVES = {"hbm": "(0.1 * wide)", "chip": "(0.12 * wide)", "unit": "(0.14 * wide)"}
 COLORS = dict(zip(("load", "store", "math", "link"), SERIES_COLORS, strict=False))
-# The round of a byte that has been on its way for `p` rounds, and how much of the round is over.
+# For a byte after `p` rounds: its current round, and the elapsed fraction of that round.
 WHERE = {"stage": "max(0, min(rounds - 1, floor(p)))", "part": "p - stage"}
 BYTE = {"p": "step", **WHERE}
 
@@ -146,7 +146,8 @@ def _peer() -> list[Mark]:
 def _bytes(linked: bool) -> list[Mark]:
     """Draw the byte, and smaller those of the operations before and after it."""
     hbm, chip, unit = PLACES.values()
-    enters = "min(1, 4 * part / math)"  # a quarter of the work's time, so that the way is seen
+    # The byte enters during the first quarter of the arithmetic, so that its motion is visible.
+    enters = "min(1, 4 * part / math)"
     x = [
         f"{hbm} + ({chip} - {hbm}) * max(0, min(1, (part - store) / load))",
         f"{chip} + ({unit} - {chip}) * {enters}",

@@ -92,7 +92,7 @@ def _formulas() -> dict[str, str]:
         found |= {f"{what}_{j}": f"links[chip]['{what}_{j}']" for what in ("lane", "lanes", "kind")}
         found |= {
             f"total_{j}": f"lane_{j} * lanes_{j}",
-            # All links of a switch lead to each peer; of a torus one leads to each neighbor.
+            # All links of a switch lead to each peer; in a torus, one link leads to each neighbor.
             f"rate_{j}": f"either(kind_{j} == {SWITCH}, total_{j}, lane_{j})",
             f"ridge_{j}": f"rl.ridge(ceiling, rate_{j})",
         }

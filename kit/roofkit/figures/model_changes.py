@@ -18,7 +18,7 @@ SAYS = [
 
 
 def setting(**changed: str) -> str:
-    """Return the formula of a step's setting, which `step_…` in formulas.toml read."""
+    """Return a table of a step's settings as a formula, for `step_…` in formulas.toml."""
     names = {name: name for name in ("B", "S", "chips", "prefill")}
     known = {**names, "whole": "0", "w": "sizes", "kv": "cache", **changed}
     return "{" + ", ".join(f"'{name}': {formula}" for name, formula in known.items()) + "}"

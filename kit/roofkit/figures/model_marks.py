@@ -40,7 +40,7 @@ FORMULAS = {
     "left_of": _list(map(_left_of, EVERY)),
     "rightmost": f"max({', '.join(f'dots[{i}]' for i in EVERY)})",
     "longest": f"max({', '.join(f'spent[{i}]' for i in EVERY)})",
-    # The end of the x axis.
+    # The right end of the x axis.
     "farthest": "3 * max(5 * roof_ridge, rightmost)",
     # For each bar, the number of bars drawn above it.
     "above": _list(" + ".join(["0", *(f"(spent[{j}] > 0)" for j in range(i))]) for i in EVERY),

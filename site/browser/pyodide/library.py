@@ -17,7 +17,7 @@ from pathlib import Path
 
 LIBRARY, PACKAGES = "library.zip", "packages.zip"
 MADE = (LIBRARY, PACKAGES)
-MAGIC = 3531  # of bytecode for Python 3.12, Pyodide's version
+MAGIC = 3531  # magic number of bytecode for Python 3.12, Pyodide's version
 # Files that pages don't need: packages' own tests, type stubs, other Matplotlib backends.
 LEFT_OUT = re.compile(
     r"(?:^|/)(?:tests?|testing|sample_data|web_backend|images|afm|pdfcorefonts|f2py|_pyinstaller)/"

@@ -132,7 +132,7 @@ def _read(path: Path) -> NotebookNode | None:
     try:
         notebook: NotebookNode = nbformat.read(path, as_version=4)
         _ = [(*_content(cell), cell.metadata) for cell in notebook.cells], notebook.metadata
-    except Exception:  # any invalid file is the reader's own
+    except Exception:  # an invalid file may raise anything
         return None
     return notebook
 

@@ -25,7 +25,7 @@ from .targets import Targets, read_targets
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 NOT_COMPUTED = "(run all cells)"
 BLOCKS = "course_blocks"  # read by labextensions/course-values/values.js
-WORDS = 8  # of a block, by which a note names it
+WORDS = 8  # first words of a block, by which a note names it
 
 
 @dataclass(frozen=True)

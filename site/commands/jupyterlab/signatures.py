@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# The page's directives: a module, then names that it defines.
+# Directives of the API page: a module, then names that it defines.
 DIRECTIVE = re.compile(r"^\.\. (?P<kind>auto\w+|data):: (?P<name>\S+)$", re.MULTILINE)
 Definition = ast.FunctionDef | ast.ClassDef
 

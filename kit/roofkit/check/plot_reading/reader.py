@@ -17,8 +17,10 @@ from .tick_words import shown_scale
 Facts = dict[str, Any]
 Floats = NDArray[np.float64]
 Values = dict[str, list[float]]
-MAX_OVERHANG = 0.005  # share of the axis by which a visible line may extend beyond its limits
-MAX_LOGARITHM = 60.0  # if the label names a logarithm, values below this are logarithms
+# Share of the axis by which a visible line may extend beyond its limits.
+MAX_OVERHANG = 0.005
+# If the label names a logarithm, values below this are logarithms.
+MAX_LOGARITHM = 60.0
 
 
 def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:

@@ -123,7 +123,7 @@ class BaseFigure:
         return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
     def height_at(self, width: float) -> float:
-        """Return how high the picture is, in pixels, as the controls stand now."""
+        """Return the picture's height in pixels, at the current settings."""
         return self._height({**self.tables, **self.settings, **self.values()}, width)
 
     def _height(self, known: Mapping[str, Any], width: float) -> float:
@@ -131,7 +131,7 @@ class BaseFigure:
         return float(value_of(self.height, FUNCTIONS | names))
 
     def for_browser(self) -> dict[str, Any]:
-        """Return what the browser draws the picture from, besides the controls and the words."""
+        """Return the data from which the browser draws the picture, without controls and words."""
         needed = {
             "marks": [mark.as_json() for mark in self.scene],
             "height": self.height,
@@ -144,7 +144,7 @@ class BaseFigure:
 
     @property
     def tables(self) -> dict[str, Any]:
-        """What is given, with the reader's own chip as typed into the widget."""
+        """Given numbers and tables, with the reader's own chip as typed into the widget."""
         return with_own(self.given, self.own, self._own_chip())
 
     def with_own(self, **numbers: float) -> Self:
@@ -154,14 +154,14 @@ class BaseFigure:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The values of the widget's controls; before it is shown, their start."""
+        """The current values of the controls; their initial values until the widget is shown."""
         return {control.name: control.start for control in self.controls}
 
     def _own_chip(self) -> Mapping[str, float]:
         return START
 
     def values(self, **settings: Any) -> dict[str, Any]:
-        """Compute every formula at these settings; controls left out stay where they are.
+        """Compute every formula at these settings; other controls keep their current values.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class BaseFigure:
         return shown | listed | {"says": _filled(self.says, known)}
 
     def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a value for every control: from `settings`, or else where it stands."""
+        """Return a value for every control: from `settings`, or else its current value."""
         known = {control.name: control for control in self.controls}
         for name in settings:
             one_of("the control", name, known)
@@ -209,7 +209,7 @@ def _as_text(value: float, unit: str) -> str:
 
 
 def _filled(sentence: str, words: Mapping[str, str]) -> str:
-    """Replace every {name} in the sentence, also those in the words that replace one."""
+    """Replace every {name} in the sentence, and recursively in the replacements."""
     return re.sub(r"\{(\w+)\}", lambda name: _filled(words[name[1]], words), sentence)
 
 

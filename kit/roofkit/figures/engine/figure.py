@@ -32,7 +32,7 @@ class Figure(BaseFigure):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The values of the widget's controls; before it is shown, their start."""
+        """The current values of the controls; their initial values until the widget is shown."""
         if "_widget" not in self.__dict__:
             return super().settings
         return {name: control.value for name, control in self._widget.inputs.items()}

@@ -32,14 +32,14 @@ class Quantity:
     high: float
 
     def problem(self, typed: float, kept: float) -> str:
-        """Return why a typed number isn't taken, or ""; `kept` is the one that stays."""
+        """Return why a typed number is rejected, or ""; `kept` is the last valid number."""
         if self.low <= typed <= self.high:
             return ""
         return self.refusal.replace("{kept}", text(kept, digits=12))
 
     @property
     def refusal(self) -> str:
-        """What is said beside a number that isn't taken; {kept} stands for the one that stays."""
+        """Message beside a rejected number; {kept} stands for the last valid one."""
         limits = {"low": text(self.low), "high": text(self.high), "unit": self.unit}
         return REFUSAL.format(**limits, kept="{kept}")
 

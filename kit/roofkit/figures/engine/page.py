@@ -50,14 +50,14 @@ def figure_html(figure: BaseFigure) -> str:
 
 
 def picture_and_words(figure: BaseFigure) -> str:
-    """Return the picture as it stands now, its numbers, and the description."""
+    """Return the picture at the current settings, its numbers, and the description."""
     values, texts = figure.values(), figure.texts()
     numbers = "".join(
         f"<div><dt>{_label(n.label)}</dt><dd>"
         f'<data data-name="{n.name}" value="{values[n.name]}">{texts[n.name]}</data></dd></div>'
         for n in figure.numbers
     )
-    # Room for the picture that the script draws, so that nothing jumps when it starts.
+    # Reserve space for the picture that the script draws, so that the layout doesn't shift.
     room = (
         f"--live-height: {figure.height_at(DESK_WIDTH):.0f}px; "
         f"--live-height-phone: {figure.height_at(PHONE_WIDTH):.0f}px"
@@ -65,7 +65,7 @@ def picture_and_words(figure: BaseFigure) -> str:
     return (
         f'<div class="live-picture" role="img" aria-label="{escape(figure.title)}" '
         f'style="{room}">{figure.svg()}</div>'
-        # Numbers first: they stay in their place when the words grow or shrink.
+        # Numbers come first, so that they don't move when the description changes length.
         f'<dl class="live-numbers">{numbers}</dl>'
         f'<p class="live-says" aria-live="polite">{escape(texts["says"])}</p>'
         f"{_listed(figure, texts)}"
