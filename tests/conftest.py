@@ -109,7 +109,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def below() -> str:
-    """Return the path of the site at its host; "" means at the top, with no address set."""
+    """Return the URL path of the site; "" is the host's root, in a build without an address."""
     return ""
 
 

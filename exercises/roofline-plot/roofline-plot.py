@@ -193,10 +193,11 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 1024, **GIVEN},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 256, **GIVEN},  # never
-                {"D": 128, "F": 128, **CHIPS[3]},  # never, by far
+                {"D": 128, "F": 128, **CHIPS[3]},  # stays far below the ceiling
                 {"D": 128, "F": 8192, **GIVEN},  # never
-                {"D": 480, "F": 480, **GIVEN},  # never, narrowly
-                {"D": 480, "F": 500, **GIVEN},  # at many thousands of tokens
+                {"D": 480, "F": 480, **GIVEN},  # just fails to reach the ceiling
+                # reaches the ceiling at many thousands of tokens
+                {"D": 480, "F": 500, **GIVEN},
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
             # From 128, so that some hidden sizes never reach the ceiling.

@@ -45,7 +45,7 @@ CLAIMS = [
     )
 ]
 DRAWN = 30  # edits of each page in the short run
-MAX_BYTES = 4 * 2**30  # of memory: an edit may ask for an array of any size
+MAX_BYTES = 4 * 2**30  # memory limit, since an edit may ask for an array of any size
 
 
 def limit_memory() -> None:
@@ -144,7 +144,7 @@ def test_a_verdict_without_values_is_checked_too() -> None:
     assert "`n < 9`, which is false" in problems("n = 4", text % 99, "n < 9")[0]
 
 
-def test_a_name_that_was_edited_away_is_found() -> None:
+def test_a_chip_name_that_no_longer_applies_is_found() -> None:
     text = "{while}`%s` An H100 has {eval}`chip.name`."
     assert problems(H100, text % 'chip.name == "H100 SXM"') == []
     found = problems(H100, text % "True")
@@ -157,7 +157,7 @@ def test_a_name_that_was_edited_away_is_found() -> None:
     assert problems(H100, live) == []
 
 
-def test_a_computed_one_before_a_plural_is_found() -> None:
+def test_a_plural_after_a_computed_1_is_found() -> None:
     found = problems("n = 4", "{while}`True` On {eval}`n` chips.")
     assert ["it says “1 chips”" in problem for problem in found] == [True]
     assert problems("n = 4", "{while}`n > 1` On {eval}`n` chips.") == []
@@ -177,7 +177,7 @@ def test_blocks_below_a_failing_cell_are_not_decided() -> None:
     assert tally.blocks == len(page.edits) - 5
 
 
-def test_words_without_claims_are_named_with_what_to_add() -> None:
+def test_words_without_a_claim_are_reported_with_the_entry_to_add() -> None:
     page = page_of(H100, "{while}`chip` One H100 is faster.\n\n{while}`chip` It is.\n\nFaster.")
     (found,) = unclaimed(page, [])
     for expected in (
@@ -201,7 +201,7 @@ def test_a_claim_that_is_false_on_the_built_page_is_found() -> None:
     assert "`n > 4`, which is false" in found
 
 
-def test_every_chip_type_size_and_list_is_replaced() -> None:
+def test_edits_replace_chips_data_types_sizes_and_lists() -> None:
     source = (
         'c, t, n, many = rl.chip("H100 SXM"), "bf16", 4096, [1, 2, 8]\nprint(rl.text(n, digits=3))'
     )

@@ -51,7 +51,7 @@ def test_matmul_intensity_as_printed():
     assert rl.matmul(B, D, F).intensity == B * D * F / (B * D + D * F + B * F)
 
 
-def test_two_chips():
+def test_times_of_a_matmul_on_two_chips_match_the_source():
     B, D, F = 512, 8192, 4096
     b = rl.bound(rl.sharded_matmul(B, D, F, 2), V5E, link="ICI")
     assert b.times["compute"] == B * D * F / 1.97e14
@@ -67,7 +67,7 @@ def test_the_threshold_of_two_chips_is_8756():
         assert rl.bound(op, V5E, link="ICI").binding == roof
 
 
-def test_exercise_1():
+def test_exercise_1_matches_its_published_answers():
     B, D, F = 128, 4096, 4096
     op = rl.matmul(B, D, F, x="int8")
     assert (op.loaded, op.written, op.flops) == (B * D + D * F, B * F, 2 * B * D * F)
@@ -79,7 +79,7 @@ def test_exercise_1():
     assert (b.lower, b.upper) == (max(b.times.values()), sum(b.times.values()))
 
 
-def test_exercise_2():
+def test_exercise_2_matches_its_published_answers():
     assert rl.critical_batch_limit(V5E, w="int8") == pytest.approx(120, abs=0.5)
     assert rl.critical_batch_limit(V5E, w="int8") == rl.critical_batch_limit(V5E) / 2
 
@@ -99,7 +99,7 @@ def test_exercise_4_has_an_intensity_of_about_two_at_every_batch():
     assert np.ptp(intensity) < 1e-12
 
 
-def test_exercise_5():
+def test_exercise_5_matches_its_published_answers():
     rounded_up = rl.Chip("rounded", {"bf16": 1e15}, 3.35e12, 80e9)
     assert rl.critical_batch_limit(rounded_up) == pytest.approx(298, abs=1)
     assert round(rl.critical_batch_limit(H100)) == 295
@@ -124,7 +124,7 @@ def test_the_rule_of_240_holds_for_one_chip(name, batch):
     assert limit == pytest.approx(batch, abs=1)
 
 
-def test_links_against_hbm():
+def test_hbm_is_faster_than_links_by_the_stated_factors():
     assert H100.bandwidth / H100.link("NVLink").to_one_peer == pytest.approx(7.4, abs=0.05)
     assert V5E.bandwidth / V5E.link("ICI").to_one_peer == pytest.approx(18, abs=0.5)
 

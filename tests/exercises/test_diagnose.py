@@ -94,7 +94,7 @@ def test_the_notebook_has_the_invented_programs_of_the_check() -> None:
     )
 
 
-def test_the_six_have_the_causes_of_the_chapters() -> None:
+def test_the_six_operations_have_the_causes_that_chapters_give() -> None:
     explained_by, operations = reference("diagnose")["explained_by"], [*published().values()]
     for cause in exercises.load("diagnose").parts[1].ranges["cause"].options:
         assert explained_by(operations, cause) == [n for n, c in CAUSES.items() if c == cause]

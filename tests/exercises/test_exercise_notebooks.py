@@ -12,9 +12,9 @@ from solutions import NAMES, reference
 
 from grading.release import exercises
 
-POINTS = 20  # of each exercise
+POINTS = 20  # points of each exercise
 SOLUTION = re.compile(r"### BEGIN SOLUTION(.*?)### END SOLUTION", re.DOTALL)
-MIN_TELLING = 12  # characters; shorter solution lines reveal nothing
+MIN_TELLING = 12  # shorter solution lines reveal nothing
 # The answers in the published sources, and their values from the exact formula.
 ANSWERS = (
     r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298"

@@ -18,7 +18,7 @@ from repository import ROOT
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
 HARMLESS = {"for size in sizes:"}  # reveals no more than the question
-MIN_LENGTH = 16  # characters; `return 2 * B * D` could occur anywhere
+MIN_LENGTH = 16  # shorter lines, such as `return 2 * B * D`, may occur anywhere
 
 
 def solution_lines() -> set[str]:

@@ -88,7 +88,7 @@ def test_h100_has_a_critical_batch_of_295_and_298_is_accepted() -> None:
     assert pytest.approx(batch, rel=tolerance) == 1e15 / 3.35e12
 
 
-def test_other_sheets_have_the_published_critical_batches() -> None:
+def test_critical_batches_of_other_chips_match_published_ones() -> None:
     book = reference("h100-spec-sheet")
     table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
     batches = book["critical_batches"](book["sheets"])

@@ -24,7 +24,7 @@ def solved(name):
 
 
 def with_imports(name):
-    """Each answer's cell begins with imports and a constant, and ends with a call of a helper."""
+    """Return a solved notebook: each answer's cell begins with imports and ends with a helper."""
     notebook = solved(name)
     for number, one in enumerate(solutions(notebook)):
         head = f"import math\nfrom itertools import chain\nLIMIT_{number} = math.floor({number}.5)"
@@ -34,7 +34,7 @@ def with_imports(name):
 
 
 def with_shared_imports(name):
-    """The first answer's cell has what all answers use: a module, a constant and a helper."""
+    """Return a solved notebook: all answers use an import and a helper of the first cell."""
     notebook = solved(name)
     cells = solutions(notebook)
     for one in cells:
@@ -45,7 +45,7 @@ def with_shared_imports(name):
 
 
 def with_needs(name):
-    """Each answer's cell needs a constant of the one before it as it runs."""
+    """Return a solved notebook: each answer's cell needs a constant of the previous one."""
     notebook = solved(name)
     for number, one in enumerate(solutions(notebook)):
         before = f"ONE_{number - 1}" if number else "1"
@@ -55,7 +55,7 @@ def with_needs(name):
 
 
 def with_test_calls(name):
-    """Above each function its cell shows what the function before it gives for its first case."""
+    """Return a solved notebook: each answer's cell first prints the name of the function before."""
     notebook = solved(name)
     called = list(functions(name).values())
     for number, one in enumerate(solutions(notebook)):
@@ -100,7 +100,7 @@ def lost(notebook, name):
 
 
 def moved(notebook):
-    """(what was moved, a notebook in which it was)"""
+    """Yield (description of a move, copy of the notebook with that move)."""
     for kind, found in (("answers", solutions), ("checks", checks)):
         for one, other in itertools.combinations(range(len(found(notebook))), 2):
             changed = copy.deepcopy(notebook)
@@ -208,7 +208,7 @@ def test_a_cell_does_not_move_past_one_that_rebinds_its_names():
     assert lost(notebook, NAME) == {}
 
 
-def test_constants_that_are_made_of_one_another_find_each_other():
+def test_cells_with_chained_constants_are_sorted():
     notebook = solved(NAME)
     last = solutions(notebook)[-1]
     last.source = last.source.replace("return ", "return C and ")
@@ -217,7 +217,7 @@ def test_constants_that_are_made_of_one_another_find_each_other():
     assert lost(notebook, NAME) == {}
 
 
-def test_many_cells_are_left_as_they_are(monkeypatch):
+def test_cells_of_long_notebooks_are_not_sorted(monkeypatch):
     monkeypatch.setattr(order, "MAX_CELLS", 3)
     notebook = with_needs(NAME)
     put(notebook, solutions(notebook)[::-1], solutions(notebook))
@@ -242,7 +242,7 @@ def test_many_cells_are_left_as_they_are(monkeypatch):
         ("print(len(display))", set(), set()),
     ],
 )
-def test_the_names_of_a_cell_are_told_from_its_code(source, needs, binds):
+def test_names_of_a_cell_are_found_in_its_code(source, needs, binds):
     names = names_of(source)
     assert set().union(*(step.needs for step in names.steps)) == needs
     assert names.binds == binds

@@ -358,7 +358,7 @@ def test_due_dates_and_extensions_are_recorded(room):
         week.due(room.course, "x", "2026-11-30")
 
 
-def test_again_marks_submissions_for_regrading(room):
+def test_the_again_command_marks_submissions_for_regrading(room):
     for name in (NAME, "int8-weights"):
         room.course.results.put("ada", name, {"digest": "same"})
     week.again(room.course, [f"ada/{NAME}"])

@@ -210,7 +210,7 @@ def test_a_read_only_session_cannot_change_the_gradebook(room):
             session.commit()
 
 
-# --- members of the class and extensions ----------------------------------------------------------
+# --- members of the class, and due-date extensions ------------------------------------------------
 
 
 @pytest.mark.parametrize(

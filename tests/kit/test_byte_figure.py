@@ -153,13 +153,13 @@ def test_uses_are_counted_while_the_unit_works() -> None:
     assert "is used 64 times." in figure.texts(job="B = 64")["says"]
 
 
-def test_what_does_not_fit_is_said() -> None:
+def test_an_operation_that_does_not_fit_is_reported() -> None:
     says = FIGURES["limits"].texts(job="too large")["says"]
     assert "It does not fit: the chip must hold 1\N{NO-BREAK SPACE}TB" in says
     assert "fit" not in FIGURES["limits"].texts(job="no FLOPs")["says"]
 
 
-def test_sizes_from_numpy_are_taken() -> None:
+def test_numpy_sizes_are_accepted() -> None:
     D = np.array([4096, 16384])
     ops = {f"D = {d:,}": rl.sharded_matmul(1024, d, 32768, N=2) for d in D}
     html = byte(ops, "TPU v5e", "each_sent", link="ICI", uses=dict.fromkeys(ops, D[0])).html()
@@ -229,7 +229,7 @@ def picture(page: Page) -> str:
     return str(page.locator(".live-picture svg").inner_html())
 
 
-def test_it_plays_once_when_it_comes_into_view(page: Page) -> None:
+def test_the_figure_plays_once_when_it_comes_into_view(page: Page) -> None:
     page.clock.run_for(ROUND)
     assert (step(page), plays(page)) == (0, False)
     see(page)
@@ -248,7 +248,7 @@ def test_it_plays_once_when_it_comes_into_view(page: Page) -> None:
     assert page.locator(".live-says").text_content() == byte().texts()["says"]
 
 
-def test_it_does_not_play_by_itself_with_reduced_motion(page: Page) -> None:
+def test_the_figure_does_not_autoplay_with_reduced_motion(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     see(page)
     page.clock.run_for(2 * ROUND)
@@ -257,7 +257,7 @@ def test_it_does_not_play_by_itself_with_reduced_motion(page: Page) -> None:
     assert step(page) == 1
 
 
-def test_it_leaves_the_start_to_a_reader_who_was_faster(page: Page) -> None:
+def test_the_figure_does_not_autoplay_after_a_click(page: Page) -> None:
     page.locator("[data-does=next]").dispatch_event("click")
     page.locator("[data-does=back]").dispatch_event("click")
     see(page)
@@ -265,7 +265,7 @@ def test_it_leaves_the_start_to_a_reader_who_was_faster(page: Page) -> None:
     assert (step(page), plays(page)) == (0, False)
 
 
-def test_pause_holds_the_picture_and_play_goes_on(page: Page) -> None:
+def test_pause_stops_the_picture_and_play_resumes(page: Page) -> None:
     see(page)
     page.clock.run_for(ROUND + ROUND // 2)
     page.locator("[data-does=play]").click()

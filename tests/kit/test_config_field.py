@@ -25,7 +25,7 @@ CONFIGS = {
 LARGE = 2**24
 """Bytes of the largest file that is handed to the browser here."""
 FOLDER = "<script data-python='/python/' data-megabytes='21'></script>"
-# Stands in for site/browser/python/engine.js, and runs a step here.
+# Replaces site/browser/python/engine.js: steps run in this process instead of in Pyodide.
 ENGINE = """export class Engine {
   async run(from, [step], onStep) { onStep(JSON.parse(await window.runHere(step.code))); }
 }"""
@@ -64,7 +64,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def choose(page: Page, content: bytes, name: str = "config.json") -> str:
-    """Choose a file with this content; return what is said beside the field once it is read."""
+    """Choose a file with this content; return the message beside the field once it is read."""
     field = page.locator('[data-part="config"]')
     field.set_input_files({"name": name, "mimeType": "application/json", "buffer": content})
     told = page.locator('[data-part="read"]')
@@ -105,7 +105,7 @@ def test_a_file_can_be_dropped_on_the_figure(page: Page) -> None:
     assert says == figures.model(json.loads(content)).texts()["says"]
 
 
-def test_a_file_read_again_takes_the_place_of_the_first(page: Page) -> None:
+def test_reading_a_file_again_replaces_its_model(page: Page) -> None:
     for layers in (2, 3):
         config = LLAMA | {"_name_or_path": "twice", "num_hidden_layers": layers}
         choose(page, json.dumps(config).encode())
@@ -115,7 +115,7 @@ def test_a_file_read_again_takes_the_place_of_the_first(page: Page) -> None:
     assert options.count("twice") == 1
 
 
-def test_broken_files_change_nothing_and_get_rooflibs_line(page: Page) -> None:
+def test_broken_files_change_nothing_and_show_rooflibs_error(page: Page) -> None:
     before = page.locator(".live-says").text_content()
     contents = [
         config if isinstance(config, bytes) else json.dumps(config).encode()
@@ -129,7 +129,7 @@ def test_broken_files_change_nothing_and_get_rooflibs_line(page: Page) -> None:
 
 
 @pytest.mark.parametrize("config", BROKEN.values(), ids=BROKEN)
-def test_a_broken_config_has_the_line_that_it_should(config: tuple[Any, str]) -> None:
+def test_each_broken_config_gives_its_expected_error(config: tuple[Any, str]) -> None:
     found = json.loads(answer(json.dumps(config[0]).encode()))
     assert found["problem"].startswith(config[1])
 

@@ -16,7 +16,7 @@ def decided(premise: str | None, **values: str) -> tuple[bool, dict[str, str | N
     return found["follows"], found["now"]
 
 
-def test_an_unchanged_block_is_as_it_was() -> None:
+def test_a_block_with_unchanged_values_follows() -> None:
     assert decided(None, n="6", word="six", many="12,345") == (True, {})
     assert decided("n > 5", n="6") == (True, {})
 
@@ -33,7 +33,7 @@ def test_with_a_premise_that_holds_a_changed_block_follows() -> None:
 @pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
 def test_a_premise_that_fails_keeps_the_block_as_printed(premise: str) -> None:
     assert decided(premise, n="5") == (False, {"n": "6"})
-    # Also if no value changed, or if the block has none: its words are wrong.
+    # The same holds if no value changed, or if the block has no values.
     assert decided(premise, n="6") == (False, {})
     assert decided(premise) == (False, {})
 
@@ -43,7 +43,7 @@ def test_a_value_without_a_text_keeps_the_block_as_printed(expression: str) -> N
     assert decided("n > 5", **{expression: "6"}) == (False, {expression: None})
 
 
-def test_a_missing_name_is_told_from_other_errors() -> None:
+def test_missing_names_are_distinguished_from_other_errors() -> None:
     names = dict(NAMES)
     assert state({"values": {"missing": "6"}}, names)["undefined"]
     assert state({"values": {}, "premise": "missing"}, names)["undefined"]

@@ -247,7 +247,7 @@ class Step:
 
     @property
     def only(self) -> rl.Operation:
-        """The step of a model that has only the layers of the kind `k`."""
+        """Step of the model reduced to its layers of the kind `k`."""
         return self.count(replace(self.model, kinds=(self.kind,), layers=self.kind.count))
 
     def count(self, model: rl.Model, **changed: Any) -> rl.Operation:
@@ -262,7 +262,7 @@ class Step:
         return next((part for part in parts if part.name == name), none)
 
     def weights(self, name: str) -> float:
-        """Return the weights of one kind of operation that a chip holds, of the kind `k` alone."""
+        """Return the weights of one operation that a chip holds, in the layers of the kind `k`."""
         return self.part(name, self.only).held / self.s["w"][ROWS.index(name)]
 
 
@@ -278,7 +278,7 @@ def lasts(drawn: Step) -> float:
 
 
 def travels(drawn: Step) -> float:
-    """Return what a layer of experts sends beside its first all-reduce, from 2 chips on."""
+    """Return the bytes that a layer of experts sends after its first all-reduce."""
     drawn.kind = next((kind for kind in drawn.model.every_kind if kind.experts), drawn.kind)
     drawn.k = drawn.m["kinds"][drawn.model.every_kind.index(drawn.kind)]
     tokens = drawn.B * (drawn.S if drawn.prefill else 1)
@@ -336,7 +336,7 @@ ORACLES: dict[str, Oracle] = {
         lambda d: (
             d.kind.projections(d.D, d.chips)
             if d.kind.kv_rank
-            # The formula is not asked about other layers: a latent of rank 0, with all queries.
+            # The formula is not used for layers without latents; with a rank of 0, it gives this.
             else d.D * d.kind.N / d.chips * (d.kind.H + d.kind.value)
         ),
     ),

@@ -19,12 +19,12 @@ NOUNS = (
 SINGULAR = re.compile(rf"(?<![\d.,])1[ \N{{NO-BREAK SPACE}}]({NOUNS})\b")
 FIGURES = {name: getattr(figures, name)() for name in figures.__all__ if name.islower()}
 FIGURES |= {f"byte, {name}": figure for name, figure in made_bytes().items()}
-# A chip on which a byte of HBM, and one of the link, feeds one FLOP; and ordinary ones.
+# A chip with ridge points of exactly one FLOP/byte, for HBM and for the link.
 EVEN = {"peak": 1e9, "bandwidth": 1e9, "memory": 1e9, "link": 1e9}
 
 
 def owned(figure: Figure) -> list[Figure]:
-    """Return the figure, and for those with chips the same with three chips of the reader's."""
+    """Return the figure and, if it has chips, three copies with other chips of the reader's own."""
     low = {name: q.low * q.factor for name, q in QUANTITIES.items()}
     high = {name: q.high * q.factor for name, q in QUANTITIES.items()}
     return [figure, *(figure.with_own(**own) for own in (EVEN, low, high) if figure.own)]
@@ -44,7 +44,7 @@ def walk(figure: Figure, own: bool) -> Iterator[dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_one_is_followed_by_the_singular(name: str) -> None:
+def test_the_number_1_is_followed_by_a_singular(name: str) -> None:
     for figure in owned(FIGURES[name]):
         for settings in walk(figure, figure is not FIGURES[name]):
             said = list(figure.texts(**settings).values())
@@ -59,7 +59,7 @@ def test_one_is_followed_by_the_singular(name: str) -> None:
 @pytest.mark.parametrize(
     "words", ["1 FLOPs", "used 1 times", "on 1 chips", "1\N{NO-BREAK SPACE}tokens"]
 )
-def test_a_plural_after_one_is_found(words: str) -> None:
+def test_a_plural_after_1_is_found(words: str) -> None:
     assert SINGULAR.search(words)
     assert not SINGULAR.search(words.replace("1", "1.1"))
     assert not SINGULAR.search(words.replace("1", "21"))

@@ -173,7 +173,7 @@ def test_invalid_values_for_infinite_answers_refer_to_the_question(wrong):
     assert "not finite" not in words(lambda B, D: wrong)
 
 
-def test_functions_that_fail_only_for_infinite_answers_are_told_so():
+def test_the_message_says_if_only_infinite_answers_are_wrong():
     data = DATA | {"expected": [*RIGHT[:2], math.inf]}
     for wrong in (0, -4.0, 10**9):
         said = words(lambda B, D, wrong=wrong: wrong if B == 11 else right(B, D), data)

@@ -300,8 +300,8 @@ def test_axis_numbers_use_common_units_and_prefixes(name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 650])
-def test_the_curve_of_attention_fills_its_plot(width: int) -> None:
-    """With whatever fits, the curve is not a squiggle in a corner, and both axes can be read."""
+def test_the_attention_curve_fills_its_plot(width: int) -> None:
+    """At all settings, the curve takes a large part of the plot, and both axes have numbers."""
     left, right, top, bottom = 56, width - 30, 28, (280 if width < 480 else 350) - 42
     for settings in walk(figures.attention(), 120):
         picture = figures.attention().svg(width=width, **settings)
@@ -404,7 +404,7 @@ Chapters = Callable[[str], Page]
 
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, origin: str) -> Iterator[Chapters]:
-    """Chapters that stay open: tests start where the previous one stopped."""
+    """Return a function that opens a chapter once; later tests continue in the same page."""
     context = browser.new_context(viewport=site_browser.DESK)
     yield functools.cache(lambda name: opened(context, origin, name))
     context.close()

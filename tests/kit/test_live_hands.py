@@ -172,7 +172,7 @@ def test_an_invalid_number_changes_nothing_and_says_what_is_allowed(
     assert "0.01 to 10,000,000 GB/s. Until then it stays 1,000 GB/s" in allowed
 
 
-def test_the_last_good_number_stays(page: Page) -> None:
+def test_the_last_valid_number_is_kept(page: Page) -> None:
     page.locator(".live-own summary").click()
     field = page.locator("[data-own=bandwidth]")
     told = page.locator("div:has(> label)", has=field).get_by_role("status")
@@ -181,7 +181,7 @@ def test_the_last_good_number_stays(page: Page) -> None:
     assert field.input_value() == "2000.50"  # as typed, not rewritten
     field.press_sequentially("e")  # "2000.5e" is no number yet
     assert "stays 2,000.5 GB/s" in (told.text_content() or "")
-    # Another number is taken, together with the last good one; the field shows it again.
+    # A change of another number keeps the last valid one, which the field then shows again.
     page.locator("[data-own=peak]").fill("500")
     expected = roofline().with_own(peak=500e12, bandwidth=2000.5e9)
     assert says(page) == expected.texts(chip=OWN)["says"]

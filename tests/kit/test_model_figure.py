@@ -51,7 +51,7 @@ def drawn_settings(name: str, number: int) -> Iterator[Settings]:
 
 
 def refusal(settings: Settings, own: rl.Model | None = None) -> str:
-    """Return rooflib's reason why it can't count or time this step, or ""."""
+    """Return rooflib's error message if it can't count or time this step, else ""."""
     try:
         bounds(step(settings, own), settings["chip"], settings["chips"])
     except (ValueError, IndexError) as error:
@@ -106,7 +106,7 @@ def test_counts_times_and_shares_match_rooflib(name: str) -> None:
 
 
 def helpful(settings: Settings) -> list[tuple[str, float, rl.Bounds]]:
-    """Return the changes that `Serving` lists, with their gains, at any phase."""
+    """Return the changes that `Serving` lists, with gain and bounds in the chosen phase."""
     w = None if settings["w"] == "as stored" else settings["w"]
     chips = int(settings["chips"])
     served = Serving(
@@ -136,8 +136,8 @@ def helpful(settings: Settings) -> list[tuple[str, float, rl.Bounds]]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_would_help_is_what_serving_lists(name: str) -> None:
-    """At decode, and the same changes at prefill; for chips of the catalog and the reader's."""
+def test_suggested_changes_match_those_of_serving(name: str) -> None:
+    """Check decode and prefill, on chips of the catalog and on the reader's own."""
     possible = 0
     for settings in drawn_settings(name, 30):
         if refusal(settings):
@@ -166,8 +166,8 @@ def _roof(after: rl.Bounds) -> str:
     return after.binding if after.binding in ("HBM", "compute") else "the link"
 
 
-def test_the_list_orders_changes_as_serving_does() -> None:
-    """Where no two changes lead to the same bound."""
+def test_suggested_changes_are_in_the_order_of_serving() -> None:
+    """Use settings at which no two changes lead to the same bound, so that the order is unique."""
     figure = figures.model()
     lines = [figure.texts()[line] for line in figure.lines]
     served = Serving("Qwen3 30B-A3B", "H100 SXM", B=16, S=8192)
@@ -233,7 +233,7 @@ def test_bars_are_as_long_as_the_shares() -> None:
     assert bars == pytest.approx([longest * t / max(spent) for t in spent], abs=0.01)
 
 
-def test_a_row_has_plain_numbers_only() -> None:
+def test_the_row_of_a_model_is_plain_data() -> None:
     """The browser needs no more than this to compute with a model."""
 
     def plain(data: Any) -> bool:
@@ -247,7 +247,7 @@ def test_a_row_has_plain_numbers_only() -> None:
         assert plain(row(model)), model.name
 
 
-def test_the_list_follows_the_controls_in_a_page(context: BrowserContext) -> None:
+def test_suggested_changes_follow_the_controls_in_a_page(context: BrowserContext) -> None:
     figure = figures.model()
     page = live_pages.opened(context, figure)
     shown = settled(page, "model")
@@ -282,7 +282,7 @@ def test_the_list_follows_the_controls_in_a_page(context: BrowserContext) -> Non
     assert "Phi-4 can be split over 1, 2" in str(shown.locator(".live-says").text_content())
 
 
-def test_the_list_stands_in_the_widget() -> None:
+def test_the_widget_shows_the_suggested_changes() -> None:
     figure: Figure = figures.model()
     shown = str(figure.widget.children[-1].value)
     assert figure.ranking in shown
@@ -339,7 +339,7 @@ def test_a_name_with_braces_is_shown_in_sentences() -> None:
     assert "mine (B) (x) on 1" in figure.texts()["says"]
 
 
-def test_a_models_own_name_takes_the_place_of_the_catalogs() -> None:
+def test_the_readers_model_replaces_a_catalog_model_of_the_same_name() -> None:
     figure = figures.model(LLAMA | {"_name_or_path": "Llama 3 8B"})
     options = figure.controls[0].options
     assert options[0] == "Llama 3 8B"

@@ -37,14 +37,14 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_the_last_right_part_tells_the_moral(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_moral_is_printed_once_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
     check("thrice", RIGHT["thrice"])
     assert CLOSING["moral"] not in said(capsys)
     check("twice", RIGHT["twice"])
     assert CLOSING["moral"] in said(capsys)
 
 
-def test_a_part_that_fails_again_takes_the_moral_back(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_that_fails_again_withholds_the_moral(capsys: pytest.CaptureFixture[str]) -> None:
     check("twice", RIGHT["twice"])
     with pytest.raises(CheckFailed):
         check("twice", lambda B: B)
@@ -52,7 +52,7 @@ def test_a_part_that_fails_again_takes_the_moral_back(capsys: pytest.CaptureFixt
     assert CLOSING["moral"] not in said(capsys)
 
 
-def test_thoughts_are_told_once_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_thoughts_require_that_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
     check("twice", RIGHT["twice"])
     with pytest.raises(CheckFailed, match="Left: thrice"):
         check.thoughts()
@@ -72,7 +72,7 @@ def test_passed_parts_survive_a_restart(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_the_closing_words_are_in_released_notebooks_but_not_in_clear(name: str) -> None:
+def test_moral_and_thoughts_are_released_but_not_as_plain_text(name: str) -> None:
     exercise = exercises.load(name)
     for words in (exercise.moral, exercise.thoughts):
         assert len(words.split()) > 10

@@ -69,7 +69,7 @@ def test_notebooks_of_other_courses_keep_the_messages_of_nbgrader(tmp_path: Path
 
 # --- unwritten parts, and cells that failed to run -----------------------------------------------
 
-SCREEN_LINES = 24  # of a terminal
+SCREEN_LINES = 24  # lines of a terminal
 NAME = "int8-matmul"
 
 

@@ -466,7 +466,7 @@ def test_the_fastest_of_several_operation_attempts_is_the_figure():
 
 
 def test_load_of_others_is_a_share_of_all_cores():
-    # 8% of four cores is a third of a core; two of the four are granted.
+    # The machine has four cores, of which the process may use two: the share is of all four.
     run = FakeMachine(lambda interval: Load(others=0.08)).run()
     assert [sample.others for sample in run.figures["read"].samples] == pytest.approx([0.08] * 5)
 

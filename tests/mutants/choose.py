@@ -45,7 +45,7 @@ NOT_TRIED = {
     "site/browser/python/codemirror/codemirror.min.js": "it is made of other projects' code",
     "grading/schema/misconceptions.py": "it holds sentences and no code",
 }
-# Numbers in these files are positions and sizes in a picture: another one looks a little different.
+# Numbers in these files are positions and sizes: a fault only changes how a picture looks.
 LAYOUT = {"rooflib/plots.py"}
 # Start of a path → stages of tests, cheapest first. The longest start that fits counts. {stem} is
 # the name of the file; a test file of that name may be missing. USERS and SITE_USERS stand for the

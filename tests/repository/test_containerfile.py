@@ -19,7 +19,7 @@ STEPS = [
 ]
 
 
-def test_it_installs_the_packages_that_readme_and_tests_need() -> None:
+def test_the_containerfile_installs_what_readme_and_tests_need() -> None:
     (line,) = [words for step, words in STEPS if step == "RUN" and "apt-get" in words]
     update, install = line.split(" && ")
     assert update == "apt-get update"
@@ -31,7 +31,7 @@ def test_it_installs_the_packages_that_readme_and_tests_need() -> None:
     assert set(words[4:]) == named | set(NEEDED)
 
 
-def test_its_other_step_is_make_environment() -> None:
+def test_the_other_step_of_the_containerfile_is_make_environment() -> None:
     others = [words for step, words in STEPS if step == "RUN" and "apt-get" not in words]
     assert others == ["make environment"]
     assert "\nenvironment:\n" in (ROOT / "Makefile").read_text(encoding="utf-8")

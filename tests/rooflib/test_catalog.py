@@ -277,8 +277,9 @@ def test_rates_of_exponentials_match_an_independent_list():
 
 
 def test_exponentials_take_the_cycles_that_their_sources_count():
-    # A tile of 128 × 128 scores with a head of 128 takes 1,024 cycles of a B200's tensor cores and
-    # as many of its exponential units; on an H100, 16-bit exponentials take half as long.
+    # On a B200, a tile of 128 × 128 scores with a head of 128 takes 1,024 cycles of the tensor
+    # cores and as many of the exponential units. On an H100, its exponentials, in 16 bits, take
+    # half as long as its matmuls.
     for name, published in {"H100 SXM": 0.5, "B200": 1}.items():
         tile = rl.bound(rl.attention(1, 128, 128, 1, 1, 128, causal=False), name).times
         assert tile["exponentials"] / tile["compute"] == pytest.approx(published, rel=0.02)

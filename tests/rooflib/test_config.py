@@ -10,12 +10,12 @@ from broken_configs import BROKEN, BROKEN_FILES, DEEPSEEK, GEMMA, LLAMA, QWEN, q
 import rooflib as rl
 
 
-def test_enough_configs_are_broken():
+def test_there_are_enough_broken_configs():
     assert len(BROKEN) + len(BROKEN_FILES) >= 40
 
 
 @pytest.mark.parametrize(("config", "message"), BROKEN.values(), ids=BROKEN)
-def test_broken_configs_lead_to_one_line_that_names_the_key(config, message, tmp_path):
+def test_broken_configs_raise_one_line_that_names_the_key(config, message, tmp_path):
     with pytest.raises((ValueError, TypeError)) as of_mapping:
         rl.model_from_config(config)
     with pytest.raises((ValueError, TypeError)) as of_file:
@@ -28,7 +28,7 @@ def test_broken_configs_lead_to_one_line_that_names_the_key(config, message, tmp
 
 
 @pytest.mark.parametrize(("content", "message"), BROKEN_FILES.values(), ids=BROKEN_FILES)
-def test_broken_files_lead_to_one_line_that_names_the_file(content, message, tmp_path):
+def test_broken_files_raise_one_line_that_names_the_file(content, message, tmp_path):
     path = write(tmp_path, content)
     with pytest.raises(ValueError, match=r"^[^\n]+$") as error:
         rl.model_from_config(path)
@@ -64,7 +64,7 @@ def test_names_of_classes_are_ignored():
     assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
 
 
-def test_nested_text_models_keep_what_the_outer_object_says():
+def test_nested_text_configs_inherit_outer_settings():
     inner = GEMMA | {"sliding_window_pattern": 2}
     nested = {"model_type": "gemma3", "text_config": inner, "vision_config": {"hidden_size": 7}}
     assert rl.model_from_config(nested) == rl.model_from_config(inner)
@@ -81,7 +81,7 @@ def windows(config):
     ]
 
 
-def test_windows_follow_pattern_types_and_switches():
+def test_windows_are_read_from_patterns_layer_types_and_switches():
     many = GEMMA | {"num_hidden_layers": 13}
     assert sorted(windows(many)) == [0] * 2 + [16] * 11
     kinds = ["full_attention", "sliding_attention"]
@@ -94,7 +94,7 @@ def test_windows_follow_pattern_types_and_switches():
     assert sorted(windows(qwen | {"use_sliding_window": True})) == [0, 8]
 
 
-def test_experts_follow_dense_layers():
+def test_dense_layers_of_mixtures_are_recognized():
     def dense(config):
         return sum(each.count for each in rl.model_from_config(config).kinds if not each.experts)
 
@@ -118,7 +118,7 @@ TYPES = [
 
 
 @pytest.mark.parametrize(("how", "name", "bits"), TYPES)
-def test_quantized_weights_have_the_bits_of_their_scales(how, name, bits):
+def test_bits_of_quantized_weights_include_scales(how, name, bits):
     model = rl.model_from_config(QWEN | {"quantization_config": how})
     rows = {"experts"} if name == "fp4" else {"experts", "projections", "MLP"}
     assert set(model.quantized) == rows
@@ -140,12 +140,12 @@ def test_quantized_weights_have_the_bits_of_their_scales(how, name, bits):
         (None, {"experts", "projections", "MLP"}),
     ],
 )  # fmt: skip
-def test_modules_that_are_not_converted_keep_their_type(modules, rows):
+def test_modules_to_not_convert_are_not_quantized(modules, rows):
     how = {"quant_method": "fp8", "modules_to_not_convert": modules}
     assert set(rl.model_from_config(QWEN | {"quantization_config": how}).quantized) == rows
 
 
-def test_a_step_takes_the_stored_types_unless_told_otherwise():
+def test_steps_default_to_the_data_types_of_the_config():
     plain = rl.model_from_config(LLAMA)
     model = rl.model_from_config(quantized(quant_method="awq", bits=4, group_size=32))
     halves = rl.model_from_config(LLAMA | {"dtype": "float16"})

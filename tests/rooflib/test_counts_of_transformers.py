@@ -122,7 +122,7 @@ def test_training_flops_equal_those_that_torch_counts(counted):
     assert model.train(B, S).flops == counted["training"] - 3 * masked
 
 
-def test_absorbed_and_expanded_attention_differ_as_named():
+def test_absorbed_and_expanded_attention_have_the_expected_flops():
     counted = next(e for e in COUNTED["models"] if e["config"]["model_type"] == "deepseek_v3")
     c, model = counted["config"], rl.model_from_config(counted["config"])
     absorbed, expanded = (flops(model.decode(B, S + 1, latent=how)) for how in

@@ -26,7 +26,7 @@ def seen(query, window):
 
 @quick
 @given(sizes, st.integers(0, 50))
-def test_pairs_are_those_of_an_explicit_mask(S, window):
+def test_pair_counts_match_an_explicit_mask(S, window):
     layer = rl.Layer(**HEADS, window=window)
     assert layer.pairs(S) == sum(len(seen(query, window)) for query in range(1, S + 1))
     assert layer.visible(S) == len(seen(S, window))
@@ -35,7 +35,7 @@ def test_pairs_are_those_of_an_explicit_mask(S, window):
 
 @quick
 @given(sizes, sizes, st.integers(0, 50))
-def test_chunks_read_what_one_of_their_queries_sees(S, chunk, window):
+def test_a_chunk_reads_all_positions_that_its_queries_see(S, chunk, window):
     layer = rl.Layer(**HEADS, window=window)
     read = 0
     for start in range(1, S + 1, chunk):
@@ -118,7 +118,7 @@ def test_impossible_layers_are_rejected(change, message):
         rl.Layer(**HEADS | change)
 
 
-def test_kinds_must_add_up_and_be_layers():
+def test_kinds_must_be_layers_whose_counts_add_up():
     sizes = {"layers": 2, "D": 4, "F": 8, "N": 4, "K": 2, "H": 6, "vocabulary": 8}
     with pytest.raises(ValueError, match="layers must be the sum of all kinds, 1; got 2"):
         rl.Model("tiny", **sizes, kinds=(rl.Layer(**HEADS),))
@@ -172,7 +172,7 @@ def test_prefill_matches_an_explicit_count_of_its_chunks(S, chunk):
     assert (op.flops, op.written, op.held) == (whole.flops, whole.written, whole.held)
 
 
-def test_logits_of_all_positions_cost_more_rows():
+def test_logits_of_all_positions_are_counted():
     last, every = (MIXED.prefill(2, 7, logits=which) for which in ("last", "all"))
     rows = {part.name: part.flops for part in every.parts}
     assert rows["logits"] == 2 * 2 * 7 * 32 * 16
@@ -249,7 +249,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("layout", "message"), LAYOUTS)
-def test_a_layout_that_does_not_divide_the_model_names_those_that_do(layout, message):
+def test_the_error_for_an_uneven_layout_lists_the_even_ones(layout, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         rl.model("Mixtral 8x7B").decode(4, 100, **layout)
 

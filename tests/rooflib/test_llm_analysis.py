@@ -23,7 +23,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("name", "printed"), PRINTED.items())
-def test_differences_are_those_that_are_explained(name, printed):
+def test_only_explained_differences_remain(name, printed):
     model = rl.model(name)
     parameters, forward, backward, cache = printed
     layers, D, F = model.layers, model.D, model.F

@@ -64,7 +64,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("name", "printed"), PRINTED.items())
-def test_differences_are_those_that_are_explained(name, printed):
+def test_only_explained_differences_remain(name, printed):
     model = rl.model(name)
     steps = {"prefill": model.prefill(B, S), "decode": model.decode(B, S)}
     found = {step: {part.name: part for part in op.parts} for step, op in steps.items()}

@@ -44,7 +44,7 @@ def test_an_operation_prints_its_counts_and_bounds(capsys):
     }
 
 
-def test_an_operation_too_large_for_the_memory_is_called_so(capsys):
+def test_an_operation_too_large_for_memory_is_reported(capsys):
     # Three bf16 matrices of 65,536 a side: 3 · 2 · 65536² = 25.8 GB.
     shown = rows(capsys, "tpu-v5e", "matmul", 65536, 65536, 65536)
     assert shown["HBM needed"] == "25.8 GB of 16.9 GB, does not fit"

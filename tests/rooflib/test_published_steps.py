@@ -77,7 +77,7 @@ def test_more_measured_steps_are_between_one_and_seven_lower_bounds(each):
     assert lower(each) < each.seconds < 7 * lower(each)
 
 
-def test_a_prefill_is_bounded_as_one_and_not_as_decode():
+def test_a_published_prefill_is_not_bounded_as_decode():
     # Two FLOPs for each weight and token, at the peak in fp8; attention adds a few percent.
     prefill = next(m for m in MORE if m.first_token and m.S == 2048 and m.model == "Llama 2 7B")
     weights = rl.model("Llama 2 7B").parameters - 2 * 32000 * 4096

@@ -27,7 +27,7 @@ def step(served, **change):
 
 
 @SERVED
-def test_bounds_are_those_of_the_steps(name, chip, options):
+def test_serving_bounds_match_those_of_its_steps(name, chip, options):
     served = rl.Serving(name, chip, **options)
     model, link = rl.model(name), options.get("link", rl.chip(chip).links[0])
     layout = {k: v for k, v in options.items() if k not in ("B", "S", "link", "chunk")}
@@ -52,7 +52,7 @@ def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
 
 
 @SERVED
-def test_changes_are_sorted_by_the_tokens_that_they_lead_to(name, chip, options):
+def test_changes_are_sorted_by_tokens_per_second(name, chip, options):
     served = rl.Serving(name, chip, **options)
     rates = [other.tokens_per_second for _, other in served.changes]
     assert rates == sorted(rates, reverse=True)
@@ -61,7 +61,7 @@ def test_changes_are_sorted_by_the_tokens_that_they_lead_to(name, chip, options)
     assert [row[0] for row in served.changes_table.rows] == ["as it is", *names]
 
 
-def test_changes_are_single_ones():
+def test_each_change_alters_one_setting():
     served = rl.Serving("Mixtral 8x7B", "H100 SXM", B=16, chips=2)
     changes = dict(served.changes)
     assert set(changes) == {"weights in int8", "weights in int4", "cache in fp8", "twice the batch",
@@ -74,7 +74,7 @@ def test_changes_are_single_ones():
     assert changes["cache in fp8"].decode.held < served.decode.held
 
 
-def test_changes_that_are_impossible_are_left_out():
+def test_impossible_changes_are_left_out():
     names = [name for name, _ in rl.Serving("Llama 3 8B", "GB200", B=1, chips=32, S=64).changes]
     assert "twice the chips" not in names  # 64 chips don't divide 32 heads
     assert not any("next chip" in name for name in names)

@@ -28,7 +28,7 @@ def parts(op):
 
 
 @pytest.mark.parametrize("chips", [1, 4])
-def test_memory_is_that_of_weights_gradients_state_and_activations(chips):
+def test_training_memory_is_weights_gradients_state_and_activations(chips):
     B, S, D = 3, 5, 16
     found, P = parts(MODEL.train(B, S, chips, gradients="fp32")), MODEL.parameters
     largest = max(layer.parameters(D) for layer in MODEL.kinds)

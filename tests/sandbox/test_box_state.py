@@ -196,7 +196,7 @@ def test_loopback_is_the_only_network_interface(state: dict[str, Any]) -> None:
     assert [line.split(":")[0].strip() for line in state["interfaces"].splitlines()[2:]] == ["lo"]
 
 
-def test_visible_folders(state: dict[str, Any]) -> None:
+def test_only_expected_folders_are_visible(state: dict[str, Any]) -> None:
     folders = state["folders"]
     assert folders["/run"] == ["box", "boxes", "course", "inside", "proc"]
     assert folders["/run/course"] == ["rooflib", "roofkit"] or folders["/run/course"] == [

@@ -321,7 +321,7 @@ def test_die_with_parent_sets_sigkill_as_death_signal():
 @pytest.mark.parametrize(
     ("value", "accepted"), [("", False), ("0", False), ("1", True), ("no", True)]
 )
-def test_grading_unsafe_values(monkeypatch, value, accepted):
+def test_values_of_grading_unsafe_are_recognized(monkeypatch, value, accepted):
     monkeypatch.setenv("GRADING_UNSAFE", value)
     assert sandbox.accepted() is accepted
 
@@ -350,7 +350,7 @@ KB = 1024
         ({"2": (100, 90, 0, 7), "3": (100, 20, 0, 9)}, 126 * KB, False),
     ],
 )
-def test_memory_sum_against_the_limit(tmp_path, monkeypatch, processes, most, exceeded):
+def test_memory_sum_is_compared_with_the_limit(tmp_path, monkeypatch, processes, most, exceeded):
     """Compare the memory of made-up processes with the limit.
 
     processes: id → resident and proportional size and page tables, in kilobytes, and the number of

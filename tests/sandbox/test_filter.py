@@ -158,8 +158,10 @@ NEVER = {
     "getsockopt": {55, 57, 71},  # SO_MEMINFO, COOKIE, NETNS_COOKIE
     "ioctl": {0x5412, 0x541C, 0x40049409},  # TIOCSTI, TIOCLINUX, FICLONE
     "madvise": {12, 20, 21},  # MERGEABLE, COLD, PAGEOUT
-    "prctl": {8, 22, 35, 62, 0x53564D41, 67},  # KEEPCAPS, SECCOMP, MM, SCHED_CORE, VMA, KSM
-    "setsockopt": {7, 8, 26, 32, 33, 50, 60},  # buffer sizes, BPF programs, zero copy
+    # KEEPCAPS, SECCOMP, MM, SCHED_CORE, VMA, KSM
+    "prctl": {8, 22, 35, 62, 0x53564D41, 67},
+    # buffer sizes, BPF programs, zero copy
+    "setsockopt": {7, 8, 26, 32, 33, 50, 60},
 }
 
 

@@ -374,7 +374,7 @@ def test_a_result_needs_enough_samples_that_agree(
         assert found["spread"] == pytest.approx(np.ptp(values) / np.median(values))
 
 
-def test_rounding_errors_are_no_spread(blank: Page) -> None:
+def test_rounding_errors_do_not_count_as_spread(blank: Page) -> None:
     samples = [{"rate": rate, "own": 1} for rate in (0.1 + 0.2, 0.3, 0.3)]
     given = [samples, 1e9, LIMITS]
     assert computed(blank, ("samples.js",), "resultOf(...given)", given)["spread"] == 0
@@ -589,7 +589,9 @@ navigator.__defineGetter__("hardwareConcurrency", () => undefined);
 """
 
 
-def test_measures_from_disk_and_in_an_old_browser(open_page: Opened, server: Server) -> None:
+def test_the_roof_is_measured_from_disk_and_in_an_old_browser(
+    open_page: Opened, server: Server
+) -> None:
     """An old browser has no relaxed SIMD, and does not report the number of cores."""
     address = (server.folder / "index.html").as_uri()
     page, traffic = open_page({**SHORT, **LENIENT}, before=OLD, address=address)

@@ -43,7 +43,7 @@ def commands(unpacked: Path, system: str = "sh") -> list[str]:
     return block.splitlines()
 
 
-def test_every_file_that_the_readme_names_is_there(unpacked: Path) -> None:
+def test_files_that_the_readme_names_exist(unpacked: Path) -> None:
     table = [line for line in (unpacked / "README.md").read_text().splitlines() if line[:2] == "| "]
     named = [re.match(r"\| `(.+?)` \|", line)[1] for line in table[1:]]
     assert {"requirements.txt", "wheels/", "nbgrader_config.py"} <= set(named)

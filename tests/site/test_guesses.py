@@ -417,7 +417,7 @@ def test_links_into_a_covered_part_open_it(reader: BrowserContext, server: Serve
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
 
 
-def test_words_of_a_search_are_uncovered(reader: BrowserContext, server: Server) -> None:
+def test_a_search_uncovers_its_highlighted_words(reader: BrowserContext, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     page.evaluate("localStorage.setItem('sphinx_highlight_terms', 'unequal')")
     page.reload()
@@ -435,7 +435,7 @@ def test_find_in_page_reaches_covered_text(reader: BrowserContext, server: Serve
     assert rendered(page, "bounds-apart") == {True}
 
 
-def test_print_has_all_text(reader: BrowserContext, server: Server) -> None:
+def test_print_includes_covered_text(reader: BrowserContext, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     page.emulate_media(media="print")
     assert rendered(page, "bounds-apart") == {True}

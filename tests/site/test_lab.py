@@ -502,7 +502,7 @@ def test_a_read_only_mount_is_reported_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "fig-one"])
-def test_a_caption_has_its_name_only_if_it_has_one(tmp_path: Path, name: str) -> None:
+def test_a_caption_is_labeled_if_its_figure_has_a_name(tmp_path: Path, name: str) -> None:
     named = f"    name: {name}\n" if name else ""
     mystnb = f"mystnb:\n  figure:\n    caption: A picture.\n{named}"
     page = tmp_path / "page.md"

@@ -92,7 +92,7 @@ def test_blocks_without_a_premise_stay_as_printed_and_say_so(
     assert all(
         text.startswith("As printed. With your changes: ") for text in notes.all_text_contents()
     )
-    # The heading's note follows it and is no part of it.
+    # The note about a heading follows it as a separate element.
     assert "1,207" not in printed[0]
     after = page.locator("h2 + p.as-printed").inner_text()
     assert after.startswith("As printed. With your changes: 240 → ")
@@ -133,7 +133,7 @@ def test_blocks_with_a_premise_that_holds_follow(
     assert page.locator(".changed, .as-printed").count() == 0
 
 
-def test_a_premise_that_fails_is_said_without_new_values(
+def test_a_failed_premise_is_noted_without_new_values(
     context: BrowserContext, server: Server, site: Path
 ) -> None:
     page = opened(context, server, site, "v5e.name == 'TPU v5e'")
@@ -146,7 +146,7 @@ def test_a_premise_that_fails_is_said_without_new_values(
     assert page.locator(".computed.changed").count() == 0
 
 
-def test_a_changed_output_keeps_the_printed_one_at_hand(
+def test_the_printed_output_stays_available_after_a_change(
     context: BrowserContext, server: Server, site: Path
 ) -> None:
     page = opened(context, server, site, "")
@@ -166,7 +166,7 @@ def test_a_changed_output_keeps_the_printed_one_at_hand(
     assert page.locator(".as-printed").count() == 0
 
 
-def test_a_failing_cell_leaves_what_is_below_as_printed(
+def test_blocks_below_a_failing_cell_stay_as_printed(
     context: BrowserContext, server: Server, site: Path
 ) -> None:
     page = opened(context, server, site, "True")
@@ -207,7 +207,7 @@ def test_edited_cells_survive_a_reload(context: BrowserContext, server: Server, 
     assert kept.count() == 0
 
 
-def test_a_kept_change_can_be_put_back_before_running(
+def test_a_saved_change_can_be_undone_before_running(
     context: BrowserContext, server: Server, site: Path
 ) -> None:
     page = opened(context, server, site, "")

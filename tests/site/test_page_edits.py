@@ -27,8 +27,8 @@ from site_server import Server
 
 pytestmark = pytest.mark.long
 
-SHARE = 5  # one of so many edits
-MAX_BYTES = 4 * 2**30  # of memory of the native Python
+SHARE = 5  # one edit in this many is tried
+MAX_BYTES = 4 * 2**30  # memory limit of the native Python
 # Errors that depend on the machine: its time and memory limits end a cell.
 LIMITS = ("TimeoutError", "MemoryError", "_ArrayMemoryError")
 FLOAT = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")

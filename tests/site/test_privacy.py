@@ -73,7 +73,7 @@ def test_stored_data_is_named_on_the_page(browser: Browser, server: Server) -> N
     context.add_init_script(RECORD)
     traffic = Traffic().listen(context)
     page = context.new_page()
-    # Reading stores only the keys in the table's first row.
+    # Reading a page stores only the keys in the first row of the privacy page's table.
     ready(page, f"{server.origin}/chapters/time.html", covered=True)
     assert set(page.evaluate("window.kept")) == {"mode", "theme"}
     use(page, server.origin)

@@ -78,7 +78,7 @@ def planted(tab: Page, server: Server) -> Plant:
     return plant
 
 
-def test_a_good_page_passes(planted: Plant, server: Server) -> None:
+def test_a_page_without_faults_passes(planted: Plant, server: Server) -> None:
     page, traffic = planted("")
     assert traffic.asked == [f"{server.origin}/page.html"]
     assert traffic.outside(server.origin) == []

@@ -27,7 +27,7 @@ LONGEST = 45  # minutes; a longer chapter is two
 # ---- minutes
 
 
-def test_counts_are_of_prose_formulas_figures_questions_and_cells() -> None:
+def test_minutes_count_prose_formulas_figures_questions_and_cells() -> None:
     document = new_document("page")
     document += nodes.paragraph("", "", nodes.Text("four words of prose"), nodes.math("", "x + y"))
     document += nodes.literal_block("", "code is not prose")

@@ -1,4 +1,4 @@
-"""Broken config files, and the beginning of the line that each leads to."""
+"""Broken config files, and the beginning of the error message for each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def quantized(**how):
 
 
 def write(folder, config):
-    """Write a config, or the content of a broken one, and return its path."""
+    """Write a config file from a dictionary or from raw bytes, and return its path."""
     path = folder / "config.json"
     path.write_bytes(config if isinstance(config, bytes) else json.dumps(config).encode())
     return path

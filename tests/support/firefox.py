@@ -18,7 +18,7 @@ from websocket import WebSocket, create_connection
 FIREFOX = ("firefox-esr", "firefox")
 MISSING = "no Firefox found: sudo apt install firefox-esr"
 LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
-SECONDS = 120  # for an answer; the machine may be busy with other tests
+SECONDS = 120  # timeout for an answer; the machine may be busy with other tests
 # Ask no other host for anything: the proxy is a closed port, and loopback needs none.
 PREFERENCES: dict[str, object] = {
     "network.proxy.type": 1,

@@ -38,7 +38,7 @@ def critical_batch(D: float, F: float, peak: float, bandwidth: float) -> Any:
 def sheet_chip(peak, peak_unit, sparse, bandwidth, bandwidth_unit, name="sheet") -> rl.Chip:
     source = rl.data_points()[0].source
     compute = rl.DataPoint(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
-    units = {"B/s": (1e-9, "GB/s")}  # rooflib knows no unit without a prefix
+    units = {"B/s": (1e-9, "GB/s")}  # rooflib parses bandwidths only with a prefix
     factor, unit = units.get(bandwidth_unit, (1, bandwidth_unit))
     memory = rl.DataPoint(name, "bandwidth", bandwidth * factor, unit, source)
     return rl.Chip(name, {"bf16": compute.value}, memory.value, 80e9)

@@ -68,7 +68,7 @@ memfd_secret 447 447
 """.strip().splitlines(),
     )
 }
-# Refused for process 1 only: (numbers, value of a first argument that says what the second is).
+# Refused if the target is process 1: (numbers, value of argument 0 for which argument 1 is a pid).
 ABOUT_ANOTHER = {
     "prlimit64": ({"x86_64": 302, "aarch64": 261}, None),
     "sched_setaffinity": ({"x86_64": 203, "aarch64": 122}, None),

@@ -39,7 +39,7 @@ class Outcome:
 
     @property
     def as_printed(self) -> int:
-        """The number of blocks that say that they are as printed."""
+        """The number of blocks marked as being about the page as printed."""
         return sum(bool(block.note) for block in self.blocks)
 
 

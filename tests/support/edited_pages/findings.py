@@ -42,14 +42,14 @@ class Claim:
     """
 
     page: str
-    says: str  # some words of the block as typed, a value written as …
+    says: str  # some of the block's words as typed, with … for each value
     holds: tuple[str, ...]
 
     def is_about(self, page: str, block: Block) -> bool:
         return self.page == page and self.says in typed_text(block)
 
     def names(self, name: str) -> bool:
-        """Return whether the claim itself is about the chip or model of this name."""
+        """Return whether the claim mentions the chip or model of this name."""
         quoted = re.compile(rf"(['\"])[^'\"]*\b{re.escape(name)}\b[^'\"]*\1")
         return any(quoted.search(expression) for expression in self.holds)
 

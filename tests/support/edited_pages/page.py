@@ -55,7 +55,7 @@ class Shown:
 
     @property
     def text(self) -> str:
-        """What the reader reads."""
+        """Text of the block, with the values that the reader sees."""
         return shown_text(self.block, self.values)
 
     @property

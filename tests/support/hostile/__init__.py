@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+# How the first line of a file begins → the fair outcome of its cell.
+OUTCOMES = {"Keeps points": "points", "Gets no points": "nothing", "May lose points": "either"}
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,8 @@ def cells() -> list[Cell]:
 
 def _cell(path: Path) -> Cell:
     source = path.read_text(encoding="utf-8")
-    fair, _, does = source.partition("\n")[0].removeprefix("# ").partition(": ")
-    if fair not in ("points", "nothing", "either"):
-        raise ValueError(
-            f"{path.name}: the first line must begin with a fair outcome, not {fair!r}"
-        )
-    return Cell(path.stem, fair, does, source)
+    begins, _, does = source.partition("\n")[0].removeprefix("# ").partition(": ")
+    if begins not in OUTCOMES:
+        allowed = ", ".join(OUTCOMES)
+        raise ValueError(f"{path.name}: the first line must begin with one of {allowed}")
+    return Cell(path.stem, OUTCOMES[begins], does, source)

@@ -38,7 +38,7 @@ SPELLED_OUT = Path(__file__).parent / "spelled_out"
 CLASSES = 20
 EXACT = 1e-12
 MAX_CORNERS = 64
-SECONDS, WALL_SECONDS = 1.0, 20.0  # per call, for slips that may loop forever
+SECONDS, WALL_SECONDS = 1.0, 20.0  # limits of a call, for slips that may loop forever
 
 
 @dataclass(frozen=True)

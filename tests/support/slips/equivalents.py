@@ -17,7 +17,7 @@ from solutions import part_of
 from . import EXACT, Slip, deviation, everything
 
 TABLE = ROOT / "tests/exercises/equivalent_slips.toml"
-MAX_DEVIATION = 0.6  # of the tolerance
+MAX_DEVIATION = 0.6  # as a share of the tolerance
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Variant:
 def variants(function: ast.FunctionDef) -> Iterator[Variant]:
     """Yield each changed copy of `function`."""
     texts = sorted({node.value for node in ast.walk(function) if _is_text(node, function)})
-    names = _values(function)
+    names = _variables(function)
     for node, path in _with_path(function, frozenset()):
         for new in (*_replacements(node, names, texts), *_without_parentheses(node)):
             changed = _replaced(function, path, node, new)
@@ -120,8 +120,8 @@ def _with_path(node: ast.AST, above: frozenset[int]) -> Iterator[tuple[ast.AST, 
         yield from _with_path(child, above | {id(node)})
 
 
-def _values(function: ast.FunctionDef) -> list[str]:
-    """Return the function's variables: its arguments and the names that it assigns."""
+def _variables(function: ast.FunctionDef) -> list[str]:
+    """Return the names of the function's arguments and of the variables that it assigns."""
     arguments = [argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)]
     assigned = [
         node.id

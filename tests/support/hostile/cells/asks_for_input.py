@@ -1,2 +1,2 @@
-# points: waits for input from the keyboard.
+# Keeps points: waits for input from the keyboard.
 number = input("How many? ")

@@ -1,4 +1,4 @@
-# points: registers handlers, a finalizer and a thread that block the exit of its process.
+# Keeps points: registers handlers, a finalizer and a thread that block the exit of its process.
 import atexit
 import signal
 import threading

@@ -1,4 +1,4 @@
-# nothing: closes all file descriptors, including the socket to the grader.
+# Gets no points: closes all file descriptors, including the socket to the grader.
 import os
 
 os.closerange(3, 256)

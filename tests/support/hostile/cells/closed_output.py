@@ -1,4 +1,4 @@
-# either: closes stdout and stderr.
+# May lose points: closes stdout and stderr.
 import sys
 
 sys.stdout.close()

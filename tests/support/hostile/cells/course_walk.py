@@ -1,4 +1,4 @@
-# points: searches all folders for files of the course, its students and its instructors.
+# Keeps points: searches all folders for files of the course, its students and its instructors.
 import os
 
 WANTED = {"gradebook.db", ".grading", "nbgrader_config.py", "submitted", "autograded", "feedback"}

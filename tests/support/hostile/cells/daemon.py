@@ -1,4 +1,4 @@
-# points: leaves a daemon that ignores all signals and would outlive the grader.
+# Keeps points: leaves a daemon that ignores all signals and would outlive the grader.
 import os
 import signal
 import time

@@ -1,4 +1,4 @@
-# points: displays JSON nested deeper than a recursive parser can follow.
+# Keeps points: displays JSON nested deeper than a recursive parser can follow.
 from IPython.display import display
 
 deep = []

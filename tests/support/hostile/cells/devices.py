@@ -1,4 +1,4 @@
-# points: opens and creates device nodes.
+# Keeps points: opens and creates device nodes.
 import os
 import stat
 

@@ -1,4 +1,4 @@
-# points: forges points, by calling and replacing sys.displayhook.
+# Keeps points: forges points, by calling and replacing sys.displayhook.
 import sys
 
 sys.displayhook(3)

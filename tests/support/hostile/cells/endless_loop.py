@@ -1,4 +1,4 @@
-# either: loops forever and ignores interrupts.
+# May lose points: loops forever and ignores interrupts.
 while True:
     try:
         while True:

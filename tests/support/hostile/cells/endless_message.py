@@ -1,4 +1,4 @@
-# either: sends a message to the grader that never ends.
+# May lose points: sends a message to the grader that never ends.
 import os
 import socket
 

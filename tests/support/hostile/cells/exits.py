@@ -1,2 +1,2 @@
-# either: calls IPython's exit().
+# May lose points: calls IPython's exit().
 exit()

@@ -1,4 +1,4 @@
-# points: displays 24 MB of HTML, and scripts that would run in the browser of a feedback reader.
+# Keeps points: displays 24 MB of HTML, and scripts that would run in a feedback reader's browser.
 from IPython.display import HTML, SVG, Javascript, display
 
 display(HTML("<script>document.title = 'REACHED'</script><img src=x onerror=alert(1)>"))

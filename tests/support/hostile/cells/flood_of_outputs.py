@@ -1,4 +1,4 @@
-# either: sends endless tiny outputs directly to the socket, bypassing the streams' buffers.
+# May lose points: sends endless tiny outputs directly to the socket, bypassing stream buffers.
 import json
 
 from ipykernel.kernelapp import IPKernelApp

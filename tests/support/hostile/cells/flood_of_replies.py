@@ -1,4 +1,4 @@
-# either: sends endless forged replies that this cell, and later ones, have finished.
+# May lose points: sends endless forged replies that this cell, and later ones, have finished.
 import threading
 
 from ipykernel.kernelapp import IPKernelApp

@@ -1,4 +1,4 @@
-# either: floods the sockets on which the grader receives answers with forged ones.
+# May lose points: floods the sockets on which the grader receives answers with forged ones.
 import os
 import socket
 from pathlib import Path

@@ -1,4 +1,4 @@
-# points: sends forged outputs and replies in the shell's name, well-formed and malformed.
+# Keeps points: sends forged outputs and replies in the shell's name, well-formed and malformed.
 import json
 
 from ipykernel.kernelapp import IPKernelApp

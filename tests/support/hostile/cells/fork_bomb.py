@@ -1,4 +1,4 @@
-# either: forks forever; afterwards its own later forks may exceed the process limit.
+# May lose points: forks forever; afterwards its own later forks may exceed the process limit.
 import os
 import time
 

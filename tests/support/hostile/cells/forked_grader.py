@@ -1,4 +1,4 @@
-# either: makes os.fork return 0, so that the notebook's process takes itself for the forked copy.
+# May lose points: makes os.fork return 0, so that the notebook's process acts as the forked copy.
 import os
 
 os.fork = lambda: 0

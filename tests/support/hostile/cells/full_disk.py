@@ -1,4 +1,4 @@
-# points: fills every writable folder, first with data and then with empty files.
+# Keeps points: fills every writable folder, first with data and then with empty files.
 import os
 
 total = 0

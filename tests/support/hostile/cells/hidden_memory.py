@@ -1,4 +1,4 @@
-# points: allocates memory outside processes: shared memory segments, memfds, message queues.
+# Keeps points: allocates memory outside processes: shared memory segments, memfds, message queues.
 import ctypes
 import os
 

@@ -1,4 +1,4 @@
-# points: searches files, modules and objects for hidden cases, solutions and the judge.
+# Keeps points: searches files, modules and objects for hidden cases, solutions and the judge.
 import gc
 import importlib
 import os

@@ -1,4 +1,4 @@
-# points: tries to write, rename, delete and chmod files in all folders that it can list.
+# Keeps points: tries to write, rename, delete and chmod files in all folders that it can list.
 import os
 import tempfile
 

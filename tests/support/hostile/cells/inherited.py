@@ -1,4 +1,4 @@
-# points: looks for secrets inherited from the grader: file descriptors and environment variables.
+# Keeps points: looks for secrets inherited from the grader: descriptors, environment variables.
 import os
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-# points: calls sys.exit, as scripts do.
+# Keeps points: calls sys.exit, as scripts do.
 import sys
 
 sys.exit(1)

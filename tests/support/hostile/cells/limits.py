@@ -1,4 +1,4 @@
-# points: tries to raise its limits: memory, files, processes, priority, OOM score, cgroups.
+# Keeps points: tries to raise its limits: memory, files, processes, priority, OOM score, cgroups.
 import os
 import resource
 from pathlib import Path

@@ -1,4 +1,4 @@
-# points: raises an error with a 1 MB message, and one whose __str__ raises a 10 MB error.
+# Keeps points: raises an error with a 1 MB message, and one whose __str__ raises a 10 MB error.
 from IPython import get_ipython
 
 

@@ -1,2 +1,2 @@
-# points: prints one line of 200 MB.
+# Keeps points: prints one line of 200 MB.
 print("x" * 200_000_000)

@@ -1,4 +1,4 @@
-# nothing: exceeds the memory limit with many processes that each stay below it.
+# Gets no points: exceeds the memory limit with many processes that each stay below it.
 import os
 import time
 

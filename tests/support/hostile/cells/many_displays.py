@@ -1,4 +1,4 @@
-# points: makes fifty thousand separate displays.
+# Keeps points: makes fifty thousand separate displays.
 from IPython.display import Markdown, display
 
 for number in range(50_000):

@@ -1,3 +1,3 @@
-# points: prints ten million lines.
+# Keeps points: prints ten million lines.
 for number in range(10_000_000):
     print(number)

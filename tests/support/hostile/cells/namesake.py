@@ -1,4 +1,4 @@
-# points: writes modules and start-up files that would shadow real ones in a later process.
+# Keeps points: writes modules and start-up files that would shadow real ones in a later process.
 from pathlib import Path
 
 for name in ("rooflib", "numpy", "json", "ipykernel", "usercustomize", "sitecustomize"):

@@ -1,4 +1,4 @@
-# points: opens sockets of every address family, and connects to services and to localhost.
+# Keeps points: opens sockets of every address family, and connects to services and to localhost.
 import socket
 
 FAMILIES = {name: getattr(socket, name) for name in dir(socket) if name.startswith("AF_")}

@@ -1,4 +1,4 @@
-# either: deletes built-in functions.
+# May lose points: deletes built-in functions.
 import builtins
 
 for name in ("len", "isinstance", "open", "print", "map", "type", "getattr", "super"):

@@ -1,4 +1,4 @@
-# points: prints lone surrogates, and control characters that are invalid in HTML.
+# Keeps points: prints lone surrogates, and control characters that are invalid in HTML.
 from IPython.display import HTML, display
 
 print("\ud800\udfff \x00\x01\x0b\ufffe")

@@ -1,4 +1,4 @@
-# either: opens files until the limit.
+# May lose points: opens files until the limit.
 import os
 
 opened = []

@@ -1,4 +1,4 @@
-# points: displays images whose metadata name the files that a converter should write.
+# Keeps points: displays images whose metadata name the files that a converter should write.
 from IPython.display import display
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"

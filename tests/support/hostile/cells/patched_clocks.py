@@ -1,4 +1,4 @@
-# points: replaces time functions, and tries to set the system clock.
+# Keeps points: replaces time functions, and tries to set the system clock.
 import time
 
 time.time = lambda: 0.0

@@ -1,4 +1,4 @@
-# either: replaces functions of ipykernel, the standard library and roofkit in its own process.
+# May lose points: replaces functions of ipykernel, of the standard library and of roofkit.
 import gc
 import json
 import math

@@ -1,4 +1,4 @@
-# points: leaves pickles and objects that run code when they are loaded.
+# Keeps points: leaves pickles and objects that run code when they are loaded.
 import os
 import pickle
 from pathlib import Path

@@ -1,3 +1,3 @@
-# points: loops forever, but can be interrupted.
+# Keeps points: loops forever, but can be interrupted.
 while True:
     pass

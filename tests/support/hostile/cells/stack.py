@@ -1,4 +1,4 @@
-# either: recurses until the stack overflows.
+# May lose points: recurses until the stack overflows.
 import sys
 
 sys.setrecursionlimit(10**9)

@@ -1,4 +1,4 @@
-# either: shows one display a thousand times, and then updates it forever.
+# May lose points: shows one display a thousand times, and then updates it forever.
 import json
 
 from ipykernel.kernelapp import IPKernelApp

@@ -1,4 +1,4 @@
-# either: makes each forked copy that answers questions hang before the notebook can continue.
+# May lose points: makes each forked copy hang before the notebook can continue.
 import os
 import time
 

@@ -1,4 +1,4 @@
-# either: removes asserts from all later cells, and makes each expression statement 20.0.
+# May lose points: removes asserts from all later cells, and makes each expression statement 20.0.
 import ast
 
 from IPython import get_ipython

@@ -1,4 +1,4 @@
-# points: shows ten thousand errors, raised and forged.
+# Keeps points: shows ten thousand errors, raised and forged.
 import json
 
 from ipykernel.kernelapp import IPKernelApp

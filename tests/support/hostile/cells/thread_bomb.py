@@ -1,4 +1,4 @@
-# either: starts 5000 threads.
+# May lose points: starts 5000 threads.
 import threading
 import time
 

@@ -1,4 +1,4 @@
-# points: emits a warning and writes to stderr, as libraries do.
+# Keeps points: emits a warning and writes to stderr, as libraries do.
 import sys
 import warnings
 
