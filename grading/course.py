@@ -168,7 +168,8 @@ class Course:
             self._update_pages(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)
             graded = _done(backend, jobs, RETRY_NOTEBOOKS * limits.notebook)
-            stack.enter_context(contextlib.closing(graded))  # closing it ends the workers
+            # Closing the generator ends the workers.
+            stack.enter_context(contextlib.closing(graded))
             for (job, submission, timestamp), result in graded:
                 name, student = job.exercise, job.student
                 outcome = result if isinstance(result, Outcome) else self._given_up(job, result)
@@ -311,7 +312,7 @@ class Course:
         self.prepare()
         before = results.read(self._released) or {}
         released = self.folder / "release"
-        with self.gradebook() as book:  # creates it if missing
+        with self.gradebook() as book:  # creates the gradebook if it is missing
             known = {one.name for one in book.assignments if one.notebooks}
         changed = [
             name
@@ -379,7 +380,7 @@ def _done(
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """Convert errors that the instructor can fix (disk, gradebook) to Unable."""
-    log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks to it
+    log = logging.getLogger("tornado.application")  # to which nbgrader's gradebook logs tracebacks
     before, log.disabled = log.disabled, True
     try:
         yield

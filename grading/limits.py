@@ -62,7 +62,7 @@ def run_limited(
     finally:
         os.close(inlet)
         with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)  # in case it is still running
+            os.kill(child, signal.SIGKILL)  # in case the child is still running
         os.waitpid(child, 0)
     try:
         answer = json.loads(text)

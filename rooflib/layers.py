@@ -126,7 +126,7 @@ class Layer:
         return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths
 
     def visible(self, S: Number) -> Number:
-        """Return how many of S positions a query at the last one sees."""
+        """Return how many of S positions a query at the last position sees."""
         return smaller(S, self.window) if self.window else S
 
     def pairs(self, S: Number) -> Number:

@@ -215,8 +215,8 @@ def throughput(
     gaps = np.diff(sorted(y[-1] for y in lines.values())) / np.ptp(ax.get_ylim())
     close_together = gaps.size > 0 and gaps.min() < 0.02
     heights = iter(np.linspace(0.72, 0.3, len(lines)))
-    # Lines that end close together are labeled on their rising part, where they are farther apart:
-    # the topmost line at the largest share of its maximum.
+    # Lines that end close together are labeled on their rising part, where they are farther apart.
+    # The highest line is labeled where it reaches 72% of its maximum, the lowest at 30%.
     for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
         y, color = lines[name], SERIES[list(lines).index(name) % 5]
         style: dict[str, Any] = {"va": "center", "color": color}

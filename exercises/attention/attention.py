@@ -30,12 +30,12 @@ STORED = (
     {"q_bytes": 4, "kv_bytes": 1},
     {"q_bytes": 1, "kv_bytes": 2},
 )
-PEAK, BANDWIDTH = 4.2e14, 1.6e12  # as the exercise states them
+PEAK, BANDWIDTH = 4.2e14, 1.6e12  # figures that the exercise states
 GIVEN = {"peak": PEAK, "bandwidth": BANDWIDTH}
 SMALL_RIDGE = {"peak": 8e13, "bandwidth": 2e12}
 LOW_RIDGE = {"peak": 2e14, "bandwidth": 2e12}
 
-MAX_SEQUENCES = 40_000  # few enough for an answer that counts them in a loop
+MAX_SEQUENCES = 40_000  # few enough for an answer that counts sequences in a loop
 MODELS = (
     {"layers": 36, "K": 6, "H": 96, "kv_bytes": 2},
     {"layers": 80, "K": 8, "H": 128, "kv_bytes": 1},
@@ -131,7 +131,7 @@ def room(
 
 
 def with_room(left: float, case: Case, rng: random.Random) -> Case:
-    """Return a case where `room` is `left`.
+    """Return a case in which the function `room` gives `left`.
 
     Quotients and differences are multiples of 1/8, so floats are exact in any order of operations.
     """

@@ -6,7 +6,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
 
-PEAK, BANDWIDTH = 3.94e14, 8.1e11  # as the exercise states them
+PEAK, BANDWIDTH = 3.94e14, 8.1e11  # figures that the exercise states
 
 # Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
@@ -27,7 +27,7 @@ CHIPS = (
 # The second size, on the third chip, is compute-bound; the others are memory-bound.
 BOTH = (
     *(SIZES[size] | CHIPS[chip] for size, chip in enumerate((0, 2, 1, 3))),
-    SMALLEST | {"peak": 4e10, "bandwidth": 8e9},  # slow, so that its times have enough digits
+    SMALLEST | {"peak": 4e10, "bandwidth": 8e9},  # a slow chip, so that times have enough digits
 )
 
 SIZE_RANGES: dict[str, Range] = {

@@ -12,7 +12,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Some, Whole
 
-PEAK, BANDWIDTH = 1.97e14, 8.1e11  # as the exercise states them
+PEAK, BANDWIDTH = 1.97e14, 8.1e11  # figures that the exercise states
 
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},

@@ -135,7 +135,7 @@ class _Runner:
         except _Late as late:
             self._interrupt(cell, late.clock)
         except Ended:
-            cell.execution_count = None  # how much output arrived before the end is a race
+            cell.execution_count = None  # the amount of output before the end depends on timing
             raise
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:

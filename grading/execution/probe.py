@@ -75,7 +75,8 @@ def stay(
 def _wait_for_questions(
     part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes
 ) -> None:
-    with contextlib.suppress(OSError):  # fails in the notebook's process, which leads its session
+    # This fails for a session leader, such as the notebook's own process.
+    with contextlib.suppress(OSError):
         os.setsid()  # a signal meant for the notebook must not end the copy
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, no exit status would be kept

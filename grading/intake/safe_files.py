@@ -31,7 +31,7 @@ def list_folder(base: Path, parts: Sequence[str] = ()) -> list[tuple[str, int]]:
     found = []
     with open_folder(base, parts) as folder, os.scandir(folder) as entries:
         for entry in entries:
-            with contextlib.suppress(FileNotFoundError):  # deleted since scandir listed it
+            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile
                 found.append((entry.name, entry.stat(follow_symlinks=False).st_mode))
     return sorted(found)
 

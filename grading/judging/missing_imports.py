@@ -51,7 +51,7 @@ def _with_modules(part: Graded, modules: Sequence[str]) -> Graded:
 
 def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[str]:
     """Return the missing modules that a function uses, directly or through other definitions."""
-    modules_of: dict[str, set[str]] = {}  # name in the notebook → missing modules behind it
+    modules_of: dict[str, set[str]] = {}  # name in the notebook → missing modules it needs
     for module, name in imports(body):
         if module in missing:
             modules_of.setdefault(name, set()).add(module)

@@ -26,7 +26,7 @@ from grading.intake.names import name_problem, printable
 from grading.intake.submissions import refuse_special_files
 from grading.records.seed import course_seed
 
-Record = dict[str, Any]  # as nbgrader uses it, with username, filename, timestamp
+Record = dict[str, Any]  # nbgrader's record: username, filename, timestamp
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MAX_FILE_BYTES = 1_000  # size limit of each of the two files
 

@@ -46,7 +46,7 @@ if os.environ.get(DATABASE):
 # Otherwise nbgrader would also release the exercise's page, and its parts with the hidden ranges.
 c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
-# These steps must precede the one that records the checksums of the check cells.
+# Our steps must precede the one that records the checksums of the check cells.
 steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
 steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]

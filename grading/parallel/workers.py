@@ -90,7 +90,7 @@ class Workers(Executor):
 
     def _started(self) -> "_Worker":
         for _ in range(MAX_START_TRIES):
-            # These are raised if the fork server has died; the next try restarts it.
+            # The fork server may have died; the next try restarts it.
             with contextlib.suppress(EOFError, ConnectionError):
                 return _Worker(self.context, self.limits)
         raise CannotWork(FORK_SERVER_KILLED)

@@ -99,7 +99,7 @@ class Table:
         }
         if self.of_canvas and not about.get("id", "").isdecimal():
             return None
-        if self.of_worksheet:  # its first column may be headed `ID`
+        if self.of_worksheet:  # the worksheet's first column may be headed `ID`
             about |= {"id": "", "identifier": re.sub(r".*\D", "", row[0].strip())}
         number = next((about[one] for one in NUMBERS if about.get(one)), "")
         own = next((about[one] for one in IDS if about.get(one)), "") or number

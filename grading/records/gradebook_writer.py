@@ -162,7 +162,7 @@ class GradebookWriter:
             try:
                 if not self._insert(student, exercise, *about):
                     return False
-            except IntegrityError:  # another program inserted it concurrently
+            except IntegrityError:  # another program inserted the submission concurrently
                 book.db.rollback()
         submission = book.update_or_create_submission(exercise, student)
         submission.timestamp = parse_timestamp(timestamp)

@@ -5,7 +5,7 @@ import os
 import secrets
 from pathlib import Path
 
-FOLDER = ".grading"  # in the course folder; learners cannot read it
+FOLDER = ".grading"  # folder in the course folder that learners cannot read
 
 
 def course_seed(course: Path) -> str:
@@ -20,7 +20,7 @@ def course_seed(course: Path) -> str:
             new.chmod(0o600)
             if not _read(file):
                 file.unlink(missing_ok=True)
-            with contextlib.suppress(FileExistsError):  # another process created it first
+            with contextlib.suppress(FileExistsError):  # another process created the file first
                 file.hardlink_to(new)
         finally:
             new.unlink(missing_ok=True)

@@ -30,7 +30,7 @@ NAME_FIELDS: dict[type, str] = {  # kind of node → the field that holds its na
 MAX_ELEMENTS = 5_000  # elements of one notebook
 MIN_ELEMENTS = 20  # shorter solutions are similar by chance
 MAX_PAIRS = 10  # pairs reported for each exercise
-MAX_SOURCE_CHARACTERS = 300_000  # parsed per notebook; cells beyond this limit are ignored
+MAX_SOURCE_CHARACTERS = 300_000  # characters parsed per notebook; later cells are ignored
 MAX_TEXT_CHARACTERS = 100  # names and constants are truncated to this length
 MAX_NUMBER = 1e300  # larger integers may not convert to float
 # Elements are hashed to characters of Unicode's private-use area.

@@ -103,8 +103,8 @@ class ForkServer:
         # Kept open while the zygote runs.
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Not --die-with-parent: if bubblewrap is killed right after it forks, its child waits for
-        # it forever. The zygote ends when the control socket closes.
+        # Don't use --die-with-parent: if bubblewrap is killed right after it forks, its child waits
+        # for it forever. The zygote ends when the control socket closes.
         with theirs:
             self.process = subprocess.Popen(
                 command(self.folder, theirs.fileno()),
@@ -115,7 +115,7 @@ class ForkServer:
                 env={},
                 process_group=0,  # Ctrl-C must not kill bubblewrap, for the same reason
             )
-        # Not atexit, which the workers of a multiprocessing pool skip.
+        # Don't use atexit, which the workers of a multiprocessing pool skip.
         self.at_exit = Finalize(None, self.close, exitpriority=0)
 
     def wait_until_ready(self) -> None:
@@ -222,7 +222,7 @@ def fork_server() -> ForkServer:
 def start_shared() -> None:
     """Start a fork server for this process and its forks, without waiting for it."""
     global _current
-    with contextlib.suppress(Refused, OSError):  # `fork_server` raises it again when needed
+    with contextlib.suppress(Refused, OSError):  # `fork_server` raises the error again when needed
         _current = ForkServer()
         _current.shared = True
 
@@ -272,7 +272,7 @@ def command(boxes: Path, descriptor: int) -> list[str]:
     words += ["--dir", "/run/box"]
     for folder in ("/tmp", "/home/learner"):
         words += [*parents(folder), "--tmpfs", folder]
-    for path in readable():  # after the folders that may contain them
+    for path in readable():  # mount these after the folders that may contain them
         words += [*parents(path), "--ro-bind", path, path]
     for link in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
         if Path(link).is_symlink():
@@ -302,7 +302,7 @@ def copy_proc(folder: Path) -> None:
         target = folder / name
         for above in reversed(target.relative_to(folder).parents[:-1]):
             (folder / above).mkdir(mode=0o755, exist_ok=True)
-        with contextlib.suppress(OSError):  # some machines lack some of them
+        with contextlib.suppress(OSError):  # some machines lack some of these files
             target.write_bytes(Path("/proc", name).read_bytes())
             target.chmod(0o444)
 
@@ -321,7 +321,7 @@ def readable() -> tuple[str, ...]:
     paths = ["/usr", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime"]
     paths += [link for link in ("/bin", "/lib", "/lib64") if not Path(link).is_symlink()]
     for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.exec_prefix)):
-        # Not the whole prefix: a virtual environment may contain the course folder.
+        # Don't mount the whole prefix: a virtual environment may contain the course folder.
         if not Path(prefix).is_relative_to("/usr"):
             paths += [f"{prefix}/{name}" for name in ("bin", "lib", "lib64", "pyvenv.cfg")]
     return tuple(path for path in paths if Path(path).exists() and not Path(path).is_symlink())

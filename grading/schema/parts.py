@@ -106,8 +106,8 @@ class Exercise:
     name: str  # "int8-matmul": folder, notebook and nbgrader assignment
     title: str
     parts: tuple[Part, ...]
-    moral: str = ""  # what it shows; printed once all parts are right
-    thoughts: str = ""  # what to compare the answer to "To think about" with, from then on
+    moral: str = ""  # what the exercise shows; printed once all parts are right
+    thoughts: str = ""  # to compare with the answer to "To think about", from then on
 
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:

@@ -75,7 +75,7 @@ def references(store: Floats, pool: ThreadPool) -> Mapping[str, Work]:
     pieces, turn = np.array_split(store, max(1, store.nbytes // 2**27)), [0]
 
     def reading(repeats: int) -> None:
-        for _ in range(repeats):  # a different piece each time, so that no cache holds it
+        for _ in range(repeats):  # a different piece each time, so that it is in no cache
             turn[0] = (turn[0] + 1) % len(pieces)
             pool.run(np.maximum.reduce, 1, split([pieces[turn[0]]], pool.threads))
 

@@ -31,7 +31,7 @@ def write_texts(app: Sphinx) -> None:
         return
     names = NAMED.findall(page.read_text(encoding="utf-8"))
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Each package once, in the page's order.
+    # List each package once, in the page's order.
     parts = [texts(metadata.distribution(name)) for name in dict.fromkeys(names)]
     target.write_text("\n".join(parts), encoding="utf-8")
 

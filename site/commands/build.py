@@ -105,7 +105,7 @@ def run_pages(book: Path) -> Path:
             shutil.rmtree(old)
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
-    os.environ["ROOFKIT_LIVE"] = "page"  # as browser.figures sets it: figures as HTML, no widgets
+    os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this too
     executed_pages.fill_cache(book, cache)
     return cache
 

@@ -85,13 +85,13 @@ def build(book: Path, cache: Path) -> bool:
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    # Not in the site's folder, since MyST-NB puts executed notebooks next to what it builds.
+    # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
     source, made = book / "slides", book / "_build" / "slides"
     target = book / "_build" / "html" / "slides"
     if not any(source.glob("*.md")):
         return True
     os.environ["ROOFKIT_LIVE"] = "page"
-    logging.getLogger("traitlets").setLevel(logging.WARNING)  # it logs each execution
+    logging.getLogger("traitlets").setLevel(logging.WARNING)  # traitlets logs each execution
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
             srcdir=source,

@@ -32,7 +32,7 @@ def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
 @each_part
 def test_published_cases_cover_all_branches(name: str, part: Part) -> None:
     if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
-        return  # its cases don't combine every unit with both kinds of link
+        return  # this part's cases don't combine every unit with both kinds of link
     shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
     assert shown == part.branches.keys()
 

@@ -16,7 +16,7 @@ from told_numbers import Told, numbers
 import rooflib as rl
 from grading.release import exercises
 
-GIVEN = 8.1e11  # B/s, as exercises 1 to 3 state it
+GIVEN = 8.1e11  # bandwidth in B/s that exercises 1 to 3 state
 V5E = rl.chip("TPU v5e")
 PAGES = sorted(
     str(path.relative_to(ROOT).with_suffix(""))

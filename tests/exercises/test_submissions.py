@@ -23,7 +23,7 @@ PARTS = [
     for name in NAMES
     for part in exercises.load(name).parts
 ]
-# Only published cases expose these, since hidden ones rarely repeat a value.
+# Only published cases expose these mistakes, since hidden ones rarely repeat a value.
 TOLD_BY_PUBLISHED_CASES = {
     *itertools.product(
         ("wrong_kept_for_the_batch", "wrong_kept_for_the_width"),

@@ -133,7 +133,7 @@ def test_the_total_text_of_a_notebook_is_limited(kind):
 
 
 def test_the_total_picture_size_of_a_notebook_is_limited():
-    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # two of them, in base64, use up the limit
+    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # two such pictures, in base64, use up the limit
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
     nb = nbformat.v4.new_notebook(
@@ -195,8 +195,9 @@ def test_invalid_png_data_is_refused(make):
         b"GI" + jpeg(5, 5)[2:],
         jpeg(5, 5)[:20],
         b"\xff\xd8\xff\xe0\x00\x10" + bytes(14) + b"<script>",
-        b"\xff\xd8" + b"\xff\xc4\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),  # tables, no picture
-        b"\xff\xd8\xff\xda" + bytes(20),  # data before its size
+        # a JPEG with tables, but no picture
+        b"\xff\xd8" + b"\xff\xc4\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
+        b"\xff\xd8\xff\xda" + bytes(20),  # a JPEG with data before its size
         PNG,
     ],
     ids=["another start", "half", "no frame", "tables alone", "no size", "a PNG"],

@@ -56,7 +56,7 @@ PNG = base64.b64decode(
 )
 SVG = base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' onload='1'/>").decode()
 # Valid folder names that look like attacks, and hostile roster entries.
-ENCODED = f"%3Cimg src=x onerror={RUN.partition(';')[0]}%3E"  # as addresses have it
+ENCODED = f"%3Cimg src=x onerror={RUN.partition(';')[0]}%3E"  # percent-encoded as in URLs
 ODD = "o'dd & co; `x`${1} {{7+7}} &lt;img src=x onerror=1&gt; javascript:1"
 PEOPLE = {
     STUDENT: {"first_name": ATTACKS["handler"], "last_name": ATTACKS["closing"]},

@@ -60,7 +60,7 @@ roofkit.check.compare.judge = lambda *words: None
     "stdout replaced": "import io, sys\nsys.stdout = io.StringIO()",
     "input transformer": "get_ipython().input_transformers_cleanup.append(lambda lines: ['20.0'])",
 }
-# These change how the learner's own later cells run, so that a right solution loses points too.
+# Cells that change how later cells run, so that a right solution loses points too.
 BREAKS_ITSELF = {"run_cell", "input transformer"}
 
 

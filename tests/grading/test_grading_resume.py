@@ -176,7 +176,7 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
             if not grader.ended(chance.uniform(0, 0.3)):
                 grader.process.kill()
             status, said = grader.wait()
-            if status == 0:  # it finished before the kill
+            if status == 0:  # the grader finished before the kill
                 equal(folder, expected)
                 folder = copy()
                 continue

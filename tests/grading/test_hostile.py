@@ -324,7 +324,8 @@ def graded(
         file.write_text("SECRET = 'REACHED a secret of the host'\n")
     scratch.mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())  # rebuilding its font cache is slow
+        # Rebuilding matplotlib's font cache is slow.
+        patch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
         patch.setenv("HOME", str(home))
         patch.setenv("TMPDIR", str(scratch))
         patch.setattr(tempfile, "tempdir", None)

@@ -149,7 +149,7 @@ def test_missing_optional_packages_are_named(tmp_path, monkeypatch, words, addre
     (tmp_path / "people.csv").write_text("id\nada\n", encoding="utf-8")
     rest = [str(tmp_path / word) if word.endswith(".csv") else word for word in rest]
     course_folder = [] if command == "worker" else [str(tmp_path)]
-    monkeypatch.setitem(sys.modules, module, None)  # importing it fails
+    monkeypatch.setitem(sys.modules, module, None)  # makes the import fail
     monkeypatch.setenv("COURSE_DB", address)
     with pytest.raises(SystemExit, match=f"{module} is not installed: `make cluster` does it"):
         main([command, *course_folder, *rest])
@@ -314,7 +314,7 @@ def test_a_fork_server_killed_repeatedly_is_reported_in_one_line(killed):
     )
 
 
-@pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])  # bubblewrap dies, or its child does
+@pytest.mark.parametrize("end", ["kill -9 $$", "exit 137"])  # bubblewrap dies, or its child dies
 def test_a_killed_zygote_is_not_blamed_on_user_namespaces(end):
     server = object.__new__(ForkServer)
     with tempfile.TemporaryFile() as server.errors:

@@ -77,7 +77,7 @@ def test_numbers_match_rooflib(name: str) -> None:
 def test_widths_are_proportional_to_bandwidths(name: str, wide: float) -> None:
     at, svg = rl.chip(name), PICTURE.svg(width=wide, chip=name)
     widest = max(c.bandwidth for c in rl.chips())
-    # One scale for all chips, so that their pictures can be compared.
+    # All chips are drawn to one scale, so that their pictures can be compared.
     per = 0.55 * wide / widest
     assert math.isclose(scale(svg), per, rel_tol=1e-3)
     (hbm,) = boxes(svg, "road-hbm")
@@ -111,7 +111,7 @@ def test_areas_are_proportional_to_memories_and_peaks(name: str) -> None:
     assert len(re.findall(r'data-mark="on-chip-', svg)) == len(at.on_chip)
     (compute,), (unit,) = boxes(svg, "compute"), boxes(svg, "key-compute")
     assert area(compute) / area(unit) == pytest.approx(at.peak() / 1e14, rel=5e-3)
-    # One scale for all chips.
+    # All chips are drawn to one scale.
     assert area(gigabyte) == pytest.approx(720 / 6, rel=5e-3)
 
 

@@ -200,7 +200,7 @@ def test_bars_match_the_simulation(setting: Setting, width: float) -> None:
 @settings
 def test_bars_and_waits_fill_each_lane_without_gaps(setting: Setting) -> None:
     drawing = Drawing(setting, 700)
-    arrow = drawing.of("takes")[1].attrib["d"]  # its head; the tip is the second of three points
+    arrow = drawing.of("takes")[1].attrib["d"]  # the arrowhead; the second of its points is the tip
     tip = float(arrow.split("L")[1].split()[0])
     assert tip == pytest.approx(drawing.at(takes(expected(setting))), abs=NEAR)
     for names in (("load", "store", "road-waits"), ("math", "math-waits")):

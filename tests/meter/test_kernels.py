@@ -53,7 +53,7 @@ class Counting:
                 elif name == "dot":
                     self.flops += 2 * arrays[0].size - 1
                 self.bytes += sum(a.nbytes for a in arrays)
-                if name != "copyto":  # copyto has its target among its operands
+                if name != "copyto":  # for copyto, the operands include the target
                     self.bytes += np.asarray(result).nbytes
             return result
 

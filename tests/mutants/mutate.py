@@ -205,7 +205,7 @@ class _File:
             length = len(name.encode())
             yield Mutant(self.path, end - length, end, OPPOSITE[name], "opposite")
         first, second = [*node.args, None, None][:2]
-        # Only of the same kind: swapping a number and a string fails wherever the line runs.
+        # Swap only arguments of one type: a number in place of a string would always fail.
         if first and type(first) is type(second) and name != "isinstance":
             start, end = self.span(first)[0], self.span(second)[1]
             middle = self.raw[self.span(first)[1] : self.span(second)[0]].decode()

@@ -57,7 +57,7 @@ console.log(sources.length, "parsed");
         ("a = max(b)", {"a = min(b)"}),
         ("raise a(b + c)", {"pass"}),
         ("def a():\n    return b", {"return None"}),
-        # Styles, timeouts and wording stay as they are.
+        # Styles, timeouts and wording are not mutated.
         ('"""One sentence: 1 < 2."""', set()),
         ("a: Literal[1] = b", set()),
         ("def a(b: Literal[1]) -> Literal[2]: ...", set()),

@@ -38,7 +38,7 @@ PARAMETERS = {
     "DeepSeek-V3": 671_026_404_352,
 }
 
-# The same for the defaults of configuration classes that no model of the catalog covers.
+# Parameters for the defaults of configuration classes that no model of the catalog covers.
 OTHERS = [
     (
         {"model_type": "qwen2", "num_hidden_layers": 32, "hidden_size": 4096}

@@ -286,7 +286,7 @@ def test_zygote_has_only_the_capabilities_it_needs():
     """With root as the grader it keeps CAPABILITIES; for other users it has none."""
     with sandbox.open():
         table = parents()
-        # Its parent is one of bubblewrap's processes, and it isn't.
+        # The zygote is the process whose parent is one of bubblewrap's and that isn't one itself.
         (zygote,) = (
             pid
             for pid in descendants(fork_servers.fork_server().process.pid, table)

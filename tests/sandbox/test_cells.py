@@ -108,7 +108,7 @@ def test_interrupting_a_cell_keeps_the_notebook_state(endless: str) -> None:
 
 
 def test_interrupt_after_a_cell_has_finished_is_ignored() -> None:
-    with sandbox.open(LIMITS, unsafe=True) as box:  # signals reach it directly, not through init
+    with sandbox.open(LIMITS, unsafe=True) as box:  # no init: signals reach the kernel directly
         channel = box.channel()
         for source in ("x = 1", "assert x == 1"):
             channel.order("run", source)

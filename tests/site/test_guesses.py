@@ -338,7 +338,7 @@ def test_what_follows_a_guess_is_covered_until_it_is_answered(
     page = opened(reader, server, "chapters/intensity.html")
     assert rendered(page, "long-vectors") == {False}
     form = page.locator("form.guess[name=long-vectors]")
-    # An attempt without an answer doesn't open it.
+    # Pressing the button without an answer doesn't open the cover.
     form.get_by_role("button").click()
     assert page.locator(".admonition.tip .guess-note").first.inner_text() == "Choose one."
     assert rendered(page, "long-vectors") == {False}

@@ -128,7 +128,7 @@ def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None
     said = "The first is 16,384 (as printed; now 6,144), in words 16"
     page.wait_for_function(f"{PANEL}.content.widgets[2].node.textContent.includes('{said}')")
     assert page.locator(".course-note").count() == 0
-    # Without a value, a note below the cell names the block.
+    # For a block without values, a note below the cell names the block.
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16')")
     run_all(page)
     note = page.locator(".course-note")

@@ -103,7 +103,7 @@ def exercise(release: Path, name: str, site: str = "") -> NotebookNode:
 
 
 NAMES = exercises.names()
-ONE = "h100-spec-sheet"  # it imports rooflib and roofkit
+ONE = "h100-spec-sheet"  # an exercise that imports rooflib and roofkit
 QUICK = [ONE, *(pytest.param(n, marks=pytest.mark.long) for n in NAMES if n != ONE)]
 
 

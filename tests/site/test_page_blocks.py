@@ -199,7 +199,7 @@ def test_edited_cells_survive_a_reload(context: BrowserContext, server: Server, 
         cell.get_by_role("button", name="Run the cell").click()
     assert kept.count() == 0
     assert cell.locator(".cell_output").inner_text() != built
-    # Only this output differs, although the page has not run without the change.
+    # Only this output is marked, although the page was never run without the change.
     assert page.locator("details.as-printed").count() == 1
     page.get_by_role("button", name="Put the page back").click()
     assert bar(page) == "The page is as it was built."

@@ -122,7 +122,7 @@ class EditedInBrowser:
         first_run(page, address)
         counts = [len(block["shown"]) for block in data["blocks"]]  # type: ignore[arg-type]
         assert page.evaluate(PLACES, counts) == 0
-        # Not the answers of guesses, which are about the page as printed.
+        # Leave out the answers of guesses, which are about the page as printed.
         self.numbers = [n for step in data["steps"] for n in step.get("blocks", ())]  # type: ignore[attr-defined]
         self.editors = page.locator(EDITOR)
         self.built = [

@@ -240,7 +240,7 @@ def test_values_match_a_page_built_with_each_change(
         apart = {key: (told[key], known[key]) for key in compared if told[key] != known[key]}
         if apart or (error == "") != said.startswith("Done. "):
             different.append((new, said, error, apart))
-        # Without an error all values are compared; with one, those above it.
+        # If a cell fails, only the values above it are compared.
         assert error or set(told) <= set(known)
         changed = sum(text != before[key] for key, text in told.items())
         moved += changed

@@ -80,7 +80,7 @@ class Seen:
     live: int = 0
 
 
-FIRST = "chapters/time"  # its formulas and live figure load all files that pages share
+FIRST = "chapters/time"  # a page whose formulas and live figure load all shared files
 VIEWS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
 
 

@@ -91,7 +91,7 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 
 
 def hand_over(folder: Path) -> None:
-    """Copy the fonts of the built site, if any: slow to make, and the same in every build.
+    """Copy the built site's fonts, if any, which are slow to make and the same in every build.
 
     A build keeps fonts that are already there.
     """

@@ -46,7 +46,7 @@ class Lines(Session):
         if kind not in SHOWN or os.getpid() != self.pid:
             return
         line = self._packed(kind, content)
-        if len(line) > MESSAGE_BYTES:  # the grader would discard it
+        if len(line) > MESSAGE_BYTES:  # the grader would discard such a line
             text = f"[{len(line) / 1e6:.0f} MB were left out]\n"
             line = self._packed("stream", {"name": "stderr", "text": text})
         if self._has_room(kind, len(line)):
@@ -165,7 +165,7 @@ class Stream(io.TextIOBase):
                 found = os.pread(self.file, end - self.taken, self.taken)
                 self._add(found.decode(errors="replace"))
             self.taken = end
-        except OSError:  # the notebook has closed it
+        except OSError:  # the notebook has closed this file
             return
 
     def _add(self, text: str) -> None:

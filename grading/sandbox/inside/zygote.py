@@ -45,7 +45,7 @@ def serve(grader: socket.socket) -> None:
         ready, _, _ = select.select([grader, wake], [], [])
         if wake in ready:
             wake.recv(4096)
-        for pid, _ in _reaped():  # a first process ends after all others of its sandbox
+        for pid, _ in _reaped():  # the first process of a sandbox ends after all others
             os.close(lives.pop(pid))
         if grader not in ready:
             continue
@@ -138,7 +138,7 @@ def _watch(
 ) -> None:
     """Watch the sandbox until the grader hangs up, or time or memory exceeds its limit."""
     child: int | None = kernel
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook could send it to init
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook could send SIGINT to init
     wake, _woken = _woken_by_signals()
     next_check, held = time.monotonic(), memory.Memory()
     end = next_check + limits.wall_seconds
@@ -196,7 +196,7 @@ def _reaped() -> Iterator[tuple[int, int]]:
 
 
 def _tell(life: socket.socket, **message: object) -> None:
-    with contextlib.suppress(OSError):  # if the grader is gone, reading `life` shows it
+    with contextlib.suppress(OSError):  # reading `life` shows whether the grader is gone
         life.send(json.dumps(message).encode())
 
 

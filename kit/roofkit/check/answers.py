@@ -145,7 +145,7 @@ def _failure(function: Callable[..., object], error: BaseException) -> Answer:
         return Answer(problem="calls-unwritten", detail=f"`{where}`")
     try:
         text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    except Exception:  # its __str__ fails
+    except Exception:  # the error's __str__ fails
         text = type(error).__name__
     return Answer(
         problem="raised", detail=shorten(text, MAX_DETAIL, placeholder=" …") + _line_in_cell(error)

@@ -62,7 +62,7 @@ def describe_page(
     """Pass the addresses of a page and of its source to the templates."""
     found = addresses(app)
     if page == "404":
-        context["pageurl"] = None  # it is served for any missing address
+        context["pageurl"] = None  # the 404 page is served for any missing address
     if found.course and doctree is not None:
         context["social"]["og:url"] = context["pageurl"]
         if changelog(app).is_file():

@@ -5,7 +5,7 @@ import { StepTimeout } from "./engine.js";
 import { endedMessage } from "./panel.js";
 import { gradeId, isCheck, text } from "./released_notebook.js";
 
-const CELL_SECONDS = 120; // wall-clock limit of a cell in grading
+const CELL_SECONDS = 120; // grading's wall-clock limit for a cell
 const STOPPED = `This cell did not come to an end, and was stopped: a cell gets ${CELL_SECONDS} s, in grading too.`;
 
 const idOf = (cell) => gradeId(cell) ?? cell.id;

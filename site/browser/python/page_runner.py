@@ -28,7 +28,7 @@ from .whole_numbers import WideAstype
 Output = dict[str, str]
 # roofkit recognizes code of a notebook's cells by file names of this form.
 CELL = "<ipython-input-{}-{}>"
-MAX_PRINTED = 200_000  # characters per cell: a loop could fill the memory with them
+MAX_PRINTED = 200_000  # characters per cell: a loop could fill the memory with output
 # Imported by most pages; what most cells need comes first.
 PRELOADS = (
     "rooflib",

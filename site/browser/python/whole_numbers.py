@@ -54,7 +54,7 @@ def widen(numpy: ModuleType, type_name: str = "int64") -> None:
     native = GIVING_INDICES.split()
     arrays = {name: count for count, names in COMPUTING.items() for name in names.split()}
     wrapped: dict[str, Any] = {"int_": wide.type}
-    # Wrap loaded names alone: `__all__` also has submodules that numpy imports on demand.
+    # Wrap only names that are loaded: `__all__` also has submodules that numpy imports on demand.
     for name in sorted(set(numpy.__all__) & vars(numpy).keys()):
         value = getattr(numpy, name)
         if isinstance(value, numpy.ufunc):

@@ -26,7 +26,7 @@ def texts() -> dict[str, str]:
 @functools.cache
 def kernels() -> dict[str, bytes]:
     """Return both as compiled modules."""
-    from wasmtime import wat2wasm  # only a build needs it
+    from wasmtime import wat2wasm  # only a build needs wasmtime
 
     return {name: bytes(wat2wasm(text)) for name, text in texts().items()}
 

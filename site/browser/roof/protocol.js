@@ -6,7 +6,7 @@ const DEFAULTS = {
   sample: 50, // ms per sample
   samples: 5, // per measurement
   roofSamples: 8,
-  attempts: 3, // at a disturbed measurement
+  attempts: 3, // attempts at a disturbed measurement
   watch: 20, // ms of clock readings after each measurement
   quietTimeout: 3000, // ms to wait for a quiet machine
   retryTimeout: 15_000, // ms after which disturbed measurements are not repeated

@@ -19,7 +19,7 @@ LOCK = Path("requirements.txt")
 LICENSE = Path("LICENSE")
 # Our own packages, by their pyproject.toml, with the extras that notebooks use.
 PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("figures", "lab")}
-# Other packages that a learner needs.
+# Packages that a learner needs besides ours.
 TOOLS = ("jupyterlab-myst",)
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?")

@@ -152,7 +152,7 @@ def _untouched(path: Path, docname: str) -> bool:
 
 
 def _same_text(path: Path, supplied: NotebookNode) -> bool:
-    """Return whether a reader's notebook has, or was made from, the same cells."""
+    """Return whether a reader's notebook has the supplied cells, or was made from them."""
     notebook = _read(path)
     if notebook is None:
         return False

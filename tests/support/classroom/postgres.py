@@ -34,7 +34,7 @@ def server(binaries: Path) -> Iterator[Path]:
 
     def run(tool: str, *words: str) -> None:
         command = [*drop, str(binaries / tool), *words]
-        # Not a pipe: the server would inherit it and keep it open.
+        # Don't use a pipe: the server would inherit it and keep it open.
         with (folder / "said").open("w+") as said:
             done = subprocess.run(command, cwd=folder, stdout=said, stderr=said, check=False)
             said.seek(0)

@@ -20,7 +20,7 @@ UNITS = 1000  # constants from this size on convert units
 ROUNDING_NAMES = ("int", "math.ceil", "math.floor", "round")
 EXTREMES = ("max", "min", "sum")
 ROUNDINGS = ("math.ceil({})", "math.floor({})", "round({})", "int({})")
-# The same, and other roundings that learners apply to results.
+# ROUNDINGS, and others that learners apply to results.
 TIDIED = (*ROUNDINGS, "int({}) + 1", "math.ceil({}) - 1", "round({}, 2)", "round({}, 3)")
 
 Replacement = ast.AST | list[ast.stmt]
@@ -257,7 +257,7 @@ def _tidied(value: ast.expr) -> Iterator[ast.expr]:
             case ast.ListComp():
                 return
             case ast.BinOp():
-                return  # _of_operation wraps it
+                return  # _of_operation wraps this value
             case _:
                 yield _wrapped(form, value)
 

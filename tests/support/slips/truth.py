@@ -52,7 +52,7 @@ DESCRIPTIONS = (
     *(hints._infinite, hints._zeros, hints._signs, hints._constant, hints._repeated),
     *(hints._shift, hints._near),
 )
-# Words that introduce what would also give these values, without claiming that it happened.
+# Words before a possible cause of these values that the sentence doesn't claim to be the cause.
 CONDITIONAL = ("this would give the same values:", "come out in this way, among others:")
 
 

@@ -181,7 +181,7 @@ async function start(figure) {
     for (const field of fields) {
       const number = kept[field.dataset.own];
       if (number > 0) good[field.dataset.own] = number;
-      // Don't change the number under the hands of a reader who is typing it.
+      // Don't change a number while the reader is typing it.
       if (field !== document.activeElement) {
         field.value = inUnit(field);
         judge(field);
@@ -362,7 +362,7 @@ async function start(figure) {
       take(event.dataTransfer.files[0]);
     });
     let engine;
-    let newest; // a file that is chosen later takes the place of one that is being read
+    let newest; // the latest chosen file; results of earlier ones are dropped
     const take = async (file) => {
       if (!file) return;
       newest = file;
