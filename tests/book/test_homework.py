@@ -127,7 +127,7 @@ def test_chips_send_as_much_as_a_simulated_ring() -> None:
         assert float(together[:-1]) == chips * sent_around(chips)
 
 
-def test_common_misreadings_of_the_sheet_are_named() -> None:
+def test_the_homework_names_common_misreadings_of_a_data_sheet() -> None:
     page = sentences(PAGE)
     assert f"- {1e15 / HBM:.0f}, and from it “about three hundred”" in page
     assert f"- {1979e12 / HBM:.0f}: the sparse peak was read as dense." in page

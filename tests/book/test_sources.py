@@ -84,7 +84,7 @@ def test_exercise_2_matches_its_published_answers():
     assert rl.critical_batch_limit(V5E, w="int8") == rl.critical_batch_limit(V5E) / 2
 
 
-def test_exercise_3_is_1_66_times_and_not_double():
+def test_exercise_3_has_critical_batches_in_a_ratio_of_1_66():
     large = rl.critical_batch(V5E, 4096, 4096, w="int8")
     small = rl.critical_batch(V5E, 1024, 1024, w="int8")
     assert round(large) == 136

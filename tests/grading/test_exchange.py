@@ -214,6 +214,6 @@ def test_an_invalid_secret_is_replaced(room, content, tmp_path):
 
 
 @pytest.mark.long
-def test_real_commands_work_in_the_course_folder(room):
+def test_nbgrader_exchange_commands_run_in_the_course_folder(room):
     for words in (("list",), ("collect", NAME), ("release_feedback", NAME)):
         done(room.nbgrader(*words))

@@ -139,7 +139,7 @@ def test_every_case_has_a_student(room, grades):
     assert len(handed_in) == sum(map(len, (RIGHT, OTHER, OLD, ENCODINGS, PLACES))) + 2
 
 
-def test_other_exercises_are_listed_as_not_handed_in(room):
+def test_exercises_without_submission_are_listed_as_not_handed_in(room):
     rows = report.grades(room.course, room.course.state())
     assert {row[4] for row in rows if row[1] != NAME} == {"not handed in"}
 

@@ -227,10 +227,10 @@ def disturb(grader, plan, chance):
             victim = chance.choice(workers) if workers else None
             gone = processes.descendants(victim) if victim else set()
         else:
-            # A notebook whose process dies is run only twice, so never kill one twice: let each
-            # worker start another notebook's sandbox between two kills. Take tops and victim from
-            # one snapshot: a sandbox that starts between two snapshots would be counted too late,
-            # and its notebook killed again.
+            # A notebook whose process dies is run only twice, so never kill the same one twice:
+            # each worker must start another sandbox between two kills. Count sandboxes and choose
+            # the victim in one snapshot: a sandbox that started between two snapshots would be
+            # counted too late, and its notebook could be killed again.
             for worker, (tops, inside) in grader.boxes().items():
                 seen.setdefault(worker, {}).update(dict.fromkeys(tops))
                 if tops and len(seen[worker]) >= spared.get(worker, 0):

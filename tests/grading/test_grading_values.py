@@ -123,7 +123,7 @@ RIGHT = "return B * D + D * F, B * F"
         "counts its calls",
     ],
 )
-def test_side_effects_of_a_right_function_cost_nothing(body):
+def test_side_effects_of_a_right_function_cost_no_points(body):
     assert first(f"def bytes_moved(B, D, F):\n    {body}\n") == FULL["bytes-moved"]
 
 
@@ -531,7 +531,7 @@ def test_feedback_does_not_quote_inputs_from_error_messages():
     assert sentences == ("The function stopped with an error.",)
 
 
-def test_a_failing_extra_cell_costs_nothing():
+def test_a_failing_extra_cell_costs_no_points():
     assert got(with_first(notebook(), "1 / 0")) == FULL
 
 

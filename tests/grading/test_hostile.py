@@ -517,7 +517,7 @@ def test_every_known_attack_has_a_student(graded: Graded, known: str) -> None:
     assert students & {*graded.state, *MISTAKES}
 
 
-def test_the_class_goes_beyond_known_attacks(graded: Graded) -> None:
+def test_the_hostile_class_has_more_than_known_attacks(graded: Graded) -> None:
     known = {student for students in KNOWN.values() for student in students}
     assert len({*CELLS, *ANSWERS, *FOLDERS} - known) > 20
     assert len(DEFAULT - known) > 15

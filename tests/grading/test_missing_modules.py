@@ -95,7 +95,7 @@ def lost(parts):
     ],
 )
 @pytest.mark.parametrize("name", [NAME, "roofline-plot"])
-def test_unused_missing_imports_cost_nothing(head, name):
+def test_unused_missing_imports_cost_no_points(head, name):
     parts, _ = graded((r"\A", f"{head}\n"), name=name)
     assert lost(parts) == {}
 

@@ -133,7 +133,7 @@ def test_cells_in_order_do_not_move(name, style):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_two_swapped_cells_cost_nothing(name):
+def test_two_swapped_cells_cost_no_points(name):
     """Try a quarter of all moves; the long test below tries all."""
     for what, notebook in list(moved(solved(name)))[NAMES.index(name) % 4 :: 4]:
         assert lost(notebook, name) == {}, what
@@ -142,13 +142,13 @@ def test_two_swapped_cells_cost_nothing(name):
 @pytest.mark.long
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", NAMES)
-def test_swapped_cells_of_any_style_cost_nothing(name, style):
+def test_swapped_cells_of_any_style_cost_no_points(name, style):
     for what, notebook in moved(style(name)):
         assert lost(notebook, name) == {}, what
 
 
 @pytest.mark.parametrize("style", STYLES[1:])
-def test_answers_in_reverse_cost_nothing(style):
+def test_answers_in_reverse_order_cost_no_points(style):
     name = NAMES[0]
     for what, notebook in moved(style(name)):
         if "reverse" in what:
@@ -158,7 +158,7 @@ def test_answers_in_reverse_cost_nothing(style):
 @pytest.mark.long
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", NAMES)
-def test_cells_in_any_order_cost_nothing(name, style):
+def test_cells_in_any_order_cost_no_points(name, style):
     for seed in range(RANDOM):
         notebook = style(name)
         random.Random(seed).shuffle(notebook.cells)

@@ -323,7 +323,7 @@ def test_nothing_is_written_through_a_link(room, tmp_path):
     assert not list(outside.iterdir())
 
 
-def test_pages_are_returned_under_the_downloads_names(room, tmp_path):
+def test_feedback_pages_get_the_names_of_the_downloaded_files(room, tmp_path):
     page = room.course.feedback("ada", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")

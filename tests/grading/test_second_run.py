@@ -122,7 +122,7 @@ def test_a_second_run_uses_other_inputs_and_its_output_is_not_shown(seen: Seen) 
     assert (got["bytes-moved"], got["operations"]) == (0, 2)
 
 
-def test_a_process_that_died_by_chance_costs_nothing(seen: Seen) -> None:
+def test_a_process_that_died_by_chance_costs_no_points(seen: Seen) -> None:
     seen.ends_hidden = True
     graded = grade(right(), NAME, "seed")
     assert total(graded) == FULL

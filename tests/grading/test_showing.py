@@ -117,7 +117,7 @@ def test_output_of_a_function_costs_no_points_without_a_sandbox():
 
 
 @pytest.mark.parametrize("kind", SHOWN)
-def test_each_kind_of_message_costs_nothing(kind):
+def test_each_kind_of_message_costs_no_points(kind):
     assert lost(showing(solved("int8-weights"), SHOWN[kind], "end"), "int8-weights") == {}
 
 
@@ -125,7 +125,7 @@ def test_each_kind_of_message_costs_nothing(kind):
 @pytest.mark.parametrize("kind", SHOWN)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", NAMES)
-def test_each_kind_of_message_costs_nothing_in_any_part(name, place, kind):
+def test_each_kind_of_message_costs_no_points_in_any_part(name, place, kind):
     assert lost(showing(solved(name), SHOWN[kind], place), name) == {}
 
 
@@ -150,7 +150,7 @@ def test_functions_may_print_to_a_stream_saved_by_a_cell():
 @pytest.mark.parametrize(
     "name", [NAMES[0], *(pytest.param(one, marks=pytest.mark.long) for one in NAMES[1:])]
 )
-def test_the_learners_check_accepts_the_same_output(name):
+def test_the_learners_check_accepts_functions_that_show_output(name):
     notebook, _ = EmbedCases().preprocess(solved(name), {"nbgrader": {"assignment": name}})
     NotebookClient(showing(notebook, all_kinds(), "end"), kernel_name="python3").execute()
     for cell in filter(exercises.is_check, notebook.cells):

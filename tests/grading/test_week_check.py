@@ -242,7 +242,7 @@ def test_students_with_submissions_may_have_extensions(room):
     assert due_of(room, "guest") == LATER
 
 
-def test_extensions_in_an_empty_class_are_refused(release, tmp_path):
+def test_due_date_extensions_in_an_empty_class_are_refused(release, tmp_path):
     course = Course(shutil.copytree(release, tmp_path / "course"))
     week.due(course, NAME, DUE)
     with pytest.raises(Unable, match="nobody is in the class yet"):

@@ -286,7 +286,7 @@ def test_plain_nbgrader_can_release_after_an_extension(tmp_path, one_exercise):
     check_entered(tmp_path)
 
 
-def test_creating_a_course_folder_is_reported(tmp_path, capsys):
+def test_commands_say_if_they_create_a_course_folder(tmp_path, capsys):
     for expected in (f"{tmp_path / 'my-clas'} is a new course folder", f"{NAME} is due at"):
         main(["due", str(tmp_path / "my-clas"), NAME, DUE])
         assert capsys.readouterr().out.splitlines()[0].startswith(expected)

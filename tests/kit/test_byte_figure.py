@@ -166,7 +166,7 @@ def test_numpy_sizes_are_accepted() -> None:
     assert "D = 16,384" in html
 
 
-def test_an_unknown_number_is_refused() -> None:
+def test_an_unknown_shown_quantity_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^shows must be one of waits, .*; got 'wait'"):
         byte(shows="wait")
 

@@ -350,7 +350,7 @@ def test_labeled_points_name_the_line_they_lie_on() -> None:
     assert reading(seen(draw), case) == ({"1024": [1, 2, 3], "4096": [4, 8, 15]}, "")
 
 
-def test_a_text_without_any_curve_is_an_empty_figure() -> None:
+def test_text_without_a_curve_counts_as_an_empty_figure() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.text(1, 1, "1024")
 

@@ -94,7 +94,8 @@ def test_peaks_perform_the_counted_flops(counted, kind):
 def test_read_and_update_move_the_counted_bytes(counted):
     counter, pool, store = counted
     read = kernels.read(store, pool)
-    assert found(counter, read)[1] == read.amount + 4 * pool.threads  # plus one sum per thread
+    # Each thread also writes one sum.
+    assert found(counter, read)[1] == read.amount + 4 * pool.threads
     assert read.amount == 4 * SIZE
     probe = kernels.update(store, pool)
     assert found(counter, probe)[1] == probe.amount == 8 * SIZE
@@ -235,7 +236,7 @@ def test_blas_is_single_threaded_while_threads_share_a_stack():
         assert blas_now() == {3}
 
 
-def test_stacks_are_not_threaded_if_blas_threads_cannot_be_limited(monkeypatch):
+def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkeypatch):
     def tried() -> list[str]:
         return [
             probe.what

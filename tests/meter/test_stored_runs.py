@@ -79,7 +79,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(("ending", "old", "new", "problem"), BREAKS)
-def test_each_missing_part_is_reported(kept, tmp_path, ending, old, new, problem):
+def test_each_missing_part_of_a_stored_run_is_reported(kept, tmp_path, ending, old, new, problem):
     (source,) = kept.iterdir()
     folder = tmp_path / source.name
     folder.mkdir()

@@ -53,7 +53,7 @@ class Result:
 
 
 class Copy:
-    """A copy of the whole repository, whose files alone its tests import, fork and mount."""
+    """A copy of the whole repository; tests in it import, fork and mount only its files."""
 
     def __init__(self, root: Path) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))

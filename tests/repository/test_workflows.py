@@ -262,7 +262,7 @@ def test_colab_notebooks_install_our_packages_and_only_locked_ones() -> None:
     assert {"numpy", "ipywidgets"} <= asked <= lock | {"rooflib", "roofkit"}
 
 
-def test_binder_and_make_environment_install_the_same() -> None:
+def test_binder_and_make_environment_install_the_same_packages() -> None:
     here, there = (environment.commands(name, "base", "uv") for name in ("here", "there"))
     assert [[w for w in step if w != "here"] for step in here] == [
         [w for w in step if w != "there"] for step in there

@@ -94,7 +94,8 @@ def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
     limit = rl.critical_batch_limit(chip, x=x, w=w)
     if math.isinf(batch):
         times = rl.bound(rl.matmul(2**60, D, F, x=x, w=w, out=out), chip).times
-        assert times["HBM"] >= times["compute"]  # equal where rounding hides the weights
+        # The times are equal where rounding hides the weights' bytes.
+        assert times["HBM"] >= times["compute"]
         return
     assert batch >= limit * (1 - 1e-12)
     # For huge batches, the closed form subtracts two nearly equal numbers.

@@ -449,7 +449,7 @@ def test_closed_fork_server_cancels_its_exit_handler():
     server = ForkServer()
     assert server.at_exit.still_active()
     os.fstat(server.lock_file)
-    shutil.rmtree(server.folder)  # like a tool that cleans up temporary folders
+    shutil.rmtree(server.folder)  # as a tool that cleans up temporary folders does
     server.close()
     assert not server.at_exit.still_active()
     with pytest.raises(OSError, match="Bad file descriptor"):

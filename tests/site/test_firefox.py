@@ -49,7 +49,7 @@ def test_pages_load_without_errors_and_fit(browser: Firefox, server: Server) -> 
     browser.size(**DESK)
 
 
-def test_errors_are_noticed(browser: Firefox, server: Server) -> None:
+def test_errors_in_firefox_are_recorded(browser: Firefox, server: Server) -> None:
     browser.open(f"{server.origin}/index.html")
     browser.run("(setTimeout(() => { throw new Error('a test error'); }), null)")
     browser.run("new Promise((done) => setTimeout(done))")

@@ -294,7 +294,7 @@ def test_without_storage_guesses_last_until_the_page_is_left(
 
 # ---- covers
 
-# Whether the elements after the box that ask for this guess are rendered, up to its answer.
+# Whether the elements between the box that asks for this guess and its answer are rendered.
 RENDERED = """(name) => {
   const answer = document.querySelector(`.answer[data-name="${name}"]`);
   const form = document.querySelector(`form.guess[name="${name}"]`);

@@ -230,7 +230,7 @@ COVERED = f"""() => [...{PANEL}.node.querySelectorAll(".myst a[href]")].filter((
 
 # The longest chapter has links near roots, over which KaTeX lays empty boxes.
 @pytest.mark.long
-def test_links_are_not_covered(page: Page) -> None:
+def test_links_are_not_covered_by_formulas(page: Page) -> None:
     opened(page, BOOK.places[LONG])
     prose(page)
     before = page.viewport_size
