@@ -243,7 +243,7 @@ class _Channel:
         line, _, self.rest = self.rest.partition(b"\n")
         try:
             return json.loads(line)
-        except (ValueError, RecursionError):  # the latter for very deeply nested lists
+        except (ValueError, RecursionError):  # RecursionError for very deeply nested lists
             return None
 
 

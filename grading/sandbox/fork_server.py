@@ -137,7 +137,7 @@ class ForkServer:
             return self.process.poll() is None
         poll = select.poll()
         poll.register(self.control, 0)
-        return self.shared and self.is_ready and not poll.poll(0)  # reports only a hang-up
+        return self.shared and self.is_ready and not poll.poll(0)  # polls only for a hang-up
 
     def complaint(self) -> str:
         """Return one line: the last line that bubblewrap printed, or the signal that ended it."""
@@ -169,7 +169,7 @@ class ForkServer:
         self.at_exit.cancel()
         if os.getpid() != self.pid:
             return  # this process is a fork of the one that owns the zygote
-        self.control.close()  # ends the zygote
+        self.control.close()  # the zygote ends
         if not self.is_ready and self.process.poll() is None:
             # The zygote would finish its imports first. Kill bubblewrap's child as well.
             with contextlib.suppress(ProcessLookupError):

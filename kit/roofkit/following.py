@@ -58,7 +58,7 @@ def is_true(value: Any) -> bool:
     """Return whether a premise's value counts as true."""
     try:
         return not isinstance(value, Failed) and bool(value)
-    except Exception:  # such as of an array
+    except Exception:  # the truth of an array is ambiguous
         return False
 
 

@@ -19,7 +19,7 @@ from .values import values_of
 logger = logging.getLogger(__name__)
 
 
-# Invisible: a page that is read in another way than through Sphinx's events leaves it out, too.
+# Writers skip invisible nodes, even if ReadPremises has not removed them.
 class premise(nodes.Invisible, nodes.Inline, nodes.Element):  # type: ignore[misc]
     """Place of a ``{while}`` role, until its block has the expression."""
 

@@ -145,9 +145,8 @@ def plain(text: str) -> str:
 
 def test_downloads_have_the_code_of_their_page(site: Path, downloads: dict[str, Path]) -> None:
     for page, path in downloads.items():
-        executed = nbformat.read(
-            site.parent / "jupyter_execute" / f"{page}.ipynb", as_version=4
-        )  # includes cells that the build adds
+        # The executed notebook includes cells that the build adds.
+        executed = nbformat.read(site.parent / "jupyter_execute" / f"{page}.ipynb", as_version=4)
         mine = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
         theirs = [c.source for c in executed.cells if c.cell_type == "code"]
         theirs = [source for source in theirs if "_page_values" not in source]

@@ -33,7 +33,7 @@ def test_with_a_premise_that_holds_a_changed_block_follows() -> None:
 @pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
 def test_a_premise_that_fails_keeps_the_block_as_printed(premise: str) -> None:
     assert decided(premise, n="5") == (False, {"n": "6"})
-    # The same holds if no value changed, or if the block has no values.
+    # A failed premise also counts if no value changed, or if the block has no values.
     assert decided(premise, n="6") == (False, {})
     assert decided(premise) == (False, {})
 

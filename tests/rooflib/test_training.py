@@ -17,7 +17,7 @@ def kept_tensors(layer, D):
     yield from [D, D]  # residual stream and its norm, before attention
     yield from [layer.N * layer.H, layer.K * layer.H, layer.K * layer.value, layer.N * layer.value]
     yield from [layer.q_rank, layer.kv_rank + layer.rope]
-    yield from [D, D]  # the same before the MLP
+    yield from [D, D]  # residual stream and its norm, before the MLP
     yield layer.experts  # the router's scores
     for width in [layer.F] + [layer.X] * layer.active:
         yield from [width] * 3  # gate, up and their product

@@ -154,7 +154,7 @@ def _app() -> KernelApp:
     app.initialize()
     commands.set_up(app.kernel.shell)
     missing.set_up(app.kernel.shell)
-    tempfile.gettempdir()  # writes a test file when first called
+    tempfile.gettempdir()  # its first call writes a test file
     return app
 
 

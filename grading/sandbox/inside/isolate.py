@@ -126,7 +126,7 @@ def proc_masks() -> list[tuple[str, str]]:
     masks = []
     with os.scandir("/proc") as entries:
         for one in entries:
-            if one.name.isdigit() or one.is_symlink():  # such as self, and net, which is self/net
+            if one.name.isdigit() or one.is_symlink():  # links such as /proc/self and /proc/net
                 continue
             copy = f"{PROC_COPIES}/{one.name}"
             if not Path(copy).exists():

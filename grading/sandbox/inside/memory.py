@@ -62,7 +62,7 @@ class Memory:
 def _sockets() -> int:
     """Return the number of Unix sockets, including those in transit in messages."""
     try:
-        return (PROC / "net" / "unix").read_bytes().count(b"\n") - 1  # minus the header line
+        return (PROC / "net" / "unix").read_bytes().count(b"\n") - 1  # without the header line
     except OSError:
         return 0
 

@@ -226,7 +226,7 @@ def main() -> None:
     grader = socket.socket(fileno=int(sys.argv[1]))
     grader.set_inheritable(False)
     isolate.lift_grader_limits()
-    sys.path[0] = "/run/course"  # replaces /run, from which this package was imported
+    sys.path[0] = "/run/course"  # instead of /run, which was needed to import this package
     if isolate.MODULES.is_dir():
         sys.path.append(
             str(isolate.MODULES)

@@ -272,7 +272,7 @@ def _of_function(
     for variant in variants(tree):
         causes = tags.get(variant.line)
         said = change(tree, variant.tree)
-        if not said:  # the same code, written differently
+        if not said:  # an equal function, written differently
             continue
         yield Slip(
             exercise,

@@ -14,8 +14,8 @@ from typing import Any
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 COMMUTATIVE = (ast.Add, ast.Mult)
-FACTORS = (2,)  # by which constants are multiplied and divided
-PREFIXES = (2, 8, 10, 1000, 1.024)  # the same for constants that convert units
+FACTORS = (2,)  # factors by which constants are multiplied and divided
+PREFIXES = (2, 8, 10, 1000, 1.024)  # factors for constants that convert units
 UNITS = 1000  # constants from this size on convert units
 ROUNDING_NAMES = ("int", "math.ceil", "math.floor", "round")
 EXTREMES = ("max", "min", "sum")

@@ -66,7 +66,7 @@ def _number(text: str) -> float:
         text = text.replace(",", "")
     elif re.fullmatch(
         r"[+-]?\d{1,3}(?:\.\d{3}){2,}(?:,\d*)?", text
-    ):  # needs two groups, since a single 1.000 means 1
+    ):  # two groups are needed, since a single 1.000 means 1
         text = text.replace(".", "")
     try:
         return float(text.replace(",", "."))
