@@ -2,8 +2,7 @@
 
 `ways` in `_config.yml` lists them besides the whole course, each with a title, in which {hours}
 stands for its time, and its pages in order. `:::{ways}` shows them all. Without JavaScript it is a
-list of links, and "next" follows the table of contents. `` {minutes}`chapters/time` `` is the time
-that one page takes.
+list of links, and "next" follows the table of contents.
 """
 
 import json
@@ -13,7 +12,6 @@ from typing import Any
 
 from book_extension import minutes
 from docutils import nodes
-from docutils.parsers.rst.states import Inliner
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.docutils import SphinxDirective
@@ -27,21 +25,11 @@ class ways(nodes.General, nodes.Element):  # type: ignore[misc]
     """Placeholder for the list of ways."""
 
 
-class page_minutes(nodes.Inline, nodes.Element):  # type: ignore[misc]
-    """Placeholder for the minutes that a page takes."""
-
-
 class Ways(SphinxDirective):
     """`:::{ways}`, the choice between the ways through the course."""
 
     def run(self) -> list[nodes.Node]:
         return [ways()]
-
-
-def minutes_role(
-    name: str, rawtext: str, text: str, lineno: int, inliner: Inliner, *_: object, **__: object
-) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    return [page_minutes(page=text)], []
 
 
 def known_ways(app: Sphinx) -> dict[str, tuple[str, list[str]]]:
@@ -60,9 +48,7 @@ def title_of(app: Sphinx, title: str, pages: list[str]) -> str:
 
 
 def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Replace the placeholders, once all pages have been read."""
-    for time in list(doctree.findall(page_minutes)):
-        time.replace_self(nodes.Text(f"{minutes.of_page(app, time['page'])} minutes"))
+    """Replace the placeholder, once all pages have been read."""
     for place in list(doctree.findall(ways)):
         place.replace_self(choice(app, page))
 
@@ -128,9 +114,7 @@ def write_home_again(app: Sphinx, env: Any) -> list[str]:
 def setup(app: Sphinx) -> dict[str, object]:
     app.add_config_value("ways", {}, "html")
     app.add_node(ways)
-    app.add_node(page_minutes)
     app.add_directive("ways", Ways)
-    app.add_role("minutes", minutes_role)
     app.connect("config-inited", serve)
     app.connect("env-updated", write_home_again)
     app.connect("doctree-resolved", fill_in)
