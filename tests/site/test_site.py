@@ -36,7 +36,7 @@ from site_browser import (
 from site_links import broken, html_files, parsed
 from site_server import Server
 
-COLD, WARM = 1_200_000, 150_000  # bytes, compressed
+COLD, WARM = 900_000, 150_000  # bytes, compressed
 GENERATED = ("404", "genindex", "search")
 
 

@@ -142,6 +142,17 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
     return found
 
 
+def must_stay(site: Path, chapter: str, known: dict[str, str]) -> set[int]:
+    """Return the blocks that stay as printed where `known` has the new values: no premise, moved."""
+    data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
+    return {
+        number
+        for number in numbers_in_steps(data)
+        if "premise" not in data["blocks"][number]
+        and any(known[e] != text for e, text in data["blocks"][number]["values"].items())
+    }
+
+
 def answers(site: Path, chapter: str) -> set[str]:
     """Return the expressions in the right answers of a chapter's guesses."""
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
