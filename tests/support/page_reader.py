@@ -143,7 +143,7 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
 
 
 def must_stay(site: Path, chapter: str, known: dict[str, str]) -> set[int]:
-    """Return the blocks that stay as printed where `known` has the new values: no premise, moved."""
+    """Return the blocks that stay as printed with new values: without a premise, and moved."""
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
     return {
         number
