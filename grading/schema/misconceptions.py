@@ -16,6 +16,7 @@ QUANTIZATION = f"{MATMUL}, “Quantization: fewer bytes, or faster arithmetic”
 CHIPS = "“Many chips”"
 ATTENTION = "“Attention”"
 MACHINE = "“Your own machine”"
+OWN_MODEL = "“Your own model”"
 CATALOG = "“The hardware catalog”"
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -693,6 +694,142 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "as-in-the-draft": (
         "These are the values of the draft: none of its mistakes is repaired.",
         "the question: the draft",
+    ),
+    # a mixture of experts
+    "all-experts-per-token": (
+        "A token is taken through all routed experts; it passes only through those that the router "
+        "picks for it.",
+        f"{OWN_MODEL}, “From a file to a model”",
+    ),
+    "two-matrices-an-expert": (
+        "An expert is counted with two matrices; a gated one has a third: gate, up and down.",
+        "the question: the matrices of an expert",
+    ),
+    "shared-experts-left-out": (
+        "The shared experts are left out; every token takes them, beside those that the router "
+        "picks.",
+        "the question: the matrices of an expert",
+    ),
+    "router-left-out": (
+        "The router is left out; it is a matrix as well, and every token is multiplied with it.",
+        "the question: the router",
+    ),
+    "head-width-from-the-model": (
+        "The width of the model is shared out among the heads; the file gives the width of a head "
+        "by itself.",
+        "the question: the keys of the file",
+    ),
+    "dense-width": (
+        "An expert is taken to be as wide as a dense MLP; the file has a width for each.",
+        "the question: the keys of the file",
+    ),
+    "layers-left-out": (
+        "Attention, router and experts of a single layer are counted; every layer has its own.",
+        "the question: the keys of the file",
+    ),
+    "embedding-multiplied": (
+        "The embedding table is among the weights that a token is multiplied with; a token only "
+        "looks up its row there.",
+        f"{OWN_MODEL}, “From a file to a model”",
+    ),
+    "output-matrix-left-out": (
+        "The output matrix is missing among the weights that a token is multiplied with; it makes "
+        "the logits.",
+        f"{OWN_MODEL}, “From a file to a model”",
+    ),
+    "tables-left-out": (
+        "The tables are left out of both counts; they are weights, too.",
+        f"{OWN_MODEL}, “From a file to a model”",
+    ),
+    "tied-table-twice": (
+        "Two tables are counted also where the file says that one serves for both.",
+        "the question: the tables",
+    ),
+    "norms-counted": (
+        "The gains of norms are counted; the question leaves them out.",
+        "the question",
+    ),
+    "cache-as-wide-as-the-model": (
+        "Keys and values are taken to be as wide as the model; the file gives heads, and how wide "
+        "one is.",
+        "the question: the keys of the file",
+    ),
+    "elements-for-bytes": (
+        "Elements are counted; the question asks for bytes.",
+        "the question",
+    ),
+    "all-experts-loaded": (
+        "All routed experts are loaded here, whatever the batch; a small one takes only some.",
+        f"{OWN_MODEL}, “The batch that experts need”",
+    ),
+    "experts-of-one-token": (
+        "The experts of a single token are loaded here, whatever the batch; other tokens take "
+        "others.",
+        f"{OWN_MODEL}, “The batch that experts need”",
+    ),
+    "no-expert-shared": (
+        "Tokens are taken to avoid each other's experts as long as they can; without favorites, "
+        "some take the same.",
+        f"{OWN_MODEL}, “The batch that experts need”",
+    ),
+    "loaded-for-each-token": (
+        "An expert is loaded again for each token that takes it; in a step, one loading serves "
+        "them all.",
+        f"{OWN_MODEL}, “The batch that experts need”",
+    ),
+    "drawn-with-replacement": (
+        "The experts of a token are drawn as if it could take the same one twice; they are "
+        "distinct.",
+        f"{OWN_MODEL}, “The batch that experts need”",
+    ),
+    "whole-file-loaded": (
+        "All weights of the file are loaded here; experts that no token takes are not, and of the "
+        "embedding table next to nothing is.",
+        f"{OWN_MODEL}, “The batch that experts need”",
+    ),
+    "embedding-loaded": (
+        "The whole embedding table is loaded here; a step looks up a row for each sequence, and "
+        "the question leaves those out.",
+        "the question",
+    ),
+    "attention-arithmetic-counted": (
+        "The arithmetic of queries with keys and values is counted; the question leaves it out.",
+        "the question",
+    ),
+    "dense-batch": (
+        "This is the batch of a dense layer; an expert sees only some of the tokens.",
+        f"{OWN_MODEL}, “From how many tokens on do experts compute?”",
+    ),
+    "smaller-batch": (
+        "The batch gets smaller here because a token takes few of the experts; it has to grow.",
+        f"{OWN_MODEL}, “From how many tokens on do experts compute?”",
+    ),
+    "one-expert-a-token": (
+        "This is the batch if each token took a single expert.",
+        f"{OWN_MODEL}, “From how many tokens on do experts compute?”",
+    ),
+    "shared-among-routed": (
+        "The shared experts are counted among the routed ones; the question is about the routed "
+        "ones alone.",
+        "the question",
+    ),
+    "two-bytes-a-weight": (
+        "Weights are taken as two bytes each, whatever their width.",
+        "the question",
+    ),
+    "time-for-tokens": (
+        "The times of a step are compared; where the batch is larger, a step also writes more "
+        "tokens.",
+        "the question",
+    ),
+    "changed-alone": (
+        "This is by how much the changed quantity itself gets better; it may be only one of "
+        "several that take time.",
+        f"{OWN_MODEL}, “What would help, and what would not”",
+    ),
+    "experts-of-the-old-batch": (
+        "A larger batch loads as many experts as the old one here; more tokens take more of them.",
+        f"{OWN_MODEL}, “What would help, and what would not”",
     ),
 }
 

@@ -194,7 +194,68 @@ def layer_times(
     }
 
 
+# Rows of a decode step whose weights and caches the exercise counts; it leaves out lookups, norms,
+# the arithmetic of attention, and all that is written.
+ROWS_OF_WEIGHTS = ("projections", "router", "experts", "MLP", "logits")
+
+
+def norms_of(model: rl.Model) -> int:
+    """Return the weights outside of matrices, which the exercise leaves out."""
+    return model.D + sum(kind.count * kind.gains for kind in model.every_kind)
+
+
+def weights_of(config: dict[str, Any]) -> tuple[int, int]:
+    model = rl.model_from_config(config)
+    layers = model.active_parameters(tables=False) - norms_of(model)
+    return model.parameters - norms_of(model), layers + model.vocabulary * model.D
+
+
+def parts_of(
+    config: dict[str, Any], B: int, S: int = 1, width: float = 2, kv_bytes: float = 2
+) -> dict[str, rl.Operation]:
+    """Return the kinds of operations of a decode step, by name."""
+    types = {
+        name: rl.DType("int4", round(8 * stored))
+        for name, stored in (("w", width), ("kv", kv_bytes))
+    }
+    step = rl.model_from_config(config).decode(B, S, **types, x="bf16", compute="bf16")
+    return {part.name: part for part in step.parts}
+
+
+def mixture_step(
+    config: dict[str, Any], B: int, S: int, width: float, kv_bytes: float, **chip: float
+) -> float:
+    parts = parts_of(config, B, S, width, kv_bytes)
+    flops = sum(parts[row].flops for row in ROWS_OF_WEIGHTS if row in parts)
+    loaded = sum(parts[row].loaded for row in (*ROWS_OF_WEIGHTS, "attention") if row in parts)
+    return float(bounds_of(rl.operation(flops, loaded), **chip).lower)
+
+
+def batch_of_experts(
+    config: dict[str, Any], width: float, peak: float, bandwidth: float, B: int = 10**7
+) -> float:
+    """Return the batch at which both times of the experts are equal, from a very large one."""
+    experts = parts_of(config, B, width=width)["experts"]
+    return float(B * experts.loaded / bandwidth / (experts.flops / peak))
+
+
+def mixture_gains(changes: dict[str, dict[str, float]], **now: Any) -> dict[str, float]:
+    def rate(**case: Any) -> float:
+        return float(case["B"] / mixture_step(**case))
+
+    return {name: rate(**{**now, **change}) / rate(**now) for name, change in changes.items()}
+
+
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
+    "mixture-of-experts": {
+        "parameters": weights_of,
+        "cache": lambda config, kv_bytes: rl.model_from_config(config).kv_bytes_per_token(
+            DTYPES[kv_bytes]
+        ),
+        "step": mixture_step,
+        "critical-batch": batch_of_experts,
+        "gains": mixture_gains,
+    },
     "diagnose": {
         "fixed-time": fixed_time,
         "explained-by": lambda operations, cause: [

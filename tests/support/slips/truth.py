@@ -45,6 +45,7 @@ DESCRIBES_THE_VALUE = {
     *("hbm-left-out", "network-left-out", "longer-network"),
     *("one-layer", "one-head", "one-sequence", "as-for-two"),
     *("width-for-a-pair", "width-of-a-part"),
+    *("all-experts-loaded", "elements-for-bytes", "dense-batch"),
     *("group-upside-down", "not-whole", "below-zero", "as-many-times", "positions-for-sequences"),
 }
 # Findings that only describe the published cases or ask a question, and so can't be false.

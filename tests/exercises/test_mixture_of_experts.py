@@ -1,0 +1,130 @@
+"""The exercise “a mixture of experts”: real models give what rooflib counts, but for conventions.
+
+The exercise leaves out what rooflib counts besides: norms and biases, rows of the embedding, the
+arithmetic of attention, and all that a step writes.
+"""
+
+from typing import Any
+
+import pytest
+from oracles import DTYPES, norms_of
+from solutions import part_of, reference
+
+import rooflib as rl
+
+NAME = "mixture-of-experts"
+H100 = rl.chip("H100 SXM")
+CHIP = {"peak": H100.peak(), "bandwidth": H100.bandwidth}
+
+
+def config_of(model: rl.Model) -> dict[str, Any]:
+    """Return the exercise's config of a model whose layers all have experts and one kind."""
+    (kind,) = model.every_kind
+    return {
+        "num_hidden_layers": model.layers,
+        "hidden_size": model.D,
+        "num_attention_heads": kind.N,
+        "num_key_value_heads": kind.K,
+        "head_dim": kind.H,
+        "moe_intermediate_size": kind.X,
+        "n_routed_experts": kind.experts,
+        "num_experts_per_tok": kind.active,
+        "n_shared_experts": kind.F // kind.X,
+        "vocab_size": model.vocabulary,
+        "tie_word_embeddings": model.tied,
+    }
+
+
+MIXTURES = [
+    model
+    for model in rl.models()
+    if len(model.every_kind) == 1
+    and model.every_kind[0].experts
+    and not model.every_kind[0].kv_rank
+]
+each_mixture = pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
+
+
+def test_there_are_mixtures_in_the_catalog() -> None:
+    assert {"Mixtral 8x7B", "Qwen3 30B-A3B"} <= {model.name for model in MIXTURES}
+
+
+@each_mixture
+def test_weights_are_those_of_the_catalog_without_norms(model: rl.Model) -> None:
+    whole, token = reference(NAME)["parameters"](config_of(model))
+    assert whole + norms_of(model) == model.parameters
+    tables = 0 if model.tied else model.vocabulary * model.D
+    assert token + norms_of(model) + tables == model.active_parameters()
+
+
+@each_mixture
+@pytest.mark.parametrize("kv_bytes", [0.5, 1, 2])
+def test_the_cache_is_that_of_the_catalog(model: rl.Model, kv_bytes: float) -> None:
+    found = reference(NAME)["cache_per_position"](config_of(model), kv_bytes)
+    assert found == model.kv_bytes_per_token(DTYPES[kv_bytes])
+
+
+@each_mixture
+@pytest.mark.parametrize("B", [1, 16, 200])
+def test_a_step_takes_what_it_takes_in_rooflib_but_for_small_terms(model: rl.Model, B: int) -> None:
+    sizes = {"config": config_of(model), "B": B, "S": 1024, "width": 2, "kv_bytes": 2}
+    bound = rl.bound(model.decode(B, 1024), H100)
+    assert bound.binding == "HBM"
+    assert reference(NAME)["step_time"](**sizes, **CHIP) == pytest.approx(bound.lower, rel=0.005)
+
+
+@each_mixture
+def test_experts_are_compute_bound_from_the_batch_that_rooflib_finds(model: rl.Model) -> None:
+    batch = reference(NAME)["critical_batch"](config_of(model), 2, **CHIP)
+
+    def binding(B: int) -> str | None:
+        (experts,) = (part for part in model.decode(B, 1).parts if part.name == "experts")
+        return rl.bound(experts, H100).binding
+
+    assert (binding(int(0.99 * batch)), binding(int(1.01 * batch))) == ("HBM", "compute")
+
+
+@each_mixture
+def test_changes_gain_what_they_gain_in_rooflib(model: rl.Model) -> None:
+    served = rl.Serving(model, H100, B=16, S=8192)
+    wanted = {
+        name: one.tokens_per_second / served.tokens_per_second for name, one in served.changes
+    }
+    changes = {
+        "weights in int8": {"width": 1},
+        "cache in fp8": {"kv_bytes": 1},
+        "twice the batch": {"B": 32},
+    }
+    now = {"config": config_of(model), "B": 16, "S": 8192, "width": 2, "kv_bytes": 2}
+    found = reference(NAME)["gains"](**now, **CHIP, changes=changes)
+    assert found == pytest.approx({name: wanted[name] for name in changes}, rel=0.01)
+
+
+def test_the_notebook_has_the_models_of_the_checks() -> None:
+    known = [case["config"] for case in part_of(NAME, "parameters").cases]
+    assert reference(NAME)["configs"] == known
+    for key in ("cache", "step", "critical-batch", "gains"):
+        assert all(case["config"] in known for case in part_of(NAME, key).cases)
+
+
+def test_the_models_of_the_checks_can_be_read_by_rooflib() -> None:
+    for config in reference(NAME)["configs"]:
+        assert rl.model_from_config(config).layers == config["num_hidden_layers"]
+
+
+def test_the_best_of_three_changes_differs_from_case_to_case() -> None:
+    best = dict.fromkeys(("B", "width", "kv_bytes", "peak", "bandwidth"), 0)
+    for case in part_of(NAME, "gains").cases:
+        gains = reference(NAME)["gains"](**case)
+        (argument,) = case["changes"][max(gains, key=gains.get)]
+        best[argument] += 1
+    assert all(best.values()), best
+
+
+def test_one_chip_has_room_for_less_than_a_twentieth_of_the_batch_that_experts_need() -> None:
+    book = reference(NAME)
+    whole, _ = book["parameters"](book["alder"])
+    position = book["cache_per_position"](book["alder"], 2)
+    sequences = (80e9 - 2 * whole) // (4096 * position)
+    batch = book["critical_batch"](book["alder"], 2, book["peak"], book["bandwidth"])
+    assert 20 < batch / sequences < 25
