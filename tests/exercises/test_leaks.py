@@ -78,23 +78,23 @@ def test_the_site_and_its_downloads_contain_no_solution(site: Path) -> None:
     files = contents(site)
     names = " ".join(name for name, _ in files)
     assert "exercises.zip" in names
-    assert names.count(".ipynb") >= 8
+    assert names.count(".ipynb") >= 9
     assert names.count(".whl") == 2
     assert "course.zip" in names
-    assert names.count(".steps.json") >= 8
+    assert names.count(".steps.json") >= 9
     assert leaks(files) == []
 
 
 def test_the_release_contains_no_solution(site: Path) -> None:
     files = contents(ROOT / "_build" / "course" / "release")
-    assert len(files) == 8
+    assert len(files) == 9
     assert leaks(files) == []
 
 
 def test_the_readers_working_copies_contain_no_solution(site: Path) -> None:
     copies = lab.notebooks(ROOT, ROOT / "_build" / "course" / "release")
     files = [(f"{name}.ipynb", nbformat.writes(made).encode()) for name, made in copies.items()]
-    assert len([name for name, _ in files if name.startswith("exercises/")]) == 8
+    assert len([name for name, _ in files if name.startswith("exercises/")]) == 9
     assert leaks(files) == []
 
 

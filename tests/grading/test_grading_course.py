@@ -210,7 +210,7 @@ def test_a_release_holds_only_one_notebook_per_exercise(room):
     release = room.folder / "release"
     files = {str(path.relative_to(release)) for path in release.rglob("*") if not path.is_dir()}
     assert files == {f"{name}/{name}.ipynb" for name in exercises.names()}
-    assert len(files) == 8
+    assert len(files) == 9
 
 
 def test_learners_get_no_solutions(room):

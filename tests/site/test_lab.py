@@ -395,14 +395,14 @@ def test_folders_set_in_the_environment_are_kept(tmp_path: Path) -> None:
 def test_each_exercise_is_copied_without_its_solution(release: Path, tmp_path: Path) -> None:
     lab.prepare(ROOT, tmp_path, release / "release")
     names = [path.stem for path in (ROOT / "exercises").glob("*/*.ipynb")]
-    assert len(names) == 8
+    assert len(names) == 9
     for name in names:
         text = (tmp_path / name / f"{name}.ipynb").read_text(encoding="utf-8")
         assert "YOUR CODE HERE" in text
         assert "BEGIN SOLUTION" not in text
     content = json.loads((tmp_path / "course.json").read_text(encoding="utf-8"))
     assert [one["title"][:11] for one in content["exercises"]] == [
-        f"Exercise {number}:" for number in range(1, 9)
+        f"Exercise {number}:" for number in range(1, 10)
     ]
     assert all(page["title"] for part in content["parts"] for page in part["pages"])
 
