@@ -1,6 +1,7 @@
 """Formulas of formulas.toml match rooflib, in Python and in JavaScript."""
 
 import functools
+import itertools
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 import rooflib as rl
 from roofkit.figures.engine.expressions import FUNCTIONS, TABLE, doubles, used_formulas
-from roofkit.figures.model_rows import COUNTS, row
+from roofkit.figures.model_rows import COUNTS, HOLDERS, REPLICAS, row
 from rooflib.catalog import models
 from rooflib.models import ROWS
 from rooflib.sharding import sharded_matmul
@@ -222,13 +223,21 @@ class Step:
         self.model = draw.choice(models())
         self.w = draw.choice((None, "bf16", "int8", "int4"))
         self.kv = draw.choice(("bf16", "fp8"))
-        self.B, self.S = draw.size(), draw.choice((1, 127, 128, 129, draw.size()))
+        self.replicas = draw.choice(REPLICAS)
+        self.B, self.S = self.replicas * draw.size(), draw.choice((1, 127, 128, 129, draw.size()))
+        self.chunk = draw.choice((self.S, 1, 64, 128, 200, draw.size()))
+        self.x = draw.choice(("bf16", "fp8"))
         self.prefill, self.whole = draw.random() < 0.5, draw.random() < 0.3
         dense = not any(kind.experts for kind in self.model.every_kind)
         self.whole = self.whole and not dense
         self.m = row(self.model)
-        possible = self.m["spreads" if self.whole else "splits"]
-        self.chips = draw.choice([n for n, can in zip(COUNTS, possible, strict=True) if can])
+        possible = self.m["splits_whole" if self.whole else "splits"]
+        counts = [n for n, can in zip(COUNTS, possible, strict=True) if can]
+        if self.whole:
+            shared = dict(zip(HOLDERS, self.m["spreads"], strict=True))
+            counts = [n for n in counts if shared[n * self.replicas]] or [1]
+            self.replicas = self.replicas if shared[counts[0] * self.replicas] else 1
+        self.chips = draw.choice(counts)
         self.kind = draw.choice(self.model.every_kind)
         self.D, self.tokens = self.model.D, draw.size()
         self.k = self.m["kinds"][self.model.every_kind.index(self.kind)]
@@ -238,6 +247,9 @@ class Step:
             "B": self.B,
             "S": self.S,
             "chips": self.chips,
+            "replicas": self.replicas,
+            "chunk": self.chunk,
+            "x": rl.dtypes.dtype(self.x).bytes,
             "prefill": 1 * self.prefill,
             "whole": 1 * self.whole,
             "w": self.m["stored"] if size is None else [size] * len(ROWS),
@@ -246,15 +258,42 @@ class Step:
         self.op = self.count(self.model)
 
     @property
+    def sequences(self) -> float:
+        return self.B / self.replicas
+
+    @property
+    def passes(self) -> list[int]:
+        """Tokens of each sequence in each pass over the weights."""
+        return chunks(self.S, self.chunk) if self.prefill else [1]
+
+    @property
+    def T(self) -> int:
+        return self.passes[-1]
+
+    @property
+    def together(self) -> float:
+        """Return how many sequences share the experts that a chip holds."""
+        return self.B if self.whole else self.sequences
+
+    @property
     def only(self) -> rl.Operation:
         """Step of the model reduced to its layers of the kind `k`."""
         return self.count(replace(self.model, kinds=(self.kind,), layers=self.kind.count))
 
+    @property
+    def at_once(self) -> rl.Operation:
+        """The same with all prompts read at once."""
+        only = replace(self.model, kinds=(self.kind,), layers=self.kind.count)
+        return self.count(only, **({"chunk": self.S} if self.prefill else {}))
+
     def count(self, model: rl.Model, **changed: Any) -> rl.Operation:
-        types = {"w": self.w, "kv": self.kv, "x": "bf16", "compute": "bf16"}
+        types: dict[str, Any] = {"w": self.w, "kv": self.kv, "x": self.x, "compute": "bf16"}
+        if self.prefill:
+            types["chunk"] = self.chunk
         spread = self.whole and any(kind.experts for kind in model.every_kind)
         call = model.prefill if self.prefill else model.decode
-        return call(self.B, self.S, self.chips, expert_parallel=spread, **(types | changed))
+        layout = {"replicas": self.replicas, "expert_parallel": spread}
+        return call(self.B, self.S, self.chips, **layout, **(types | changed))
 
     def part(self, name: str, op: rl.Operation | None = None) -> rl.Operation:
         none = rl.operation(name=name)
@@ -281,10 +320,46 @@ def travels(drawn: Step) -> float:
     """Return the bytes that a layer of experts sends after its first all-reduce."""
     drawn.kind = next((kind for kind in drawn.model.every_kind if kind.experts), drawn.kind)
     drawn.k = drawn.m["kinds"][drawn.model.every_kind.index(drawn.kind)]
-    tokens = drawn.B * (drawn.S if drawn.prefill else 1)
-    reach = drawn.k["reached"][COUNTS.index(drawn.chips)]
-    sent = 2 * 2 * tokens / drawn.chips * drawn.D * reach
-    return sent + (0 if drawn.kind.F else rl.reduce_scatter(2 * tokens * drawn.D, drawn.chips))
+    tokens, size = drawn.sequences * sum(drawn.passes), drawn.s["x"]
+    holders = drawn.chips * (drawn.replicas if drawn.whole else 1)
+    reach = drawn.k["reached"][HOLDERS.index(holders)]
+    sent = 2 * size * tokens / drawn.chips * drawn.D * reach
+    return sent + (0 if drawn.kind.F else rl.reduce_scatter(size * tokens * drawn.D, drawn.chips))
+
+
+def positions_read(drawn: Step) -> int:
+    """Return the cached positions that a prompt's chunks read, chunk by chunk."""
+    ends = list(itertools.accumulate(chunks(drawn.S, drawn.chunk)))
+    starts = [0, *ends[:-1]]
+    window = drawn.kind.window or drawn.S
+    return sum(end - max(0, start - window + 1) for start, end in zip(starts, ends, strict=True))
+
+
+def windows_read(drawn: Step) -> int:
+    """As above; the formula is not asked about layers without a window."""
+    if not drawn.kind.window:
+        drawn.k = drawn.k | {"window": drawn.S}
+    return positions_read(drawn)
+
+
+def chunks(S: int, chunk: int) -> list[int]:
+    return [min(chunk, S - start) for start in range(0, S, chunk)]
+
+
+def expanded(drawn: Step) -> float:
+    """Return the FLOPs that chunks add to those of a prompt that is read at once."""
+    if not drawn.prefill:
+        return 0
+    projected = drawn.part("projections", drawn.only).flops
+    whole = drawn.part("projections", drawn.at_once).flops
+    return projected - whole
+
+
+def touched(drawn: Step) -> float:
+    """Return the experts that all passes load together, in a layer of the kind `k`."""
+    if not drawn.kind.experts:
+        return 0
+    return sum(drawn.kind.touched(T * drawn.together, "expected") for T in drawn.passes)
 
 
 def of_rows(count: str) -> Callable[[Step], list[float]]:
@@ -346,18 +421,32 @@ ORACLES: dict[str, Oracle] = {
     "layer_expert": of(step, "k D", lambda d: d.kind.expert(d.D)),
     "layer_visible": of(step, "k S", lambda d: d.kind.visible(d.S)),
     "layer_pairs": of(step, "k S", lambda d: d.kind.pairs(d.S)),
+    "layer_reach": of(step, "k chunk", lambda d: d.chunk + d.kind.window - 1),
+    "layer_growing": of(
+        step, "k S chunk", lambda d: min(d.S // d.chunk, (d.chunk + d.kind.window - 1) // d.chunk)
+    ),
+    "layer_windows_read": of(step, "k S chunk", windows_read),
+    "layer_positions_read": of(step, "k S chunk", positions_read),
     "layer_touched": of(
         step, "k tokens", lambda d: d.kind.touched(d.tokens, "expected") if d.kind.experts else 0
     ),
-    "step_tokens": of(step, "s", lambda d: d.B * (d.S if d.prefill else 1)),
-    "step_read": of(step, "k s", lambda d: d.S if d.prefill else d.kind.visible(d.S)),
+    "step_sequences": of(step, "s", lambda d: d.B / d.replicas),
+    "step_tokens": of(step, "s", lambda d: d.B / d.replicas * sum(d.passes)),
+    "step_rest": of(step, "s", lambda d: d.S % d.chunk if d.prefill else 0),
+    "step_chunks": of(step, "s", lambda d: d.S // d.chunk if d.prefill else 1),
+    "step_passes": of(step, "s", lambda d: len(d.passes)),
+    "step_holders": of(step, "s", lambda d: d.chips * (d.replicas if d.whole else 1)),
+    "step_read": of(step, "k s", lambda d: positions_read(d) if d.prefill else d.kind.visible(d.S)),
+    "step_expanded": of(step, "k s", expanded),
+    "step_routed": of(step, "T s", lambda d: d.T * d.together),
+    "step_touched": of(step, "k s", touched),
     "step_projections": of(step, "k m s", lambda d: d.weights("projections")),
     "step_mlp": of(step, "k m s", lambda d: d.weights("MLP")),
     "step_router": of(step, "k m", lambda d: d.weights("router")),
     "step_taken": of(
         step,
         "k m s",
-        lambda d: d.part("experts", d.only).flops / 2 / d.B / (d.S if d.prefill else 1),
+        lambda d: d.part("experts", d.only).flops / 2 / d.sequences / sum(d.passes),
     ),
     "step_experts": of(
         step, "k m s", lambda d: d.part("experts", d.only).loaded / d.s["w"][ROWS.index("experts")]
@@ -375,7 +464,7 @@ ORACLES: dict[str, Oracle] = {
     "step_reduced": of(
         step,
         "m s",
-        lambda d: rl.all_reduce(2 * d.B * (d.S if d.prefill else 1) * d.D, d.chips),
+        lambda d: rl.all_reduce(d.s["x"] * d.sequences * sum(d.passes) * d.D, d.chips),
     ),
     "step_travels": of(step, "k m s", travels),
     "step_sends": of(step, "k m s", lambda d: sum(d.part("collectives", d.only).sent.values())),

@@ -19,8 +19,9 @@ SAYS = [
 
 def setting(**changed: str) -> str:
     """Return a table of a step's settings as a formula, for `step_…` in formulas.toml."""
-    names = {name: name for name in ("B", "S", "chips", "prefill")}
-    known = {**names, "whole": "0", "w": "sizes", "kv": "cache", **changed}
+    names = ("B", "S", "chips", "replicas", "prefill", "chunk")
+    others = {"whole": "spread", "w": "sizes", "kv": "cache", "x": "size[x]"}
+    known = {**{name: name for name in names}, **others, **changed}
     return "{" + ", ".join(f"'{name}': {formula}" for name, formula in known.items()) + "}"
 
 
@@ -59,17 +60,19 @@ CHANGES = (
     Change(
         quoted("twice the chips"),
         setting(chips="2 * chips"),
-        "at(m['splits'], count + 1) * (links[chip] > 0)",
+        "either(spread, at(m['splits_whole'], count + 1) * at(m['spreads'], holders + 1),"
+        " at(m['splits'], count + 1)) * (links[chip] > 0)",
     ),
     Change(
         quoted("whole experts on each chip"),
         setting(whole="1"),
-        "at(m['spreads'], count) * (chips > 1)",
+        "at(m['splits_whole'], count) * at(m['spreads'], holders) * (1 - spread)"
+        " * (chips * replicas > 1) * (links[chip] > 0)",
     ),
     Change(
         "'the next chip, ' + following",
         setting(),
-        "(next[chip] >= 0) * either(chips > 1, 1 * (links[following] > 0), 1)",
+        "(next[chip][compute] >= 0) * either(sends, 1 * (links[following] > 0), 1)",
         chip="following",
     ),
 )
@@ -78,7 +81,7 @@ CHANGES = (
 def formulas() -> dict[str, str]:
     """Return formulas of all changes, of their order, and of their lines in this order.
 
-    They use `m`, `bits`, `sizes`, `cache`, `count` and `rate`, and the tables of chips.
+    They use formulas of the figure above them, and the tables of chips.
     """
     every = range(len(CHANGES))
     times = ", ".join(f"{time}[#]" for time in ("changed_math", "changed_hbm", "changed_link"))
@@ -87,10 +90,11 @@ def formulas() -> dict[str, str]:
         for i in every
     )
     found = {
-        "following": "at(names, max(0, next[chip]))",
+        "following": "at(names, max(0, next[chip][compute]))",
         "changed": _list(change.setting for change in CHANGES),
         "changed_math": _list(
-            f"sum(rl.step_flops(m, changed[{i}])) / peaks[{CHANGES[i].chip}]" for i in every
+            f"sum(rl.step_flops(m, changed[{i}])) / peaks[{CHANGES[i].chip}][compute]"
+            for i in every
         ),
         "changed_hbm": _list(
             f"sum(rl.step_bytes(m, changed[{i}])) / bandwidths[{CHANGES[i].chip}]" for i in every

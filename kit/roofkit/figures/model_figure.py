@@ -13,29 +13,89 @@ from roofkit.figures.engine.figure import Figure
 from roofkit.figures.engine.shapes import quoted
 from roofkit.figures.model_marks import FORMULAS as PLACES
 from roofkit.figures.model_marks import HEIGHT, marks
-from roofkit.figures.model_rows import CHIPS, COUNTS, in_bf16, row
+from roofkit.figures.model_rows import (
+    ACTIVATIONS,
+    CHIPS,
+    COUNTS,
+    HOLDERS,
+    REPLICAS,
+    answer,
+    in_bf16,
+    row,
+)
 from roofkit.figures.options import OWN, sizes
 from rooflib.catalog import chips as cataloged
 from rooflib.catalog import models
 from rooflib.config import model_from_config
-from rooflib.dtypes import DTYPES
+from rooflib.dtypes import DTYPES, common_type
 from rooflib.hardware import Chip
 from rooflib.models import ROWS, Model
+from rooflib.units import text
 
 START, STORED = "Qwen3 30B-A3B", "as stored"
-WIDTHS, CACHES = ("bf16", "int8", "int4"), ("bf16", "fp8")
+WIDTHS, CACHES = ("bf16", "fp8", "int8", "fp4", "int4"), ("bf16", "fp8")
+COMPUTED = ("bf16", "fp8", "int8")
+"""Types of the arithmetic of any choice of types."""
+SPLIT, WHOLE = "split over chips", "whole on a chip"
+AT_ONCE = "whole prompt"
+CHUNKS = {f"{text(tokens)} tokens": tokens for tokens in (256, 512, 1024, 2048, 4096, 8192, 16384)}
 
 STEP = [
     "A decode step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each:"
-    " a chip computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for"
-    " {t_link}, so {binding} binds.",
+    " a chip computes for {t_math} in {compute}, moves bytes from and to HBM for {t_comms} and"
+    " sends for {t_link}, so {binding} binds.",
     "A prefill of {model} on {chips} × {chip}, with a batch of {B} and prompts of {S} tokens: a"
-    " chip computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link},"
-    " so {binding} binds.",
+    " chip computes for {t_math} in {compute}, moves bytes from and to HBM for {t_comms} and sends"
+    " for {t_link}, so {binding} binds.",
+    "A decode step of {model} on {replicas} replicas, each on {chips} × {chip}, with a batch of {B}"
+    " in all and {S} positions in each: a chip computes for {t_math} in {compute}, moves bytes from"
+    " and to HBM for {t_comms} and sends for {t_link}, so {binding} binds.",
+    "A prefill of {model} on {replicas} replicas, each on {chips} × {chip}, with a batch of {B} in"
+    " all and prompts of {S} tokens: a chip computes for {t_math} in {compute}, moves bytes from"
+    " and to HBM for {t_comms} and sends for {t_link}, so {binding} binds.",
 ]
 LARGEST = " Of the operations, one after the other, {largest} would take the most: {largest_share}."
+CHUNKED = " Each prompt is read in {passes} chunks, each of which loads the weights again."
 ROUTED = " The step loads as many experts as are expected under uniform routing."
-NO_LINK = " has no link to other chips in the catalog: choose 1 as the number of chips."
+CHUNKS_ROUTED = " Each chunk loads as many experts as are expected under uniform routing."
+
+# Why a setting makes no sense, and what would.
+NO_EXPERTS = "{model} has no routed experts: choose experts that are " + SPLIT + "."
+UNSHARED = (
+    "{replicas} replicas cannot share {B} sequences equally: choose a multiple of {replicas} as the"
+    " batch, or fewer replicas."
+)
+NO_LINK = "{chip} has no link to other chips in the catalog: choose 1 as the number of chips."
+NO_LINK_BETWEEN = (
+    "{chip} has no link to other chips in the catalog: choose experts that are " + SPLIT + "."
+)
+NO_TYPE = (
+    "Activations in {x} and these weights have no common type to compute in: choose activations in"
+    " bf16, or another type of weights."
+)
+NO_PEAK = (
+    "{chip} has no peak in {compute} here: choose activations and weights that are computed in"
+    " {offered}."
+)
+PROBLEMS = {
+    "spread * (1 - m['routed'])": quoted(NO_EXPERTS),
+    "1 * (refusal != '')": "refusal",
+    "mod(B, replicas) > 0": quoted(UNSHARED),
+    "1 * (refusal_spread != '')": "refusal_spread",
+    "(chips > 1) * (links[chip] == 0)": quoted(NO_LINK),
+    "sends * (links[chip] == 0)": quoted(NO_LINK_BETWEEN),
+    "1 * (common == '')": quoted(NO_TYPE),
+    "1 * (peaks[chip][compute] == 0)": quoted(NO_PEAK),
+}
+"""Formulas of conditions, and of what is said where they hold; the first one counts."""
+
+
+def _problem() -> str:
+    found = "''"
+    for condition, words in reversed(PROBLEMS.items()):
+        found = f"either({condition}, {words}, {found})"
+    return found
+
 
 LAST = len(ROWS) - 1
 TIMES = ", ".join(
@@ -43,18 +103,26 @@ TIMES = ", ".join(
 )
 FORMULAS = {
     "m": "shapes[model]",
+    "spread": f"1 * (experts == {quoted(WHOLE)})",
     "count": f"indexof({list(COUNTS)}, chips)",
-    "problem": "either(chips > 1, either(at(m['refusals'], count) == '', either(links[chip] > 0,"
-    f" '', chip + {quoted(NO_LINK)}), at(m['refusals'], count)), '')",
+    "holders": f"indexof({list(HOLDERS)}, chips * replicas)",
+    "sends": "1 * (chips * either(spread, replicas, 1) > 1)",
+    "refusal": "at(either(spread, m['refusals_whole'], m['refusals']), count)",
+    "refusal_spread": "either(spread, at(m['refusals_spread'], holders), '')",
     "prefill": "1 * (phase == 'prefill')",
+    "chunk": f"either(read == {quoted(AT_ONCE)}, S, chunks[read])",
     "sizes": f"either(w == '{STORED}', m['stored'], widths[w])",
     "bits": f"either(w == '{STORED}', m['bits'], width_bits[w])",
+    "common": f"either(w == '{STORED}', m['computes'], computes[w])[x]",
+    "offered": "offers[chip]",
+    "compute": "either(common == '', 'bf16', common)",
     "cache": "size[kv]",
     "now": model_changes.setting(),
-    "peak": "peaks[chip]",
+    "peak": "max(1, peaks[chip][compute])",
     "bandwidth": "bandwidths[chip]",
     "to_one_peer": "max(1, links[chip])",
     "memory": "capacity[chip]",
+    "problem": _problem(),
     "all_flops": "rl.step_flops(m, now)",
     "all_bytes": "rl.step_bytes(m, now)",
     "flops": "sum(all_flops)",
@@ -63,12 +131,16 @@ FORMULAS = {
     "held": "rl.step_held(m, now)",
     **fits("held", "memory"),
     **bounds(link=True),
-    "rate": "rl.step_tokens(now) / lower",
+    "rate": "replicas * rl.step_tokens(now) / lower",
     # The longest time of each kind of operation, as in the column "share" of rooflib.breakdown.
     "spent": f"[{TIMES}]",
     "whole": "sum(spent)",
-    "step": f"at([{', '.join(map(quoted, STEP))}], prefill)",
-    "routed": f"either(all_flops[{ROWS.index('experts')}] > 0, {quoted(ROUTED)}, '')",
+    "step": f"at([{', '.join(map(quoted, STEP))}], prefill + 2 * (replicas > 1))",
+    "passes": "text(rl.step_passes(now))",
+    "chunked": f"either(rl.step_passes(now) > 1, {quoted(CHUNKED)}, '')",
+    "routing": f"either(rl.step_passes(now) > 1, {quoted(CHUNKS_ROUTED)}, {quoted(ROUTED)})",
+    "routed": "either(m['routed'], routing, '')",
+    "unit": "either(compute == 'int8', 'OP', 'FLOP')",
     **model_changes.formulas(),
     **PLACES,
     "largest": "at(titles, indexof(spent, longest))",
@@ -79,17 +151,19 @@ FORMULAS = {
 def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
     """Draw the operations of a model's step under the roof of a chip, with their shares of time.
 
-    Controls: model, phase, B, S, chips, chip, w, kv (data types of weights and cache).
+    Controls: model, phase, B, S, chips, chip, w, kv, x (data types of weights, cache and
+    activations), replicas, experts (split over chips, or whole on a chip: expert parallelism), and
+    read (the chunk of a prompt that prefill reads at once).
 
     `own` is a model to choose beside the catalog's: a `Model`, or what `rooflib.model_from_config`
-    reads, with its errors. Arithmetic is in bf16: a model in fp16 is drawn as one in bf16, and one
-    in another type raises a ValueError.
+    reads, with its errors. A model in fp16 is drawn as one in bf16, and one in another type raises
+    a ValueError. The arithmetic is in the common type of activations and weights, as in rooflib.
     """
     shown = {each.name: each for each in models()}
     if own is not None:
         mine = in_bf16(own if isinstance(own, Model) else model_from_config(own))
         shown = {mine.name: mine, **shown, mine.name: mine}
-    chips = [chip for chip in cataloged(more=True) if "bf16" in chip.peaks]
+    chips = [chip for chip in cataloged(more=True) if any(kind in chip.peaks for kind in COMPUTED)]
     return Figure(
         name="model",
         title="Choose a model: which operation takes the time, and what would help?",
@@ -100,41 +174,53 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
             Slider("S", "S (positions)", sizes(7, 17), 8192),
             Slider("chips", "chips", CHIPS, 1),
             Choice("chip", "chip", [*(chip.name for chip in chips), OWN], "H100 SXM"),
-            Choice("w", "type of weights", [STORED, *WIDTHS], STORED),
-            Choice("kv", "type of the cache", CACHES, "bf16"),
+            Choice("w", "weights in", [STORED, *WIDTHS], STORED),
+            Choice("kv", "cache in", CACHES, "bf16"),
+            Choice("x", "activations in", ACTIVATIONS, "bf16"),
+            Slider("replicas", "replicas", REPLICAS, 1),
+            Choice("experts", "experts", (SPLIT, WHOLE), SPLIT),
+            Choice("read", "prefill reads at once", [AT_ONCE, *CHUNKS], AT_ONCE),
         ],
+        folded=("x", "replicas", "experts", "read"),
+        folded_title="More: activations, replicas, experts, chunks",
         given={
             "shapes": {name: row(each) for name, each in shown.items()},
             **_tables(chips),
             "names": [chip.name for chip in chips],
-            "size": {kind: DTYPES[kind].bytes for kind in CACHES},
+            "size": {kind: DTYPES[kind].bytes for kind in {*CACHES, *ACTIVATIONS}},
+            "chunks": {AT_ONCE: 1, **CHUNKS},
             "widths": {STORED: [], **{w: [DTYPES[w].bytes] * len(ROWS) for w in WIDTHS}},
             "width_bits": {STORED: 0, **{w: DTYPES[w].bits for w in WIDTHS}},
+            "computes": {
+                STORED: dict.fromkeys(ACTIVATIONS, ""),
+                **{w: {x: _common(x, w) for x in ACTIVATIONS} for w in WIDTHS},
+            },
         },
         own={
-            "peaks": "peak",
+            "peaks": {**dict.fromkeys(COMPUTED, 0), "bf16": "peak"},
             "bandwidths": "bandwidth",
             "capacity": "memory",
             "links": "link",
-            "next": -1,
+            "next": dict.fromkeys(COMPUTED, -1),
         },
         formulas=FORMULAS,
         numbers=[
-            Number("lower", "time of the step, at least", "s"),
-            Number("rate", "tokens per second, at most"),
+            Number("lower", "step, at least", "s"),
+            Number("rate", "tokens/s, at most"),
+            Number("upper", "upper bound", "s"),
             Number("t_math", "T_math", "s"),
             Number("t_comms", "T_HBM", "s"),
             Number("t_link", "T_link", "s"),
-            Number("upper", "upper bound", "s"),
-            Number("flops", "operations of a chip", "FLOP"),
-            Number("bytes", "bytes of a chip", "B"),
             Number("held", "held by a chip", "B"),
             Number("memory", "its HBM", "B"),
+            Number("flops", "a chip computes", "@unit"),
+            Number("bytes", "and moves", "B"),
         ],
-        says="{step} {bounds}" + LARGEST + "{routed}{fits}",
+        says="{step} {bounds}" + LARGEST + "{chunked}{routed}{fits}",
         ranking=model_changes.TITLE,
         lines=model_changes.LINES,
         reads=("model", "shapes"),
+        reader=answer,
         height=HEIGHT,
         marks=marks,
     )
@@ -143,17 +229,34 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
 def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
     """Return the figures of chips, by name; `next` is the index of the next chip, or -1."""
     return {
-        "peaks": {chip.name: chip.peak() for chip in chips},
+        "peaks": {
+            chip.name: {kind: chip.peaks.get(kind, 0) for kind in COMPUTED} for chip in chips
+        },
+        "offers": {**{chip.name: _offers(chip) for chip in chips}, OWN: "bf16"},
         "bandwidths": {chip.name: chip.bandwidth for chip in chips},
         "capacity": {chip.name: chip.capacity for chip in chips},
         "links": {chip.name: chip.links[0].to_one_peer if chip.links else 0 for chip in chips},
-        "next": {chip.name: _next(chip, chips) for chip in chips},
+        "next": {
+            chip.name: {kind: _next(chip, chips, kind) for kind in COMPUTED} for chip in chips
+        },
     }
 
 
-def _next(chip: Chip, chips: list[Chip]) -> int:
+def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
     """Return the index of the maker's chip with the next higher bandwidth, as in `Serving`."""
-    faster = [
-        each for each in chips if each.maker == chip.maker and each.bandwidth > chip.bandwidth
-    ]
+    known = [each for each in chips if each.maker == chip.maker and compute in each.peaks]
+    faster = [each for each in known if each.bandwidth > chip.bandwidth]
     return chips.index(min(faster, key=lambda each: each.bandwidth)) if faster else -1
+
+
+def _offers(chip: Chip) -> str:
+    """Return the types of arithmetic that the figure knows and the chip has a peak in."""
+    return " or ".join(kind for kind in COMPUTED if kind in chip.peaks)
+
+
+def _common(x: str, w: str) -> str:
+    """Return the type in which activations and weights are multiplied; "" if there is none."""
+    try:
+        return common_type(DTYPES[x], DTYPES[w]).name
+    except ValueError:
+        return ""

@@ -47,13 +47,20 @@ FORMULAS = {
 }
 
 NARROW = "wide < 560"
-PLOT_HEIGHT, BAR = 330, 21
-HEIGHT = f"either({NARROW}, {PLOT_HEIGHT + 36 + BAR * len(ROWS)}, {PLOT_HEIGHT})"
+PLOT_HEIGHT = {"phone": 228, "desk": 330}
+BAR = {"phone": 15, "desk": 21}
+TITLE_ROOM = 22
+"""Pixels: the plot, a bar with its margin, and the bars' title below the plot on a phone."""
+HIGH, BAR_STEP = (
+    f"either({NARROW}, {size['phone']}, {size['desk']})" for size in (PLOT_HEIGHT, BAR)
+)
+HEIGHT = f"{HIGH} + either({NARROW}, {TITLE_ROOM + BAR['phone'] * len(ROWS)}, 0)"
 PLOT = RooflinePlot(
     LogScale("0.3", "farthest", "46", f"either({NARROW}, wide - 12, 0.56 * wide)"),
-    LogScale(3e10, 1e16, f"({PLOT_HEIGHT} - 42)", "28"),
+    LogScale(3e10, 1e16, f"({HIGH} - 42)", "28"),
+    tick_room=52,
 )
-BARS_TOP = f"either({NARROW}, {PLOT_HEIGHT + 22}, 50)"
+BARS_TOP = f"either({NARROW}, {PLOT_HEIGHT['phone'] + TITLE_ROOM}, 50)"
 BARS_LEFT = f"either({NARROW}, 118, 0.59 * wide + 114)"
 BAR_ROOM = f"(wide - {BARS_LEFT} - 92)"
 LONGEST_LABEL = 80
@@ -65,7 +72,12 @@ def marks() -> Sequence[Mark]:
         PLOT.slope("bandwidth", 0, ceiling="peak", stroke_width=2, clip=PLOT.clip, name="slope"),
         PLOT.ceiling("roof_ridge", 2, ceiling="peak")[0],
         # Above the largest dot.
-        label(PLOT.x.end, f"{PLOT.y.inside('peak')} - 28", "chip", text_anchor="'end'"),
+        label(
+            PLOT.x.end,
+            f"{PLOT.y.inside('peak')} - 28",
+            "chip + ', ' + compute",
+            text_anchor="'end'",
+        ),
         *_dots(),
         *_bars(),
     ]
@@ -113,10 +125,11 @@ def _dots() -> list[Mark]:
 def _bars() -> list[Mark]:
     where = {
         **OF_EACH,
-        "top": f"{BARS_TOP} + {BAR} * at(above, i)",
+        "top": f"{BARS_TOP} + {BAR_STEP} * at(above, i)",
         "length": f"{BAR_ROOM} * part / longest",
     }
     every = {"each": len(ROWS), "where": where, "shown": "part > 0"}
+    high = f"{BAR_STEP} - 4"
     words = f"percent(part / whole) + ', ' + at({_list(map(quoted, ROOFS))}, roof)"
     return [
         label(
@@ -125,6 +138,6 @@ def _bars() -> list[Mark]:
             quoted("share of the time, and what binds"),
         ),
         label(f"{BARS_LEFT} - 6", "top + 12", "at(titles, i)", text_anchor="'end'", **every),
-        box(BARS_LEFT, "top + 1", "length", 14, COLOR, stroke_width=0, name="bars", **every),
+        box(BARS_LEFT, "top + 1", "length", high, COLOR, stroke_width=0, name="bars", **every),
         label(f"{BARS_LEFT} + length + 5", "top + 12", words, fill=INKED, name="shares", **every),
     ]

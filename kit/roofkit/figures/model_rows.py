@@ -14,30 +14,43 @@ from rooflib.dtypes import dtype
 from rooflib.layers import Layer
 from rooflib.models import ROWS, Model
 
-CHIPS = (1, 2, 4, 8)
+CHIPS = REPLICAS = (1, 2, 4, 8)
+"""Numbers of chips of a replica, and of replicas, to choose."""
 COUNTS = (*CHIPS, 16)
-"""Numbers of chips that formulas know: those to choose, and twice the largest."""
+HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
+"""Numbers that formulas know of chips of a replica, and of all: those to choose, and twice that."""
+ACTIVATIONS = ("bf16", "fp8", "int8")
 
 
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has bytes per weight for each of `rooflib.models.ROWS`, `bits` the fewest per weight.
-    `splits` and `spreads` say for each of `COUNTS` whether chips can split the model, and whether
-    they can hold whole experts; `refusals` say why they can't split it.
+    `stored` has bytes per weight for each of `rooflib.models.ROWS`, `bits` the fewest per weight,
+    and `computes` the type of the arithmetic for each of `ACTIVATIONS`, "" if there is none.
+
+    `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
+    they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
+    share whole experts. Three lists of refusals say why not, for the numbers to choose.
     """
     types = [dtype(model.quantized.get(name, model.w)) for name in ROWS]
+    # Layouts with whole experts are judged apart: how chips split the rest, and who holds experts.
+    rest = replace(model, kinds=tuple(replace(k, X=0, experts=0) for k in model.every_kind))
+    routed = any(kind.experts for kind in model.every_kind)
     return {
         "D": model.D,
         "vocabulary": model.vocabulary,
         "tied": 1 * model.tied,
-        "x": dtype(model.w).bytes,
+        "routed": 1 * routed,
         "stored": [kind.bytes for kind in types],
         "bits": min(kind.bits for kind in types),
+        "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in model.every_kind],
         "splits": [1 * (_refusal(model, count) == "") for count in COUNTS],
-        "spreads": [1 * (_refusal(model, count, spread=True) == "") for count in COUNTS],
+        "splits_whole": [1 * (_refusal(rest, count) == "") for count in COUNTS],
+        "spreads": [1 * (routed and _refusal(model, 1, count) == "") for count in HOLDERS],
         "refusals": [_refusal(model, count) for count in CHIPS],
+        "refusals_whole": [_refusal(rest, count) for count in CHIPS],
+        "refusals_spread": [_refusal(model, 1, count) if routed else "" for count in HOLDERS],
     }
 
 
@@ -67,8 +80,16 @@ def _kind(kind: Layer) -> dict[str, Any]:
         **{name: getattr(kind, name) for name in (*sizes, "rope", "gains", "matrices")},
         "V": kind.value,
         "expert_biases": 1 * kind.expert_biases,
-        "reached": [_reached(kind, count) for count in COUNTS],
+        "reached": [_reached(kind, count) for count in HOLDERS],
     }
+
+
+def _computes(model: Model, x: str) -> str:
+    """Return the type in which activations in `x` are multiplied with the weights as stored."""
+    try:
+        return model.decode(1, 1, x=x, kv=x).compute.name
+    except ValueError:
+        return ""
 
 
 def _reached(kind: Layer, count: int) -> float:
@@ -77,10 +98,12 @@ def _reached(kind: Layer, count: int) -> float:
     return float(kind.chips_reached(count)) if spread else 0
 
 
-def _refusal(model: Model, count: int, spread: bool = False) -> str:
-    """Return why `count` chips can't split the model, or hold whole experts; "" if they can."""
+def _refusal(model: Model, chips: int, replicas: int = 1) -> str:
+    """Return why chips can't split the model, or replicas share whole experts; "" if they can."""
     try:
-        model.decode(1, 1, count, expert_parallel=spread)
+        spread = replicas > 1
+        types = {"x": "bf16", "compute": "bf16"}
+        model.decode(replicas, 1, chips, replicas=replicas, expert_parallel=spread, **types)
     except ValueError as error:
         return str(error)
     return ""

@@ -66,7 +66,8 @@ class BaseFigure:
         Numbers and tables that no control changes.
     formulas
         Expressions that Python and the browser read alike, by name; each may use those above it.
-        If one is called "problem", it is empty or says why a setting makes no sense.
+        If one is called "problem", it is empty or says why a setting makes no sense, with {name}
+        for a control or a text.
     numbers
         The formulas whose values stand below the picture.
     says
@@ -88,8 +89,13 @@ class BaseFigure:
         Whether a page's reader can press a button that measures their browser, and so sets what is
         given.
     reads
-        The control and the table in `given` to which the reader's model is added, in a page with
-        Python: `model_rows.answer` makes its row of a config file.
+        The control and the table in `given` to which the reader's model is added, in a widget and
+        in a page with Python.
+    reader
+        Makes JSON of a config file's content: the model's name and row, or what is wrong with it.
+        In a page this is `model_rows.answer`.
+    folded, folded_title
+        Names of controls that stand in a section which the reader unfolds, and its title.
     """
 
     name: str
@@ -107,6 +113,9 @@ class BaseFigure:
     lines: Sequence[str] = ()
     measures: bool = False
     reads: Sequence[str] = ()
+    reader: Callable[[bytes], str] | None = None
+    folded: Sequence[str] = ()
+    folded_title: str = ""
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.texts()['says']}>"
@@ -144,8 +153,11 @@ class BaseFigure:
 
     @property
     def tables(self) -> dict[str, Any]:
-        """Given numbers and tables, with the reader's own chip as typed into the widget."""
-        return with_own(self.given, self.own, self._own_chip())
+        """Given numbers and tables, with the reader's own chip and models from the widget."""
+        given = with_own(self.given, self.own, self._own_chip())
+        for table in self.reads[1:]:
+            given[table] = {**given[table], **self._own_rows()}
+        return given
 
     def with_own(self, **numbers: float) -> Self:
         """Return the same figure with other numbers for the reader's own chip, in SI units."""
@@ -159,6 +171,15 @@ class BaseFigure:
 
     def _own_chip(self) -> Mapping[str, float]:
         return START
+
+    def _own_rows(self) -> Mapping[str, Any]:
+        """Return the rows of the reader's models, by name; a widget adds some."""
+        return {}
+
+    def options(self, control: Control) -> list[Any]:
+        """Return what can be chosen, the reader's models included."""
+        added = self._own_rows() if control.name in self.reads[:1] else ()
+        return [*control.options, *(name for name in added if name not in control.options)]
 
     def values(self, **settings: Any) -> dict[str, Any]:
         """Compute every formula at these settings; other controls keep their current values.
@@ -174,15 +195,15 @@ class BaseFigure:
         """Return what the figure states: its numbers and lines by name, and "says"."""
         chosen = self.checked(settings)
         values = self.values(**chosen)
-        problem = values.get("problem", "")
-        if problem:
-            empty = dict.fromkeys(self.lines, "")
-            return {n.name: "–" for n in self.numbers} | empty | {"says": problem}
-        shown = {n.name: _as_text(values[n.name], _unit(n, values)) for n in self.numbers}
         words = {name: value for name, value in values.items() if isinstance(value, str)}
         for control in self.controls:
             at = chosen[control.name]
             words[control.name] = text(at, control.unit) if isinstance(control, Slider) else at
+        problem = _filled(values.get("problem", ""), words)
+        if problem:
+            empty = dict.fromkeys(self.lines, "")
+            return {n.name: "–" for n in self.numbers} | empty | {"says": problem}
+        shown = {n.name: _as_text(values[n.name], _unit(n, values)) for n in self.numbers}
         known = words | shown
         listed = {line: _filled(values[line], known) for line in self.lines}
         return shown | listed | {"says": _filled(self.says, known)}
@@ -194,8 +215,8 @@ class BaseFigure:
             one_of("the control", name, known)
         chosen = {**self.settings, **settings}
         for name, value in chosen.items():
-            if value not in known[name].options:
-                allowed = ", ".join(map(str, known[name].options))
+            if value not in (options := self.options(known[name])):
+                allowed = ", ".join(map(str, options))
                 raise ValueError(f"{name} must be one of {allowed}; got {value!r}")
         return chosen
 

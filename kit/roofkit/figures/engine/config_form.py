@@ -3,16 +3,21 @@
 live.js shows it on pages that have Python, and finds its parts by `data-part`.
 """
 
+TITLE = "Your own model"
 HINT = (
     "Choose the config.json of your model, or drop it on the figure. Python reads it in this page:"
     " the first file fetches it, {megabytes} MB. The file does not leave your browser."
 )
+LAB_HINT = "Choose the config.json of your model, or paste what is in it. Nothing is sent anywhere."
+FILE, PASTED = "config.json", "or its text"
+PASTE_HINT = "Paste the text, then leave the field with Tab."
 
 
 def form() -> str:
     """Return the field as HTML, hidden until the script knows where the page's Python is."""
     return (
-        '<div class="live-config" hidden><label><span>your own model</span>'
+        f'<details class="live-config" hidden><summary>{TITLE}</summary>'
+        f"<label><span>{FILE}</span>"
         '<input type="file" accept=".json,application/json" data-part="config"></label>'
-        f'<p data-part="read" role="status">{HINT}</p></div>'
+        f'<p data-part="read" role="status">{HINT}</p></details>'
     )

@@ -40,6 +40,9 @@ class Figure(BaseFigure):
     def _own_chip(self) -> Mapping[str, float]:
         return self._widget.own if "_widget" in self.__dict__ else super()._own_chip()
 
+    def _own_rows(self) -> Mapping[str, Any]:
+        return self._widget.rows if "_widget" in self.__dict__ else super()._own_rows()
+
     @property
     def widget(self) -> ipywidgets.VBox:
         """The same figure as a widget; `settings` and `values()` follow its controls."""

@@ -147,7 +147,7 @@ async function start(figure) {
     clearTimeout(timer);
     figure.dataset.state = "moving";
     timer = setTimeout(() => {
-      const words = problem || filled(says);
+      const words = filled(problem || says);
       if (description.textContent !== words) description.textContent = words;
       figure.dataset.state = "live";
     }, PAUSE);
@@ -366,6 +366,7 @@ async function start(figure) {
     const take = async (file) => {
       if (!file) return;
       newest = file;
+      config.closest("details").open = true; // a dropped file's answer must be seen
       told.textContent = `Reading ${file.name} …`;
       try {
         const address = new URL(`${python}engine.js`, document.baseURI).href;

@@ -32,7 +32,13 @@ def figure_html(figure: BaseFigure) -> str:
     script = json.dumps(needed, ensure_ascii=False, separators=(",", ":"))
     # "</script>" would end the element early, and "<!--<script>" keep it from ending.
     script = script.replace("<", "\\u003c")
-    controls = "".join(map(as_html, figure.controls))
+    inside = {name: as_html(c) for c in figure.controls if (name := c.name) in figure.folded}
+    controls = "".join(as_html(c) for c in figure.controls if c.name not in inside)
+    if inside:
+        controls += (
+            f'<details class="live-folded"><summary>{escape(figure.folded_title)}</summary>'
+            f"<div>{''.join(inside.values())}</div></details>"
+        )
     if figure.own:
         controls += own_chip.form()
     if figure.reads:

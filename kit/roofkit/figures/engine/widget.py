@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from roofkit.figures.engine import config_form
 from roofkit.figures.engine.controls import Control, Slider, Steps
 from roofkit.figures.engine.own_chip import LAB_HINT, OWN, QUANTITIES, START
 from roofkit.figures.engine.page import picture_and_words
@@ -37,11 +39,14 @@ class Made:
         The input widgets, by the name of their control.
     own
         The numbers of the reader's own chip, in SI units.
+    rows
+        Rows of models that the reader gave, by name.
     """
 
     box: ipywidgets.VBox
     inputs: Mapping[str, Any]
     own: dict[str, float]
+    rows: dict[str, Any]
 
 
 def made_for(figure: BaseFigure) -> Made:
@@ -62,11 +67,18 @@ def made_for(figure: BaseFigure) -> Made:
     rows = [
         ipywidgets.HBox([inputs[name], players[name]]) if name in players else inputs[name]
         for name in inputs
+        if name not in figure.folded
     ]
     fields = _fields() if figure.own else {}
     words = {name: ipywidgets.HTML() for name in fields}
     typed = [each for name in fields for each in (fields[name], words[name])]
-    folded = [_folded(typed)] if fields else []
+    folded = [_folded([inputs[name] for name in figure.folded], figure.folded_title)]
+    asked = _ConfigFields() if figure.reader else None
+    if asked:
+        folded.append(_folded(asked.shown, config_form.TITLE))
+    if fields:
+        folded.append(_folded([ipywidgets.HTML(LAB_HINT), *typed], OWN.capitalize()))
+    folded = folded if figure.folded else folded[1:]
 
     def redraw(_: object) -> None:
         values = figure.values()
@@ -94,12 +106,29 @@ def made_for(figure: BaseFigure) -> Made:
                 control.value = OWN
         redraw(None)
 
-    made = Made(ipywidgets.VBox([title, *rows, *folded, picture]), inputs, dict(START))
+    def read(content: bytes) -> None:
+        if asked is None or figure.reader is None:
+            return
+        answer = json.loads(figure.reader(content))
+        asked.says.value = escape(answer.get("problem", config_form.LAB_HINT))
+        if "problem" in answer:
+            return
+        name, (control, _) = answer["name"], figure.reads
+        made.rows[name] = answer["row"]
+        options = inputs[control].options
+        if name not in options:
+            inputs[control].options = (*options, name)
+        inputs[control].value = name
+        redraw(None)
+
+    made = Made(ipywidgets.VBox([title, *rows, *folded, picture]), inputs, dict(START), {})
     # Set before the first picture, for which the figure reads its inputs.
     figure.__dict__["_widget"] = made
     redraw(None)
     for control in inputs.values():
         control.observe(redraw, "value")
+    if asked:
+        asked.observe(read)
     for name, field in fields.items():
         field.observe(lambda change, name=name: take(name, change["new"]), "value")
     return made
@@ -117,11 +146,42 @@ def _fields() -> dict[str, Any]:
     }
 
 
-def _folded(fields: list[Any]) -> Any:
+class _ConfigFields:
+    """Fields for a config file or its text, and what is said about the last one."""
+
+    def __init__(self) -> None:
+        import ipywidgets
+
+        self.file = ipywidgets.FileUpload(
+            accept=".json", multiple=False, description=config_form.FILE, layout=LOOK["layout"]
+        )
+        self.text = ipywidgets.Textarea(
+            placeholder=config_form.PASTE_HINT,
+            continuous_update=False,
+            **(LOOK | {"description": config_form.PASTED}),
+        )
+        self.says = ipywidgets.HTML(config_form.LAB_HINT)
+        self.shown = [self.file, self.text, self.says]
+
+    def observe(self, read: Callable[[bytes], None]) -> None:
+        """Call `read` with the content of each file that is chosen, and of each text."""
+
+        def chosen(change: dict[str, Any]) -> None:
+            for file in change["new"]:
+                read(bytes(file["content"]))
+
+        def pasted(change: dict[str, Any]) -> None:
+            if change["new"].strip():
+                read(change["new"].encode("utf-8", "surrogatepass"))
+
+        self.file.observe(chosen, "value")
+        self.text.observe(pasted, "value")
+
+
+def _folded(fields: list[Any], title: str) -> Any:
     import ipywidgets
 
-    inside = ipywidgets.VBox([ipywidgets.HTML(LAB_HINT), *fields])
-    return ipywidgets.Accordion([inside], titles=[OWN.capitalize()], selected_index=None)
+    return ipywidgets.Accordion([ipywidgets.VBox(fields)], titles=[title], selected_index=None)
 
 
 def _input(control: Control) -> Any:
