@@ -47,7 +47,7 @@ FORMULAS = {
 }
 
 NARROW = "wide < 560"
-PLOT_HEIGHT = {"phone": 228, "desk": 330}
+PLOT_HEIGHT = {"phone": 252, "desk": 330}
 BAR = {"phone": 15, "desk": 21}
 TITLE_ROOM = 22
 """Pixels: the plot, a bar with its margin, and the bars' title below the plot on a phone."""
@@ -63,7 +63,7 @@ PLOT = RooflinePlot(
 BARS_TOP = f"either({NARROW}, {PLOT_HEIGHT['phone'] + TITLE_ROOM}, 50)"
 BARS_LEFT = f"either({NARROW}, 118, 0.59 * wide + 114)"
 BAR_ROOM = f"(wide - {BARS_LEFT} - 92)"
-LONGEST_LABEL = 80
+LONGEST_LABEL, STAIR = 80, f"either({NARROW}, 14, 16)"
 
 
 def marks() -> Sequence[Mark]:
@@ -104,7 +104,7 @@ def _dots() -> list[Mark]:
         "y": y,
         "turned": f"{PLOT.x.at('rightmost')} + {LONGEST_LABEL} > {PLOT.x.end}",
         "stair": "either(turned, last_dot - at(left_of, i), at(left_of, i))",
-        "foot": f"{PLOT.y.start} - 8 - 16 * stair",
+        "foot": f"{PLOT.y.start} - 8 - {STAIR} * stair",
     }
     every = {"each": len(ROWS), "where": where, "shown": "at(all_flops, i) > 0"}
     radius = "max(2.5, 22 * sqrt(part / whole))"
