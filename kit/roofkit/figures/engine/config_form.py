@@ -8,7 +8,10 @@ HINT = (
     "Choose the config.json of your model, or drop it on the figure. Python reads it in this page:"
     " the first file fetches it, {megabytes} MB. The file does not leave your browser."
 )
-LAB_HINT = "Choose the config.json of your model, or paste what is in it. Nothing is sent anywhere."
+LAB_HINT = (
+    "Choose the config.json of your model, or paste what is in it. The kernel of this notebook"
+    " reads it; it is sent nowhere else."
+)
 FILE, PASTED = "config.json", "or its text"
 PASTE_HINT = "Paste the text, then leave the field with Tab."
 
