@@ -1,6 +1,6 @@
 """Tests of calls to a submission's functions, no matter what these do to their process.
 
-There is no kernel: the notebook runs in a fork of the test. Everything else is as in grading.
+There is no kernel: the notebook runs in a fork. Everything else is as in grading.
 """
 
 import math
@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from classroom import code, points, with_first
-from classroom.plain import grade, run
+from classroom.plain import grade, grade_here, run
 from submissions import Submission, hand_in, submissions
 
 from grading import sandbox
@@ -71,7 +71,7 @@ def notebook(*sources):
     return book
 
 
-def got(book, limits=TIME_LIMITS):
+def got(book, limits=TIME_LIMITS, grade=grade):
     """Grade a notebook; return key → points, or the cause if the part got no points."""
     graded = grade(book, NAME, limits)
     return {
@@ -79,14 +79,14 @@ def got(book, limits=TIME_LIMITS):
     }
 
 
-def first(source, limits=TIME_LIMITS):
+def first(source, limits=TIME_LIMITS, grade=grade):
     """Return what the first part gets for this source; check that other parts keep their points."""
     # Later parts call bytes_moved, so redefine it correctly further down.
     book = notebook(source)
     for cell in book.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations-solution":
             cell.source += "\n\n\ndef bytes_moved(B, D, F):\n    return B * D + D * F, B * F\n"
-    outcome = got(book, limits)
+    outcome = got(book, limits, grade)
     others = {key: value for key, value in outcome.items() if key != "bytes-moved"}
     assert others == {key: value for key, value in FULL.items() if key != "bytes-moved"}
     return outcome["bytes-moved"]
@@ -220,7 +220,7 @@ def test_a_call_over_only_its_wall_limit_is_retried(tmp_path):
 def test_a_call_over_its_wall_limit_in_every_try_is_too_late(tmp_path, monkeypatch):
     # Calls starved by a busy machine are retried more often.
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 0.0)
-    assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1)) == "too-late"
+    assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1), grade_here) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 3
 
 
@@ -228,7 +228,7 @@ def test_a_cpu_starved_call_is_retried_with_longer_limits(tmp_path, monkeypatch)
     """Other busy processes must not make a right function too late."""
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
     limits = TimeLimits(call_wall=0.2)
-    assert first(waiting(tmp_path / "calls", 3), limits) == FULL["bytes-moved"]
+    assert first(waiting(tmp_path / "calls", 3), limits, grade_here) == FULL["bytes-moved"]
 
 
 def test_answers_after_the_notebooks_time_limit_are_ignored():
@@ -244,10 +244,11 @@ def test_answers_after_the_notebooks_time_limit_are_ignored():
 
 def test_retries_of_starved_calls_are_limited(tmp_path, monkeypatch):
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 10.0)
-    assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.1)) == "too-late"
+    hangs, limits = waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.1)
+    assert first(hangs, limits, grade_here) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 6
     (tmp_path / "calls").unlink()
-    assert first(waiting(tmp_path / "calls", 99), TimeLimits(call_wall=0.2, tries=0)) == "too-late"
+    assert first(hangs, replace(limits, call_wall=0.2, tries=0), grade_here) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 2
 
 
@@ -329,7 +330,7 @@ def test_called_functions_see_none_of_the_notebooks_open_files():
     try:
         with Path("/proc/self/stat").open() as file:
             os.dup2(file.fileno(), 0)
-            assert first(OPEN_FILES) == FULL["bytes-moved"]
+            assert first(OPEN_FILES, grade=grade_here) == FULL["bytes-moved"]
     finally:
         os.dup2(before, 0)
         os.close(before)
@@ -359,7 +360,8 @@ def test_pools_created_before_the_fork_do_not_hang(kind):
     source += (
         "def bytes_moved(B, D, F):\n    return tuple(pool.map(abs, (-B * D - D * F, -B * F)))\n"
     )
-    assert first(source, TimeLimits(call_wall=9)) == FULL["bytes-moved"]
+    # Not in a child of multiprocessing, as in grading.
+    assert first(source, TimeLimits(call_wall=9), grade_here) == FULL["bytes-moved"]
 
 
 COUNTED = """

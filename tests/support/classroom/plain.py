@@ -1,10 +1,13 @@
-"""Grading of a notebook in a fork of this process instead of a kernel.
+"""Grading of a notebook in a fork instead of a kernel.
 
 This uses the grader's snapshots, questions and judge, and saves the second that a kernel takes to
 start and stop.
 """
 
+import functools
+import multiprocessing
 import os
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -22,8 +25,24 @@ from grading.release import exercises
 matplotlib.use("agg")
 
 
+@functools.cache
+def _small_process() -> ProcessPoolExecutor:
+    """Return a process without the tests in its memory.
+
+    Each grading forks a dozen times, and a fork takes longer the more memory a process has.
+    """
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+
+
 def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -> dict[str, Graded]:
     """Return part → verdict for a notebook, which must terminate."""
+    return _small_process().submit(grade_here, notebook, name, limits).result()
+
+
+def grade_here(
+    notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS
+) -> dict[str, Graded]:
+    """Grade in forks of this process, for tests that change its modules or open files."""
 
     def graded(spare: bool) -> dict[str, Graded]:
         with sandbox.UnsafeBox() as place, Questions(place, spare=spare) as questions:
@@ -37,7 +56,7 @@ def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -
 
 
 def run(notebook: NotebookNode, questions: Questions) -> None:
-    """Run the notebook in a fork, and collect the snapshots that it leaves."""
+    """Run the notebook in a fork of this process, and collect the snapshots that it leaves."""
     child = os.fork()
     if child == 0:
         try:
