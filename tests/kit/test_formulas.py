@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from live_pages import ENGINE
 from playwright.sync_api import Browser, Page
+from series import series
 
 import rooflib as rl
 from roofkit.figures.engine.expressions import FUNCTIONS, TABLE, doubles, used_formulas
@@ -20,7 +21,7 @@ from rooflib.catalog import models
 from rooflib.models import ROWS
 from rooflib.sharding import sharded_matmul
 
-POINTS, MODEL_POINTS = 300, 100
+SHORT, FULL = 60, 300  # points of each formula; a third of them if it is about models
 TYPES = {2.0: "bf16", 4.0: "fp32", 1.0: "fp8", 0.5: "fp4"}
 INTEGERS = {1.0: "int8", 2.0: "bf16"}
 SPLITS = ("B", "D", "F")
@@ -475,10 +476,10 @@ ORACLES: dict[str, Oracle] = {
 
 
 @functools.cache
-def points(name: str) -> list[tuple[Arguments, Any]]:
+def points(name: str, count: int) -> list[tuple[Arguments, Any]]:
     draw, oracle = Draw(name), ORACLES[name]
-    number = MODEL_POINTS if getattr(oracle, "func", None) is step else POINTS
-    return [oracle(draw) for _ in range(number)]
+    of_models = getattr(oracle, "func", None) is step
+    return [oracle(draw) for _ in range(count // 3 if of_models else count)]
 
 
 def agree(found: Any, expected: Any) -> bool:
@@ -495,9 +496,10 @@ def test_every_formula_has_a_rooflib_counterpart() -> None:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_formulas_agree_with_rooflib(name: str) -> None:
+@series(SHORT, FULL)
+def test_formulas_agree_with_rooflib(name: str, count: int) -> None:
     formula = getattr(FUNCTIONS["rl"], name)
-    for arguments, expected in points(name):
+    for arguments, expected in points(name, count):
         with np.errstate(divide="ignore"):
             found = formula(*map(doubles, arguments))
         assert agree(found, expected), (arguments, found, expected)
@@ -512,8 +514,9 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_formulas_agree_between_python_and_javascript(page: Page, name: str) -> None:
-    drawn = points(name)
+@series(SHORT, FULL)
+def test_formulas_agree_between_python_and_javascript(page: Page, name: str, count: int) -> None:
+    drawn = points(name, count)
     table = used_formulas([f"rl.{name}"])
     call = "([table, name, all]) => all.map((given) => fromTable(table)[name](...given))"
     results = page.evaluate(call, [table, name, [arguments for arguments, _ in drawn]])

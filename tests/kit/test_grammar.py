@@ -7,6 +7,7 @@ from html import unescape
 
 import pytest
 from byte_figures import made_bytes
+from series import series
 
 from roofkit import figures
 from roofkit.figures import Figure
@@ -30,23 +31,24 @@ def owned(figure: Figure) -> list[Figure]:
     return [figure, *(figure.with_own(**own) for own in (EVEN, low, high) if figure.own)]
 
 
-def walk(figure: Figure, own: bool) -> Iterator[dict[str, object]]:
-    """Yield settings: each control at each end, and 60 drawn at random."""
+def walk(figure: Figure, own: bool, count: int) -> Iterator[dict[str, object]]:
+    """Yield settings: each control at each end, and `count` drawn at random."""
     draw = random.Random(figure.name)
     start = {c.name: c.start for c in figure.controls}
     if own:
         start |= {c.name: OWN for c in figure.controls if OWN in c.options}
     ends = [{c.name: c.options[at]} for c in figure.controls for at in (0, 1 % len(c.options), -1)]
     yield from (start | end for end in ({}, *ends))
-    for _ in range(60):
+    for _ in range(count):
         drawn = {c.name: draw.choice(c.options) for c in figure.controls}
         yield drawn | {name: at for name, at in start.items() if own and at == OWN}
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_the_number_1_is_followed_by_a_singular(name: str) -> None:
+@series(10, 60)
+def test_the_number_1_is_followed_by_a_singular(name: str, count: int) -> None:
     for figure in owned(FIGURES[name]):
-        for settings in walk(figure, figure is not FIGURES[name]):
+        for settings in walk(figure, figure is not FIGURES[name], count):
             said = list(figure.texts(**settings).values())
             picture = re.findall(r"<text[^>]*>([^<]*)", figure.svg(**settings))
             for words in [*said, *map(unescape, picture)]:

@@ -1,6 +1,7 @@
 """Points, curves and bars of the plots match rooflib, at several widths."""
 
 import dataclasses
+import functools
 import itertools
 import math
 import random
@@ -281,9 +282,14 @@ def test_texts_stay_inside_the_picture_and_axis_numbers_do_not_overlap(
             assert all(a[1] < b[0] for a, b in itertools.pairwise(sorted(row))), (row, chosen)
 
 
+@functools.cache
+def width_of(text: str) -> float:
+    return float(TextPath((0, 0), text, size=12).get_extents().x1)
+
+
 def ends(text: ElementTree.Element) -> tuple[float, float]:
     """Return the left and right end of a text, in pixels."""
-    wide = float(TextPath((0, 0), text.text or "", size=12).get_extents().x1)
+    wide = width_of(text.text or "")
     x, anchor = float(text.attrib["x"]), text.get("text-anchor", "start")
     left = x - {"start": 0, "middle": wide / 2, "end": wide}[anchor]
     return left, left + wide

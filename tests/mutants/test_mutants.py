@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +18,14 @@ import runner
 from choose import AREAS, Reviewed
 from mutant import Mutant
 from trial import Copy, Cost
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _mutate_each_file_once() -> Iterator[None]:
+    """Cache the mutants of a file: a draw in an area makes those of all its files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mutate, "mutants", functools.cache(mutate.mutants))
+        yield
 
 
 def lines(source: str, path: str = "one.py") -> set[str]:
