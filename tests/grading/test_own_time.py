@@ -119,7 +119,14 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", LINES)
+# One that is ended for the number of its lines, and one for their bytes; the others are long.
+BRIEF = ("small messages", "lines that are almost too long")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in BRIEF else pytest.param(name, marks=pytest.mark.long) for name in LINES],
+)
 def test_a_flood_of_messages_ends_the_notebook(name: str) -> None:
     taken = 0
 

@@ -106,8 +106,15 @@ def lost(notebook, name, unsafe=False):
     return {part["key"]: part["cause"] for part in parts if part["points"] < part["of"]}
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("place", PLACES)
+# Each exercise at one place; at the other in the long tests.
+WHERE = [
+    pytest.param(place, name, marks=() if (number + at) % 2 else pytest.mark.long)
+    for at, place in enumerate(PLACES)
+    for number, name in enumerate(NAMES)
+]
+
+
+@pytest.mark.parametrize(("place", "name"), WHERE)
 def test_output_of_a_function_costs_no_points(name, place):
     assert lost(showing(solved(name), all_kinds(), place), name) == {}
 

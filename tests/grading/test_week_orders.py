@@ -4,7 +4,6 @@ No order blocks a course or loses data; a refused command says why in one line, 
 prerequisites are there.
 """
 
-import functools
 import itertools
 import os
 import random
@@ -15,7 +14,6 @@ import subprocess
 import sys
 import zipfile
 
-import nbgrader.api
 import pytest
 from classroom import Classroom, done
 from classroom.accidents import FULL
@@ -47,20 +45,6 @@ def bare(monkeypatch):
 @pytest.fixture
 def one_exercise(monkeypatch):
     monkeypatch.setattr(exercises, "names", lambda: [NAME])
-
-
-@functools.cache
-def newest():
-    return nbgrader.api.get_alembic_version()
-
-
-@pytest.fixture
-def asked_once(monkeypatch):
-    """Cache the version of nbgrader's tables, for which nbgrader starts a program each time."""
-    with gradebook.tools_on_path():
-        version = newest()
-    for module in (nbgrader.api, gradebook):
-        monkeypatch.setattr(module, "get_alembic_version", lambda: version)
 
 
 def downloaded(folder, release):
@@ -189,7 +173,7 @@ ORDERS = [
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_commands_before_submissions_work_in_any_order(
-    tmp_path, monkeypatch, bare, asked_once, one_exercise, order
+    tmp_path, monkeypatch, bare, one_exercise, order
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(PEOPLE)
