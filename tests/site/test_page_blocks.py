@@ -1,16 +1,18 @@
 """Blocks of prose in a page after an edit: those that follow, and those that stay as printed.
 
 The page's steps get premises on their way to the browser, so that one page has all kinds of blocks.
+Python runs once for each premise: each test puts the page back as it was built.
 """
 
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from native_python import serving_native
 from page_reader import SLOW, a_run, bar, change_cell, first_run, press, put_back, values
-from playwright.sync_api import Browser, BrowserContext, Page, Route
+from playwright.sync_api import Browser, Page, Route
 from pyodide_server import serving_pyodide
 from site_browser import (
     DESK,
@@ -44,29 +46,35 @@ def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[S
         yield server
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport=DESK, color_scheme="light")
-    context.set_default_timeout(SLOW)
-    yield context
-    context.close()
+Opened = Callable[[str], Page]
 
 
-def opened(context: BrowserContext, server: Server, site: Path, premise: str) -> Page:
-    """Open the chapter, each of its blocks with this premise or, if "", with none, and run it."""
-    data = json.loads((site / f"{CHAPTER}.steps.json").read_text(encoding="utf-8"))
-    for block in data["blocks"]:
-        block.pop("premise", None)
-        if premise:
-            block["premise"] = premise
-    page = context.new_page()
+@pytest.fixture(scope="module")
+def opened(browser: Browser, server: Server, site: Path) -> Iterator[Opened]:
+    """Open the chapter, each of its blocks with a premise or, if "", with none, and run it once."""
+    pages = []
 
-    def answer(route: Route) -> None:
-        route.fulfill(json=data)
+    @functools.cache
+    def opened(premise: str) -> Page:
+        data = json.loads((site / f"{CHAPTER}.steps.json").read_text(encoding="utf-8"))
+        for block in data["blocks"]:
+            block.pop("premise", None)
+            if premise:
+                block["premise"] = premise
+        context = browser.new_context(viewport=DESK, color_scheme="light")
+        context.set_default_timeout(SLOW)
+        pages.append(context.new_page())
 
-    page.route("**/*.steps.json", answer)
-    first_run(page, f"{server.origin}/{CHAPTER}.html")
-    return page
+        def answer(route: Route) -> None:
+            route.fulfill(json=data)
+
+        pages[-1].route("**/*.steps.json", answer)
+        first_run(pages[-1], f"{server.origin}/{CHAPTER}.html")
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        page.context.close()
 
 
 def heading_and_link(page: Page) -> tuple[str, str]:
@@ -78,10 +86,8 @@ def heading_and_link(page: Page) -> tuple[str, str]:
     return heading.inner_text().rstrip("#\n "), str(link.text_content()).strip()
 
 
-def test_blocks_without_a_premise_stay_as_printed_and_say_so(
-    context: BrowserContext, server: Server, site: Path
-) -> None:
-    page = opened(context, server, site, "")
+def test_blocks_without_a_premise_stay_as_printed_and_say_so(opened: Opened) -> None:
+    page = opened("")
     before, printed = values(page), heading_and_link(page)
     change_cell(page, OLD, NEW)
     said = press(page)
@@ -114,10 +120,25 @@ def test_blocks_without_a_premise_stay_as_printed_and_say_so(
     assert values(page) == before
 
 
-def test_blocks_with_a_premise_that_holds_follow(
-    context: BrowserContext, server: Server, site: Path
-) -> None:
-    page = opened(context, server, site, "True")
+def test_notes_are_accessible(opened: Opened) -> None:
+    page = opened("")
+    change_cell(page, OLD, NEW)
+    press(page)
+    for size, theme in ((DESK, "light"), (PHONE, "dark")):
+        put_width(page, size)
+        put_theme(page, theme)
+        page.wait_for_function(FOCUSABLE)
+        page.evaluate(SETTLED)
+        assert axe(page) == []
+        assert page.evaluate(SIDEWAYS) <= 0
+        assert page.evaluate(STICKING_OUT) == []
+    put_width(page, DESK)
+    put_theme(page, "light")
+    put_back(page)
+
+
+def test_blocks_with_a_premise_that_holds_follow(opened: Opened) -> None:
+    page = opened("True")
     before, printed = values(page), heading_and_link(page)
     change_cell(page, OLD, NEW)
     said = press(page)
@@ -133,10 +154,8 @@ def test_blocks_with_a_premise_that_holds_follow(
     assert page.locator(".changed, .as-printed").count() == 0
 
 
-def test_a_failed_premise_is_noted_without_new_values(
-    context: BrowserContext, server: Server, site: Path
-) -> None:
-    page = opened(context, server, site, "v5e.name == 'TPU v5e'")
+def test_a_failed_premise_is_noted_without_new_values(opened: Opened) -> None:
+    page = opened("v5e.name == 'TPU v5e'")
     assert page.locator(NOTE).count() == 0
     before = values(page)
     change_cell(page, OLD, NEW)
@@ -146,10 +165,8 @@ def test_a_failed_premise_is_noted_without_new_values(
     assert page.locator(".computed.changed").count() == 0
 
 
-def test_the_printed_output_stays_available_after_a_change(
-    context: BrowserContext, server: Server, site: Path
-) -> None:
-    page = opened(context, server, site, "")
+def test_the_printed_output_stays_available_after_a_change(opened: Opened) -> None:
+    page = opened("")
     cell = page.locator(".bd-article div.cell").filter(has_text="tiny = rl.matmul")
     output = cell.locator(".cell_output")
     built = output.inner_text()
@@ -166,10 +183,8 @@ def test_the_printed_output_stays_available_after_a_change(
     assert page.locator(".as-printed").count() == 0
 
 
-def test_blocks_below_a_failing_cell_stay_as_printed(
-    context: BrowserContext, server: Server, site: Path
-) -> None:
-    page = opened(context, server, site, "True")
+def test_blocks_below_a_failing_cell_stay_as_printed(opened: Opened) -> None:
+    page = opened("True")
     before = values(page)
     change_cell(page, OLD, NEW)
     press(page)
@@ -185,8 +200,21 @@ def test_blocks_below_a_failing_cell_stay_as_printed(
     assert page.locator(".stale, .as-printed").count() == 0
 
 
-def test_edited_cells_survive_a_reload(context: BrowserContext, server: Server, site: Path) -> None:
-    page = opened(context, server, site, "")
+def test_a_saved_change_can_be_undone_before_running(opened: Opened) -> None:
+    page = opened("")
+    change_cell(page, "tiny = rl.matmul(B=2", "tiny = rl.matmul(B=20")
+    ready(page, page.url)
+    cell = page.locator(".bd-article div.cell").filter(has=page.locator(".run-kept"))
+    cell.get_by_role("button", name="Put it back").click()
+    cell = page.locator(".bd-article div.cell").filter(has_text="tiny = rl.matmul")
+    assert "B=2," in cell.locator("pre").first.inner_text()
+    assert not any("cells" in key for key in page.evaluate("Object.keys(localStorage)"))
+
+
+# The last test of this page, since it loads it again.
+def test_edited_cells_survive_a_reload(opened: Opened) -> None:
+    page = opened("")
+    first_run(page, page.url)
     change_cell(page, "tiny = rl.matmul(B=2", "tiny = rl.matmul(B=20")
     press(page)
     ready(page, page.url)
@@ -205,32 +233,3 @@ def test_edited_cells_survive_a_reload(context: BrowserContext, server: Server, 
     assert bar(page) == "The page is as it was built."
     ready(page, page.url)
     assert kept.count() == 0
-
-
-def test_a_saved_change_can_be_undone_before_running(
-    context: BrowserContext, server: Server, site: Path
-) -> None:
-    page = opened(context, server, site, "")
-    change_cell(page, "tiny = rl.matmul(B=2", "tiny = rl.matmul(B=20")
-    ready(page, page.url)
-    cell = page.locator(".bd-article div.cell").filter(has=page.locator(".run-kept"))
-    cell.get_by_role("button", name="Put it back").click()
-    cell = page.locator(".bd-article div.cell").filter(has_text="tiny = rl.matmul")
-    assert "B=2," in cell.locator("pre").first.inner_text()
-    assert not any("cells" in key for key in page.evaluate("Object.keys(localStorage)"))
-
-
-@pytest.mark.parametrize(("width", "theme"), [("desk", "light"), ("phone", "dark")])
-def test_notes_are_accessible(
-    context: BrowserContext, server: Server, site: Path, width: str, theme: str
-) -> None:
-    page = opened(context, server, site, "")
-    change_cell(page, OLD, NEW)
-    press(page)
-    put_width(page, DESK if width == "desk" else PHONE)
-    put_theme(page, theme)
-    page.wait_for_function(FOCUSABLE)
-    page.evaluate(SETTLED)
-    assert axe(page) == []
-    assert page.evaluate(SIDEWAYS) <= 0
-    assert page.evaluate(STICKING_OUT) == []
