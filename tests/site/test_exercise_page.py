@@ -73,7 +73,9 @@ def right() -> dict[str, str]:
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport=DESK, color_scheme="light", accept_downloads=True)
+    context = browser.new_context(
+        viewport=DESK, color_scheme="light", accept_downloads=True, reduced_motion="reduce"
+    )
     context.set_default_timeout(SLOW)
     context.add_init_script(LISTEN)
     yield context

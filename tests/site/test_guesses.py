@@ -44,7 +44,7 @@ def server(site: Path, below: str) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport=DESK, color_scheme="light")
+    context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
     yield context
     context.close()
 
@@ -173,7 +173,7 @@ def test_feedback_on_shares_is_in_points_and_other_text_is_refused(chapter: Page
 def test_small_shares_get_a_factor_and_count_once_the_answer_is_seen(
     browser: Browser, server: Server
 ) -> None:
-    context = browser.new_context(viewport=DESK)
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce")
     page = context.new_page()
     ready(page, f"{server.origin}/chapters/machine.html")
     answer = right(page, "check-small")
@@ -262,7 +262,7 @@ GUESSING += ("machine", "own-model", "hardware", "homework", "summary")
 @pytest.mark.long
 @pytest.mark.parametrize("name", GUESSING)
 def test_every_right_answer_is_accepted(browser: Browser, server: Server, name: str) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     ready(page, f"{server.origin}/chapters/{name}.html")
     said = page.evaluate(ANSWERED)
@@ -281,7 +281,7 @@ def test_every_right_answer_is_accepted(browser: Browser, server: Server, name: 
 def test_without_storage_guesses_last_until_the_page_is_left(
     browser: Browser, server: Server
 ) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     context.add_init_script(FULL)
     traffic = Traffic().listen(context)
     page = context.new_page()
@@ -314,7 +314,7 @@ FOCUSABLE = """() => [...document.querySelectorAll(".guess-covered[hidden]")].fl
 @pytest.fixture
 def reader(browser: Browser) -> Iterator[BrowserContext]:
     """Return a context that has no guess stored."""
-    context = browser.new_context(viewport=DESK, color_scheme="light")
+    context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
     yield context
     context.close()
 

@@ -61,7 +61,7 @@ def opened(browser: Browser, server: Server, site: Path) -> Iterator[Opened]:
             block.pop("premise", None)
             if premise:
                 block["premise"] = premise
-        context = browser.new_context(viewport=DESK, color_scheme="light")
+        context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
         context.set_default_timeout(SLOW)
         pages.append(context.new_page())
 

@@ -72,7 +72,9 @@ def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[S
 
 @pytest.fixture(scope="module")
 def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport=DESK, color_scheme="light", accept_downloads=True)
+    context = browser.new_context(
+        viewport=DESK, color_scheme="light", accept_downloads=True, reduced_motion="reduce"
+    )
     context.set_default_timeout(SLOW)
     yield context
     context.close()
@@ -222,7 +224,7 @@ def test_running_a_cell_first_runs_the_cells_above_it(
 
 
 def test_python_starts_without_storage_quota(browser: Browser, server: Server) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     full = {"origin": server.origin, "quotaSize": 1}
     context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", full)
@@ -276,7 +278,7 @@ def test_no_requests_to_other_hosts_and_no_errors(
 
 
 def test_a_page_from_disk_says_why_it_cannot_run_code(browser: Browser, site: Path) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     traffic = Traffic().listen(context)
     page = context.new_page()
     ready(page, (site / f"{CHAPTER}.html").as_uri())
@@ -290,7 +292,7 @@ def test_a_page_from_disk_says_why_it_cannot_run_code(browser: Browser, site: Pa
 
 
 def test_a_page_of_an_older_build_asks_to_reload(browser: Browser, server: Server) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.route("**/_static/python/**", lambda route: route.fulfill(status=404, body="gone"))
     ready(page, f"{server.origin}/{CHAPTER}.html")
@@ -446,7 +448,7 @@ def test_the_exercise_is_accessible(exercise: Page) -> None:
 def test_the_page_says_if_answers_cannot_be_saved(
     browser: Browser, server: Server, by_hand: nbformat.NotebookNode
 ) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     context.add_init_script(
         "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }"
     )
@@ -460,7 +462,7 @@ def test_the_page_says_if_answers_cannot_be_saved(
 def test_answers_are_kept_in_memory_if_storage_is_forbidden(
     browser: Browser, server: Server, tmp_path: Path
 ) -> None:
-    context = browser.new_context(accept_downloads=True)
+    context = browser.new_context(accept_downloads=True, reduced_motion="reduce")
     context.add_init_script(
         """for (const name of ["getItem", "setItem", "removeItem"]) {
           const given = Storage.prototype[name];
@@ -484,7 +486,7 @@ def test_answers_are_kept_in_memory_if_storage_is_forbidden(
 
 def test_answers_saved_by_an_older_build_are_kept(browser: Browser, server: Server) -> None:
     """The answer to a part that no longer exists is not shown, but kept."""
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     address = f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html"
     ready(page, address)

@@ -101,7 +101,8 @@ Visits = Callable[[str], Seen]
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """Open a window, in which pages are visited one after another."""
-    context = browser.new_context(viewport=DESK, color_scheme="light")
+    # Without motion, since a page's animations take longer than the checks.
+    context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
     yield context.new_page()
     context.close()
 
