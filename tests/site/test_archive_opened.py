@@ -74,7 +74,8 @@ def first_cell(notebook: Path) -> str:
 @pytest.mark.parametrize(
     ("folder", "editor"),
     [
-        (f"exercises/{NAME}", "jupyter"),
+        # The usual folder: test_notebook_alone.py opens a notebook there, too.
+        pytest.param(*(f"exercises/{NAME}", "jupyter"), marks=pytest.mark.long),
         pytest.param(*(f"exercises/{NAME}", "vs code"), marks=pytest.mark.long),
         ("exercises", "jupyter"),
         pytest.param(*("exercises", "vs code"), marks=pytest.mark.long),
