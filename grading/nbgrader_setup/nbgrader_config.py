@@ -75,6 +75,7 @@ c.Autograde.autograde_preprocessors = [
 c.Autograde.autograde_preprocessors.append(feedback.Clean)
 c.HTMLExporter.preprocessors = [feedback.Clean]
 c.HTMLExporter.filters = feedback.FILTERS
-c.Page.optimistic_validation = True  # validate once per page, not after each step
+# Check a notebook's format once, after the last preprocessor, and not after each one.
+c.Page.optimistic_validation = True
 c.HTMLExporter.extra_template_basedirs = feedback.TEMPLATES
 c.GenerateFeedback.exporter_class = feedback.Page

@@ -92,7 +92,7 @@ def statements() -> tuple[list[str], list[str]]:
     return missing, [*unused(pages, CLAIMS), *false]
 
 
-def test_every_block_that_may_follow_has_its_claims() -> None:
+def test_blocks_with_premises_and_comparisons_have_claims() -> None:
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), limit_memory) as pool:
         missing, stray = pool.submit(statements).result()
     assert not missing, "\n\n".join(missing)

@@ -431,7 +431,7 @@ def dipped(first, last):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_defects_of_single_curves_and_batches_are_found(draw, sentence):
+def test_hidden_or_incomplete_curves_and_single_wrong_values_are_found(draw, sentence):
     assert sentence in words(draw, figure_data())
 
 
@@ -517,7 +517,7 @@ def test_axis_units_are_parsed(label, factor):
 
 
 @pytest.mark.parametrize("label", ["", "throughput", "option", "bytes/s"])
-def test_labels_without_a_rate_have_no_unit(label):
+def test_labels_that_name_no_flops_per_second_leave_values_unscaled(label):
     assert scale(label) == (1, False)
 
 

@@ -146,7 +146,7 @@ def test_swapped_finite_and_infinite_values_are_reported():
     assert slip([(math.inf, 2.5), (17.5, 3.0)], []) == ""
 
 
-def test_small_integers_may_be_rounded_or_limits():
+def test_rounding_hints_also_suggest_limits_for_small_integers():
     doubt = "or limits stand for the exact values"
     assert doubt in slip([(2, 1.995), (1, 1.17)], [1.0])
     assert doubt not in slip([(125, 125.4), (310, 310.2)], [])

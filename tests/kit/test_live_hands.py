@@ -212,7 +212,9 @@ def test_every_live_figure_offers_the_readers_chip(name: str) -> None:
     assert re.search(r'data-own="link"[^>]*value="50"', figure.html())
 
 
-def test_the_empty_roof_of_the_browser_is_not_dimmed(context: BrowserContext) -> None:
+def test_the_browser_roof_figure_is_not_dimmed_before_it_is_measured(
+    context: BrowserContext,
+) -> None:
     page = live_pages.opened(context, figures.browser_roof())
     opacity = "picture => getComputedStyle(picture).opacity"
     assert page.locator(".live-picture.live-void").evaluate(opacity) == "1"

@@ -99,7 +99,7 @@ def test_call_tables_match_the_kernel_headers() -> None:
     assert calls.MAX_NUMBER == LAST
 
 
-def test_verdict_of_each_call_number(machine: str) -> None:
+def test_verdict_of_each_system_call_number(machine: str) -> None:
     """Calls are allowed, skipped, or refused with or without a notification."""
     notifying, silent = (seccomp.program(machine, notify) for notify in (True, False))
     refused = {numbers[machine] for numbers in REFUSED.values()}

@@ -92,7 +92,7 @@ def test_rewinding_past_matplotlibs_import_restores_its_defaults() -> None:
     assert json.loads(done.stdout)["outputs"] == [{"kind": "plain", "text": "10.0"}]
 
 
-def test_blocks_are_decided_with_the_names_at_their_step() -> None:
+def test_premises_of_prose_use_the_values_at_their_place_in_the_page() -> None:
     page = Page()
     run(page, "n = 12345")
     block = {"values": {"n": "12,345"}, "premise": "n > 2"}

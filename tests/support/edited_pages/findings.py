@@ -90,7 +90,7 @@ def check(page: EditedPage, edits: Iterable[Edit], claims: Iterable[Claim]) -> T
 
 
 def problems(page: EditedPage, edit: Edit, shown: Shown, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield what is wrong with a block that follows an edit."""
+    """Yield what is wrong with a block of prose that is still shown after an edit."""
     if None in shown.state["now"].values():
         yield "it follows, although a value can't be computed"
         return
@@ -159,7 +159,7 @@ def verdicts(block: Block) -> list[str]:
 
 
 def unclaimed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield, for each block that may follow and has such words but no claim, what to add."""
+    """Yield, for each block with a premise that compares but has no claim, what to add."""
     known = list(claims)
     for shown in page.printed.values():
         block = shown.block
