@@ -158,10 +158,10 @@ def _add_options(parser: argparse.ArgumentParser, parameters: Parameters) -> lis
         words.append(f"--{word}")
         if "Size" in kinds:
             help = f"a number{default}"
-            parser.add_argument(words[-1], dest=name, type=_named_number(name), help=help)
+            parser.add_argument(words[-1], type=_named_number(name), help=help)
         else:
             what = "a data type" if "DType" in kinds else "a name"
-            parser.add_argument(words[-1], dest=name, help=f"{what}{default}")
+            parser.add_argument(words[-1], help=f"{what}{default}")
     return words
 
 

@@ -56,6 +56,13 @@ def test_options_are_keyword_only(make, sizes):
         make(*sizes)
 
 
+@pytest.mark.parametrize("option", [(), "int8", {"experts": "int4"}])
+def test_model_options_are_keyword_only(option):
+    sizes = (1, 8, 8, 2, 1, 4, 9, True, False, None)
+    with pytest.raises(TypeError, match="positional argument"):
+        rl.Model("mine", *sizes, option)
+
+
 @pytest.mark.parametrize("name", ["gated", "tied"])
 def test_model_flags_must_be_bools(name):
     sizes = {"layers": 1, "D": 8, "F": 8, "N": 2, "K": 1, "H": 4, "vocabulary": 9}

@@ -61,6 +61,23 @@ def test_changes_are_sorted_by_tokens_per_second(name, chip, options):
     assert [row[0] for row in served.changes_table.rows] == ["as it is", *names]
 
 
+def test_the_table_gives_memory_times_and_rates():
+    served = rl.Serving("Llama 3 8B", "H100 SXM", B=16, S=4096, chips=2)
+    first, each = served.first_token, served.per_token
+    rows = dict(served.table.rows)
+    assert rows["HBM needed"] == f"{rl.text(each.held, 'B')} of {rl.text(each.capacity, 'B')}"
+    assert rows["fits"] == "yes"
+    assert rows["sequences of 4,096 that fit"] == f"{served.sequences:,}"
+    assert rows["positions of 16 sequences that fit"] == f"{served.positions:,}"
+    for name, bounds in (("time to the first token", first), ("time per token", each)):
+        assert rows[name] == f"{rl.text(bounds.lower, 's')} to {rl.text(bounds.upper, 's')}"
+    # Each step of `each.lower` seconds gives every sequence one token.
+    assert rows["tokens/s of a sequence, at most"] == rl.text(1 / each.lower)
+    assert rows["tokens/s in all, at most"] == rl.text(16 / each.lower)
+    assert rows["prefill is bound by"] == "compute"
+    assert rows["decode is bound by"] == "HBM"
+
+
 def test_each_change_alters_one_setting():
     served = rl.Serving("Mixtral 8x7B", "H100 SXM", B=16, chips=2)
     changes = dict(served.changes)
