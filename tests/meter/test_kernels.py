@@ -106,6 +106,12 @@ def test_the_call_probe_adds_two_single_numbers(counted):
     assert found(counter, kernels.call(pool))[1] == 3 * 4
 
 
+def test_work_that_streams_no_array_has_no_footprint(counted):
+    _, pool, _ = counted
+    for probe in (kernels.peak("fp32", 32, pool.threads), kernels.call(pool)):
+        assert protocol.make_figure(probe, ()).footprint == 0
+
+
 def test_threads_are_pinned_if_there_is_one_core_for_each(monkeypatch):
     """Pin only if the allowed cores match the number of threads."""
     threads: dict[int, set[int]] = {}
