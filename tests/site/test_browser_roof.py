@@ -261,6 +261,31 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         assert first + 4 * 4 * layer["depth"] * layer["columns"] <= share["bytes"]
 
 
+# Runs two layers more than fit, and returns the addresses at which the kernel reads weights.
+ADDRESSES = """(async () => {
+  const code = Uint8Array.from(given.code);
+  const { layers, bytes } = await answers.prepare({ code, pages: given.pages, sizes: SIZES });
+  const read = [];
+  kernels = { multiply: (x, weights, y) => read.push([x, y, weights]) };
+  run({ kernel: "multiply", rows: 64 }, layers + 2);
+  return { bytes, read };
+})()"""
+
+
+def test_thin_matmuls_read_all_of_the_memory_before_they_repeat_weights(blank: Page) -> None:
+    given = {"code": list(browser_roof.kernels()["plain"]), "pages": 200}
+    found = computed(blank, ("counts.js", "roof-worker.js"), ADDRESSES, given)
+    sizes = computed(blank, ("counts.js",), "SIZES")
+    D, F, most = sizes["depth"], sizes["columns"], sizes["most"]
+    layer, x, y = 4 * D * F, 4 * most * D, 4 * most * F
+    *once, again, next_again = (weights for _, _, weights in found["read"])
+    assert [again, next_again] == once[:2]
+    # The input, the result and the weights of each layer follow each other without overlap.
+    assert {(0, x)} == {(at_x, at_y) for at_x, at_y, _ in found["read"]}
+    assert once == [x + y + n * layer for n in range(len(once))]
+    assert once[-1] + layer <= found["bytes"] < once[-1] + 2 * layer
+
+
 # ---- samples and refusals, with simulated workers
 
 
