@@ -206,7 +206,7 @@ def test_a_check_without_data_names_the_cell_to_run():
         check_part("unheard of", print)
 
 
-@pytest.mark.parametrize("data", ["", "abc", pack(DATA)[:-8], pack(DATA).swapcase()])
+@pytest.mark.parametrize("data", ["", "abc", pack(DATA)[:-8], pack(DATA).swapcase(), pack([DATA])])
 def test_corrupted_data_is_detected(data):
     with pytest.raises(CheckFailed, match="the data of this check were changed"):
         cases(data)

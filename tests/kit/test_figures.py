@@ -379,6 +379,19 @@ def test_looks_are_similar_by_color_first_and_then_in_detail(
     assert similarity(other, curve, white) == similar
 
 
+@pytest.mark.parametrize(("points", "visible"), [(0, False), (0.1, False), (0.2, True), (1, True)])
+def test_lines_and_markers_under_a_fifth_of_a_point_are_invisible(
+    points: float, visible: bool
+) -> None:
+    white = (1.0, 1.0, 1.0)
+    thin: dict[str, Any] = {"linewidth": points}
+    small = {"linestyle": "", "marker": "o", "markersize": points}
+    for drawn in (thin, small):
+        found = look(Line2D([0, 1], [0, 1], color="black", **drawn), white)
+        assert found is not None
+        assert found.seen(white) == visible
+
+
 def test_points_of_two_sizes_do_not_name_a_line() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [1, 2, 3], "k")

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+import roofkit.check
 from roofkit.check import CheckFailed, cases, check
 from roofkit.check.answers import Answer, ask_all
 from roofkit.check.compare import judge
@@ -115,6 +116,15 @@ def test_all_unknown_factors_get_the_same_hint():
 
 def test_products_that_overflow_a_float_raise_no_error():
     assert slip([(10**300 + 1, 10**12), (10**200 + 7, 10**120)], []) == ""
+
+
+def test_a_factor_may_differ_by_the_rounding_of_float32_and_no_more():
+    said = FACTOR.split(".")[0]
+    for factor in (2, 3, 1000):
+        assert said in slip([(float(np.float32(y * factor)), y) for y in RIGHT], [])
+        assert said not in slip([(y * factor * (1 + 5e-6), y) for y in RIGHT[:1]], [])
+        spread = [(y * factor * near, y) for y, near in zip(RIGHT, (1, 1 + 5e-6, 1), strict=True)]
+        assert said not in slip(spread, [])
 
 
 def test_for_a_single_number_only_known_factors_are_named():
@@ -437,6 +447,12 @@ def test_calls_to_a_wrong_part_are_reported_until_it_is_right():
     first = "`whole` calls `sides`, which was not right at the last check: put that right first."
     assert first not in said("whole")  # `sides` has not been checked yet
     assert "calls" not in said("sides")
+    assert first in said("whole")
+    # A page restarts Python after a call that takes too long.
+    kept = roofkit.check.tries()
+    roofkit.check._wrong.clear()
+    assert first not in said("whole")
+    roofkit.check.take_tries(kept)
     assert first in said("whole")
     exec("def sides(B, D): return right(B, D)", names)
     check("sides", names["sides"])

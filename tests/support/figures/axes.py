@@ -174,6 +174,15 @@ def wrong_bottom_cut_off(ax, peak, **case):
     ax.set_ylim(bottom=0.5 * peak)
 
 
+@wrong("figure-outside")
+def wrong_bottom_cut_off_log(ax, sizes, batches, peak, bandwidth):
+    """Cut off the smallest values on logarithmic axes, by little compared with the peak."""
+    draw(ax, sizes, batches, peak, bandwidth)
+    ax.set(xscale="log", yscale="log")
+    smallest = min(throughput(size, batches, peak, bandwidth).min() for size in sizes)
+    ax.set_ylim(bottom=1.1 * smallest)
+
+
 @wrong("figure-curve")
 def wrong_cleared(ax, sizes, batches, peak, bandwidth):
     """Clear the axes before each curve."""
