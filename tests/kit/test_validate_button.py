@@ -54,6 +54,12 @@ SAVED = """async (workspace) => {
   const answer = await fetch(`/lab/api/workspaces/${workspace}`);
   return JSON.stringify(await answer.json()).includes("notebook:chapters/1-time.ipynb");
 }"""
+# Returns whether the active cell begins at the top of the visible part of its notebook.
+AT_THE_TOP = """() => {
+  const cell = document.querySelector(".jp-Notebook .jp-Cell.jp-mod-active");
+  const visible = cell.closest(".jp-WindowedPanel-outer").getBoundingClientRect();
+  return Math.abs(cell.getBoundingClientRect().top - visible.top) < 20;
+}"""
 FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "matmul"}
 
 
@@ -200,6 +206,7 @@ def test_the_start_page_shows_progress_and_links_to_the_next_part(page: Page, wo
     summary.get_by_role("link").click()
     active = page.locator(".jp-Notebook .jp-Cell.jp-mod-active")
     active.get_by_role("heading", name="Part 1").wait_for()
+    page.wait_for_function(AT_THE_TOP)
     assert page.evaluate("jupyterapp.shell.currentWidget.context.path") == f"{NAME}/{NAME}.ipynb"
 
 

@@ -88,7 +88,8 @@
     const place = cells.findLastIndex(above);
     if (place < 0) return;
     widget.content.activeCellIndex = place;
-    await widget.content.scrollToItem(place, "start");
+    // As a link to this cell does: course-values keeps its target in view while cells above render.
+    await widget.content.setFragment(`#cell-id=${cells[place].id}`);
   };
 
   const link = (app, path, label, part) => {
