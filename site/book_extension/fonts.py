@@ -5,6 +5,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 
 FACES = {
@@ -13,6 +14,8 @@ FACES = {
     ],
     "font-source-sans-pro": [f"SourceSansPro-{weight}" for weight in ("Regular", "Semibold")],
 }
+# Flag of a part of a composed character, from the OpenType specification, "glyf".
+USE_MY_METRICS = 0x0200
 # The font of formulas: its MATH table tells browsers how to draw fractions, roots and indices.
 MATHS = Path("ziamath/fonts/STIXTwoMath-Regular.ttf")
 # Latin, Greek, punctuation, superscript and subscript digits, arrows, mathematical operators.
@@ -38,14 +41,14 @@ MATHS_RANGES = [
 
 
 def write_fonts(app: Sphinx) -> None:
-    """Write each font face into the site, unless it exists."""
+    """Write each font face into the site, unless it was written since this file changed."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir) / "_static" / "fonts"
     folder.mkdir(parents=True, exist_ok=True)
     for source, ranges in sources():
         target = folder / f"{source.stem}.woff"
-        if not target.exists():
+        if not target.exists() or target.stat().st_mtime < Path(__file__).stat().st_mtime:
             cut(source, target, ranges)
 
 
@@ -69,4 +72,16 @@ def cut(source: Path, target: Path, ranges: list[tuple[int, int]]) -> None:
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=[c for first, last in ranges for c in range(first, last + 1)])
     subsetter.subset(font)
+    keep_own_widths(font)
     subset.save_font(font, str(target), options)
+
+
+def keep_own_widths(font: TTFont) -> None:
+    """Give each composed character the width in the font's table, not that of one of its parts.
+
+    FreeType, so Linux and Android, obeys USE_MY_METRICS: in Source Serif, "%" was as wide as the
+    bar in it, and the next letter was drawn over it.
+    """
+    for name in font.getGlyphOrder() if "glyf" in font else ():
+        for part in getattr(font["glyf"][name], "components", ()):
+            part.flags &= ~USE_MY_METRICS

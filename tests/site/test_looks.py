@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from commands import serve
+from fontTools.ttLib import TTFont
 from native_python import serving_native
 from page_reader import a_run
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
@@ -92,6 +93,20 @@ def test_a_folder_without_a_404_page_still_sends_404(browser: Browser, tmp_path:
         answer = page.goto(f"{origin}/nothing")
         assert answer is not None
         assert answer.status == 404
+
+
+# Fonts.
+
+
+def test_composed_characters_are_as_wide_as_their_font_says(site: Path) -> None:
+    # FreeType takes the width of a part with this flag: "%" was as wide as the bar in it.
+    uses_my_metrics = 0x0200
+    for file in (site / "_static/fonts").glob("Source*.woff"):
+        font = TTFont(file)
+        for name in font.getGlyphOrder():
+            for part in getattr(font["glyf"][name], "components", ()):
+                if part.flags & uses_my_metrics:
+                    assert font["hmtx"][part.glyphName] == font["hmtx"][name], (file.name, name)
 
 
 # Terms.

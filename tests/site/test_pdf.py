@@ -355,5 +355,5 @@ def test_the_pdf_has_title_author_and_release_date(pdf: PdfReader) -> None:
     assert pdf.metadata.title == "The roofline"
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert pdf.metadata.author == cited["authors"][0]["name"]
-    assert f"{pdf.metadata.creation_date:%Y-%m-%d}" == cited["date-released"]
+    assert f"{pdf.metadata.creation_date:%Y-%m-%d}" == str(cited["date-released"])
     assert "HeadlessChrome" not in str(pdf.metadata)
