@@ -117,13 +117,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = set(metafunc.fixturenames)
     if "site" in asked and asked & IN_A_BROWSER:
         published = pytest.param(PUBLISHED, marks=pytest.mark.long)
-        metafunc.parametrize("below", ["", published], ids=["top", "below"], scope="session")
+        both = {"argvalues": [None, published], "ids": ["top", "below"]}
+        # Indirect: a plain value would not be the fixture on which `site` depends in tests without
+        # a browser, so a change of it would not set up `site` again.
+        metafunc.parametrize("below", **both, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def below() -> str:
+def below(request: pytest.FixtureRequest) -> str:
     """Return the URL path of the site; "" is the host's root, in a build without an address."""
-    return ""
+    return getattr(request, "param", None) or ""
 
 
 @pytest.fixture(scope="session")

@@ -228,7 +228,9 @@ def test_all_links_of_a_published_book_resolve(published: Book) -> None:
 
 
 # The whole course, below a path. The browser tests run on it, too.
-below_a_path = pytest.mark.parametrize("below", [urlsplit(SITE).path], scope="session")
+below_a_path = pytest.mark.parametrize(
+    "below", [urlsplit(SITE).path], indirect=True, scope="session"
+)
 
 
 def test_all_tests_that_serve_the_site_use_the_path_below() -> None:
