@@ -253,6 +253,11 @@ def test_values_match_a_page_built_with_each_change(
 
 # ---- submissions
 
+# These keep results between calls. A page defines all functions again before each check, a notebook
+# only once, so different cases may be right.
+STATEFUL = {"wrong_kept_for_the_width"}
+CASES = re.compile(r"\d+ of \d+ published cases")
+
 
 @pytest.mark.parametrize("name", exercises.names())
 def test_submissions_get_the_same_messages_and_points_as_in_a_notebook(
@@ -277,6 +282,8 @@ def test_submissions_get_the_same_messages_and_points_as_in_a_notebook(
         for part in parts:
             said = MORAL.sub("", HINT.sub("", checked(page, part)))
             told = MORAL.sub("", expected[f"{part}-solution"] + expected[part])
+            if submission.name in STATEFUL:
+                said, told = CASES.sub("", said), CASES.sub("", told)
             if said.split() != told.split():
                 different.append((submission.name, part, said, told))
         taken = nbformat.read(downloaded(page, tmp_path), as_version=4)
