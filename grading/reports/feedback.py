@@ -31,6 +31,8 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
+from roofkit import first_cell
+
 TEMPLATES = [
     str(Path(__file__).parent / "templates"),
     str(Path(str(formgrader.__file__)).parent / "templates"),
@@ -43,7 +45,11 @@ MAX_OUTPUT_CHARACTERS, MAX_TEXT_CHARACTERS = 100_000, 1_000_000
 MAX_PICTURE_BYTES = 10_000_000  # bytes of all pictures of a notebook
 MAX_PIXELS = 25_000_000  # pixels of one picture: a small file can decompress to a huge one
 MAX_MARKUP_CHARACTERS = 4_000  # longer sources are not parsed, since parsers can be quadratic
-# Matches the cell that a release adds, unless the learner changed it.
+# These match the cells that a release adds, unless the learner changed them.
+OPENING_CELL = re.compile(
+    re.escape(Path(first_cell.__file__).read_text(encoding="utf-8"))
+    + r"\s+set_up_notebook\(.*\)\s*"
+)
 CASES_CELL = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
 # nbgrader's links to the parts all have this same text.
 TEST_CELL_LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')
@@ -104,11 +110,12 @@ class Page(HTMLExporter):
 
 
 def without_extra_cells(nb: NotebookNode) -> NotebookNode:
-    """Return a copy without the cell of published cases, which is not meant for readers.
+    """Return a copy without the cells that a release adds, which are not meant for readers.
 
-    Of more than MAX_CELLS cells, only the first ones and those of the exercise are kept.
+    One with outputs is kept. Of more than MAX_CELLS cells, only the first ones and those of the
+    exercise are kept.
     """
-    cells = [cell for cell in nb.cells if not CASES_CELL.fullmatch(cell.source)]
+    cells = [cell for cell in nb.cells if cell.get("outputs") or not _is_added(cell.source)]
     shown = [
         cell for index, cell in enumerate(cells) if index < MAX_CELLS or "nbgrader" in cell.metadata
     ]
@@ -119,6 +126,10 @@ def without_extra_cells(nb: NotebookNode) -> NotebookNode:
     short = copy.copy(nb)
     short.cells = shown
     return short
+
+
+def _is_added(source: str) -> bool:
+    return any(cell.fullmatch(source) for cell in (OPENING_CELL, CASES_CELL))
 
 
 # --- cells ----------------------------------------------------------------------------------------

@@ -294,7 +294,7 @@ def formgrader(room, tmp_path_factory):
         yield address, token
 
 
-def test_pages_link_the_parts_and_omit_unchanged_case_data(room):
+def test_pages_link_the_parts_and_omit_unchanged_cells_of_the_release(room):
     released = room.released(NAME)
     parts = [{"key": part.key, "points": 0, "of": 1} for part in exercises.load(NAME).parts]
     html = pages.page(released, NAME, STUDENT, parts, {})
@@ -302,10 +302,13 @@ def test_pages_link_the_parts_and_omit_unchanged_case_data(room):
     assert {part["key"] for part in parts} <= {link.get_text() for link in links}
     assert "Test cell" not in html
     (cases,) = (one for one in released.cells if "import cases" in one.source)
-    last = cases.source.splitlines()[3]
-    assert last not in html
-    cases.source += "\nmine = 1"
-    assert last in pages.page(released, NAME, STUDENT, parts, {})
+    (opening,) = (one for one in released.cells if "def set_up_notebook" in one.source)
+    for added, line in ((cases, cases.source.splitlines()[3]), (opening, "def set_up_notebook")):
+        text = BeautifulSoup(html, "html.parser").get_text()
+        assert line not in text
+        added.source += "\nmine = 1"
+        changed = pages.page(released, NAME, STUDENT, parts, {})
+        assert line in BeautifulSoup(changed, "html.parser").get_text()
 
 
 def test_submissions_run_no_scripts_in_the_formgrader(room, formgrader, browser):
