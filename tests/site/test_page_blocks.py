@@ -227,8 +227,9 @@ def test_edited_cells_survive_a_reload(opened: Opened) -> None:
         cell.get_by_role("button", name="Run the cell").click()
     assert kept.count() == 0
     assert cell.locator(".cell_output").inner_text() != built
-    # Only this output is marked, although the page was never run without the change.
-    assert page.locator("details.as-printed").count() == 1
+    # Only this output is marked, although the page was never run without the change. Figures may
+    # be marked as well: Pyodide measures labels differently, which moves lines up to five points.
+    assert page.locator("details.as-printed:not(:has(svg.figure))").count() == 1
     page.get_by_role("button", name="Put the page back").click()
     assert bar(page) == "The page is as it was built."
     ready(page, page.url)
