@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants fuzz bench bench-site \
-	bench-page bench-grade lock release grade nbgrader clean style environment cluster dev system
+	bench-page bench-grade translations lock release grade nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site into _build/html
 	@$(BIN)/python site build
@@ -72,6 +72,9 @@ bench-page: dev book  ## time Python in the page, from pressing Run to the value
 
 bench-grade: dev  ## time the grading of a class against stock nbgrader: ten minutes
 	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
+
+translations: environment  ## update the translations' catalogs, and list what is missing: PAGE=chapters/time
+	@$(BIN)/python site translations $(PAGE)
 
 # The first lock constrains the others.
 lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versions

@@ -17,6 +17,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
         downloads,
         figures,
         fonts,
+        languages,
         licenses,
         list_of_works,
         maths,
@@ -46,6 +47,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("html-page-context", terms.write_terms)
     app.connect("env-updated", list_of_works.empty_entries)
     app.connect("build-finished", search.keep_terms)
+    languages.setup(app)
     # After all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
     # After the listeners of the theme and of other extensions, which have priority 500.

@@ -58,6 +58,9 @@ class ReadPremises(SphinxTransform):
     default_priority = 100
 
     def apply(self, **_: Any) -> None:
+        # A translated message is parsed alone; its block may be a row, of which it is a part.
+        if str(self.document["source"]).endswith("<translated>"):
+            return
         for node in list(self.document.findall(premise)):
             block, expression = block_of(node), node["expression"]
             if block is None or not begins(block, node) or "premise" in block:

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from . import languages
 from .page_download import download_notebook
 from .values import is_hidden
 
@@ -26,9 +27,9 @@ def offer_notebook(
     executed = with_outputs(nbformat.read(found, as_version=4), app.config.nb_execution_cache_path)
     if not any(is_to_be_run(cell) for cell in executed.cells):
         return
-    baseurl = str(app.config.html_baseurl or "")
+    baseurl, top = str(app.config.html_baseurl or ""), languages.top(app.config)
     found_numbers = numbers(app.env, page)
-    notebook = download_notebook(page, doctree, executed, baseurl, found_numbers, is_hidden)
+    notebook = download_notebook(page, doctree, executed, baseurl, found_numbers, is_hidden, top)
     target = Path(app.outdir) / f"{page}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)

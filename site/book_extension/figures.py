@@ -12,7 +12,12 @@ logger = logging.getLogger(__name__)
 
 
 def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
-    """Replace each SVG image of a cell's output by the SVG itself."""
+    """Replace each SVG image of a cell's output by the SVG itself.
+
+    Not while messages are taken out for translation: the alternative text is one.
+    """
+    if app.builder.name == "gettext":
+        return
     found = [
         image
         for image in doctree.findall(nodes.image)

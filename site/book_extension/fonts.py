@@ -8,6 +8,8 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
 
+from . import languages
+
 FACES = {
     "font-source-serif-pro": [
         f"SourceSerifPro-{weight}" for weight in ("Regular", "It", "Semibold")
@@ -41,8 +43,11 @@ MATHS_RANGES = [
 
 
 def write_fonts(app: Sphinx) -> None:
-    """Write each font face into the site, unless it was written since this file changed."""
-    if app.builder.format != "html":
+    """Write each font face into the site, unless it was written since this file changed.
+
+    Translations use the same files.
+    """
+    if app.builder.format != "html" or languages.is_translation(app):
         return
     folder = Path(app.outdir) / "_static" / "fonts"
     folder.mkdir(parents=True, exist_ok=True)

@@ -35,11 +35,15 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writer of one page, with the site's address or "", its docname and figure numbers."""
+    """Writer of one page, with the pages' address or "", its docname and figure numbers.
+
+    top: the address of the whole site, which has the files to download.
+    """
 
     site: str = ""
     page: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
+    top: str = ""
 
     def parts(self, document: nodes.document) -> list[str | CodeCell]:
         """Return texts and code cells in the order of the page."""
@@ -187,7 +191,8 @@ class Writer:
         # A subclass of reference, so it is tested first.
         if isinstance(node, addnodes.download_reference):
             file = node.get("filename")
-            return f"[{inside}]({self.site}/_downloads/{file})" if self.site and file else inside
+            top = self.top or self.site
+            return f"[{inside}]({top}/_downloads/{file})" if top and file else inside
         if isinstance(node, nodes.reference):
             return self.link(node, inside)
         return inside

@@ -62,7 +62,9 @@ def of_page(app: Sphinx, page: str) -> int:
     """Return how many minutes a page takes."""
     known = app.__dict__.setdefault("_minutes_of_pages", {})
     if page not in known:
-        known[page] = minutes(counted(app.env.get_doctree(page)))
+        doctree = app.env.get_doctree(page)
+        # A translated page has been counted before its translation, so that all languages agree.
+        known[page] = minutes(doctree.get("counted") or counted(doctree))
     return int(known[page])
 
 

@@ -9,6 +9,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Polygon, Rectangle
 from sphinx.application import Sphinx
 
+from . import languages
 from .fonts import font_file
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ QUESTION = "How long should this\ncomputation take on\nthis chip, and what\nhold
 
 def write_preview(app: Sphinx) -> None:
     target = Path(app.outdir) / "_static" / "social-preview.png"
-    if app.builder.format != "html" or (
-        target.exists() and target.stat().st_mtime > Path(__file__).stat().st_mtime
+    if (
+        app.builder.format != "html"
+        or languages.is_translation(app)
+        or (target.exists() and target.stat().st_mtime > Path(__file__).stat().st_mtime)
     ):
         return
     target.parent.mkdir(parents=True, exist_ok=True)

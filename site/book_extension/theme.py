@@ -9,6 +9,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from . import languages
+
 HERE = Path(__file__).parent
 # Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there.
 BIBLIOGRAPHY_ROLES = re.compile(r' role="doc-biblioentry"| role="list"(?= class="citation-list")')
@@ -66,13 +68,13 @@ def social(
     if doctree is None:
         return {}
     described = [meta["content"] for meta in doctree.findall(nodes.meta) if meta.get("name")]
-    base = app.config.html_baseurl
+    base = languages.top(app.config)
     picture = "_static/social-preview.png"
     return {
         "og:type": "website" if page == app.config.root_doc else "article",
         "og:site_name": app.config.html_title,
         "og:title": app.env.titles[page].astext(),
         "og:description": " ".join(described),
-        "og:image": f"{base.rstrip('/')}/{picture}" if base else context["pathto"](picture, 1),
+        "og:image": f"{base}/{picture}" if base else context["pathto"](picture, 1),
         "twitter:card": "summary_large_image",
     }

@@ -10,15 +10,17 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 
 from browser.pyodide import files as pyodide_files
 
 ROOT = Path(__file__).resolve().parents[2]
 # Folders that pages are made from, besides the files at the top.
-FOLDERS = ("chapters", "exercises", "grading", "kit", "rooflib", "slides")
+FOLDERS = ("chapters", "exercises", "grading", "kit", "locale", "rooflib", "slides")
+NONE: Mapping[str, object] = MappingProxyType({})
 PYODIDE = "ROOFLINE_PYODIDE"  # environment variable with Pyodide's folder
 
 
@@ -42,6 +44,7 @@ def state(book: Path) -> dict[str, object]:
         "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
         "page python": os.environ.get(PYODIDE, ""),
         "library": pyodide_files.how_made(Path(os.environ.get(PYODIDE, "."))),
+        "languages": sorted(path.name for path in (book / "locale").glob("*")),
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
         "theme": digest(book, [path for path in site if path.suffix != ".py"]),
@@ -110,6 +113,36 @@ def run_pages(book: Path) -> Path:
     return cache
 
 
+def build_pages(
+    book: Path, html: Path, cache: Path, settings: Mapping[str, object] = NONE, **options: object
+) -> int:
+    """Build the pages with Sphinx, from cells that have been run; return 0 if that succeeded.
+
+    settings: of Sphinx, in addition. The environment is kept in the folder `.doctrees` beside
+    `html`.
+    """
+    from jupyter_book.sphinx import build_sphinx
+
+    status: int = build_sphinx(
+        book,
+        html,
+        noconfig=True,
+        path_config=book / "_config.yml",
+        confoverrides={
+            "external_toc_path": str(book / "_toc.yml"),
+            "latex_individualpages": False,
+            "nb_execution_cache_path": str(cache),
+            "nitpicky": True,
+            **settings,
+        },
+        warningiserror=True,
+        keep_going=True,
+        quiet=True,
+        **options,
+    )
+    return status
+
+
 def build(book: Path, python: Path | None = None) -> bool:
     """Build the book in a folder into ``_build/html``; return whether that succeeded.
 
@@ -133,31 +166,21 @@ def build(book: Path, python: Path | None = None) -> bool:
         environment.unlink(missing_ok=True)
     cache = run_pages(book)
     # Import late: the check above is much faster than these imports.
-    from jupyter_book.sphinx import build_sphinx
+    from commands import handouts, languages, slides
 
-    from commands import handouts, slides
-
-    status = build_sphinx(
-        book,
-        output / "html",
-        noconfig=True,
-        path_config=book / "_config.yml",
-        confoverrides={
-            "external_toc_path": str(book / "_toc.yml"),
-            "latex_individualpages": False,
-            "nb_execution_cache_path": str(cache),
-            "nitpicky": True,
-        },
-        warningiserror=True,
-        keep_going=True,
-        quiet=True,
-        # A change in style sheets, templates or buttons affects every page.
-        force_all=any(built.get(part) != now[part] for part in ("theme", "library"))
-        or bool(built.get("page python")) != bool(now["page python"]),
-    )
+    # A change in style sheets, templates, buttons or languages affects every page.
+    force_all = any(built.get(part) != now[part] for part in ("theme", "library", "languages"))
+    force_all |= bool(built.get("page python")) != bool(now["page python"])
+    fresh = built.get("extensions") != now["extensions"]
+    translations = languages.Translations(book, cache, fresh=fresh, force_all=force_all)
+    status = build_pages(book, output / "html", cache, force_all=force_all)
+    # Wait for the translations even if the original failed; their warnings would be the same.
+    translated = translations.finish(report=status == 0)
     if status != 0:
         # Sphinx warns only while parsing a page: drop the cache, or a retry shows no warning.
         environment.unlink(missing_ok=True)
+        return False
+    if not translated:
         return False
     serve(book / handouts.SERVED, output / "html")
     if not slides.build(book, cache):

@@ -258,6 +258,7 @@ def app_with(*captions: str) -> SimpleNamespace:
         external_site_map=SimpleNamespace(root=SimpleNamespace(subtrees=trees)),
         html_baseurl="",
         html_title="The roofline",
+        language="en",
         root_doc="index",
     )
     maths = SimpleNamespace(data={"has_equations": {"Part/one": True}})

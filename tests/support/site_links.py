@@ -17,9 +17,12 @@ PREVIEWS = {"og:url", "og:image"}
 CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
 
 
+TRANSLATED = "zh"  # the folder of translated pages
+
+
 def html_files(site: Path) -> list[Path]:
-    """Return the site's pages, without slides and the theme's parts in _static."""
-    apart = {"_static", "slides"}
+    """Return the site's pages, without translations, slides and the theme's parts in _static."""
+    apart = {"_static", "slides", TRANSLATED}
     return sorted(p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
 
 
@@ -54,7 +57,7 @@ def broken(site: Path, own: str = "") -> list[str]:
     own: the site's published address, if any; addresses that start with it are resolved to files.
     """
     found = []
-    for page in html_files(site):
+    for page in [*html_files(site), *html_files(site / TRANSLATED)]:
         name = page.relative_to(site).as_posix()
         for tag, address in addresses(parsed(page)):
             problem = problem_of(site, page, tag, address, own)

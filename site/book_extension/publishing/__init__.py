@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
 
-from book_extension import contents
+from book_extension import contents, languages
 
 from .addresses import AddressError, Addresses, read
 from .changes import feed, sitemap
@@ -76,7 +76,8 @@ def page_links(
 ) -> list[dict[str, str]]:
     """Return the links from a page to its notebook, its source and the report form."""
     links = {}
-    notebook = context.get("notebook") or handed_out(doctree)
+    notebook = context.get("notebook")
+    notebook = languages.current(app.config).prefix + notebook if notebook else handed_out(doctree)
     if found.course and notebook:
         links["colab"] = found.colab(notebook)
     if found.repository:
@@ -110,12 +111,15 @@ def changelog(app: Sphinx) -> Path:
 
 def write_lists(app: Sphinx, exception: Exception | None) -> None:
     """Write sitemap and feed next to the pages; remove an older build's for an edition."""
-    if exception is not None or app.builder.format != "html":
+    if exception is not None or app.builder.format != "html" or languages.is_translation(app):
         return
     found, written = addresses(app), {FEED: "", SITEMAP: ""}
     if found.course and not found.edition:
-        pages = [f"{found.site}/{app.builder.get_target_uri(name)}" for name in app.env.found_docs]
-        written[SITEMAP] = sitemap(pages)
+        known = languages.of_book(Path(app.srcdir))
+        pages = [app.builder.get_target_uri(name) for name in app.env.found_docs]
+        written[SITEMAP] = sitemap(
+            [{one.tag: f"{found.site}/{one.prefix}{page}" for one in known} for page in pages]
+        )
         if changelog(app).is_file():
             text = changelog(app).read_text(encoding="utf-8")
             title, author = str(app.config.html_title), str(app.config.author)

@@ -52,11 +52,21 @@ def feed(changelog: str, title: str, author: str, course: str, file: str) -> str
     return _document(top)
 
 
-def sitemap(addresses: list[str]) -> str:
-    """Return the sitemap for search engines, in the format of sitemaps.org."""
+def sitemap(pages: list[dict[str, str]]) -> str:
+    """Return the sitemap for search engines, in the format of sitemaps.org.
+
+    pages: for each page, language → address. With more than one language, each address names the
+    others.
+    """
     top = ElementTree.Element("urlset", xmlns="http://www.sitemaps.org/schemas/sitemap/0.9")
-    for address in sorted(addresses):
-        ElementTree.SubElement(ElementTree.SubElement(top, "url"), "loc").text = address
+    if any(len(page) > 1 for page in pages):
+        top.set("xmlns:xhtml", "http://www.w3.org/1999/xhtml")
+    by_address = {address: page for page in pages for address in page.values()}
+    for address, page in sorted(by_address.items()):
+        item = ElementTree.SubElement(top, "url")
+        ElementTree.SubElement(item, "loc").text = address
+        for language, other in page.items() if len(page) > 1 else ():
+            _element(item, "xhtml:link", rel="alternate", hreflang=language, href=other)
     return _document(top)
 
 

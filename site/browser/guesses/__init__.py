@@ -45,6 +45,11 @@ class answer(nodes.Invisible, nodes.Element):  # type: ignore[misc]
     """Right answer, with attributes that say how to ask for a guess."""
 
 
+# Not an inline node: it is a message of its own for a translation.
+class part(nodes.TextElement):  # type: ignore[misc]
+    """Right answer, or an option, as it is shown."""
+
+
 class guesses(nodes.Invisible, nodes.Element):  # type: ignore[misc]
     """Placeholder for the summary of all guesses."""
 
@@ -73,13 +78,19 @@ class Answer(SphinxDirective):
             return []
         assert right is not None
         items = [item[0] for found in lists for item in found]
-        parts = [nodes.inline("", "", *right.children, classes=["right"])]
-        parts += [nodes.inline("", "", *item.children, classes=["choice"]) for item in items]
+        parts = [shown_part(right, "right"), *(shown_part(item, "choice") for item in items)]
         attributes = {"name": self.arguments[0], "kind": kind, "ask": self.options.get("ask", "")}
         attributes["until"] = nodes.make_id(self.options.get("until", ""))
         made = answer("", *parts, **attributes)
         self.set_source_info(made)
         return [made]
+
+
+def shown_part(paragraph: nodes.paragraph, name: str) -> part:
+    """Return a paragraph's content as a part of an answer, with this class."""
+    made = part(paragraph.rawsource, "", *paragraph.children, classes=[name])
+    made.source, made.line = paragraph.source, paragraph.line
+    return made
 
 
 def problem(kind: str, text: str, choices: list[str]) -> str:
@@ -104,6 +115,14 @@ def visit_answer(writer: Any, node: nodes.Element) -> None:
     attributes = {f"data-{key}": node[key] for key in ("name", "kind", "ask")}
     attributes |= {"hidden": "hidden"} | ({"data-until": node["until"]} if node["until"] else {})
     writer.body.append(writer.starttag(node, "div", "", CLASS="answer", **attributes))
+
+
+def visit_part(writer: Any, node: nodes.Element) -> None:
+    writer.body.append(writer.starttag(node, "span", ""))
+
+
+def depart_part(writer: Any, node: nodes.Element) -> None:
+    writer.body.append("</span>")
 
 
 def visit_guesses(writer: Any, node: nodes.Element) -> None:
@@ -169,6 +188,7 @@ def serve(app: Sphinx, config: Config) -> None:
 def setup(app: Sphinx) -> dict[str, object]:
     other = (leave_out, None)
     app.add_node(answer, html=(visit_answer, depart), text=other, latex=other)
+    app.add_node(part, html=(visit_part, depart_part), text=other, latex=other)
     app.add_node(guesses, html=(visit_guesses, depart), text=other, latex=other)
     app.add_directive("answer", Answer)
     app.add_directive("guesses", Guesses)

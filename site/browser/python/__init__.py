@@ -199,15 +199,17 @@ def text_with_values(cells: list[NotebookNode], index: int) -> str:
 
 
 def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
-    """Return a block with its printed values, which are the next ones on the page."""
-    expressions: list[str | None] = [*block.expressions] or [None]
-    on_page = [next(marks, None) for _ in expressions]
-    for expression, mark in zip(expressions, on_page, strict=True):
-        if mark is None or mark.get("expression") != (expression or block.premise):
-            found = mark and mark.get("expression")
-            raise PageError(f"{expression!r} expected, {found!r} found in this block: {block.text}")
-    printed = {e: m.astext() for e, m in zip(expressions, on_page, strict=True) if e and m}
-    data: dict[str, Any] = {"values": printed, "shown": expressions}
+    """Return a block with its printed values, which are the next ones on the page.
+
+    A translated block may have its values in another order.
+    """
+    expected = [*block.expressions] or [block.premise]
+    on_page = [mark for mark in (next(marks, None) for _ in expected) if mark is not None]
+    found = [str(mark["expression"]) for mark in on_page]
+    if sorted(found) != sorted(expected):
+        raise PageError(f"{expected!r} expected, {found!r} found in this block: {block.text}")
+    printed = {mark["expression"]: mark.astext() for mark in on_page} if block.expressions else {}
+    data: dict[str, Any] = {"values": printed, "shown": found if block.expressions else [None]}
     return data | ({"premise": block.premise} if block.premise else {})
 
 

@@ -10,8 +10,9 @@
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     if (heading) links.set(heading, link);
   }
+  let current;
   function follow() {
-    let current;
+    current = undefined;
     for (const [section, link] of links) {
       if (section.getBoundingClientRect().top < innerHeight / 3) current = link;
     }
@@ -29,6 +30,17 @@
     };
     addEventListener("scroll", ask, { passive: true });
     follow();
+  }
+
+  // The same page in the other language opens at the place of this one: at the target of the address
+  // if it is in sight, else at the section that is being read.
+  for (const link of document.querySelectorAll("a.language")) {
+    const keepPlace = () => {
+      const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const inSight = target && Math.abs(target.getBoundingClientRect().top) < innerHeight;
+      link.hash = inSight ? location.hash : (current?.hash ?? "");
+    };
+    for (const event of ["pointerdown", "focus", "click"]) link.addEventListener(event, keepPlace);
   }
 
   // A box that scrolls must be focusable, so that the arrow keys can scroll it.

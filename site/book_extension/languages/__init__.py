@@ -1,0 +1,175 @@
+"""The book's languages: English, which the pages are written in, and translations.
+
+A translation is built by Sphinx with the catalogs of `catalogs.py`, into a folder of the site. A
+message without a translation shows its English, marked with ``lang="en"``. Each page leads to the
+same page in the other languages.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.locale import get_translation
+from sphinx.transforms import SphinxTransform
+from sphinx.util.nodes import is_translatable
+
+from book_extension import minutes
+
+from . import catalogs, page_words, search
+
+_ = get_translation("sphinx")
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language: code as in gettext, tag as in HTML, folder in the site, name in the language."""
+
+    code: str
+    tag: str
+    folder: str
+    name: str
+    same_page: str
+
+    @property
+    def prefix(self) -> str:
+        """The path of the language's pages below the top of the site, "" or "zh/"."""
+        return f"{self.folder}/" if self.folder else ""
+
+
+ORIGINAL = Language("en", "en", "", "English", "This page in English")
+TRANSLATIONS = (Language("zh_CN", "zh-CN", "zh", "中文", "本页的中文版"),)
+
+
+def of_book(book: Path) -> list[Language]:
+    """Return the languages of a book, the original first."""
+    known = catalogs.languages(book)
+    return [ORIGINAL, *(language for language in TRANSLATIONS if language.code in known)]
+
+
+def current(config: Config) -> Language:
+    """Return the language of a build."""
+    found = [language for language in TRANSLATIONS if language.code == config.language]
+    return found[0] if found else ORIGINAL
+
+
+def is_translation(app: Sphinx) -> bool:
+    return current(app.config) is not ORIGINAL
+
+
+def top(config: Config) -> str:
+    """Return the published address of the whole site, without a slash; "" if it has none."""
+    return str(config.html_baseurl or "").rstrip("/").removesuffix(f"/{current(config).folder}")
+
+
+def translate_settings(app: Sphinx, config: Config) -> None:
+    """Translate the title and the contents' captions; give the pages their own address."""
+    language = current(config)
+    if language is ORIGINAL:
+        return
+    if config.html_baseurl:
+        config.html_baseurl = f"{config.html_baseurl.rstrip('/')}/{language.folder}"
+    config.html_title = config.project = str(_(config.html_title))
+    for tree in config.external_site_map.root.subtrees:
+        tree.caption = str(_(tree.caption)) if tree.caption else tree.caption
+
+
+def offer_languages(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Pass the addresses of a page in all languages to the templates."""
+    here, known = current(app.config), of_book(Path(app.srcdir))
+    context["other_languages"] = context["alternates"] = ()
+    if len(known) == 1 or page == "404":
+        return
+    target, published = app.builder.get_target_uri(page), top(app.config)
+    up = "../" * (page.count("/") + bool(here.folder))
+    context["other_languages"] = [
+        (language, f"{up}{language.prefix}{target}") for language in known if language is not here
+    ]
+    if doctree is not None:
+        start = f"{published}/" if published else up
+        context["alternates"] = [
+            (language, f"{start}{language.prefix}{target}") for language in known
+        ]
+
+
+def is_fragment(document: nodes.document) -> bool:
+    """Return whether a document is a translated message, which Sphinx parses by itself."""
+    return str(document["source"]).endswith("<translated>")
+
+
+# What a translator leaves alone: computed values, code, formulas, abbreviations, names of chips and
+# numbers with units.
+UNTRANSLATED = re.compile(r"\{(?:eval|while)\}`[^`]*`|`[^`]*`|\$[^$]*\$|\S*(?:\d|[A-Z]\S*[A-Z])\S*")
+
+
+def has_words(message: str) -> bool:
+    """Return whether a message has something to translate."""
+    return re.search(r"[a-z]{2}", UNTRANSLATED.sub("", message)) is not None
+
+
+class ChooseMessages(SphinxTransform):
+    """Make the cells of tables messages, which lack a source; formulas and mere values are none."""
+
+    default_priority = 5  # before Sphinx looks for messages
+
+    def apply(self, **_: Any) -> None:
+        source = self.document["source"]
+        for entry in self.document.findall(nodes.entry):
+            for paragraph in entry.findall(nodes.paragraph):
+                paragraph.source = paragraph.source or source
+                paragraph.line = paragraph.line or 0
+        for node in self.document.findall(nodes.TextElement):
+            if isinstance(node, nodes.Inline):
+                continue
+            if isinstance(node, nodes.math_block) or not has_words(node.rawsource or node.astext()):
+                node["translatable"] = False
+
+
+class CountWords(SphinxTransform):
+    """Count what takes time to read in the original, before its words are replaced."""
+
+    default_priority = 15
+
+    def apply(self, **_: Any) -> None:
+        if is_translation(self.app) and not is_fragment(self.document):
+            self.document["counted"] = minutes.counted(self.document)
+
+
+class MarkOriginals(SphinxTransform):
+    """Mark the language of what isn't translated: messages, code and its outputs."""
+
+    default_priority = 30  # after Sphinx has translated the messages
+
+    def apply(self, **_: Any) -> None:
+        if not is_translation(self.app) or is_fragment(self.document):
+            return
+        for node in self.document.findall(nodes.Element):
+            if is_original(node):
+                # Docutils writes a class of this form as the attribute `lang`.
+                node["classes"].append(f"language-{ORIGINAL.tag}")
+
+
+def is_original(node: nodes.Element) -> bool:
+    """Return whether an element keeps the original's words."""
+    if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
+        return False
+    if node.get("nb_element") in ("cell_code_source", "cell_code_output"):
+        return True
+    return bool(is_translatable(node)) and not node.get("translated")
+
+
+def setup(app: Sphinx) -> None:
+    # After the table of contents has been read.
+    app.connect("config-inited", translate_settings, priority=950)
+    app.connect("html-page-context", offer_languages)
+    app.connect("builder-inited", page_words.write_words)
+    app.add_transform(ChooseMessages)
+    app.add_transform(CountWords)
+    app.add_transform(MarkOriginals)
+    app.add_search_language(search.ChineseSearch)

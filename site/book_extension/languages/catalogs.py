@@ -1,0 +1,125 @@
+"""Catalogs of translations: plain gettext files below ``locale/``, read and written with Babel.
+
+A language has one catalog for each page, named after it, and ``course`` for the words in code and
+templates. Files have no dates, no places and no line breaks of their own, so that a diff shows
+changed messages only.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from babel.messages import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+FOLDER = "locale"
+CODE = "course"  # the catalog of words in code and templates
+# Header lines that programs need; others name people and dates.
+HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a catalog lacks: messages without a translation, and those whose English changed."""
+
+    total: int
+    missing: tuple[str, ...]
+    outdated: tuple[str, ...]
+
+
+def languages(book: Path) -> list[str]:
+    """Return the languages that a book has catalogs for, as "zh_CN"."""
+    return sorted(path.parent.name for path in (book / FOLDER).glob("*/LC_MESSAGES"))
+
+
+def folder(book: Path, language: str) -> Path:
+    return book / FOLDER / language / "LC_MESSAGES"
+
+
+def names(catalogs: Path) -> list[str]:
+    """Return the names of a folder's catalogs, such as "chapters/time"."""
+    files = catalogs.rglob("*.po")
+    return sorted(path.relative_to(catalogs).with_suffix("").as_posix() for path in files)
+
+
+def read(file: Path, language: str | None = None) -> Catalog:
+    with file.open("rb") as source:
+        return read_po(source, locale=language)
+
+
+def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
+    """Return a catalog of these messages, in this order, with the old translations.
+
+    The translation of a message that has changed a little is kept as outdated ("fuzzy").
+    """
+    new = Catalog()
+    for english in template:
+        new.add(english)
+    result = Catalog(locale=language, header_comment="", fuzzy=False)
+    for message in messages(old):
+        result[message.id] = message
+    result.update(new, update_header_comment=False)
+    result.obsolete.clear()
+    for message in messages(result):
+        # Roles look like placeholders of Python to Babel.
+        message.flags &= {"fuzzy"}
+    return result
+
+
+def messages(catalog: Catalog) -> Iterator[Message]:
+    """Yield the messages of a catalog, without its header."""
+    return (message for message in catalog if message.id)
+
+
+def is_current(message: Message) -> bool:
+    """Return whether a message has a translation of its present English."""
+    return bool(message.string) and not message.fuzzy
+
+
+def progress(catalog: Catalog) -> Progress:
+    found = list(messages(catalog))
+    missing = tuple(str(m.id) for m in found if not m.string)
+    return Progress(len(found), missing, tuple(str(m.id) for m in found if m.string and m.fuzzy))
+
+
+def text(catalog: Catalog) -> str:
+    """Return a catalog as the text of a .po file."""
+    file = io.BytesIO()
+    write_po(file, catalog, width=0, no_location=True, include_previous=True)
+    header, *rest = file.getvalue().decode("utf-8").strip().split("\n\n", 1)
+    return "\n".join([HEADER.sub("", f"{header}\n"), *rest, ""])
+
+
+def write(catalog: Catalog, file: Path) -> None:
+    """Write a catalog, unless the file has the same text already."""
+    new = text(catalog)
+    if not file.exists() or file.read_text(encoding="utf-8") != new:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(new, encoding="utf-8")
+
+
+def compile_all(source: Path, target: Path, language: str) -> None:
+    """Compile a folder's catalogs, without outdated messages, into a folder for Sphinx.
+
+    Sphinx finds a page's compiled catalog by its .po file and reads the page again if the compiled
+    one is newer. So both are written there, and only if they differ from an earlier build's.
+    """
+    known = names(source)
+    for old in names(target) if target.exists() else []:
+        if old not in known:
+            for suffix in (".po", ".mo"):
+                (target / old).with_suffix(suffix).unlink(missing_ok=True)
+    for name in known:
+        catalog = read((source / name).with_suffix(".po"), language)
+        compiled = io.BytesIO()
+        write_mo(compiled, catalog, use_fuzzy=False)
+        # Sphinx looks for the words of templates under its own name.
+        file = (target / ("sphinx" if name == CODE else name)).with_suffix(".mo")
+        if not file.exists() or file.read_bytes() != compiled.getvalue():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(compiled.getvalue())
+        if name != CODE:
+            write(catalog, file.with_suffix(".po"))

@@ -1,0 +1,53 @@
+"""Build the pages in another language: ``python site translated LANGUAGE BOOK CACHE``.
+
+`make book` runs this beside the build of the original. The cells have been run before: CACHE is the
+folder of their outputs. The pages are written below ``_build/<language>``.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from book_extension.languages import catalogs
+
+from commands.build import build_pages
+
+
+def build(book: Path, language: str, cache: Path, *, fresh: bool, force_all: bool) -> bool:
+    """Build a translation; return whether that succeeded.
+
+    fresh: parse all pages again. force_all: write all pages again.
+    """
+    output = book / "_build" / language
+    environment = output / ".doctrees" / "environment.pickle"
+    if fresh:
+        environment.unlink(missing_ok=True)
+    compiled = book / "_build" / "compiled-catalogs"
+    target = catalogs.folder(compiled, language)
+    catalogs.compile_all(catalogs.folder(book, language), target, language)
+    settings = {
+        "language": language,
+        "locale_dirs": [str(compiled / catalogs.FOLDER)],
+        "gettext_compact": False,
+        "gettext_auto_build": False,
+    }
+    status = build_pages(book, output / "html", cache, settings, force_all=force_all)
+    if status != 0:
+        environment.unlink(missing_ok=True)
+    return status == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("language", help="such as zh_CN")
+    parser.add_argument("book", type=Path)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("--fresh", action="store_true", help="parse all pages again")
+    parser.add_argument("--force-all", action="store_true", help="write all pages again")
+    told = parser.parse_args()
+    built = build(told.book, told.language, told.cache, fresh=told.fresh, force_all=told.force_all)
+    return 0 if built else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+"""A small book with a Chinese translation: what is translated, what is marked, what is shared."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser
+from repository import Book, small_book
+
+PAGE = """
+# A page
+
+```{code-cell} ipython3
+count, size = 3, 5
+print(f"{count} chips, {size} bytes")
+```
+
+(here)=
+## A section
+
+First {eval}`count`, then {eval}`size`; see {ref}`here`.
+
+{while}`count < size` Fewer chips than bytes.
+
+An outdated paragraph.
+
+A paragraph that nobody has translated.
+
+| left side | right side |
+|---|---|
+| {while}`count == 3` some chips | {eval}`count * size` of them |
+
+:::{admonition} Your guess
+:class: tip
+How many chips?
+:::
+
+:::{answer} chips
+few
+
+- few
+- many
+:::
+"""
+CATALOG = """
+msgid ""
+msgstr ""
+"Language: zh_CN\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "A page"
+msgstr "一页"
+
+msgid "A section"
+msgstr "一节"
+
+msgid "First {eval}`count`, then {eval}`size`; see {ref}`here`."
+msgstr "先是 {eval}`size`，再是 {eval}`count`；见{ref}`here`。"
+
+msgid "{while}`count < size` Fewer chips than bytes."
+msgstr "{while}`count < size` 芯片比字节少。"
+
+#, fuzzy
+msgid "An outdated paragraph."
+msgstr "过时的一段。"
+
+msgid "left side"
+msgstr "左边"
+
+msgid "{while}`count == 3` some chips"
+msgstr "{while}`count == 3` 几块芯片"
+
+msgid "{eval}`count * size` of them"
+msgstr "共 {eval}`count * size` 块"
+
+msgid "few"
+msgstr "很少"
+
+msgid "many"
+msgstr "很多"
+"""
+WORDS = """
+msgid ""
+msgstr ""
+"Language: zh_CN\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "The roofline"
+msgstr "Roofline"
+
+msgid "On this page"
+msgstr "本页内容"
+"""
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    book = small_book(tmp_path_factory.mktemp("book"))
+    catalogs = book.folder / "locale" / "zh_CN" / "LC_MESSAGES"
+    (catalogs / "chapters").mkdir(parents=True)
+    (catalogs / "chapters" / "page.po").write_text(CATALOG, encoding="utf-8")
+    (catalogs / "course.po").write_text(WORDS, encoding="utf-8")
+    book.write(PAGE)
+    # Empty files stand in for Pyodide: the pages then have the steps of Python.
+    done = book.build(no_python(book.folder))
+    assert done.returncode == 0, done.stderr
+    return book
+
+
+def no_python(folder: Path) -> Path:
+    from browser.pyodide import files
+
+    made = folder / "_build" / "no-python"
+    made.mkdir(parents=True, exist_ok=True)
+    for name in {*files.SERVED, *files.wanted()}:
+        (made / name).touch()
+    return made
+
+
+def soup(book: Book, page: str) -> BeautifulSoup:
+    text = (book.folder / "_build" / "html" / page).read_text(encoding="utf-8")
+    return BeautifulSoup(text, "html.parser")
+
+
+def article(book: Book, page: str = "zh/chapters/page.html") -> Tag:
+    found = soup(book, page).find("article")
+    assert isinstance(found, Tag)
+    return found
+
+
+def test_messages_are_translated_with_their_values_and_links(book: Book) -> None:
+    page = article(book)
+    assert page.h1
+    assert page.h1.get_text().startswith("一页")
+    (paragraph,) = [p for p in page.find_all("p") if p.get_text().startswith("先是")]
+    assert paragraph.get_text() == "先是 5，再是 3；见一节。"
+    assert [link["href"] for link in paragraph.find_all("a")] == ["#here"]
+    assert paragraph.get("lang") is None
+
+
+def test_missing_and_outdated_messages_show_marked_english(book: Book) -> None:
+    page = article(book)
+    english = [p.get_text() for p in page.find_all(["p", "th"]) if p.get("lang") == "en"]
+    assert "A paragraph that nobody has translated." in english
+    assert "An outdated paragraph." in english
+    assert "right side" in english
+    assert "过时" not in page.get_text()
+    assert "芯片比字节少。" in page.get_text()
+    for output in page.find_all(class_=["cell_input", "cell_output"]):
+        assert output["lang"] == "en"
+    assert not article(book, "chapters/page.html").find_all(lang="en")
+
+
+def test_languages_link_to_each_other_by_relative_addresses(book: Book) -> None:
+    english, chinese = soup(book, "chapters/page.html"), soup(book, "zh/chapters/page.html")
+    assert (english.html["lang"], chinese.html["lang"]) == ("en", "zh-CN")
+    assert english.select_one("a.language")["href"] == "../zh/chapters/page.html"
+    assert chinese.select_one("a.language")["href"] == "../../chapters/page.html"
+    assert english.select_one("a.language")["lang"] == "zh-CN"
+    for page, up in ((english, "../"), (chinese, "../../")):
+        found = {e["hreflang"]: e["href"] for e in page.select("link[rel=alternate][hreflang]")}
+        assert found == {
+            "en": f"{up}chapters/page.html",
+            "zh-CN": f"{up}zh/chapters/page.html",
+        }
+    assert soup(book, "search.html").select_one("a.language")["href"] == "zh/search.html"
+    assert not soup(book, "404.html").select("a.language")
+
+
+def test_the_switch_keeps_the_place_from_disk_and_by_keyboard(book: Book, browser: Browser) -> None:
+    address = (book.folder / "_build" / "html" / "chapters" / "page.html").as_uri()
+    page = browser.new_page()
+    for start, place in ((f"{address}#here", "#here"), (address, "")):
+        page.goto(start)
+        page.focus("a.language")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/zh/**")
+        assert page.url == address.replace("chapters/", "zh/chapters/") + place
+        page.click("a.language")
+        page.wait_for_url(start)
+    page.close()
+
+
+def test_both_languages_share_files(book: Book) -> None:
+    html = book.folder / "_build" / "html"
+    for page in ("index.html", "chapters/page.html"):
+        for element in soup(book, f"zh/{page}").find_all(["link", "script", "a", "img"]):
+            address = element.get("href") or element.get("src") or ""
+            path = re.split("[?#]", address)[0]
+            if path and ":" not in path:
+                assert (html / "zh" / page).parent.joinpath(path).resolve().is_file(), address
+    own = {path.name for path in (html / "zh" / "_static").iterdir()}
+    assert own == {"documentation_options.js", "language_data.js", "translations.js", "words.js"}
+    assert not (html / "zh" / "404.html").exists()
+
+
+def test_ids_are_the_same_in_both_languages(book: Book) -> None:
+    def ids(page: str) -> list[str]:
+        return [str(element["id"]) for element in article(book, page).find_all(id=True)]
+
+    assert ids("zh/chapters/page.html") == ids("chapters/page.html")
+
+
+def test_steps_name_values_in_the_order_of_the_page(book: Book) -> None:
+    def blocks(page: str) -> list[dict[str, object]]:
+        file = book.folder / "_build" / "html" / f"{page}.steps.json"
+        found: list[dict[str, object]] = json.loads(file.read_text(encoding="utf-8"))["blocks"]
+        return found
+
+    english, chinese = blocks("chapters/page"), blocks("zh/chapters/page")
+    assert [block["shown"] for block in english][:2] == [["count", "size"], [None]]
+    assert [block["shown"] for block in chinese][:2] == [["size", "count"], [None]]
+    assert [b["values"] for b in chinese] == [b["values"] for b in english]
+    assert [b.get("premise") for b in chinese] == [b.get("premise") for b in english]
+
+
+def test_options_of_guesses_are_translated(book: Book) -> None:
+    answer = article(book).select_one(".answer")
+    assert [part.get_text() for part in answer.select(".choice")] == ["很少", "很多"]
+    assert answer.select_one(".right").get_text() == "很少"
+
+
+def test_titles_and_words_of_templates_are_translated(book: Book) -> None:
+    page = soup(book, "zh/chapters/page.html")
+    assert page.title.get_text() == "一页 — Roofline"
+    assert page.select_one("#on-this-page").get_text() == "本页内容"
+
+
+def test_a_changed_catalog_changes_the_next_build(book: Book) -> None:
+    file = book.folder / "locale" / "zh_CN" / "LC_MESSAGES" / "chapters" / "page.po"
+    file.write_text(CATALOG.replace("一页", "另一页"), encoding="utf-8")
+    assert book.build(no_python(book.folder)).returncode == 0
+    assert article(book).h1.get_text().startswith("另一页")
+
+
+def test_a_book_without_catalogs_has_one_language(book: Book) -> None:
+    (book.folder / "locale").rename(book.folder / "kept")
+    assert book.build(no_python(book.folder)).returncode == 0
+    assert not soup(book, "chapters/page.html").select("a.language, link[hreflang]")
+    assert not (book.folder / "_build" / "html" / "zh").exists()
