@@ -7,7 +7,9 @@
     ".headerlink", ".cell_input", ".place", ".prev-next-footer", ".bd-sidebar-secondary",
     "div.math", "details.hide > summary", "dt.sig", ".heading-of-cell", "span.label",
   ];
-  const LENGTH = 240;
+  const CHINESE = document.documentElement.lang.startsWith("zh");
+  const LENGTH = CHINESE ? 120 : 240;
+  const WORD = 30; // characters in which a space should come, except in Chinese
 
   // Return an inline formula as plain text: keep letters, replace or drop commands.
   const spoken = (formula) => formula
@@ -34,8 +36,8 @@
     for (const formula of part.querySelectorAll(".math")) {
       formula.textContent = spoken(formula.textContent);
     }
-    for (const title of part.querySelectorAll("h2, h3, h4, .admonition-title")) title.append(".");
-    for (const term of part.querySelectorAll("dt")) term.append(":");
+    for (const title of part.querySelectorAll("h2, h3, h4, .admonition-title")) title.append(CHINESE ? "。" : ".");
+    for (const term of part.querySelectorAll("dt")) term.append(CHINESE ? "：" : ":");
     for (const block of part.querySelectorAll("p, li, dt, dd, h2, h3, h4")) block.append(" ");
     return part.textContent.replace(/\s+/g, " ").trim();
   }
@@ -47,10 +49,13 @@
     const places = [...keywords].map((word) => lower.indexOf(word.toLowerCase()));
     const first = Math.min(...places.filter((place) => place >= 0), text.length);
     const about = first === text.length ? 0 : Math.max(first - LENGTH / 2, 0);
-    // Start and end the excerpt at a word boundary.
-    const start = about && text.indexOf(" ", about) + 1;
+    // Start and end the excerpt at a word boundary, if there is one.
+    const before = text.indexOf(" ", about);
+    const start = about && before >= 0 && before < about + WORD ? before + 1 : about;
     const rest = text.slice(start);
-    const shown = rest.length > LENGTH ? rest.slice(0, rest.lastIndexOf(" ", LENGTH)) : rest;
+    const after = rest.lastIndexOf(" ", LENGTH);
+    const end = after > LENGTH - WORD ? after : LENGTH;
+    const shown = rest.length > LENGTH ? rest.slice(0, end) : rest;
     const paragraph = document.createElement("p");
     paragraph.className = "context";
     paragraph.textContent = `${start ? "… " : ""}${shown}${shown.length < rest.length ? " …" : ""}`;
