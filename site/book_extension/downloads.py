@@ -9,12 +9,13 @@ from jupyter_cache import get_cache
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.locale import get_translation
 
 from . import languages
 from .page_download import download_notebook
 from .values import is_hidden
 
-NAMES = {"figure": "Fig.", "table": "Table"}
+_ = get_translation("sphinx")
 
 
 def offer_notebook(
@@ -53,10 +54,11 @@ def with_outputs(notebook: NotebookNode, cache: str) -> NotebookNode:
 
 def numbers(env: BuildEnvironment, page: str) -> dict[str, str]:
     """Return the numbers of a page's figures and tables, as shown, by id."""
+    names = {"figure": _("Fig. {number}"), "table": _("Table {number}")}
     return {
-        name: f"{NAMES[kind]} {'.'.join(map(str, number))}"
+        name: str(names[kind]).format(number=".".join(map(str, number)))
         for kind, found in env.toc_fignumbers.get(page, {}).items()
-        if kind in NAMES
+        if kind in names
         for name, number in found.items()
     }
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import get_translation
 
+_ = get_translation("sphinx")
 WORDS_PER_MINUTE = 80
 FORMULA, FIGURE = 1 / 3, 1.5  # minutes for each
 STEP = 5  # minutes are rounded to multiples of this
@@ -53,9 +55,9 @@ def hours(total: int) -> str:
     """Return minutes as hours in words, rounded to half an hour: "half an hour", "2½ hours"."""
     whole, half = divmod(max(math.floor(total / 30 + 0.5), 1), 2)
     if not whole:
-        return "half an hour"
+        return str(_("half an hour"))
     number = f"{whole}{'½' * half}"
-    return "an hour" if number == "1" else f"{number} hours"
+    return str(_("an hour") if number == "1" else _("{number} hours")).format(number=number)
 
 
 def of_page(app: Sphinx, page: str) -> int:

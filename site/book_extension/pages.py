@@ -1,9 +1,14 @@
 """Parser of pages: every page is a notebook, and errors name file and line."""
 
+from typing import Any
+
 from docutils import nodes
 from myst_nb.core.execute import ExecutionError
 from myst_nb.core.read import is_myst_markdown_notebook
 from myst_nb.sphinx_ import Parser
+from myst_parser.config.main import MdParserConfig
+from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
+from myst_parser.parsers.mdit import create_md_parser
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import SphinxError
@@ -28,13 +33,31 @@ class PageParser(Parser):  # type: ignore[misc]
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         path = self.env.doc2path(self.env.docname, base=False)
-        translated = str(document.current_source).endswith("<translated>")
-        if not translated and not is_myst_markdown_notebook(inputstring):
+        if str(document.current_source).endswith("<translated>"):
+            parse_message(inputstring, document, self.env.myst_config)
+            return
+        if not is_myst_markdown_notebook(inputstring):
             raise PageError(f"{path}:1: the jupytext header is missing or incomplete")
         try:
             super().parse(inputstring, document)
         except ExecutionError as error:
             raise PageError(where_and_why(str(path), inputstring, error.__cause__)) from error
+
+
+def parse_message(text: str, document: nodes.document, config: MdParserConfig) -> None:
+    """Parse a translated message, as MyST's parser would, but set the parser up only once.
+
+    Setting it up takes longer than parsing a message, and a book has thousands.
+    """
+    if _message_parsers.get("config") is not config:
+        parser = create_md_parser(config, SphinxRenderer)
+        _message_parsers.update(config=config, parser=parser)
+    parser = _message_parsers["parser"]
+    parser.options["document"] = document
+    parser.render(text)
+
+
+_message_parsers: dict[str, Any] = {}
 
 
 def where_and_why(path: str, text: str, failure: BaseException | None) -> str:

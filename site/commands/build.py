@@ -174,16 +174,15 @@ def build(book: Path, python: Path | None = None) -> bool:
     fresh = built.get("extensions") != now["extensions"]
     translations = languages.Translations(book, cache, fresh=fresh, force_all=force_all)
     status = build_pages(book, output / "html", cache, force_all=force_all)
-    # Wait for the translations even if the original failed; their warnings would be the same.
-    translated = translations.finish(report=status == 0)
-    if status != 0:
+    if status == 0:
+        serve(book / handouts.SERVED, output / "html")
+        complete = slides.build(book, cache)
+    else:
         # Sphinx warns only while parsing a page: drop the cache, or a retry shows no warning.
         environment.unlink(missing_ok=True)
-        return False
-    if not translated:
-        return False
-    serve(book / handouts.SERVED, output / "html")
-    if not slides.build(book, cache):
+        complete = False
+    # Wait for the translations in any case. If the original failed, their warnings are the same.
+    if not translations.finish(report=status == 0) or not complete:
         return False
     stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
     return True

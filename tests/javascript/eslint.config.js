@@ -10,7 +10,7 @@ const rules = {
 export default [
   { ignores: ["**/*.min.js", "**/node_modules/"] },
   js.configs.recommended,
-  { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: globals.browser } },
+  { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: { ...globals.browser, phrase: "readonly" } } },
   {
     files: ["**/worker.js", "**/roof-worker.js", "**/stand_in.js"],
     languageOptions: { globals: { ...globals.worker, loadPyodide: "readonly" } },

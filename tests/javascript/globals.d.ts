@@ -5,6 +5,9 @@ interface Window {
   _JUPYTERLAB: Record<string, unknown>;
   /** The glossary's terms, from the generated terms.js. */
   courseTerms: Record<string, { title: string; text: string; href: string }>;
+  /** English → translation of the scripts' words, from the generated words.js. */
+  courseWords?: Record<string, string>;
+  phrase: (english: string, values?: Record<string, unknown>) => string;
   /** Settings with which tests shorten the measurement of a browser. */
   rooflineRoofSettings?: { cores?: number } & Record<string, number>;
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
@@ -23,6 +26,8 @@ interface Pyodide {
   runPython(code: string): any;
 }
 
+/** course.js sets it on each page. */
+declare const phrase: Window["phrase"];
 declare function importScripts(...addresses: string[]): void;
 declare function loadPyodide(options: any): Promise<Pyodide>;
 /** Sphinx's searchtools.js. */

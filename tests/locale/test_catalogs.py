@@ -37,8 +37,6 @@ def test_a_changed_message_keeps_its_translation_as_outdated() -> None:
     (message,) = [m for m in catalogs.messages(new) if m.fuzzy]
     assert message.string == OLD["It loads {eval}`a` bytes per step."]
     assert not catalogs.is_current(message)
-    # The English that the translation was made from stays beside it.
-    assert '#| msgid "It loads {eval}`a` bytes per step."' in catalogs.text(new)
 
 
 def test_removed_messages_leave_the_catalog() -> None:
@@ -48,7 +46,8 @@ def test_removed_messages_leave_the_catalog() -> None:
 
 def test_a_catalog_written_twice_has_the_same_text(tmp_path: Path) -> None:
     file = tmp_path / "page.po"
-    first = catalogs.merged(translated(OLD), [*OLD, "Changed {x} of %d"], "zh_CN")
+    english = ["A chip computes.", "It loads {eval}`a` bytes in each step.", "New {x} of %d"]
+    first = catalogs.merged(translated(OLD), english, "zh_CN")
     catalogs.write(first, file)
     text, written = file.read_text(encoding="utf-8"), file.stat().st_mtime_ns
     catalogs.write(
@@ -83,6 +82,7 @@ def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
     [
         ("102 GB", False),
         ("TPU v6e", False),
+        ("1.94\u00a0ms", False),
         ("{eval}`rl.text(t, 's')`", False),
         ("$T_\\text{math}$", False),
         ("`rooflib`", False),

@@ -7,7 +7,10 @@ import pytest
 from book_extension.languages.search import ChineseSearch
 from playwright.sync_api import Browser, Page
 
-TEXT = "一块芯片（H100）做矩阵乘法时，瓶颈是HBM：批大小太小。Roofline 图的脊点在 295 FLOP/byte，token少时访存受限。"
+TEXT = (
+    "一块芯片（H100）做矩阵乘法时，瓶颈是HBM：批大小太小。"
+    "Roofline 图的脊点在 295 FLOP/byte，token少时访存受限。"
+)
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,8 @@ How many chips?
 :::
 
 :::{answer} chips
-few
+:ask: What number
+{eval}`"few" if count < size else "many"`
 
 - few
 - many
@@ -80,6 +81,9 @@ msgstr "很少"
 
 msgid "many"
 msgstr "很多"
+
+msgid "What number"
+msgstr "多大的数"
 """
 WORDS = """
 msgid ""
@@ -192,7 +196,8 @@ def test_both_languages_share_files(book: Book) -> None:
             if path and ":" not in path:
                 assert (html / "zh" / page).parent.joinpath(path).resolve().is_file(), address
     own = {path.name for path in (html / "zh" / "_static").iterdir()}
-    assert own == {"documentation_options.js", "language_data.js", "translations.js", "words.js"}
+    sphinx = {"documentation_options.js", "language_data.js", "translations.js"}
+    assert own == {*sphinx, "words.js", "chinese.css"}
     assert not (html / "zh" / "404.html").exists()
 
 
@@ -212,7 +217,8 @@ def test_steps_name_values_in_the_order_of_the_page(book: Book) -> None:
     english, chinese = blocks("chapters/page"), blocks("zh/chapters/page")
     assert [block["shown"] for block in english][:2] == [["count", "size"], [None]]
     assert [block["shown"] for block in chinese][:2] == [["size", "count"], [None]]
-    assert [b["values"] for b in chinese] == [b["values"] for b in english]
+    # The fourth belongs to an answer, whose words are translated.
+    assert [b["values"] for b in chinese[:3]] == [b["values"] for b in english[:3]]
     assert [b.get("premise") for b in chinese] == [b.get("premise") for b in english]
 
 
@@ -220,6 +226,8 @@ def test_options_of_guesses_are_translated(book: Book) -> None:
     answer = article(book).select_one(".answer")
     assert [part.get_text() for part in answer.select(".choice")] == ["很少", "很多"]
     assert answer.select_one(".right").get_text() == "很少"
+    assert answer["data-ask"] == "多大的数"
+    assert article(book, "chapters/page.html").select_one(".answer .right").get_text() == "few"
 
 
 def test_titles_and_words_of_templates_are_translated(book: Book) -> None:

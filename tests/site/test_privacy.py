@@ -103,7 +103,7 @@ MADE = {
     "pygments.css": "pygments",
 }
 # Our own files with a name that only the site has.
-OURS = {"browser-roof.js", "course.zip", "exercises.zip", "searchindex.js", "terms.js"}
+OURS = {"browser-roof.js", "course.zip", "exercises.zip", "searchindex.js", "terms.js", "words.js"}
 # Files for Python in the pages, tested in test_made_of.py.
 PYTHON = {*pyodide_files.SERVED, editor_bundle.SCRIPT}
 

@@ -74,6 +74,7 @@ def translate_settings(app: Sphinx, config: Config) -> None:
     if config.html_baseurl:
         config.html_baseurl = f"{config.html_baseurl.rstrip('/')}/{language.folder}"
     config.html_title = config.project = str(_(config.html_title))
+    config.html_theme_options["search_bar_text"] = str(_("Search this book..."))
     for tree in config.external_site_map.root.subtrees:
         tree.caption = str(_(tree.caption)) if tree.caption else tree.caption
 
@@ -105,7 +106,9 @@ def is_fragment(document: nodes.document) -> bool:
 
 # What a translator leaves alone: computed values, code, formulas, abbreviations, names of chips and
 # numbers with units.
-UNTRANSLATED = re.compile(r"\{(?:eval|while)\}`[^`]*`|`[^`]*`|\$[^$]*\$|\S*(?:\d|[A-Z]\S*[A-Z])\S*")
+UNTRANSLATED = re.compile(
+    r"\{(?:eval|while)\}`[^`]*`|`[^`]*`|\$[^$]*\$|\d\S*\s[mnµ]?s\b|\S*(?:\d|[A-Z]\S*[A-Z])\S*"
+)
 
 
 def has_words(message: str) -> bool:

@@ -88,7 +88,7 @@ def progress(catalog: Catalog) -> Progress:
 def text(catalog: Catalog) -> str:
     """Return a catalog as the text of a .po file."""
     file = io.BytesIO()
-    write_po(file, catalog, width=0, no_location=True, include_previous=True)
+    write_po(file, catalog, width=0, no_location=True)
     header, *rest = file.getvalue().decode("utf-8").strip().split("\n\n", 1)
     return "\n".join([HEADER.sub("", f"{header}\n"), *rest, ""])
 

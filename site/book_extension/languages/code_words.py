@@ -16,13 +16,27 @@ PYTHON = (
     ("site/browser", "**/*.py", "python"),
 )
 JAVASCRIPT = (("site/browser", "**/*.js", "javascript"),)
+# Words of the themes' templates that they don't translate into Chinese themselves.
+THEMES = (
+    "Back to top",
+    "Link to this definition",
+    "Link to this heading",
+    "Link to this image",
+    "Link to this table",
+    "Link to this term",
+    "Skip to main content",
+    "Version warning",
+    "next page",
+    "previous page",
+)
 KEYWORDS = {"_": None, "phrase": None}
 GENERATED = ".min.js"
 
 
 def words(book: Path) -> list[str]:
     """Return the messages in a book's settings and code, each once, in the order of the files."""
-    return list(dict.fromkeys([*of_settings(book), *extracted(book, PYTHON), *of_javascript(book)]))
+    code = [*extracted(book, PYTHON), *of_javascript(book)]
+    return list(dict.fromkeys([*of_settings(book), *THEMES, *code]))
 
 
 def of_javascript(book: Path) -> list[str]:

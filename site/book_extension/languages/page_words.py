@@ -1,9 +1,10 @@
-"""Translated words of the pages' scripts, as a script that sets them before the others run.
+"""Files of a translated site only: the words of scripts, and a style sheet.
 
-In the original, scripts use the English words that stand in their code, and load nothing.
+A script sets the words before the others run. In the original they use those in their code.
 """
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from sphinx.application import Sphinx
 from . import catalogs, code_words
 
 SCRIPT = "words.js"
+STYLE = Path(__file__).parent / "chinese.css"
 
 
 def write_words(app: Sphinx) -> None:
-    """Write the words of scripts into a translated site, and load them on each page."""
+    """Write words and style into a translated site, and load them on each page."""
     folder = catalogs.folder(Path(app.srcdir), app.config.language)
     if app.builder.format != "html" or not folder.is_dir():
         return
@@ -26,6 +28,8 @@ def write_words(app: Sphinx) -> None:
     (static / SCRIPT).write_text(f"window.courseWords = {data};\n", encoding="utf-8")
     attributes: dict[str, Any] = {"loading_method": "defer", "priority": 100}
     app.add_js_file(SCRIPT, **attributes)
+    shutil.copyfile(STYLE, static / STYLE.name)
+    app.add_css_file(STYLE.name, priority=950)
 
 
 def of_scripts(book: Path, catalog: Path) -> dict[str, str]:

@@ -36,6 +36,7 @@ from sphinx.util.docutils import SphinxDirective
 NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>(?:\D.*)?)", re.DOTALL)
 BOX = "Your guess"  # title of the boxes that ask for one
 HERE = Path(__file__).parent
+PARTS = ("right", "choice", "ask")  # classes of an answer's parts
 FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
 logger = logging.getLogger(__name__)
 
@@ -80,6 +81,13 @@ class Answer(SphinxDirective):
         items = [item[0] for found in lists for item in found]
         parts = [shown_part(right, "right"), *(shown_part(item, "choice") for item in items)]
         attributes = {"name": self.arguments[0], "kind": kind, "ask": self.options.get("ask", "")}
+        if asked := attributes["ask"]:
+            words = nodes.paragraph(asked, asked)
+            words.source, words.line = right.source, right.line
+            parts.append(shown_part(words, "ask"))
+        if choices:
+            order = text.split(", ") if kind == "order" else [text]
+            attributes["places"] = [choices.index(one) for one in order]
         attributes["until"] = nodes.make_id(self.options.get("until", ""))
         made = answer("", *parts, **attributes)
         self.set_source_info(made)
@@ -147,6 +155,27 @@ def add_script(
         app.add_js_file(SCRIPT, loading_method="defer", **attributes)
 
 
+def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
+    """Give answers their translated words: what is asked for, and the options that are right."""
+    if app.builder.name == "gettext":
+        return
+    for found in doctree.findall(answer):
+        named = {name: [p for p in found.children if name in p["classes"]] for name in PARTS}
+        for asked in named["ask"]:
+            found["ask"] = asked.astext()
+            found.remove(asked)
+        if "places" in found:
+            (right,) = named["right"]
+            computed = [
+                node for node in right.findall(nodes.inline) if "computed" in node["classes"]
+            ]
+            words = ", ".join(named["choice"][place].astext() for place in found["places"])
+            text = computed[0] if len(computed) == 1 else right
+            if text.astext() != words:
+                text.children = []
+                text += nodes.Text(words)
+
+
 def check_ends(app: Sphinx, doctree: nodes.document) -> None:
     """Warn of covers that end at a label that is not on the page."""
     for found in doctree.findall(answer):
@@ -193,6 +222,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_directive("answer", Answer)
     app.add_directive("guesses", Guesses)
     app.connect("config-inited", serve)
+    app.connect("doctree-read", follow_translation)
     app.connect("doctree-read", check_ends)
     app.connect("doctree-read", check_boxes)
     app.connect("html-page-context", add_script)

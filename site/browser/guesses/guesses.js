@@ -60,21 +60,25 @@
   function feedback(kind, guess, right) {
     const result = compare(kind, guess, right);
     if (kind === "choice") {
-      return result.right ? `Your guess was “${guess}”, and so it is.` : `Your guess was “${guess}”. It is “${right}”.`;
+      return result.right ? phrase("Your guess was “{guess}”, and so it is.", { guess }) : phrase("Your guess was “{guess}”. It is “{right}”.", { guess, right });
     }
     if (kind === "order") {
       const order = right.split(", ");
       const placed = guess.filter((one, place) => one === order[place]).length;
-      if (result.right) return `Your order was right: ${right}.`;
-      return `In your order ${placed} of ${order.length} stood in their place. It is: ${right}.`;
+      if (result.right) return phrase("Your order was right: {right}.", { right });
+      return phrase("In your order {placed} of {all} stood in their place. It is: {right}.", { placed, all: order.length, right });
     }
-    const was = `Your guess was ${guess}${unit(right).startsWith("%") ? "%" : ` ${unit(right)}`.trimEnd()}, and it is ${right}`;
-    if (result.points !== undefined) {
-      return result.points < 0.5 ? `${was}.` : `${was}: ${few(result.points)} points away.`;
+    const said = { guess: guess + (unit(right).startsWith("%") ? "%" : ` ${unit(right)}`.trimEnd()), right };
+    if (result.points >= 0.5) {
+      return phrase("Your guess was {guess}, and it is {right}: {points} points away.", { ...said, points: few(result.points) });
     }
-    if (result.factor === undefined || result.factor < CLOSE) return `${was}.`;
-    const larger = number(guess) > number(right);
-    return `${was}: ${larger ? "your guess is" : "that is"} ${few(result.factor)} times as large${larger ? "" : " as your guess"}.`;
+    if (result.points !== undefined || result.factor === undefined || result.factor < CLOSE) {
+      return phrase("Your guess was {guess}, and it is {right}.", said);
+    }
+    const factor = few(result.factor);
+    return number(guess) > number(right)
+      ? phrase("Your guess was {guess}, and it is {right}: your guess is {factor} times as large.", { ...said, factor })
+      : phrase("Your guess was {guess}, and it is {right}: that is {factor} times as large as your guess.", { ...said, factor });
   }
 
   // ---- asking
@@ -83,12 +87,13 @@
   function form({ name, kind, ask: what }, right, choices, onGuess) {
     const { guess } = read(`${page}:${name}`) ?? {};
     const box = made("form", { className: "guess", name });
-    const keep = made("button", { textContent: "Keep my guess" });
+    const keep = made("button", { textContent: phrase("Keep my guess") });
     let entered; // returns the guess, or {problem}
     if (kind === "number") {
       const field = made("input", { type: "text", inputMode: "decimal", size: 8, value: guess ?? "", autocomplete: "off" });
       const after = unit(right);
-      field.setAttribute("aria-label", [what || "Your guess", after].filter(Boolean).join(", in "));
+      const asked = what || phrase("Your guess");
+      field.setAttribute("aria-label", after ? phrase("{asked}, in {unit}", { asked, unit: after }) : asked);
       if (what) box.append(made("span", { textContent: `${what}:` }));
       box.append(field, made("span", { textContent: after }), keep);
       entered = () => {
@@ -98,12 +103,12 @@
         const units = [after, after.startsWith("%") ? "%" : ""].filter(Boolean);
         const written = units.includes(given.unit) ? given.unit : "";
         if (Number.isNaN(given.value) || given.unit !== written) {
-          return { problem: "Write a number, such as 12, 0.5 or 1e9." };
+          return { problem: phrase("Write a number, such as 12, 0.5 or 1e9.") };
         }
         return text.slice(0, text.length - written.length).trim();
       };
     } else {
-      const group = made("fieldset", {}, made("legend", { textContent: what || (kind === "order" ? "Your order" : "Your guess") }));
+      const group = made("fieldset", {}, made("legend", { textContent: what || (kind === "order" ? phrase("Your order") : phrase("Your guess")) }));
       box.append(group, keep);
       const controls = choices.map((choice) => {
         if (kind === "choice") return made("input", { type: "radio", name, value: choice, checked: choice === guess });
@@ -116,12 +121,12 @@
       controls.forEach((control, number) => group.append(made("label", {}, control, ` ${choices[number]}`)));
       entered = () => {
         if (kind === "choice") {
-          return controls.find(({ checked }) => checked)?.value ?? { problem: "Choose one." };
+          return controls.find(({ checked }) => checked)?.value ?? { problem: phrase("Choose one.") };
         }
         const order = [];
         controls.forEach(({ value }, number) => value && (order[value] = choices[number]));
         const isWhole = order.length === choices.length && !order.includes(undefined);
-        return isWhole ? order : { problem: "Give each a place of its own." };
+        return isWhole ? order : { problem: phrase("Give each a place of its own.") };
       };
     }
     box.addEventListener("submit", (event) => {
@@ -146,12 +151,12 @@
     const end = until && document.getElementById(until);
     let section = place.closest("section");
     while (end && !section.contains(end)) section = section.parentElement.closest("section");
-    const skip = made("button", { type: "button", textContent: "Skip the guess" });
+    const skip = made("button", { type: "button", textContent: phrase("Skip the guess") });
     const one = {
       key: `skipped:${page}:${name}`,
       guesses: [],
       parts: [],
-      bar: made("p", { className: "guess-skip" }, "What follows is covered until you guess.", skip),
+      bar: made("p", { className: "guess-skip" }, phrase("What follows is covered until you guess."), skip),
     };
     for (let from = start; from !== section; from = from.parentElement) {
       const part = made("div", { className: "guess-covered", tabIndex: -1 });
@@ -254,9 +259,9 @@
       write(key, { kind, guess, right, seen: false });
       show();
       const isMissing = covered && !isDone(covered);
-      if (folded) note.textContent = "Kept. Now unfold the answer.";
-      else if (isMissing) note.textContent = "Kept. Answer the others too.";
-      else note.textContent = "Kept. Read on to see how far off it is.";
+      if (folded) note.textContent = phrase("Kept. Now unfold the answer.");
+      else if (isMissing) note.textContent = phrase("Kept. Answer the others too.");
+      else note.textContent = phrase("Kept. Read on to see how far off it is.");
       if (covered && !isMissing) open(covered);
     });
     if (own) own.append(ask, note);
@@ -330,20 +335,20 @@
     const points = results.filter(({ points }) => points !== undefined).map(({ points }) => points);
     const mean = (all) => all.reduce((sum, one) => sum + one, 0) / all.length;
     const off = [];
-    if (factors.length) off.push(`a factor of ${few(Math.exp(mean(factors)))}`);
-    if (points.length) off.push(`${few(mean(points))} points`);
+    if (factors.length) off.push(phrase("a factor of {factor}", { factor: few(Math.exp(mean(factors))) }));
+    if (points.length) off.push(phrase("{points} points", { points: few(mean(points)) }));
     rows.push([
       made("a", { href: address, textContent: title }),
-      `${results.length} of ${asks.length}`,
-      chosen.length ? `${chosen.filter(({ right }) => right).length} of ${chosen.length}` : "–",
+      phrase("{part} of {all}", { part: results.length, all: asks.length }),
+      chosen.length ? phrase("{part} of {all}", { part: chosen.filter(({ right }) => right).length, all: chosen.length }) : "–",
       off.join("; ") || "–",
     ]);
   }
   if (!rows.length) return;
   const cell = (tag, content) => made(tag, {}, content);
-  const heads = ["Chapter", "Guessed", "Choices right", "Numbers off by, on average"];
+  const heads = [phrase("Chapter"), phrase("Guessed"), phrase("Choices right"), phrase("Numbers off by, on average")];
   summary.append(
-    made("p", { textContent: "Your guesses in this browser, chapter by chapter:" }),
+    made("p", { textContent: phrase("Your guesses in this browser, chapter by chapter:") }),
     made(
       "div",
       { className: "pst-scrollable-table-container" },

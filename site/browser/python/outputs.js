@@ -5,7 +5,7 @@ import { element } from "./panel.js";
 
 const isPlain = (kind) => ["stdout", "stderr", "plain", "error"].includes(kind);
 
-const CHANGED = "Changed. Text without a mark speaks of the printed output";
+const changed = () => phrase("Changed. Text without a mark speaks of the printed output");
 const CLOSE = 0.5; // points between two drawings of the same figure by different builds of Python
 
 // Tables and streams have other spaces in the built page.
@@ -110,7 +110,7 @@ export function outputs(cell) {
         const index = next++;
         // The text alternative describes the printed figure.
         const name = figures[index]?.svg.getAttribute("aria-label") ?? svg.getAttribute("aria-label");
-        svg.setAttribute("aria-label", `Drawn with your changes. The printed figure: ${name}`);
+        svg.setAttribute("aria-label", phrase("Drawn with your changes. The printed figure: {name}", { name }));
         const frame = figures[index]?.frame;
         if (!frame) return svg;
         put(index, svg);
@@ -118,7 +118,7 @@ export function outputs(cell) {
       });
       place.replaceChildren(...parts);
       place.hidden = !parts.length;
-      kept.replaceChildren(element("summary", { textContent: CHANGED }), ...printed());
+      kept.replaceChildren(element("summary", { textContent: changed() }), ...printed());
       if (hadOutputs) cell.append(kept);
     },
     restore() {

@@ -13,16 +13,16 @@ export function panel(article, engine) {
   const words = element("p", { className: "python-words" });
   words.setAttribute("role", "status");
   const meter = element("progress", { max: 1, value: 0, hidden: true });
-  meter.setAttribute("aria-label", "Python fetched");
+  meter.setAttribute("aria-label", phrase("Python fetched"));
   const end = element("button", { type: "button", hidden: true });
   const back = element("button", {
     type: "button",
     hidden: true,
-    textContent: "Put the page back",
+    textContent: phrase("Put the page back"),
   });
   const place = element("div", { className: "python-panel" }, words, meter, end, back);
   place.setAttribute("role", "region");
-  place.setAttribute("aria-label", "Python in this page");
+  place.setAttribute("aria-label", phrase("Python in this page"));
   article.append(place);
   let announced = 0; // bytes
   engine.addEventListener("ended", () => (announced = 0));
@@ -33,7 +33,8 @@ export function panel(article, engine) {
     // Screen readers announce each change: change the text at most eight times.
     if (received - announced < total / 8 && received < total) return;
     announced = received;
-    words.textContent = `Fetching Python: ${(received / MB).toFixed(0)} of ${(total / MB).toFixed(0)} MB`;
+    const megabytes = { received: (received / MB).toFixed(0), total: (total / MB).toFixed(0) };
+    words.textContent = phrase("Fetching Python: {received} of {total} MB", megabytes);
   });
   // Show a share from 0 to 1; null hides the meter.
   function showProgress(share) {
@@ -60,6 +61,6 @@ export function panel(article, engine) {
 
 // The message for a Python that was terminated.
 export function endedMessage({ message }) {
-  if (message === "stopped") return "Stopped. The next run starts Python anew, with your code.";
-  return `Python ended (${message}). The next run starts it anew, with your code.`;
+  if (message === "stopped") return phrase("Stopped. The next run starts Python anew, with your code.");
+  return phrase("Python ended ({reason}). The next run starts it anew, with your code.", { reason: message });
 }

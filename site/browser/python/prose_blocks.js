@@ -7,10 +7,10 @@ import { element } from "./panel.js";
 
 const BLOCK = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, .sd-card-title, li, dd, td, th, div";
 const HEADING = "h1, h2, h3, h4, h5, h6";
-const PREMISE_FAILS = "As printed. It need not hold with your changes.";
 
-const withChanges = (list) => `As printed. With your changes: ${list}.`;
-const change = (printed, now) => `${printed} → ${now ?? "can’t be computed"}`;
+const premiseFails = () => phrase("As printed. It need not hold with your changes.");
+const withChanges = (list) => phrase("As printed. With your changes: {list}.", { list });
+const change = (printed, now) => `${printed} → ${now ?? phrase("can’t be computed")}`;
 
 // A heading with a value is in the table of contents, too.
 function updateContents(heading) {
@@ -57,7 +57,7 @@ class Block {
 
   #words(now) {
     const changes = Object.entries(now).map(([expression, text]) => change(this.#printed[expression], text));
-    return changes.length ? withChanges([...new Set(changes)].join("; ")) : PREMISE_FAILS;
+    return changes.length ? withChanges([...new Set(changes)].join("; ")) : premiseFails();
   }
 
   #setValues(now) {
@@ -73,7 +73,7 @@ class Block {
       hasMoved = true;
       span.textContent = text;
       span.classList.toggle("changed", isNew);
-      if (isNew) span.title = `${printed} when the page was built`;
+      if (isNew) span.title = phrase("{printed} when the page was built", { printed });
       else span.removeAttribute("title");
     }
     if (hasMoved && this.#text.matches(HEADING)) updateContents(this.#text);

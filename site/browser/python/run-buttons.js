@@ -9,8 +9,8 @@
   let size; // next to the first button: how much the first press fetches
 
   // Browsers don't let a page that was opened as a file start a worker.
-  const FROM_DISK =
-    "Code does not run in a page that was opened as a file. “make serve” shows this site at an address of its own, and “make lab” opens the page in JupyterLab.";
+  const fromDisk = () =>
+    phrase("Code does not run in a page that was opened as a file. “make serve” shows this site at an address of its own, and “make lab” opens the page in JupyterLab.");
 
   function say(button, text) {
     const cell = button.closest(".cell");
@@ -27,7 +27,7 @@
   const module = (name) => import(new URL(`${python}${name}`, document.baseURI).href);
 
   async function press(button, number) {
-    if (location.protocol === "file:") return say(button, FROM_DISK);
+    if (location.protocol === "file:") return say(button, fromDisk());
     size?.remove();
     for (const part of earlier) part.remove();
     try {
@@ -35,7 +35,7 @@
       await (await workbench).run(number);
     } catch (error) {
       workbench = undefined;
-      say(button, `This could not be fetched (${error.message}). Reload the page, and try again.`);
+      say(button, phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message }));
     }
   }
 
@@ -74,9 +74,9 @@
     const printed = pre.innerHTML;
     pre.textContent = `${code}\n`;
     const note = document.createElement("span");
-    Object.assign(note, { className: "run-kept", textContent: "Your change, not run yet" });
+    Object.assign(note, { className: "run-kept", textContent: phrase("Your change, not run yet") });
     const back = document.createElement("button");
-    Object.assign(back, { type: "button", textContent: "Put it back" });
+    Object.assign(back, { type: "button", textContent: phrase("Put it back") });
     back.addEventListener("click", () => {
       putBack(number);
       pre.innerHTML = printed;
@@ -92,15 +92,15 @@
     if (!input) return;
     const first = input.querySelector("pre").textContent.trim().split("\n", 1)[0];
     const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "run-cell", textContent: "Run" });
-    button.setAttribute("aria-label", `Run the cell “${first}”`);
+    Object.assign(button, { type: "button", className: "run-cell", textContent: phrase("Run") });
+    button.setAttribute("aria-label", phrase("Run the cell “{line}”", { line: first }));
     button.addEventListener("click", () => press(button, number));
     const bar = document.createElement("div");
     bar.className = "run-bar";
     bar.append(button);
     if (!size && !hasRun) {
       size = document.createElement("span");
-      Object.assign(size, { className: "run-size", textContent: `Fetches Python once, ${megabytes} MB` });
+      Object.assign(size, { className: "run-size", textContent: phrase("Fetches Python once, {megabytes} MB", { megabytes }) });
       bar.append(size);
     }
     showEarlier(bar, input.querySelector("pre"), number);

@@ -41,7 +41,7 @@ export async function open({ cells, steps: address, page }) {
   for (const [step, state] of states.entries()) {
     const pre = state.cell?.querySelector(".cell_input pre");
     if (!pre) continue;
-    const name = `Code of the cell “${firstLine(state.built)}”`;
+    const name = phrase("Code of the cell “{line}”", { line: firstLine(state.built) });
     const onRun = (moveOn) => {
       run(steps[step].cell);
       if (moveOn) nextEditor(step)?.focus();
@@ -91,7 +91,7 @@ export async function open({ cells, steps: address, page }) {
     for (const state of states.slice(failed + 1)) {
       if (!state.outputs) continue;
       restore(state);
-      if (state.editor) state.outputs.say("Not run, since a cell above ended with an error. The output is as printed.");
+      if (state.editor) state.outputs.say(phrase("Not run, since a cell above ended with an error. The output is as printed."));
     }
   }
 
@@ -111,14 +111,14 @@ export async function open({ cells, steps: address, page }) {
     let reason = "";
     reached = Math.min(reached, from);
     mark(target, true);
-    if (!started) bar.offerStop("Cancel");
+    if (!started) bar.offerStop(phrase("Cancel"));
     try {
-      bar.say(started ? "Running …" : "Fetching Python …");
+      bar.say(started ? phrase("Running …") : phrase("Fetching Python …"));
       await engine.start();
       started = true;
       bar.showProgress(null);
-      bar.offerStop("Stop");
-      bar.say("Running …");
+      bar.offerStop(phrase("Stop"));
+      bar.say(phrase("Running …"));
       const isComplete = await engine.run(from, order, (given) => {
         if (given.begins !== undefined) return;
         const { step } = given;
@@ -167,17 +167,25 @@ export async function open({ cells, steps: address, page }) {
 
   function summary() {
     const { changed, printed } = prose;
-    if (!changed && !printed) return "Done. All values in the text are as they were built.";
-    const follow = changed === 1 ? "1 value in the text changed and is marked." : `${changed} values in the text changed and are marked.`;
-    const stay = printed === 1 ? "1 passage stays as printed and says so." : `${printed} passages stay as printed and say so.`;
-    return ["Done.", changed && follow, printed && stay].filter(Boolean).join(" ");
+    if (!changed && !printed) return phrase("Done. All values in the text are as they were built.");
+    const follow = changed === 1
+      ? phrase("1 value in the text changed and is marked.")
+      : phrase("{changed} values in the text changed and are marked.", { changed });
+    const stay = printed === 1
+      ? phrase("1 passage stays as printed and says so.")
+      : phrase("{printed} passages stay as printed and say so.", { printed });
+    const sentences = [phrase("Done."), changed && follow, printed && stay].filter(Boolean);
+    return sentences.reduce((one, other) => phrase("{one} {other}", { one, other }));
   }
   function failure(step, target, reason) {
     const { editor: shown, built } = states[step];
-    const other = shown ? `The cell “${firstLine(built)}”` : "A cell that the page does not show";
-    const which = step === target ? "This cell" : other;
-    const below = "What stands below it is as printed and marked.";
-    return `${which} ended with an error (${reason}). ${below}`;
+    if (step === target) {
+      return phrase("This cell ended with an error ({reason}). What stands below it is as printed and marked.", { reason });
+    }
+    if (!shown) {
+      return phrase("A cell that the page does not show ended with an error ({reason}). What stands below it is as printed and marked.", { reason });
+    }
+    return phrase("The cell “{line}” ended with an error ({reason}). What stands below it is as printed and marked.", { line: firstLine(built), reason });
   }
 
   bar.back.addEventListener("click", () => {
@@ -187,7 +195,7 @@ export async function open({ cells, steps: address, page }) {
     }
     prose.restore();
     bar.back.hidden = true;
-    bar.say("The page is as it was built.");
+    bar.say(phrase("The page is as it was built."));
   });
   bar.back.hidden = isAsBuilt();
   return { run };

@@ -1,8 +1,12 @@
 // @ts-check
-// Things that style sheets can't do: mark the current heading, make boxes scroll by keyboard, and
+// Things that style sheets can't do: give the scripts their words, mark the current heading, make boxes scroll by keyboard, and
 // unfold everything for print.
 (() => {
   const { documentElement: html } = document;
+
+  // Words of all scripts on a page: in a translation, words.js has them. {name} stands for a value.
+  window.phrase = (english, values = {}) =>
+    (window.courseWords?.[english] ?? english).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
   // Scroll spy for the page's contents. The theme's own would load all of Bootstrap.
   const links = new Map();

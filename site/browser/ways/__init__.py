@@ -14,9 +14,10 @@ from book_extension import minutes
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.locale import get_translation
 from sphinx.util.docutils import SphinxDirective
 
-WHOLE = "The whole course, about {hours}"
+_ = get_translation("sphinx")
 HERE = Path(__file__).parent
 FILES = SCRIPT, STYLE = "ways.js", "ways.css"
 
@@ -55,14 +56,14 @@ def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 def choice(app: Sphinx, here: str) -> nodes.container:
     box = nodes.container(classes=["ways"])
-    whole = title_of(app, WHOLE, minutes.chapters(app))
+    whole = title_of(app, str(_("The whole course, about {hours}")), minutes.chapters(app))
     box += nodes.paragraph("", "", nodes.inline("", whole, classes=["way", "way-whole"]))
     for name, (title, pages) in known_ways(app).items():
-        title = title_of(app, title, pages)
+        title = title_of(app, str(_(title)), pages)
         line = nodes.paragraph("", "", nodes.inline("", title, classes=["way", f"way-{name}"]))
         for page in pages:
             target = app.builder.get_relative_uri(here, page)
-            line += nodes.Text(": " if page == pages[0] else " · ")
+            line += nodes.Text(str(_(": ")) if page == pages[0] else " · ")
             heading = app.env.titles[page].astext()
             line += nodes.reference("", heading, internal=True, refuri=target)
         box += line

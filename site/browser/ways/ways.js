@@ -26,7 +26,7 @@
   const nameOf = (element) => [...element.classList].find((name) => name.startsWith("way-")).slice("way-".length);
   const known = names.some((element) => nameOf(element) === way) ? way : WHOLE;
   box.setAttribute("role", "radiogroup");
-  box.setAttribute("aria-label", "Your way through the course");
+  box.setAttribute("aria-label", phrase("Your way through the course"));
   for (const element of names) {
     const value = nameOf(element);
     const radio = Object.assign(document.createElement("input"), { type: "radio", name: "way", value, checked: value === known });
