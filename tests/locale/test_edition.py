@@ -1,0 +1,149 @@
+"""The Chinese edition of the whole site, in a browser: a page of each kind, search, Python."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from native_python import serving_native
+from page_reader import bar, change_cell, first_run, press
+from playwright.sync_api import Browser, Page
+from repository import ROOT
+from site_browser import (
+    DESK,
+    PHONE,
+    SETTLED,
+    SIDEWAYS,
+    STICKING_OUT,
+    UNFOLD,
+    Traffic,
+    axe,
+    put_width,
+    ready,
+    unnamed_pictures,
+)
+from site_links import parsed
+from site_server import Server
+
+EDITION = tomllib.loads((ROOT / "locale/zh_CN/edition.toml").read_text(encoding="utf-8"))
+CHAPTER = "zh/chapters/time"
+KINDS = ("zh/index", CHAPTER, "zh/exercises/int8-matmul/int8-matmul", "zh/search")
+# Words of three pages and more, and a page that each must find.
+QUERIES = {
+    "时间": "time",
+    "带宽": "time",
+    "容量": "introduction",
+    "下界": "time",
+    "上界": "time",
+    "重叠": "time",
+    "计算受限": "time",
+    "通信受限": "introduction",
+    "访存受限": "time",
+    "网络受限": "time",
+    "空闲比例": "time",
+    "强扩展": "introduction",
+    "权重": "time",
+    "批": "introduction",
+    "核": "time",
+    "芯片内部": "time",
+    "共享内存": "time",
+    "寄存器": "time",
+    "脉动阵列": "introduction",
+    "矩阵乘法": "introduction",
+    "规格表": "time",
+    "黑魔法": "introduction",
+    "发动机": "introduction",
+    "货仓": "introduction",
+    "专家并行": "introduction",
+    "七十亿个权重": "time",
+    "token 权重": "time",
+    "H100 峰值": "time",
+    "HBM 带宽": "time",
+    "谁在等谁": "time",
+}
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, below: str) -> Iterator[Server]:
+    with serving_native(site, below) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=DESK, color_scheme="light")
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", EDITION["finished"])
+def test_finished_pages_show_no_english(site: Path, name: str) -> None:
+    article = parsed(site / f"zh/{name}.html").select_one("article")
+    assert article
+    english = [
+        part.get_text()
+        for part in article.select("[lang=en]")
+        if not {"cell_input", "cell_output"} & set(part.get_attribute_list("class"))
+    ]
+    assert [text for text in english if text not in EDITION["same"]] == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_pages_are_accessible_and_fit(page: Page, server: Server, name: str) -> None:
+    traffic = Traffic().listen(page.context)
+    put_width(page, DESK)
+    ready(page, f"{server.origin}/{name}.html")
+    assert page.evaluate("document.documentElement.lang") == "zh-CN"
+    page.evaluate(UNFOLD)
+    page.evaluate(SETTLED)
+    assert axe(page) == []
+    assert unnamed_pictures(page) == []
+    put_width(page, PHONE)
+    assert page.evaluate(SIDEWAYS) <= 0
+    assert page.evaluate(STICKING_OUT) == []
+    assert traffic.wrong == []
+    assert traffic.outside(server.origin) == []
+
+
+def test_all_queries_find_their_page(page: Page, server: Server) -> None:
+    page.goto(f"{server.origin}/zh/search.html?q=批")
+    page.locator("#search-results li a").first.wait_for()
+    found = page.evaluate(
+        "(all) => all.map((q) => Search._performSearch(...Search._parseQuery(q)).map((r) => r[0]))",
+        list(QUERIES),
+    )
+    missing = {
+        query: pages
+        for query, pages in zip(QUERIES, found, strict=True)
+        if f"chapters/{QUERIES[query]}" not in pages
+    }
+    assert missing == {}
+
+
+def test_excerpts_show_the_words_that_were_searched(page: Page, server: Server) -> None:
+    page.goto(f"{server.origin}/zh/search.html?q=脉动阵列")
+    excerpt = page.locator("#search-results p.context", has_text="脉动阵列").first
+    excerpt.wait_for()
+    assert 40 < len(excerpt.inner_text()) < 150
+
+
+def test_pages_take_as_long_in_both_languages(site: Path) -> None:
+    for name in ("chapters/time", "chapters/introduction"):
+        told = [
+            parsed(site / f"{folder}{name}.html").select_one(".minutes") for folder in ("", "zh/")
+        ]
+        numbers = [re.findall(r"\d+", one.get_text()) for one in told if one]
+        assert len(numbers) == 2
+        assert numbers[0] == numbers[1]
+
+
+def test_python_in_the_page_speaks_chinese(page: Page, server: Server) -> None:
+    put_width(page, DESK)
+    first_run(page, f"{server.origin}/{CHAPTER}.html")
+    assert bar(page) == "完成。文中的数值都没有变。"
+    change_cell(page, "count = 7e9", "count = 8e9")
+    assert re.match(r"完成。文中有 \d+ 个数值改变，已标出。", press(page))
+    notes = page.locator(".as-printed").all_inner_texts()
+    assert notes
+    assert [note for note in notes if not re.search("[\u4e00-\u9fff]", note)] == []

@@ -1,0 +1,98 @@
+"""Finds what a translated message has lost, gained or written against the rules of the edition."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+ROLE = re.compile(r"\{(?P<name>[\w:+-]+)\}`(?P<text>[^`]*)`")
+TITLED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
+LINK = re.compile(r"(?<!!)\[(?P<title>[^\]]*)\]\((?P<target>[^)\s]+)\)|<(?P<bare>https?:[^>]+)>")
+FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
+CODE = re.compile(r"(?<![`}])`[^`]+`")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# Roles whose whole text counts; of others, only the target does.
+VALUES = {"eval", "while", "math", "code"}
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+VALUE = "\ufffc"  # stands for a value or a piece of code in a text
+
+# Rules of style: what must not be found, and what is wrong with it.
+STYLE = {
+    rf"[{HAN}] +[{HAN}]": "a space between Chinese characters",
+    rf"[{HAN}] *[,;:?!]|[,;:?!] *[{HAN}]": "half-width punctuation",
+    rf"[{HAN}][A-Za-z0-9{VALUE}]|[A-Za-z0-9{VALUE}][{HAN}]": "no space between Chinese and Latin",
+    r" [，。；：？！（）、“”]|[，。；：？！（）、“”] ": "a space beside full-width punctuation",
+    r"您": "您 instead of 你",
+    r"[\"']": "straight quotes",
+    r"——": "a dash",
+}
+
+
+def parts(message: str) -> dict[str, Counter[str]]:
+    """Return what a message and its translation have in common, by kind."""
+    roles = list(ROLE.finditer(message))
+    found = {"roles": Counter(f"{role['name']} {target(role)}" for role in roles)}
+    text = ROLE.sub(shown, message)
+    found["links"] = Counter(link["target"] or link["bare"] for link in LINK.finditer(text))
+    text = LINK.sub(lambda link: link["title"] or "", text)
+    found["formulas"] = Counter(FORMULA.findall(text))
+    found["code"] = Counter(CODE.findall(FORMULA.sub("", text)))
+    found["numbers"] = Counter(NUMBER.findall(CODE.sub("", FORMULA.sub("", text))))
+    found["placeholders"] = Counter(re.findall(r"%[ds]|\{\w*\}", text))
+    return found
+
+
+def target(role: re.Match[str]) -> str:
+    if role["name"] in VALUES:
+        return role["text"]
+    titled = TITLED.fullmatch(role["text"])
+    return (titled["target"] if titled else role["text"]).casefold()
+
+
+def shown(role: re.Match[str]) -> str:
+    """Return the words of a role that a reader sees, as far as they stand in the message."""
+    if role["name"] in VALUES:
+        return ""
+    titled = TITLED.fullmatch(role["text"])
+    if titled:
+        return titled["title"]
+    return role["text"] if role["name"] == "term" else ""
+
+
+def differences(english: str, chinese: str) -> list[str]:
+    """Return a line for each kind of part that differs."""
+    one, other = parts(english), parts(chinese)
+    return [
+        f"{kind}: {dict(one[kind] - other[kind])} missing, {dict(other[kind] - one[kind])} added"
+        for kind in one
+        if one[kind] != other[kind]
+    ]
+
+
+def plain(message: str) -> str:
+    """Return a message's words, with a mark in place of each value, formula and piece of code."""
+    text = re.sub(r"\{while\}`[^`]*`\s*", "", message)
+    text = ROLE.sub(lambda role: shown(role) or VALUE, text)
+    text = LINK.sub(lambda link: link["title"] or VALUE, text)
+    text = CODE.sub(VALUE, FORMULA.sub(VALUE, text))
+    return re.sub(r"\*+", "", re.sub(r"\{\w+\}|%[ds]", VALUE, text))
+
+
+def style(chinese: str) -> list[str]:
+    """Return the rules of style that a translation breaks."""
+    text = plain(chinese)
+    # A title within quotes has the punctuation of its own language.
+    text = re.sub(r"“[A-Za-z][^”]*”", "", text)
+    return [
+        f"{said}: {found[0]}" for rule, said in STYLE.items() if (found := re.search(rule, text))
+    ]
+
+
+def wrong_terms(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the terms of the English message for which the Chinese has none of their words."""
+    text, words = plain(english), plain(chinese).casefold()
+    return [
+        f"{term}: none of {', '.join(allowed)}"
+        for term, allowed in terms.items()
+        if re.search(rf"(?<![\w-]){re.escape(term)}(?:e?s)?(?![\w-])", text, re.IGNORECASE)
+        and not any(word.casefold() in words for word in allowed)
+    ]
