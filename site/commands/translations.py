@@ -44,9 +44,7 @@ def templates(book: Path) -> dict[str, list[str]]:
     pages = (path.relative_to(output) for path in output.rglob("*.pot"))
     names = sorted({page.with_suffix("").as_posix() for page in pages} - ENGLISH - {"sphinx"})
     found = {name: ids(catalogs.read((output / name).with_suffix(".pot"))) for name in names}
-    return {name: page for name, page in found.items() if page} | {
-        catalogs.CODE: code_words.words(book)
-    }
+    return {name: page for name, page in found.items() if page} | code_words.words(book)
 
 
 def ids(catalog: Catalog) -> list[str]:

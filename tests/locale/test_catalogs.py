@@ -117,7 +117,7 @@ def test_words_come_from_settings_templates_python_and_scripts(tmp_path: Path) -
     script = 'const a = phrase("In {n} scripts", { n }) + "none";\n'
     (tmp_path / "site/browser/python/c.js").write_text(script)
     (tmp_path / "site/browser/python/d.min.js").write_text('phrase("Not ours")\n')
-    found = code_words.words(tmp_path)
+    found = code_words.words(tmp_path)["course"]
     assert found[0] == "The roofline"
     assert "Inference, about {hours}" in found
     assert found[-3:] == ["In HTML", "In Python", "In {n} scripts"]

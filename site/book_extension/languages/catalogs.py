@@ -1,8 +1,8 @@
 """Catalogs of translations: plain gettext files below ``locale/``, read and written with Babel.
 
-A language has one catalog for each page, named after it, and ``course`` for the words in code and
-templates. Files have no dates, no places and no line breaks of their own, so that a diff shows
-changed messages only.
+A language has one catalog for each page, named after it, and those of ``code_words`` for the words
+in code and templates. Files have no dates, no places and no line breaks of their own, so that a
+diff shows changed messages only.
 """
 
 import io
@@ -15,8 +15,10 @@ from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from . import code_words
+
 FOLDER = "locale"
-CODE = "course"  # the catalog of words in code and templates
+SPHINX = "sphinx"  # where Sphinx looks for the words of templates
 # Header lines that programs need; others name people and dates.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
 
@@ -112,14 +114,23 @@ def compile_all(source: Path, target: Path, language: str) -> None:
         if old not in known:
             for suffix in (".po", ".mo"):
                 (target / old).with_suffix(suffix).unlink(missing_ok=True)
+    code = Catalog(locale=language)
     for name in known:
         catalog = read((source / name).with_suffix(".po"), language)
-        compiled = io.BytesIO()
-        write_mo(compiled, catalog, use_fuzzy=False)
-        # Sphinx looks for the words of templates under its own name.
-        file = (target / ("sphinx" if name == CODE else name)).with_suffix(".mo")
-        if not file.exists() or file.read_bytes() != compiled.getvalue():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(compiled.getvalue())
-        if name != CODE:
-            write(catalog, file.with_suffix(".po"))
+        if name in code_words.FOLDERS:
+            for message in filter(is_current, messages(catalog)):
+                code.add(message.id, message.string)
+        else:
+            write_compiled(catalog, target / name)
+            write(catalog, (target / name).with_suffix(".po"))
+    write_compiled(code, target / SPHINX)
+
+
+def write_compiled(catalog: Catalog, file: Path) -> None:
+    """Write a compiled catalog without outdated messages, unless the file is the same already."""
+    compiled = io.BytesIO()
+    write_mo(compiled, catalog, use_fuzzy=False)
+    file = file.with_suffix(".mo")
+    if not file.exists() or file.read_bytes() != compiled.getvalue():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(compiled.getvalue())

@@ -9,13 +9,28 @@ from pathlib import Path
 import yaml
 from babel.messages.extract import extract_from_file
 
-# Folder and pattern of files, and the method of Babel that reads them.
-PYTHON = (
-    ("site/book_extension", "**/*.html", "jinja2.ext:babel_extract"),
-    ("site/book_extension", "**/*.py", "python"),
-    ("site/browser", "**/*.py", "python"),
-)
-JAVASCRIPT = (("site/browser", "**/*.js", "javascript"),)
+# Catalog → where its words stand: folder and pattern of files.
+FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
+    "course": (
+        ("site/book_extension", "**/*.html"),
+        ("site/book_extension", "**/*.py"),
+        ("site/browser", "**/*.py"),
+        ("site/browser", "**/*.js"),
+    ),
+    "figures": (
+        ("kit/roofkit/figures", "**/*.py"),
+        ("kit/roofkit/figures", "**/*.js"),
+    ),
+    "checks": (
+        ("kit/roofkit/check", "**/*.py"),
+        ("kit/roofkit/validate", "**/*.py"),
+        ("exercises", "*/*.py"),
+    ),
+    "grading": (("grading", "**/*.py"),),
+    "lab": (("site/commands", "**/*.py"),),
+    "slides": (("site/slides_extension", "**/*.py"),),
+}
+METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
 # Words of the themes' templates that they don't translate into Chinese themselves.
 THEMES = (
     "Back to top",
@@ -33,21 +48,32 @@ KEYWORDS = {"_": None, "phrase": None}
 GENERATED = ".min.js"
 
 
-def words(book: Path) -> list[str]:
-    """Return the messages in a book's settings and code, each once, in the order of the files."""
-    code = [*extracted(book, PYTHON), *of_javascript(book)]
-    return list(dict.fromkeys([*of_settings(book), *THEMES, *code]))
+def words(book: Path) -> dict[str, list[str]]:
+    """Return catalog → the messages in a book's settings and code, in the order of the files.
+
+    A message that an earlier catalog has isn't repeated.
+    """
+    seen: set[str] = set()
+    found: dict[str, list[str]] = {}
+    for name in FOLDERS:
+        first = [*of_settings(book), *THEMES] if name == "course" else []
+        messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name])])
+        found[name] = [message for message in messages if message not in seen]
+        seen.update(messages)
+    return {name: messages for name, messages in found.items() if messages}
 
 
 def of_javascript(book: Path) -> list[str]:
     """Return the messages in the scripts of pages."""
-    return list(dict.fromkeys(extracted(book, JAVASCRIPT)))
+    folders = [place for places in FOLDERS.values() for place in places if place[1].endswith(".js")]
+    return list(dict.fromkeys(extracted(book, folders)))
 
 
-def extracted(book: Path, sources: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    for folder, pattern, method in sources:
+def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for folder, pattern in sources:
         for file in sorted((book / folder).glob(pattern)):
             if not file.name.endswith(GENERATED):
+                method = METHODS[file.suffix]
                 for _line, message, *_ in extract_from_file(method, file, keywords=KEYWORDS):
                     yield str(message)
 

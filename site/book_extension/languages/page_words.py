@@ -21,7 +21,7 @@ def write_words(app: Sphinx) -> None:
     folder = catalogs.folder(Path(app.srcdir), app.config.language)
     if app.builder.format != "html" or not folder.is_dir():
         return
-    found = of_scripts(Path(app.srcdir), folder / f"{catalogs.CODE}.po")
+    found = of_scripts(Path(app.srcdir), folder)
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
     data = json.dumps(found, ensure_ascii=False, indent=0)
@@ -32,9 +32,14 @@ def write_words(app: Sphinx) -> None:
     app.add_css_file(STYLE.name, priority=950)
 
 
-def of_scripts(book: Path, catalog: Path) -> dict[str, str]:
+def of_scripts(book: Path, folder: Path) -> dict[str, str]:
     """Return English → translation of the messages in JavaScript, as far as there is one."""
-    found = filter(catalogs.is_current, catalogs.messages(catalogs.read(catalog)))
-    known = {str(message.id): str(message.string) for message in found}
+    files = [(folder / name).with_suffix(".po") for name in code_words.FOLDERS]
+    known = {
+        str(message.id): str(message.string)
+        for file in files
+        if file.exists()
+        for message in filter(catalogs.is_current, catalogs.messages(catalogs.read(file)))
+    }
     scripts = code_words.of_javascript(book)
     return {english: known[english] for english in scripts if english in known}

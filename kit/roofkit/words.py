@@ -1,0 +1,80 @@
+"""Words in the reader's language, by gettext. English is the source.
+
+``_("{n} of {all} parts").format(n=n, all=total)`` gives a sentence in the language in force, and
+its English where there is no translation. Call it when the text is shown, with the literal text:
+the extraction of messages reads the source.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+
+ORIGINAL = "en"
+VARIABLE = "ROOFLINE_LANGUAGE"  # the environment's choice, such as "zh_CN"
+# Compiled catalogs, in a package that was made for learners or for the page; sources, in a clone.
+COMPILED = Path(__file__).parent / "locale"
+SOURCES = Path(__file__).parents[2] / "locale"
+
+_chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)
+
+
+def language() -> str:
+    """Return the code of the language in force, such as "en" or "zh_CN"."""
+    return _chosen.get() or os.environ.get(VARIABLE) or ORIGINAL
+
+
+def use(code: str) -> None:
+    """Choose a language from now on."""
+    _chosen.set(code)
+
+
+@contextmanager
+def spoken(code: str) -> Iterator[None]:
+    """Choose a language for a while."""
+    token = _chosen.set(code)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def _(message: str) -> str:
+    """Return a message in the language in force."""
+    code = language()
+    return message if code == ORIGINAL else translations(code).gettext(message)
+
+
+@cache
+def translations(code: str) -> gettext.NullTranslations:
+    """Return a language's messages; none are known of a language without catalogs."""
+    compiled = COMPILED / f"{code}.mo"
+    if compiled.is_file():
+        return gettext.GNUTranslations(io.BytesIO(compiled.read_bytes()))
+    folder = SOURCES / code / "LC_MESSAGES"
+    if not folder.is_dir():
+        return gettext.NullTranslations()
+    return gettext.GNUTranslations(io.BytesIO(compile_catalogs(folder)))
+
+
+def compile_catalogs(folder: Path) -> bytes:
+    """Return a folder's catalogs of code as a compiled one, without outdated messages."""
+    from babel.messages import Catalog
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    merged = Catalog(locale=folder.parent.name)
+    for file in sorted(folder.glob("*.po")):  # pages' catalogs lie in folders
+        with file.open("rb") as source:
+            for message in read_po(source):
+                if message.id and message.string and not message.fuzzy:
+                    merged.add(message.id, message.string)
+    compiled = io.BytesIO()
+    write_mo(compiled, merged)
+    return compiled.getvalue()
