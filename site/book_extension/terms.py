@@ -9,7 +9,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+")
+# No space follows the punctuation of a Chinese sentence.
+SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[\u3002\uff1f\uff01])")
 
 
 def write_terms(

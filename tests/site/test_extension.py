@@ -316,6 +316,7 @@ def test_terms_are_explained_by_their_first_sentence() -> None:
             "",
             item(["byte"], "Eight bits. All is counted in 2.5 of them."),
             item(["a", "b"], "One of\ntwo?", "Yes."),
+            item(["字节"], "八个比特。一切都用它来数。"),
         ),
     )
     # A definition list outside of a glossary.
@@ -324,6 +325,7 @@ def test_terms_are_explained_by_their_first_sentence() -> None:
         "term-byte": "Eight bits.",
         "term-a": "One of two?",
         "term-b": "One of two?",
+        "term-字节": "八个比特。",
     }
 
 
