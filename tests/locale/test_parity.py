@@ -70,6 +70,7 @@ def test_finished_catalogs_lack_nothing(name: str) -> None:
         ("a {term}`chip`", "一块芯片", "roles"),
         ("said {cite:t}`author2020`", "有人说过", "roles"),
         ("[a page](https://a.example/b)", "[页面](https://a.example/c)", "links"),
+        ('see <a href="a.html">a</a>', '见 <a href="b.html">甲</a>', "tags"),
         ("$a + b$ bytes", "$a$ 字节", "formulas"),
         ("run `make book`", "运行 `make site`", "code"),
         ("in 2 steps of 3.5", "分两步，每步 3.5", "numbers"),
@@ -101,6 +102,7 @@ def test_parts_may_come_in_another_order_with_other_titles() -> None:
 )
 def test_a_slip_of_style_is_found(chinese: str, said: str) -> None:
     assert [line.split(": ")[0] for line in style(chinese)] == [said]
+    assert style('见<a href="a.html">这里</a>。') == []
     assert style("一块 H100 要 {eval}`a` 秒；见{ref}`这里 <here>`（{cite:p}`b`）。") == []
 
 

@@ -9,6 +9,7 @@ TITLED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
 LINK = re.compile(r"(?<!!)\[(?P<title>[^\]]*)\]\((?P<target>[^)\s]+)\)|<(?P<bare>https?:[^>]+)>")
 FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
 CODE = re.compile(r"(?<![`}])`[^`]+`")
+TAG = re.compile(r"</?[a-z][^<>]*>")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Roles whose whole text counts; of others, only the target does.
 VALUES = {"eval", "while", "math", "code"}
@@ -36,6 +37,7 @@ def parts(message: str) -> dict[str, Counter[str]]:
     text = LINK.sub(lambda link: link["title"] or "", text)
     found["formulas"] = Counter(FORMULA.findall(text))
     found["code"] = Counter(CODE.findall(FORMULA.sub("", text)))
+    found["tags"] = Counter(TAG.findall(CODE.sub("", FORMULA.sub("", text))))
     found["numbers"] = Counter(NUMBER.findall(CODE.sub("", FORMULA.sub("", text))))
     found["placeholders"] = Counter(re.findall(r"%[ds]|\{\w*\}", text))
     return found
@@ -73,7 +75,7 @@ def plain(message: str) -> str:
     text = re.sub(r"\{while\}`[^`]*`\s*", "", message)
     text = ROLE.sub(lambda role: shown(role) or VALUE, text)
     text = LINK.sub(lambda link: link["title"] or VALUE, text)
-    text = CODE.sub(VALUE, FORMULA.sub(VALUE, text))
+    text = TAG.sub("", CODE.sub(VALUE, FORMULA.sub(VALUE, text)))
     return re.sub(r"\*+", "", re.sub(r"\{\w+\}|%[ds]", VALUE, text))
 
 
