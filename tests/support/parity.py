@@ -37,7 +37,8 @@ def parts(message: str) -> dict[str, Counter[str]]:
     text = LINK.sub(lambda link: link["title"] or "", text)
     found["formulas"] = Counter(FORMULA.findall(text))
     found["code"] = Counter(CODE.findall(FORMULA.sub("", text)))
-    found["tags"] = Counter(TAG.findall(CODE.sub("", FORMULA.sub("", text))))
+    tags = TAG.findall(CODE.sub("", FORMULA.sub("", text)))
+    found["tags"] = Counter(tag.replace('"', "") for tag in tags)
     found["numbers"] = Counter(NUMBER.findall(CODE.sub("", FORMULA.sub("", text))))
     found["placeholders"] = Counter(re.findall(r"%[ds]|\{\w*\}", text))
     return found
