@@ -158,6 +158,20 @@ class MarkOriginals(SphinxTransform):
                 node["classes"].append(f"language-{ORIGINAL.tag}")
 
 
+class LeadUp(SphinxTransform):
+    """Lead links in HTML to files beside the pages, which lie at the top of the site only."""
+
+    default_priority = 30
+
+    def apply(self, **_: Any) -> None:
+        if not is_translation(self.app) or is_fragment(self.document):
+            return
+        for raw in self.document.findall(nodes.raw):
+            led = re.sub(r'(<a href="?)(?=\.\./)', r"\1../", raw.astext())
+            if led != raw.astext():
+                raw[:] = [nodes.Text(led)]
+
+
 def is_original(node: nodes.Element) -> bool:
     """Return whether an element keeps the original's words."""
     if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
@@ -175,4 +189,5 @@ def setup(app: Sphinx) -> None:
     app.add_transform(ChooseMessages)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)
+    app.add_transform(LeadUp)
     app.add_search_language(search.ChineseSearch)
