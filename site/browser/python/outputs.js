@@ -11,8 +11,8 @@ const CLOSE = 0.5; // points between two drawings of the same figure by differen
 // Tables and streams have other spaces in the built page.
 const letters = (texts) => texts.join("").replace(/\s+/g, "");
 
-// Return whether two drawings show the same texts and the same lines.
-function areAlike(svg, other) {
+// Return "same" for drawings with the same texts and lines, "close" if only numbers differ, or "other".
+function likenessOf(svg, other) {
   // Versions of Matplotlib split a formula into different pieces.
   const texts = (one) =>
     [...one.querySelectorAll("text")].map(({ textContent }) => letters([textContent])).sort().join("|");
@@ -21,11 +21,8 @@ function areAlike(svg, other) {
       ["d", "x", "y"].flatMap((name) => (part.getAttribute(name) ?? "").match(/-?\d+(\.\d+)?/g) ?? []),
     ).map(Number);
   const [mine, theirs] = [numbers(svg), numbers(other)];
-  return (
-    texts(svg) === texts(other) &&
-    mine.length === theirs.length &&
-    mine.every((number, place) => Math.abs(number - theirs[place]) < CLOSE)
-  );
+  if (texts(svg) !== texts(other) || mine.length !== theirs.length) return "other";
+  return mine.every((number, place) => Math.abs(number - theirs[place]) < CLOSE) ? "same" : "close";
 }
 
 export function outputElement({ kind, text }) {
@@ -71,8 +68,8 @@ export function outputs(cell) {
     drawn[index] = svg;
   }
   return {
-    // Return whether outputs look like those that the page was built with.
-    areBuilt(given) {
+    // Return how much outputs look like those that the page was built with, as likenessOf().
+    likeness(given) {
       const texts = built.map((node) => {
         const copy = /** @type {HTMLElement} */ (node.cloneNode(true));
         copy.querySelectorAll?.("svg.figure, figcaption, button").forEach((part) => part.remove());
@@ -85,11 +82,9 @@ export function outputs(cell) {
         holder.innerHTML = text;
         return holder.firstElementChild;
       });
-      return (
-        letters(now) === letters(texts) &&
-        svgs.length === figures.length &&
-        svgs.every((svg, index) => areAlike(svg, figures[index].svg))
-      );
+      if (letters(now) !== letters(texts) || svgs.length !== figures.length) return "other";
+      const found = svgs.map((svg, index) => likenessOf(svg, figures[index].svg));
+      return ["other", "close"].find((likeness) => found.includes(likeness)) ?? "same";
     },
     clear,
     // Show a note below the outputs.
