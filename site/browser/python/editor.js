@@ -6,6 +6,7 @@ import {
   EditorView,
   bracketMatching,
   defaultKeymap,
+  forceParsing,
   highlightCode,
   history,
   historyKeymap,
@@ -17,6 +18,14 @@ import {
   tagHighlighter,
   tags,
 } from "./codemirror.js";
+
+const PARSING_TIMEOUT = 500; // ms
+
+// Enter indents after the code above, which must be parsed for that: on a busy device it may not be.
+const parseFirst = (view) => {
+  forceParsing(view, view.state.selection.main.head, PARSING_TIMEOUT);
+  return false;
+};
 
 const NAMES = tagHighlighter([
   { tag: [tags.keyword, tags.self], class: "k" },
@@ -64,6 +73,7 @@ export function editor(pre, code, name, onRun, onChange) {
     keymap.of([
       { key: "Shift-Enter", run: run(true) },
       { key: "Ctrl-Enter", mac: "Cmd-Enter", run: run(false) },
+      { key: "Enter", run: parseFirst },
       ...historyKeymap,
       ...defaultKeymap,
     ]),
