@@ -41,17 +41,18 @@ def prose(element: nodes.Element) -> Iterator[str]:
             yield from prose(child)
 
 
+def exactly(counts: dict[str, int]) -> float:
+    """Return the minutes that these counts take."""
+    words = counts["words"] / WORDS_PER_MINUTE
+    return words + FORMULA * counts["formulas"] + FIGURE * counts["figures"]
+
+
 def minutes(counts: dict[str, int]) -> int:
     """Return the minutes that these counts take, as a multiple of STEP."""
-    exact = (
-        counts["words"] / WORDS_PER_MINUTE
-        + FORMULA * counts["formulas"]
-        + FIGURE * counts["figures"]
-    )
-    return STEP * max(round(exact / STEP), 1)
+    return STEP * max(round(exactly(counts) / STEP), 1)
 
 
-def hours(total: int) -> str:
+def hours(total: float) -> str:
     """Return minutes as hours in words, rounded to half an hour: "half an hour", "2½ hours"."""
     whole, half = divmod(max(math.floor(total / 30 + 0.5), 1), 2)
     if not whole:
@@ -68,6 +69,11 @@ def of_page(app: Sphinx, page: str) -> int:
         # A translated page has been counted before its translation, so that all languages agree.
         known[page] = minutes(doctree.get("counted") or counted(doctree))
     return int(known[page])
+
+
+def of_section(section: nodes.section) -> float:
+    """Return how many minutes a section takes."""
+    return exactly(section.get("counted") or counted(section))
 
 
 def chapters(app: Sphinx) -> list[str]:

@@ -19,6 +19,7 @@ from site_server import Server
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
 CONTENTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 WAY = CONFIG["ways"]["inference"]["pages"]
+SKIPPED = CONFIG["ways"]["inference"]["skips"]
 WHOLE = [chapter["file"] for part in CONTENTS["parts"][:2] for chapter in part["chapters"]]
 
 LONGEST = 45  # minutes; a longer chapter is two
@@ -97,11 +98,21 @@ def test_chapters_and_ways_name_their_minutes(site: Path) -> None:
     home = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
     named = [way.get_text() for way in home.select(".ways .way")]
     assert named == [
-        f"{title}, about {minutes.hours(sum(times[page] for page in pages))}"
-        for title, pages in (("The whole course", WHOLE), ("Inference", WAY))
+        f"The whole course, about {minutes.hours(sum(times.values()))}",
+        "Inference, about 2 hours",  # as the course promises, without the sections it leaves out
     ]
     exercise = (site / "exercises/attention/attention.html").read_text(encoding="utf-8")
     assert not BeautifulSoup(exercise, "html.parser").select(".place .minutes")
+
+
+def test_a_section_takes_a_part_of_its_page() -> None:
+    document = new_document("page")
+    for count in (80, 160):
+        text = nodes.paragraph("", "", nodes.Text("word " * count))
+        document += nodes.section("", text, nodes.math_block("", "x"))
+    first, second = document.findall(nodes.section)
+    assert minutes.of_section(first) == pytest.approx(4 / 3)
+    assert minutes.of_section(second) == pytest.approx(7 / 3)
 
 
 # ---- ways
@@ -148,6 +159,33 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
     assert page.get_by_label("Inference").is_checked()
     page.get_by_label("The whole course").check()
     assert walk(page, server, "right-next", WHOLE[1], 1) == WHOLE[2:3]
+
+
+def test_a_way_names_the_sections_that_it_leaves_out(
+    reader: BrowserContext, server: Server
+) -> None:
+    page = reader.new_page()
+    ready(page, f"{server.origin}/{WAY[-1]}.html")
+    assert page.locator(".off-way").count() == 0
+    ready(page, f"{server.origin}/index.html")
+    page.get_by_label("Inference").check()
+    assert f"leaves out {len(SKIPPED)} sections" in page.locator(".ways").inner_text()
+    left_out = []
+    for name in WAY:
+        ready(page, f"{server.origin}/{name}.html")
+        assert page.evaluate(SIDEWAYS) <= 0
+        here = page.locator("section:has(> .off-way)")
+        ids = here.evaluate_all(
+            "all => all.flatMap(e => [e.id, ...[...e.querySelectorAll("
+            "':scope > span[id]')].map(span => span.id)])"
+        )
+        left_out += [label for label in SKIPPED if label in ids]
+        for link in page.locator(".off-way a").all():
+            target = (link.get_attribute("href") or "").removeprefix("#")
+            assert target not in ids
+            after = f"e => e.compareDocumentPosition(document.getElementById({target!r}))"
+            assert link.evaluate(after) & 4  # the link leads on, not back
+    assert left_out == SKIPPED
 
 
 def test_the_choice_is_accessible(reader: BrowserContext, server: Server) -> None:

@@ -141,7 +141,8 @@ class CountWords(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         if is_translation(self.app) and not is_fragment(self.document):
-            self.document["counted"] = minutes.counted(self.document)
+            for node in [self.document, *self.document.findall(nodes.section)]:
+                node["counted"] = minutes.counted(node)
 
 
 class MarkOriginals(SphinxTransform):

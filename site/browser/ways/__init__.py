@@ -1,7 +1,8 @@
 """Ways through the course: the reader chooses one on the home page, and "next" follows it.
 
 `ways` in `_config.yml` lists them besides the whole course, each with a title, in which {hours}
-stands for its time, and its pages in order. `:::{ways}` shows them all. Without JavaScript it is a
+stands for its time, its pages in order, and sections on them that it leaves out: below their
+headings the script says so and leads on. `:::{ways}` shows all ways. Without JavaScript it is a
 list of links, and "next" follows the table of contents.
 """
 
@@ -43,9 +44,17 @@ def known_ways(app: Sphinx) -> dict[str, tuple[str, list[str]]]:
     return listed
 
 
-def title_of(app: Sphinx, title: str, pages: list[str]) -> str:
+def skipped(app: Sphinx, name: str, page: str) -> list[nodes.section]:
+    """Return the sections of a page that a way leaves out."""
+    known = app.env.domaindata["std"]["labels"]
+    ids = [known[label][1] for label in app.config.ways[name].get("skips", ()) if label in known]
+    sections = app.env.get_doctree(page).findall(nodes.section)
+    return [section for section in sections if set(ids) & set(section["ids"])]
+
+
+def title_of(app: Sphinx, title: str, pages: list[str], left_out: list[nodes.section]) -> str:
     total = sum(minutes.of_page(app, page) for page in pages)
-    return title.format(hours=minutes.hours(total))
+    return title.format(hours=minutes.hours(total - sum(map(minutes.of_section, left_out))))
 
 
 def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -56,16 +65,20 @@ def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 def choice(app: Sphinx, here: str) -> nodes.container:
     box = nodes.container(classes=["ways"])
-    whole = title_of(app, str(_("The whole course, about {hours}")), minutes.chapters(app))
+    whole = title_of(app, str(_("The whole course, about {hours}")), minutes.chapters(app), [])
     box += nodes.paragraph("", "", nodes.inline("", whole, classes=["way", "way-whole"]))
     for name, (title, pages) in known_ways(app).items():
-        title = title_of(app, str(_(title)), pages)
+        left_out = [section for page in pages for section in skipped(app, name, page)]
+        title = title_of(app, str(_(title)), pages, left_out)
         line = nodes.paragraph("", "", nodes.inline("", title, classes=["way", f"way-{name}"]))
         for page in pages:
             target = app.builder.get_relative_uri(here, page)
             line += nodes.Text(str(_(": ")) if page == pages[0] else " · ")
             heading = app.env.titles[page].astext()
             line += nodes.reference("", heading, internal=True, refuri=target)
+        if left_out:
+            words = str(_("It leaves out {count} sections: a line below their headings says so."))
+            line += [nodes.Text(". "), nodes.Text(words.format(count=len(left_out)))]
         box += line
     return box
 
@@ -85,6 +98,21 @@ def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def detours(app: Sphinx, page: str) -> dict[str, list[list[str]]]:
+    """Return way → for each section that it leaves out: its id, and id and title of the next."""
+    found: dict[str, list[list[str]]] = {}
+    for name, (_title, pages) in known_ways(app).items():
+        left_out = skipped(app, name, page) if page in pages else []
+        for section in left_out:
+            after = section
+            while after in left_out:
+                after = after.next_node(nodes.section, descend=False, siblings=True)
+            found.setdefault(name, []).append(
+                [section["ids"][0], after["ids"][0], after[0].astext()]
+            )
+    return found
+
+
 def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -95,10 +123,10 @@ def add_script(
         context["minutes"] = minutes.of_page(app, page)
     others = neighbors(app, page)
     chosen_here = any("ways" in box["classes"] for box in doctree.findall(nodes.container))
-    if chosen_here:
-        app.add_css_file(STYLE)
     if others or chosen_here:
-        attributes: dict[str, Any] = {"data-ways": json.dumps(others)}
+        app.add_css_file(STYLE)
+        data = {"data-ways": others, "data-detours": detours(app, page)}
+        attributes: dict[str, Any] = {key: json.dumps(value) for key, value in data.items()}
         app.add_js_file(SCRIPT, loading_method="defer", **attributes)
 
 

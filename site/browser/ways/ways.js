@@ -1,6 +1,6 @@
 // @ts-check
-// Lets the reader choose a way through the course, remembers it in this browser, and points the links to
-// the previous and the next page along it.
+// Lets the reader choose a way through the course, remembers it in this browser, points the links to
+// the previous and the next page along it, and says which sections it leaves out.
 (() => {
   const KEY = "roofline-way";
   const WHOLE = "whole";
@@ -18,6 +18,14 @@
     if (!link) continue;
     link.href = address;
     link.querySelector(".prev-next-title").textContent = title;
+  }
+
+  for (const [section, next, title] of JSON.parse(dataset.detours)[way] ?? []) {
+    const link = Object.assign(document.createElement("a"), { href: `#${next}` });
+    link.textContent = phrase("Your way leaves this section out. Go on to “{title}”", { title });
+    const line = Object.assign(document.createElement("p"), { className: "off-way" });
+    line.append(link);
+    document.getElementById(section)?.querySelector("h2, h3")?.after(line);
   }
 
   const box = document.querySelector(".ways");
