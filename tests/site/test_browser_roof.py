@@ -14,7 +14,7 @@ import wasmtime
 from browser import roof as browser_roof
 from playwright.sync_api import Browser, Page, expect
 from repository import ROOT
-from roof_page import LENIENT, SHORT
+from roof_page import COURSE_SCRIPT, LENIENT, SHORT
 from site_browser import AXE, DESK, PHONE, SIDEWAYS, STICKING_OUT, Traffic, put_theme, put_width
 from site_links import html_files
 from site_server import Server, serving
@@ -185,6 +185,7 @@ def source(*names: str) -> str:
 def blank(browser: Browser) -> Iterator[Page]:
     """An empty page, in which tests evaluate parts of the script."""
     page = browser.new_page()
+    page.add_script_tag(path=COURSE_SCRIPT)
     yield page
     page.close()
 

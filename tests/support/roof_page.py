@@ -9,12 +9,14 @@ from typing import Any
 import live_pages
 from browser import figures as live_figures
 from playwright.sync_api import BrowserContext, Locator, Page
+from repository import ROOT
 from site_browser import UNCOVER
 from site_server import Server, serving
 
 from roofkit.figures import Figure
 from roofkit.figures.browser_roof_figure import browser_roof
 
+COURSE_SCRIPT = ROOT / "site/browser/reading/course.js"  # defines `phrase`
 NAME, SCRIPT = "browser-roof", "browser-roof.js"
 # Settings for a measurement of less than a second that is accepted however busy the machine is:
 # tests check that it computes and draws, not the speed that it finds.
@@ -35,7 +37,8 @@ def served(folder: Path, figure: Figure | None = None) -> Iterator[Server]:
     """Write the page as `index.html` into the folder, and serve it."""
     html = live_pages.html(figure or browser_roof())
     html = html.replace("<script>", f"<script data-measure='{SCRIPT}'>")
-    html = html.replace("<title>", "<meta charset='utf-8'><title>")
+    words = f"<script>{COURSE_SCRIPT.read_text(encoding='utf-8')}</script>"
+    html = html.replace("<title>", f"<meta charset='utf-8'>{words}<title>")
     (folder / "index.html").write_text(html, encoding="utf-8")
     (folder / SCRIPT).write_text(live_figures.measuring(), encoding="utf-8")
     with serving(folder) as server:

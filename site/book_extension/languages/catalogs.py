@@ -114,23 +114,35 @@ def compile_all(source: Path, target: Path, language: str) -> None:
         if old not in known:
             for suffix in (".po", ".mo"):
                 (target / old).with_suffix(suffix).unlink(missing_ok=True)
-    code = Catalog(locale=language)
     for name in known:
-        catalog = read((source / name).with_suffix(".po"), language)
-        if name in code_words.FOLDERS:
-            for message in filter(is_current, messages(catalog)):
-                code.add(message.id, message.string)
-        else:
+        if name not in code_words.FOLDERS:
+            catalog = read((source / name).with_suffix(".po"), language)
             write_compiled(catalog, target / name)
             write(catalog, (target / name).with_suffix(".po"))
-    write_compiled(code, target / SPHINX)
+    write_compiled(of_code(source, language), target / SPHINX)
+
+
+def of_code(source: Path, language: str) -> Catalog:
+    """Return the current translations of words in code and templates."""
+    found = Catalog(locale=language)
+    for file in (source / f"{name}.po" for name in code_words.FOLDERS):
+        if file.exists():
+            for message in filter(is_current, messages(read(file, language))):
+                found.add(message.id, message.string)
+    return found
 
 
 def write_compiled(catalog: Catalog, file: Path) -> None:
     """Write a compiled catalog without outdated messages, unless the file is the same already."""
-    compiled = io.BytesIO()
-    write_mo(compiled, catalog, use_fuzzy=False)
+    content = compiled(catalog)
     file = file.with_suffix(".mo")
-    if not file.exists() or file.read_bytes() != compiled.getvalue():
+    if not file.exists() or file.read_bytes() != content:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(compiled.getvalue())
+        file.write_bytes(content)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """Return a catalog as a .mo file, without outdated messages."""
+    file = io.BytesIO()
+    write_mo(file, catalog, use_fuzzy=False)
+    return file.getvalue()

@@ -34,12 +34,7 @@ def write_words(app: Sphinx) -> None:
 
 def of_scripts(book: Path, folder: Path) -> dict[str, str]:
     """Return English → translation of the messages in JavaScript, as far as there is one."""
-    files = [(folder / name).with_suffix(".po") for name in code_words.FOLDERS]
-    known = {
-        str(message.id): str(message.string)
-        for file in files
-        if file.exists()
-        for message in filter(catalogs.is_current, catalogs.messages(catalogs.read(file)))
-    }
+    found = catalogs.messages(catalogs.of_code(folder, folder.parent.name))
+    known = {str(message.id): str(message.string) for message in found}
     scripts = code_words.of_javascript(book)
     return {english: known[english] for english in scripts if english in known}

@@ -19,6 +19,7 @@ from typing import Any
 
 import nbformat
 from book_extension import licenses, prose
+from book_extension.languages import ORIGINAL, catalogs, of_book
 from book_extension.pages import PageError
 from book_extension.values import caption, is_hidden, is_values_cell, is_values_cell_of
 from docutils import nodes
@@ -35,6 +36,8 @@ BOOK_EXTENSION = HERE.parents[1] / "book_extension"
 FILES = "ROOFLINE_PYODIDE"
 FOLDER = "python"  # below _static
 PACKAGES = "course.zip"
+# The words of a translation for the pages' Python: fetched by its pages only.
+WORDS = "words-{}.zip"
 SCRIPTS = (
     "answers.js",
     "check_queue.js",
@@ -243,7 +246,10 @@ def serve_python(app: Sphinx) -> None:
     for name in SCRIPTS:
         shutil.copyfile(HERE / name, scripts / name)
     shutil.copyfile(editor_bundle.BUNDLE, scripts / editor_bundle.SCRIPT)
-    pack(Path(app.srcdir), scripts / PACKAGES)
+    pack(packed(Path(app.srcdir)), scripts / PACKAGES)
+    for language in translations(Path(app.srcdir)):
+        found = {f"kit/roofkit/locale/{language}.mo": words(Path(app.srcdir), language)}
+        pack(found, scripts / WORDS.format(language))
     # Don't count the two scripts: a page can't see the progress of their download.
     counted = [path for path in runtime.iterdir() if path.suffix != ".js"]
     total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
@@ -276,6 +282,7 @@ def scripts_digest(book: Path) -> str:
     contents = [(HERE / name).read_bytes() for name in SCRIPTS]
     contents.append(editor_bundle.BUNDLE.read_bytes())
     contents += [part for name, file in packed(book).items() for part in (name.encode(), file)]
+    contents += [words(book, language) for language in translations(book)]
     contents.append(runtime_name(files() or book).encode())
     return short(b"\0".join(contents))
 
@@ -316,9 +323,20 @@ def facts_of(notebook: Path) -> bytes:
     return compact({"cells": [{"source": title}], "metadata": facts}).encode()
 
 
-def pack(book: Path, target: Path) -> None:
-    """Write the archive; the same files give the same bytes."""
+def translations(book: Path) -> list[str]:
+    """Return the codes of a book's translations."""
+    return [language.code for language in of_book(book) if language is not ORIGINAL]
+
+
+@cache
+def words(book: Path, language: str) -> bytes:
+    """Return the compiled words of a language for Python code."""
+    return catalogs.compiled(catalogs.of_code(catalogs.folder(book, language), language))
+
+
+def pack(contents: Mapping[str, bytes], target: Path) -> None:
+    """Write an archive of path → content; the same contents give the same bytes."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in packed(book).items():
+        for name, content in contents.items():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)

@@ -5,15 +5,15 @@
   const { python, megabytes, exercise: name } = document.currentScript.dataset;
   const link = document.querySelector(`.bd-article a.download[href$="/${name}.ipynb"]`);
   if (!link) return;
-  const FROM_DISK =
-    "A page that was opened as a file cannot run code. “make serve” shows this site at an address of its own, and “make lab” opens the exercise in JupyterLab.";
+  const fromDisk = () =>
+    phrase("A page that was opened as a file cannot run code. “make serve” shows this site at an address of its own, and “make lab” opens the exercise in JupyterLab.");
   const place = link.closest("section");
   const button = document.createElement("button");
-  Object.assign(button, { type: "button", textContent: "Answer here" });
+  Object.assign(button, { type: "button", textContent: phrase("Answer here") });
   const note = document.createElement("p");
   note.className = "run-note";
   note.setAttribute("role", "status");
-  note.textContent = `The first check fetches Python once, ${megabytes} MB.`;
+  note.textContent = phrase("The first check fetches Python once, {megabytes} MB.", { megabytes });
   const bar = document.createElement("div");
   bar.className = "answer-bar";
   bar.append(button, note);
@@ -21,13 +21,13 @@
 
   async function open() {
     note.textContent = "";
-    if (location.protocol === "file:") return void (note.textContent = FROM_DISK);
+    if (location.protocol === "file:") return void (note.textContent = fromDisk());
     try {
       const { open } = await import(new URL(`${python}answers.js`, document.baseURI).href);
       await open({ place, notebook: link.href, name });
       bar.remove();
     } catch (error) {
-      note.textContent = `This could not be fetched (${error.message}). Reload the page, and try again.`;
+      note.textContent = phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message });
     }
   }
   button.addEventListener("click", open);

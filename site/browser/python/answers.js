@@ -9,7 +9,7 @@ import { ExercisePython } from "./exercise_python.js";
 import { asHtml } from "./notebook_markdown.js";
 import { outputElement } from "./outputs.js";
 import { OwnCells } from "./own_cells.js";
-import { element, panel } from "./panel.js";
+import { element, joined, panel } from "./panel.js";
 import {
   answersIn,
   completed,
@@ -22,11 +22,12 @@ import {
 import { SavedAnswers } from "./saved_answers.js";
 import { takeEngine } from "./warm_start.js";
 
-const NOT_KEPT =
-  "This browser keeps nothing for this site: download the notebook before you leave the page.";
-const TO_BEGIN =
-  "In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.";
-const OWN = "Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.";
+const notKept = () =>
+  phrase("This browser keeps nothing for this site: download the notebook before you leave the page.");
+const toBegin = () =>
+  phrase("In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.");
+const aboutOwnCells = () =>
+  phrase("Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.");
 
 function button(words, onClick, label = "") {
   const made = element("button", { type: "button", textContent: words });
@@ -66,8 +67,8 @@ export async function open({ place, notebook, name }) {
     const part = parts[number];
     if (part && after !== parts.at(-1).check) return { slot: part.slot, name: part.name };
     return number < 0
-      ? { slot: slots.start, name: "what is given" }
-      : { slot: slots.end, name: "all parts" };
+      ? { slot: slots.start, name: phrase("what is given") }
+      : { slot: slots.end, name: phrase("all parts") };
   }
 
   // The current code of each cell that the reader can edit, by its id.
@@ -80,13 +81,16 @@ export async function open({ place, notebook, name }) {
     const again = states.filter((state) => state === "again").length;
     answers.count(done, parts.length);
     compare.hidden = done < parts.length;
-    words.textContent = `${done} of ${parts.length} parts done. ${
-      again ? `${again} to check again, since what the answer needs has changed. ` : ""
-    }${answers.isSaving ? "Your answers stay in this browser and are sent nowhere." : NOT_KEPT}`;
+    words.textContent = joined(
+      phrase("{done} of {all} parts done.", { done, all: parts.length }),
+      again && phrase("{again} to check again, since what the answer needs has changed.", { again }),
+      answers.isSaving ? phrase("Your answers stay in this browser and are sent nowhere.") : notKept(),
+    );
+    const marks = { done: phrase(" – done"), again: phrase(" – check again"), "": "" };
     for (const [number, part] of parts.entries()) {
       part.heading.classList.toggle("part-done", states[number] === "done");
       part.heading.classList.toggle("part-again", states[number] === "again");
-      part.mark.textContent = { done: " – done", again: " – check again", "": "" }[states[number]];
+      part.mark.textContent = marks[states[number]];
     }
   }
 
@@ -108,10 +112,10 @@ export async function open({ place, notebook, name }) {
     try {
       found = answersIn(JSON.parse(await file.text()), released);
     } catch (error) {
-      return bar.say(`${file.name} can’t be read as a notebook (${error.message}). Nothing was changed.`);
+      return bar.say(phrase("{file} can’t be read as a notebook ({reason}). Nothing was changed.", { file: file.name, reason: error.message }));
     }
     if (!found.written.size) {
-      return bar.say(`${file.name} contains no part of this exercise. Nothing was changed.`);
+      return bar.say(phrase("{file} contains no part of this exercise. Nothing was changed.", { file: file.name }));
     }
     for (const part of parts) {
       const source = found.written.get(part.solution);
@@ -122,10 +126,11 @@ export async function open({ place, notebook, name }) {
     answers.ownCells = own.list;
     progress();
     const count = found.own.filter(({ cell }) => cell.cell_type === "code").length;
-    const kept = count
-      ? ` Its ${count} ${count === 1 ? "cell" : "cells"} of your own run with the others and go into the download.`
-      : "";
-    return bar.say(`${file.name} was opened: ${found.written.size} of ${parts.length} parts.${kept}`);
+    const kept = count === 1
+      ? phrase("Its 1 cell of your own run with the others and go into the download.")
+      : phrase("Its {count} cells of your own run with the others and go into the download.", { count });
+    const read = { file: file.name, number: found.written.size, all: parts.length };
+    return bar.say(joined(phrase("{file} was opened: {number} of {all} parts.", read), count && kept));
   }
 
   const picker = element("input", { type: "file", accept: ".ipynb", hidden: true });
@@ -174,7 +179,7 @@ export async function open({ place, notebook, name }) {
         });
         part.hint.hidden = !outputs.some(({ text }) => text.includes(part.hintCode));
         progress();
-        return passed ? "The check passed." : "The check found something: see below the answer.";
+        return passed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
       });
     });
   }
@@ -183,7 +188,7 @@ export async function open({ place, notebook, name }) {
     const order = python.stepsTo(id);
     return python.run(order, (found) => {
       showCells(order, found);
-      return found[order.length - 1]?.failed ? "The cell ended with an error." : "Done.";
+      return found[order.length - 1]?.failed ? phrase("The cell ended with an error.") : phrase("Done.");
     });
   }
 
@@ -201,12 +206,12 @@ export async function open({ place, notebook, name }) {
     });
   }
 
-  const hint = (part) => runLine(part.hintCode, part.box, part.hintBox, "The hint stands below the answer.");
+  const hint = (part) => runLine(part.hintCode, part.box, part.hintBox, phrase("The hint stands below the answer."));
 
   // What to compare the answer to the last question with, once all parts are done.
   const compared = element("div", { className: "cell_output", hidden: true });
-  const compare = button("Compare your answer", () => {
-    runLine("check.thoughts()", below, compared, "You can compare it below your answer.");
+  const compare = button(phrase("Compare your answer"), () => {
+    runLine("check.thoughts()", below, compared, phrase("You can compare it below your answer."));
   });
 
   // ---- a part
@@ -233,14 +238,14 @@ export async function open({ place, notebook, name }) {
     part.shown = element("div", { className: "cell_output", hidden: true });
     part.hintBox = element("div", { className: "cell_output", hidden: true });
     part.hintCode = `check.hint("${part.key}")`;
-    part.hint = button("Stronger hint", () => hint(part), `Stronger hint for ${heading}`);
+    part.hint = button(phrase("Stronger hint"), () => hint(part), phrase("Stronger hint for {heading}", { heading }));
     part.hint.hidden = true;
     part.slot = element("div");
     const run = element(
       "div",
       { className: "run-bar" },
-      button("Check", () => check(part), `Check ${heading}`),
-      button("Add a cell", () => own.add(part.check).focus(), `Add a cell of your own below ${heading}`),
+      button(phrase("Check"), () => check(part), phrase("Check {heading}", { heading })),
+      button(phrase("Add a cell"), () => own.add(part.check).focus(), phrase("Add a cell of your own below {place}", { place: heading })),
       part.hint,
     );
     part.box = element("div", { className: "cell" }, code(pre, run), part.shown, part.hintBox);
@@ -249,7 +254,7 @@ export async function open({ place, notebook, name }) {
       check(part);
       if (moveOn) parts[parts.indexOf(part) + 1]?.editor.focus();
     };
-    part.editor = editor(pre, source, `Your answer to ${heading}`, onRun, () => onEdit(part));
+    part.editor = editor(pre, source, phrase("Your answer to {heading}", { heading }), onRun, () => onEdit(part));
     home.append(element("section", {}, part.heading, question, part.box), part.slot);
   }
 
@@ -259,23 +264,23 @@ export async function open({ place, notebook, name }) {
   start.innerHTML = highlighted(text(released.cells.find((cell) => gradeId(cell) === "given")));
   const [, ...rules] = openingOf(released).flatMap((cell) => text(cell).split(/\n\s*\n/));
   const opening = element("div");
-  opening.innerHTML = asHtml([TO_BEGIN, ...rules].join("\n\n")).html;
+  opening.innerHTML = asHtml([toBegin(), ...rules].join("\n\n")).html;
   home.append(
     words,
     element(
       "p",
       { className: "answers-files" },
-      button(`Download ${name}.ipynb`, download),
-      button("Open a notebook …", () => picker.click()),
-      button("Check all", () => parts.forEach(check)),
+      button(phrase("Download {file}", { file: `${name}.ipynb` }), download),
+      button(phrase("Open a notebook …"), () => picker.click()),
+      button(phrase("Check all"), () => parts.forEach(check)),
       picker,
     ),
     opening,
-    element("p", { textContent: "Given for all parts:" }),
+    element("p", { textContent: phrase("Given for all parts:") }),
     element("div", { className: "cell" }, code(start)),
     slots.start,
   );
-  picker.setAttribute("aria-label", "A notebook to open");
+  picker.setAttribute("aria-label", phrase("A notebook to open"));
   bar.place.before(home, below);
   parts.forEach(createPart);
   const lastCheck = parts.at(-1).check;
@@ -283,10 +288,10 @@ export async function open({ place, notebook, name }) {
     element(
       "section",
       {},
-      element("h3", { textContent: "A cell of your own" }),
-      element("p", { textContent: OWN }),
+      element("h3", { textContent: phrase("A cell of your own") }),
+      element("p", { textContent: aboutOwnCells() }),
       slots.end,
-      element("p", { className: "answers-files" }, button("Add a cell", () => own.add(lastCheck).focus(), "Add a cell of your own below all parts")),
+      element("p", { className: "answers-files" }, button(phrase("Add a cell"), () => own.add(lastCheck).focus(), phrase("Add a cell of your own below {place}", { place: phrase("all parts") }))),
     ),
     closingSection(released, own, name, [compare, compared]),
   );

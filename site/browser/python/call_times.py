@@ -10,6 +10,7 @@ as right: grading might stop it.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import ModuleType
 
 LOOP = 100_000
@@ -63,12 +64,15 @@ class CallTimes:
         self.measure()  # the device may have been busy during the first measurement
         if took * MARGIN <= self.limit_seconds * self.slowdown():
             return ""
-        return (
-            f"A call took {took:.0f} s here. In grading a call gets {self.limit_seconds:g} s of "
-            "computing, and this one may be stopped there. So the part does not count as done. "
-            "Does the function count in a loop what a formula could give? If other programs kept "
-            "this device busy, check again."
-        )
+        _ = import_module("roofkit.words")._
+        return str(
+            _(
+                "A call took {took} s here. In grading a call gets {limit} s of computing, and this "
+                "one may be stopped there. So the part does not count as done. Does the function "
+                "count in a loop what a formula could give? If other programs kept this device "
+                "busy, check again."
+            )
+        ).format(took=f"{took:.0f}", limit=f"{self.limit_seconds:g}")
 
     def slowdown(self) -> float:
         """Return how many times slower than a grading machine this Python is, at least 1."""

@@ -7,7 +7,7 @@ import { Countdown } from "./countdown.js";
 // checked call that took too long, 0 if it was the step itself.
 export class StepTimeout extends Error {
   constructor(step, call) {
-    super("it took too long");
+    super(phrase("it took too long"));
     this.step = step;
     this.call = call;
   }
@@ -37,9 +37,10 @@ export class Engine extends EventTarget {
       this.#worker.onmessage = ({ data }) => (data.ready ? resolve() : this.#onMessage(data));
       this.#worker.onerror = (event) => {
         event.preventDefault();
-        this.#end(new Error(event.message || "its script could not be loaded"));
+        this.#end(new Error(event.message || phrase("its script could not be loaded")));
       };
-      this.#worker.postMessage({ start: true, tries: this.#tries });
+      const { lang } = document.documentElement;
+      this.#worker.postMessage({ start: true, tries: this.#tries, language: lang.replace("-", "_") });
     }));
     return this.#ready;
   }

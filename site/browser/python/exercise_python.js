@@ -2,11 +2,12 @@
 // Runs an exercise's notebook in the page's Python, from the top down to a cell.
 
 import { StepTimeout } from "./engine.js";
-import { endedMessage } from "./panel.js";
+import { endedMessage, joined } from "./panel.js";
 import { gradeId, isCheck, text } from "./released_notebook.js";
 
 const CELL_SECONDS = 120; // grading's wall-clock limit for a cell
-const STOPPED = `This cell did not come to an end, and was stopped: a cell gets ${CELL_SECONDS} s, in grading too.`;
+const stopped = () =>
+  phrase("This cell did not come to an end, and was stopped: a cell gets {seconds} s, in grading too.", { seconds: CELL_SECONDS });
 
 const idOf = (cell) => gradeId(cell) ?? cell.id;
 
@@ -37,7 +38,7 @@ export class ExercisePython {
       .map((cell) => ({
         id: idOf(cell),
         code: text(cell),
-        alt: "A figure of your own",
+        alt: phrase("A figure of your own"),
         seconds: CELL_SECONDS,
         continueOnError: !required.includes(idOf(cell)),
       }));
@@ -45,14 +46,16 @@ export class ExercisePython {
 
   // Run an order. `show` displays the results of its steps and returns the final message.
   async run(order, show) {
-    this.#bar.offerStop("Cancel");
+    this.#bar.offerStop(phrase("Cancel"));
     try {
       this.#bar.finish(show(await this.#results(order)));
     } catch (error) {
       this.#bar.showProgress(null);
       const dropped = this.#queue.clear();
-      const more = dropped === 1 ? "One more was waiting, and was" : `${dropped} more were waiting, and were`;
-      this.#bar.finish(endedMessage(error) + (dropped ? ` ${more} not run.` : ""));
+      const more = dropped === 1
+        ? phrase("One more was waiting, and was not run.")
+        : phrase("{dropped} more were waiting, and were not run.", { dropped });
+      this.#bar.finish(joined(endedMessage(error), dropped && more));
     } finally {
       this.#bar.offerStop();
     }
@@ -65,9 +68,9 @@ export class ExercisePython {
     try {
       await this.#engine.start();
       this.#bar.showProgress(null);
-      this.#bar.offerStop("Stop");
+      this.#bar.offerStop(phrase("Stop"));
       const { waiting } = this.#queue;
-      this.#bar.say(waiting ? `Running … ${waiting} more to come.` : "Running …");
+      this.#bar.say(waiting ? phrase("Running … {waiting} more to come.", { waiting }) : phrase("Running …"));
       await this.#engine.run(0, order, (data) => {
         if (data.begins === undefined) results[data.step] = data;
       });
@@ -75,7 +78,7 @@ export class ExercisePython {
       if (!(error instanceof StepTimeout)) throw error;
       const { step, call } = error;
       if (call) return this.#results(order.map((one, at) => (at === step ? { ...one, late: call } : one)));
-      results[step] = { failed: true, outputs: [{ kind: "error", text: STOPPED }] };
+      results[step] = { failed: true, outputs: [{ kind: "error", text: stopped() }] };
     }
     return results;
   }

@@ -96,8 +96,8 @@ export class OwnCells extends EventTarget {
 
   #createCell(record) {
     const { slot, name } = this.#slotOf(record.after);
-    const run = element("button", { type: "button", textContent: "Run" });
-    run.setAttribute("aria-label", `Run your own cell below ${name}`);
+    const run = element("button", { type: "button", textContent: phrase("Run") });
+    run.setAttribute("aria-label", phrase("Run your own cell below {place}", { place: name }));
     run.addEventListener("click", () => this.#run(record.cell.id));
     const pre = element("pre");
     const code = element("div", { className: "highlight" }, pre);
@@ -107,7 +107,7 @@ export class OwnCells extends EventTarget {
     slot.append(record.box);
     const changed = () => this.#isLoading || this.dispatchEvent(new Event("change"));
     const onRun = () => this.#run(record.cell.id);
-    record.editor = editor(pre, text(record.cell), `Your own cell below ${name}`, onRun, changed);
+    record.editor = editor(pre, text(record.cell), phrase("Your own cell below {place}", { place: name }), onRun, changed);
     return record;
   }
 }

@@ -53,6 +53,10 @@ class Page:
         self.shown: list[Output] = []
         self.runs = 0
 
+    def speak(self, language: str) -> None:
+        """Show the messages of the course's code in this language."""
+        import_module("roofkit.words").use(language)
+
     def rewind_to(self, step: int) -> None:
         """Restore the names as they were before this step; ValueError if it never ran."""
         if step == len(self.before):

@@ -9,6 +9,10 @@ export const element = (tag, properties = {}, ...children) => {
 
 const MB = 1e6;
 
+// Join whole sentences; some may be missing.
+export const joined = (...sentences) =>
+  sentences.filter(Boolean).reduce((one, other) => phrase("{one} {other}", { one, other }), "");
+
 export function panel(article, engine) {
   const words = element("p", { className: "python-words" });
   words.setAttribute("role", "status");

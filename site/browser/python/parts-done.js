@@ -16,11 +16,11 @@
     const name = /\/([\w-]+)\/\1\.html$/.exec(new URL(link.href).pathname)?.[1];
     const count = name && counted(name);
     if (!count?.done) continue;
-    const words = `${count.done} of ${count.parts} parts done`;
+    const words = phrase("{done} of {all} parts done", { done: count.done, all: count.parts });
     found.push({ text: link.textContent.trim(), href: link.href, words });
     const mark = document.createElement("span");
     mark.className = "parts-done";
-    mark.textContent = ` (${words})`;
+    mark.textContent = phrase(" ({remark})", { remark: words });
     link.append(mark);
   }
   if (!overview || !found.length) return;
@@ -29,10 +29,10 @@
     const link = Object.assign(document.createElement("a"), { href, textContent: text });
     link.className = "reference internal";
     const item = document.createElement("li");
-    item.append(link, `: ${words}`);
+    item.append(link, phrase(": "), words);
     list.append(item);
   }
   const heading = document.createElement("p");
-  heading.textContent = "In this browser:";
+  heading.textContent = phrase("In this browser:");
   document.querySelector(".bd-article section > p")?.after(heading, list);
 })();

@@ -74,7 +74,7 @@ export function completed(released, written, own) {
 // dropped the cell metadata, cells are recognized by their ids or by the function they define.
 export function answersIn(notebook, released) {
   if (notebook?.nbformat !== 4 || !Array.isArray(notebook.cells)) {
-    throw new Error("it has no cells of Jupyter’s format 4");
+    throw new Error(phrase("it has no cells of Jupyter’s format 4"));
   }
   const byId = new Map(released.cells.map((cell) => [cell.id, cell]));
   const byGrade = new Map(released.cells.map((cell) => [gradeId(cell), cell]));

@@ -5,7 +5,7 @@
 
 import { editor } from "./editor.js";
 import { outputs } from "./outputs.js";
-import { endedMessage, panel } from "./panel.js";
+import { endedMessage, joined, panel } from "./panel.js";
 import { blocksOf } from "./prose_blocks.js";
 import { readCells, writeCells } from "./saved_cells.js";
 import { takeEngine } from "./warm_start.js";
@@ -193,8 +193,7 @@ export async function open({ cells, steps: address, page }) {
     const stay = printed === 1
       ? phrase("1 passage stays as printed and says so.")
       : phrase("{printed} passages stay as printed and say so.", { printed });
-    const sentences = [phrase("Done."), changed && follow, printed && stay].filter(Boolean);
-    return sentences.reduce((one, other) => phrase("{one} {other}", { one, other }));
+    return joined(phrase("Done."), changed && follow, printed && stay);
   }
   function failure(step, target, reason) {
     const { editor: shown, built } = states[step];

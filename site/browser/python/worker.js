@@ -1,7 +1,7 @@
 // @ts-check
 // The page's Python, in a worker: only terminating it stops an endless loop.
 //
-// Messages to it: {start, tries} once; {preload} to import what most pages need; {order, from, steps}
+// Messages to it: {start, tries, language} once; {preload} to import what most pages need; {order, from, steps}
 // to run steps. A newer order cancels an older one between two steps. A step is one of
 //   {code, alt, ours, late}  a cell to run; see Page.run in page_runner.py
 //   {blocks}                 blocks of prose, to decide which follow; see kit/roofkit/following.py
@@ -75,7 +75,9 @@ const fetched = async (address) => (await fetch(address)).arrayBuffer();
 // Called by Python when a check calls a function, and with 0 when the call has ended.
 self.reportCall = (call, seconds) => postMessage({ order: latest, call, seconds });
 
-async function start(tries) {
+const ORIGINAL = "en"; // the language of the messages in the code
+
+async function start(tries, language) {
   const files = await (await fetchFromServer(`${HERE}files.json`)).json();
   total = files.bytes;
   runtime = new URL(files.pyodide, HERE).href;
@@ -84,6 +86,7 @@ async function start(tries) {
     [fetched(`${runtime}packages.zip`), PACKAGES],
     [fetched(`${HERE}course.zip`), COURSE],
   ];
+  if (language !== ORIGINAL) archives.push([fetched(`${HERE}words-${language}.zip`), COURSE]);
   importScripts(`${runtime}pyodide.js`);
   const python = await loadPyodide({
     indexURL: runtime,
@@ -94,6 +97,7 @@ async function start(tries) {
     python.unpackArchive(await archive, "zip", { extractDir });
   }
   page = python.runPython(START_PAGE);
+  if (language !== ORIGINAL) page.speak(language);
   if (tries) page.take_tries(tries);
 }
 
@@ -138,7 +142,7 @@ async function run({ order, from, steps }) {
 onmessage = async ({ data }) => {
   try {
     if (data.start) {
-      await start(data.tries);
+      await start(data.tries, data.language);
       postMessage({ ready: true });
     } else if (data.preload) await preload();
     else await run(data);

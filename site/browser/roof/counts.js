@@ -32,18 +32,18 @@ function tasks(memory) {
   const roof = (what, key, task, unit) => ({ what, key, task, unit, roof: true });
   const steps = STEPS.filter((bytes) => 2 * bytes <= memory);
   return [
-    roof("multiply-add", "peak", { kernel: "multiply_add" }, "FLOP/s"),
-    roof("read", "read", { kernel: "read", bytes: memory }, "B/s"),
-    roof("updated in place", "update", { kernel: "update", bytes: memory }, "B/s"),
-    roof("copied", "copy", { kernel: "copy", bytes: memory / 2 }, "B/s"),
+    roof(phrase("multiply-add"), "peak", { kernel: "multiply_add" }, "FLOP/s"),
+    roof(phrase("read"), "read", { kernel: "read", bytes: memory }, "B/s"),
+    roof(phrase("updated in place"), "update", { kernel: "update", bytes: memory }, "B/s"),
+    roof(phrase("copied"), "copy", { kernel: "copy", bytes: memory / 2 }, "B/s"),
     ...steps.map((bytes) => ({
-      what: "read again",
+      what: phrase("read again"),
       key: `step ${bytes}`,
       task: { kernel: "read", bytes },
       unit: "B/s",
     })),
     ...BATCHES.map((rows) => ({
-      what: "thin matmuls",
+      what: phrase("thin matmuls"),
       key: `thin ${rows}`,
       task: { kernel: "multiply", rows },
       unit: "FLOP/s",

@@ -22,8 +22,7 @@ const DEFAULTS = {
 class Refused extends Error {}
 const busy = (why) =>
   new Refused(
-    `This machine is too busy to be measured: ${why}. ` +
-      "Close other programs that compute, let the machine cool down, and try again.",
+    phrase("This machine is too busy to be measured: {why}. Close other programs that compute, let the machine cool down, and try again.", { why }),
   );
 
 const worst = (all) => ({
@@ -37,7 +36,7 @@ async function measure(pool, say, settings = {}) {
   const began = pool.now();
   const watch = async (time) => worst((await pool.clockSteps(time)).map(interruptions));
 
-  say("looking whether the machine is quiet", 0);
+  say(phrase("looking whether the machine is quiet"), 0);
   const { tick, lost } = await untilQuiet(pool, watch, set, began);
   const chunk = Math.max(1, set.minTicks * tick);
   const list = tasks(pool.bytes);
@@ -70,18 +69,18 @@ async function measure(pool, say, settings = {}) {
     if (item.roof && found.refused) throw refusal(item.what, found);
     figures[item.key] = { ...item, ...found, ...counted(item.task) };
   }
-  say("multiply-add again", list.length / (list.length + 1));
+  say(phrase("multiply-add again"), list.length / (list.length + 1));
   const again = await figure(list[0]);
   if (again.refused) throw refusal(list[0].what, again);
 
   const bad = all.filter(({ own }) => own < set.minOwnShare).length / all.length;
-  if (bad > set.maxDisturbed) throw busy(`${percent(bad)} of the samples were disturbed`);
+  if (bad > set.maxDisturbed) throw busy(phrase("{share} of the samples were disturbed", { share: percent(bad) }));
   const drift = again.median / figures.peak.median - 1;
-  if (Math.abs(drift) > set.maxDrift) throw busy(`its peak changed by ${percent(drift)} meanwhile`);
+  if (Math.abs(drift) > set.maxDrift) throw busy(phrase("its peak changed by {share} meanwhile", { share: percent(drift) }));
   for (const { key, flops, bytes, median, refused } of Object.values(figures)) {
     if (!key.startsWith("thin") || refused) continue;
     const bound = Math.min(figures.peak.best, (figures.read.best * flops) / bytes);
-    if (median > set.maxAboveRoof * bound) throw busy("its figures contradict each other");
+    if (median > set.maxAboveRoof * bound) throw busy(phrase("its figures contradict each other"));
   }
   return {
     figures,
@@ -97,21 +96,20 @@ async function untilQuiet(pool, watch, set, began) {
   for (;;) {
     const seen = await watch(100);
     if (seen.tick > set.maxTick * set.sample) {
+      const steps = { steps: text(seen.tick / 1e3, "s"), most: text((set.maxTick * set.sample) / 1e3, "s") };
       throw new Refused(
-        `This browser's clock is too coarse: it goes in steps of ${text(seen.tick / 1e3, "s")}, ` +
-          `and this needs steps of at most ${text((set.maxTick * set.sample) / 1e3, "s")}. ` +
-          "A setting against fingerprinting may be the cause.",
+        phrase("This browser's clock is too coarse: it goes in steps of {steps}, and this needs steps of at most {most}. A setting against fingerprinting may be the cause.", steps),
       );
     }
     if (1 - seen.lost >= set.minOwnShare) return seen;
     if (pool.now() - began > set.quietTimeout) {
-      throw busy(`its workers had to wait for ${percent(seen.lost)} of their time`);
+      throw busy(phrase("its workers had to wait for {share} of their time", { share: percent(seen.lost) }));
     }
   }
 }
 
 function refusal(what, { refused, samples, taken, best, median }) {
   return refused === "disturbed"
-    ? busy(`of ${taken} samples of “${what}” ${samples} were undisturbed, and it takes ${MIN_SAMPLES}`)
-    : busy(`in “${what}” the typical sample is ${percent(1 - median / best)} below the best`);
+    ? busy(phrase("of {taken} samples of “{what}” {samples} were undisturbed, and it takes {least}", { taken, what, samples, least: MIN_SAMPLES }))
+    : busy(phrase("in “{what}” the typical sample is {share} below the best", { what, share: percent(1 - median / best) }));
 }

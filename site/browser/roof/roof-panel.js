@@ -6,8 +6,12 @@ const label = (key) => {
   const [family, size] = key.split(" ");
   return family === "thin" ? `B = ${size}` : text(Number(size), "B");
 };
-const NAMES = { peak: "multiply-add", read: "read", update: "update in place", copy: "copy" };
-const HEADS = ["", "best", "typical", "spread", "samples"];
+const nameOf = (key) =>
+  ({ peak: phrase("multiply-add"), read: phrase("read"), update: phrase("update in place"), copy: phrase("copy") })[key];
+const heads = () => ["", phrase("best"), phrase("typical"), phrase("spread"), phrase("samples")];
+// Why there is no result, as samples.js says it.
+const reasonOf = (refused) =>
+  ({ disturbed: phrase("disturbed"), unsteady: phrase("unsteady") })[refused];
 
 // `live` is the figure's handle in live.js: its view, its update, and the reader's own chip.
 function panel(figure, live) {
@@ -27,7 +31,7 @@ function panel(figure, live) {
     bar.textContent = percent(share);
     if (what === stage) return;
     stage = what;
-    told.textContent = `Measuring: ${what}.`;
+    told.textContent = phrase("Measuring: {what}.", { what });
   }
   const settings = window.rooflineRoofSettings; // shorter times, for a test
 
@@ -37,13 +41,13 @@ function panel(figure, live) {
     figure.dataset.measured = "running";
     show(true);
     stop.focus();
-    say("the workers begin", 0);
+    say(phrase("the workers begin"), 0);
     const controller = new AbortController();
     const during = { signal: controller.signal };
     const halt = (why) => controller.abort(new Stopped(why));
-    const sight = () => document.hidden && halt("The page was out of sight.");
-    stop.addEventListener("click", () => halt("Stopped."), during);
-    window.addEventListener("pagehide", () => halt("The page was left."), during);
+    const sight = () => document.hidden && halt(phrase("The page was out of sight."));
+    stop.addEventListener("click", () => halt(phrase("Stopped.")), during);
+    window.addEventListener("pagehide", () => halt(phrase("The page was left.")), during);
     document.addEventListener("visibilitychange", sight, during);
     try {
       const cores = settings?.cores ?? navigator.hardwareConcurrency;
@@ -52,11 +56,11 @@ function panel(figure, live) {
       found = { ...result, workers: pool.count, memory: pool.bytes, fused: pool.fused };
       draw(live, found);
       table(figure, found);
-      told.textContent = "Measured. The figures are below the drawing.";
+      told.textContent = phrase("Measured. The figures are below the drawing.");
     } catch (error) {
       const known = error instanceof Refused || error instanceof Stopped;
-      told.textContent = known ? error.message : `The measurement failed: ${error}.`;
-      live.view.set("why", "Nothing was measured.");
+      told.textContent = known ? error.message : phrase("The measurement failed: {error}.", { error });
+      live.view.set("why", phrase("Nothing was measured."));
       live.view.set("measured", 0);
       figure.querySelector(".live-samples")?.remove();
       if (!known) throw error;
@@ -74,9 +78,7 @@ function panel(figure, live) {
   press.addEventListener("click", begin);
   own.addEventListener("click", () => {
     live.keepOwn({ peak: found.figures.peak.best, bandwidth: found.figures.read.best });
-    told.textContent =
-      "My own chip now has this peak and this bandwidth. " +
-      "Choose it in any figure of the course that has a chip.";
+    told.textContent = phrase("My own chip now has this peak and this bandwidth. Choose it in any figure of the course that has a chip.");
   });
   return begin();
 }
@@ -101,8 +103,8 @@ function draw({ view }, { figures, workers, memory, fused, drift, seconds }) {
   view.set("found", Object.fromEntries(roofs.map(([name, { best }]) => [name, best])));
   view.set("told", {
     seconds: text(seconds, "s"),
-    workers: workers === 1 ? "one worker" : `${workers} workers`,
-    by: fused ? "fused multiply-adds" : "multiplications and additions one by one",
+    workers: workers === 1 ? phrase("one worker") : phrase("{workers} workers", { workers }),
+    by: fused ? phrase("fused multiply-adds") : phrase("multiplications and additions one by one"),
     memory: text(memory, "B"),
   });
   view.set("drift", drift);
@@ -116,20 +118,19 @@ function table(figure, { figures }) {
   // Make the table focusable, so that keys scroll it on a narrow screen.
   made.tabIndex = 0;
   made.setAttribute("role", "region");
-  made.setAttribute("aria-label", "Measured figures");
+  made.setAttribute("aria-label", phrase("Measured figures"));
   const rows = Object.values(figures).map(({ key, unit, refused, taken, samples, ...f }) => {
-    const name = NAMES[key] ?? (key.startsWith("thin") ? label(key) : `${label(key)}, again`);
+    const name = nameOf(key) ?? (key.startsWith("thin") ? label(key) : phrase("{size}, again", { size: label(key) }));
     const cells = refused
-      ? [refused, "–", "–"]
+      ? [reasonOf(refused), "–", "–"]
       : [text(f.best, unit), text(f.median, unit), percent(f.spread)];
-    const inner = [...cells, `${samples} of ${taken}`].map((cell) => `<td>${safe(cell)}</td>`);
+    const inner = [...cells, phrase("{samples} of {taken}", { samples, taken })].map((cell) => `<td>${safe(cell)}</td>`);
     return `<tr><th scope="row">${safe(name.replaceAll(" = ", `${NBSP}=${NBSP}`))}</th>${inner.join("")}</tr>`;
   });
-  const heads = HEADS.map((head) => (head ? `<th scope="col">${head}</th>` : "<td></td>"));
+  const headings = heads().map((head) => (head ? `<th scope="col">${head}</th>` : "<td></td>"));
   made.innerHTML =
-    "<table><caption>Every figure, of its undisturbed samples. B is the batch of a thin matmul; " +
-    "a size stands for reading that much again and again, in each worker." +
-    `</caption><thead><tr>${heads.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+    `<table><caption>${phrase("Every figure, of its undisturbed samples. B is the batch of a thin matmul; a size stands for reading that much again and again, in each worker.")}` +
+    `</caption><thead><tr>${headings.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
   figure.querySelector(".live-samples")?.remove();
   figure.querySelector(".live-says").after(made);
 }

@@ -12,13 +12,13 @@ class Stopped extends Error {}
 // Return the kernels that this browser can run: with fused multiply-adds, or with two instructions.
 function supportedKernels(kernels) {
   if (typeof WebAssembly !== "object" || typeof Worker !== "function") {
-    throw new Refused("This browser has no WebAssembly, or no workers, and can’t be measured.");
+    throw new Refused(phrase("This browser has no WebAssembly, or no workers, and can’t be measured."));
   }
   for (const fused of [true, false]) {
     const code = bytesOf(kernels[fused ? "fused" : "plain"]);
     if (WebAssembly.validate(code)) return { code, fused };
   }
-  throw new Refused("This browser’s WebAssembly has no SIMD, and can’t be measured with it.");
+  throw new Refused(phrase("This browser’s WebAssembly has no SIMD, and can’t be measured with it."));
 }
 
 // Start the workers. Aborting `signal` terminates them and rejects pending requests with its reason.
@@ -60,11 +60,11 @@ async function startPool(kernels, source, cores, signal) {
         const { resolve, reject } = pending.get(number) ?? {};
         pending.delete(number);
         if (error === undefined) resolve?.(answer);
-        else reject?.(new Refused(`A worker of this browser failed: ${error}.`));
+        else reject?.(new Refused(phrase("A worker of this browser failed: {error}.", { error })));
       };
       worker.onerror = (event) => {
         event.preventDefault();
-        end(new Refused("This browser starts no worker for this page."));
+        end(new Refused(phrase("This browser starts no worker for this page.")));
       };
     }
     await askAll("prepare", { code, pages, sizes: SIZES });
@@ -72,13 +72,13 @@ async function startPool(kernels, source, cores, signal) {
       const sent = now();
       const there = await ask(worker, "clock", {});
       if (there < sent - MAX_SKEW_MS || there > now() + MAX_SKEW_MS) {
-        throw new Refused("The clocks of this browser’s workers disagree.");
+        throw new Refused(phrase("The clocks of this browser’s workers disagree."));
       }
     }
   } catch (error) {
     end(error);
     if (signal.aborted) throw signal.reason;
-    throw error instanceof Refused ? error : new Refused(`This browser starts no worker: ${error}.`);
+    throw error instanceof Refused ? error : new Refused(phrase("This browser starts no worker: {error}.", { error }));
   }
 
   return {
