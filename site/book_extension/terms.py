@@ -9,8 +9,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-# No space follows the punctuation of a Chinese sentence.
-SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[\u3002\uff1f\uff01])")
+# In English and in Chinese, which has no space between sentences.
+SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。\uff1f\uff01])\s*")
 
 
 def write_terms(

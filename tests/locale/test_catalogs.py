@@ -1,5 +1,6 @@
 """Catalogs: messages merged, read, written and compiled."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,14 @@ def test_words_come_from_settings_templates_python_and_scripts(tmp_path: Path) -
     assert "Inference, about {hours}" in found
     assert found[-3:] == ["In HTML", "In Python", "In {n} scripts"]
     assert code_words.of_javascript(tmp_path) == ["In {n} scripts"]
+
+
+def test_all_words_of_scripts_are_found_and_literal() -> None:
+    """The extraction skips what stands in the places of a template literal."""
+    found = code_words.of_javascript(ROOT)
+    for folder, _ in {place for places in code_words.FOLDERS.values() for place in places}:
+        scripts = (ROOT / folder).rglob("*.js")
+        for script in (path for path in scripts if not path.name.endswith(code_words.GENERATED)):
+            code = script.read_text(encoding="utf-8")
+            for call in re.finditer(r'(?<![.\w])phrase\((?:"(.*?)")?', code):
+                assert call[1] in found, f"{script.name}: {code[call.start() :][:60]}"

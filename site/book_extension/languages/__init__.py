@@ -20,7 +20,7 @@ from sphinx.util.nodes import is_translatable
 
 from book_extension import minutes
 
-from . import catalogs, page_words, search
+from . import catalogs, page_words, prompts, search
 
 _ = get_translation("sphinx")
 
@@ -188,6 +188,7 @@ def setup(app: Sphinx) -> None:
     app.connect("html-page-context", offer_languages)
     app.connect("builder-inited", page_words.write_words)
     app.add_transform(ChooseMessages)
+    prompts.setup(app)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)
     app.add_transform(LeadUp)

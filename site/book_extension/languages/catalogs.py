@@ -68,6 +68,8 @@ def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
     for message in messages(result):
         # Roles look like placeholders of Python to Babel.
         message.flags &= {"fuzzy"}
+        message.previous_id = []
+        message.user_comments = [c for c in message.user_comments if not c.startswith("|")]
     return result
 
 

@@ -1,8 +1,9 @@
-"""Finds the words in code, templates and settings that a translation needs.
+"""Finds the words in code, templates, settings and cells' metadata that a translation needs.
 
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -31,14 +32,16 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "slides": (("site/slides_extension", "**/*.py"),),
 }
 METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
-# Words of the themes' templates that they don't translate into Chinese themselves.
+# Words of the themes' templates and of MyST-NB that they don't translate into Chinese themselves.
 THEMES = (
     "Back to top",
+    "Hide code cell output",
     "Link to this definition",
     "Link to this heading",
     "Link to this image",
     "Link to this table",
     "Link to this term",
+    "Show code cell output",
     "Skip to main content",
     "Version warning",
     "next page",
@@ -46,6 +49,7 @@ THEMES = (
 )
 KEYWORDS = {"_": None, "phrase": None}
 GENERATED = ".min.js"
+PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
 
 
 def words(book: Path) -> dict[str, list[str]]:
@@ -56,7 +60,7 @@ def words(book: Path) -> dict[str, list[str]]:
     seen: set[str] = set()
     found: dict[str, list[str]] = {}
     for name in FOLDERS:
-        first = [*of_settings(book), *THEMES] if name == "course" else []
+        first = [*of_settings(book), *THEMES, *of_cells(book)] if name == "course" else []
         messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name])])
         found[name] = [message for message in messages if message not in seen]
         seen.update(messages)
@@ -86,3 +90,9 @@ def of_settings(book: Path) -> Iterator[str]:
     yield from (part["caption"] for part in contents.get("parts", ()) if "caption" in part)
     ways = config["sphinx"]["config"].get("ways") or {}
     yield from (way["title"] for way in ways.values())
+
+
+def of_cells(book: Path) -> Iterator[str]:
+    """Yield the prompts of the pages' folded cells."""
+    for page in sorted((book / "chapters").glob("*.md")):
+        yield from PROMPT.findall(page.read_text(encoding="utf-8"))

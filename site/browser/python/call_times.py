@@ -67,10 +67,10 @@ class CallTimes:
         _ = import_module("roofkit.words")._
         return str(
             _(
-                "A call took {took} s here. In grading a call gets {limit} s of computing, and this "
-                "one may be stopped there. So the part does not count as done. Does the function "
-                "count in a loop what a formula could give? If other programs kept this device "
-                "busy, check again."
+                "A call took {took} s here. In grading a call gets {limit} s of computing, and "
+                "this one may be stopped there. So the part does not count as done. Does the "
+                "function count in a loop what a formula could give? If other programs kept this "
+                "device busy, check again."
             )
         ).format(took=f"{took:.0f}", limit=f"{self.limit_seconds:g}")
 

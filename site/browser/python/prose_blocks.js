@@ -10,7 +10,8 @@ const HEADING = "h1, h2, h3, h4, h5, h6";
 
 const premiseFails = () => phrase("As printed. It need not hold with your changes.");
 const withChanges = (list) => phrase("As printed. With your changes: {list}.", { list });
-const change = (printed, now) => `${printed} → ${now ?? phrase("can’t be computed")}`;
+const unknown = () => phrase("can’t be computed");
+const change = (printed, now) => `${printed} → ${now ?? unknown()}`;
 
 // A heading with a value is in the table of contents, too.
 function updateContents(heading) {

@@ -128,9 +128,9 @@ function table(figure, { figures }) {
     return `<tr><th scope="row">${safe(name.replaceAll(" = ", `${NBSP}=${NBSP}`))}</th>${inner.join("")}</tr>`;
   });
   const headings = heads().map((head) => (head ? `<th scope="col">${head}</th>` : "<td></td>"));
+  const caption = phrase("Every figure, of its undisturbed samples. B is the batch of a thin matmul; a size stands for reading that much again and again, in each worker.");
   made.innerHTML =
-    `<table><caption>${phrase("Every figure, of its undisturbed samples. B is the batch of a thin matmul; a size stands for reading that much again and again, in each worker.")}` +
-    `</caption><thead><tr>${headings.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
+    `<table><caption>${caption}</caption><thead><tr>${headings.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
   figure.querySelector(".live-samples")?.remove();
   figure.querySelector(".live-says").after(made);
 }
