@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
+from book_extension import published
 from browser.pyodide import files as pyodide_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def state(book: Path) -> dict[str, object]:
         "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
         "page python": os.environ.get(PYODIDE, ""),
         "library": pyodide_files.how_made(Path(os.environ.get(PYODIDE, "."))),
-        "languages": sorted(path.name for path in (book / "locale").glob("*")),
+        "languages": published.languages(book),
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
         "theme": digest(book, [path for path in site if path.suffix != ".py"]),

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from book_extension import published
 from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser
 from repository import Book, small_book
@@ -241,6 +242,19 @@ def test_a_changed_catalog_changes_the_next_build(book: Book) -> None:
     file.write_text(CATALOG.replace("一页", "另一页"), encoding="utf-8")
     assert book.build(no_python(book.folder)).returncode == 0
     assert article(book).h1.get_text().startswith("另一页")
+
+
+def test_a_language_that_is_not_published_is_built_on_request(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = book.folder / "locale" / "zh_CN" / "edition.toml"
+    settings.write_text("published = false\n", encoding="utf-8")
+    assert published.languages(book.folder) == []
+    monkeypatch.setenv(published.VARIABLE, "1")
+    assert published.languages(book.folder) == ["zh_CN"]
+    settings.write_text("published = true\n", encoding="utf-8")
+    monkeypatch.delenv(published.VARIABLE)
+    assert published.languages(book.folder) == ["zh_CN"]
 
 
 def test_a_book_without_catalogs_has_one_language(book: Book) -> None:

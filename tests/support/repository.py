@@ -38,11 +38,14 @@ class Book:
         path.write_text(HEADER + text, encoding="utf-8")
 
     def build(self, python: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Build the book with Pyodide's files from `python`, or without Python in its pages."""
+        """Build the book with Pyodide's files from `python`, or without Python in its pages.
+
+        Translations that are not published are built, too.
+        """
         command = [sys.executable, str(ROOT / "site"), "build", str(self.folder)]
         if python:
             command += ["--python", str(python)]
-        environment = os.environ | {"PAGE_PYTHON": "0"}
+        environment = os.environ | {"PAGE_PYTHON": "0", "TRANSLATIONS": "1"}
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
     def html(self, page: str = "page") -> str:

@@ -18,9 +18,9 @@ from sphinx.locale import get_translation
 from sphinx.transforms import SphinxTransform
 from sphinx.util.nodes import is_translatable
 
-from book_extension import minutes
+from book_extension import minutes, published
 
-from . import catalogs, page_words, prompts, search
+from . import page_words, prompts, search
 
 _ = get_translation("sphinx")
 
@@ -46,8 +46,8 @@ TRANSLATIONS = (Language("zh_CN", "zh-CN", "zh", "中文", "本页的中文版")
 
 
 def of_book(book: Path) -> list[Language]:
-    """Return the languages of a book, the original first."""
-    known = catalogs.languages(book)
+    """Return the languages that a book is built in, the original first."""
+    known = published.languages(book)
     return [ORIGINAL, *(language for language in TRANSLATIONS if language.code in known)]
 
 
@@ -87,13 +87,13 @@ def offer_languages(
     context["other_languages"] = context["alternates"] = ()
     if len(known) == 1 or page == "404":
         return
-    target, published = app.builder.get_target_uri(page), top(app.config)
+    target, site = app.builder.get_target_uri(page), top(app.config)
     up = "../" * (page.count("/") + bool(here.folder))
     context["other_languages"] = [
         (language, f"{up}{language.prefix}{target}") for language in known if language is not here
     ]
     if doctree is not None:
-        start = f"{published}/" if published else up
+        start = f"{site}/" if site else up
         context["alternates"] = [
             (language, f"{start}{language.prefix}{target}") for language in known
         ]

@@ -15,9 +15,10 @@ from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from book_extension.published import FOLDER
+
 from . import code_words
 
-FOLDER = "locale"
 SPHINX = "sphinx"  # where Sphinx looks for the words of templates
 # Header lines that programs need; others name people and dates.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
@@ -30,11 +31,6 @@ class Progress:
     total: int
     missing: tuple[str, ...]
     outdated: tuple[str, ...]
-
-
-def languages(book: Path) -> list[str]:
-    """Return the languages that a book has catalogs for, as "zh_CN"."""
-    return sorted(path.parent.name for path in (book / FOLDER).glob("*/LC_MESSAGES"))
 
 
 def folder(book: Path, language: str) -> Path:

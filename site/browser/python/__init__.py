@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from book_extension import licenses, prose
-from book_extension.languages import ORIGINAL, catalogs, of_book
+from book_extension import licenses, prose, published
+from book_extension.languages import catalogs
 from book_extension.pages import PageError
 from book_extension.values import caption, is_hidden, is_values_cell, is_values_cell_of
 from docutils import nodes
@@ -247,7 +247,7 @@ def serve_python(app: Sphinx) -> None:
         shutil.copyfile(HERE / name, scripts / name)
     shutil.copyfile(editor_bundle.BUNDLE, scripts / editor_bundle.SCRIPT)
     pack(packed(Path(app.srcdir)), scripts / PACKAGES)
-    for language in translations(Path(app.srcdir)):
+    for language in published.languages(Path(app.srcdir)):
         found = {f"kit/roofkit/locale/{language}.mo": words(Path(app.srcdir), language)}
         pack(found, scripts / WORDS.format(language))
     # Don't count the two scripts: a page can't see the progress of their download.
@@ -282,7 +282,7 @@ def scripts_digest(book: Path) -> str:
     contents = [(HERE / name).read_bytes() for name in SCRIPTS]
     contents.append(editor_bundle.BUNDLE.read_bytes())
     contents += [part for name, file in packed(book).items() for part in (name.encode(), file)]
-    contents += [words(book, language) for language in translations(book)]
+    contents += [words(book, language) for language in published.languages(book)]
     contents.append(runtime_name(files() or book).encode())
     return short(b"\0".join(contents))
 
@@ -321,11 +321,6 @@ def facts_of(notebook: Path) -> bytes:
     title = "".join(source["cells"][0]["source"]).splitlines()[0]
     facts = {"exercise": source["metadata"].get("exercise", {})}
     return compact({"cells": [{"source": title}], "metadata": facts}).encode()
-
-
-def translations(book: Path) -> list[str]:
-    """Return the codes of a book's translations."""
-    return [language.code for language in of_book(book) if language is not ORIGINAL]
 
 
 @cache
