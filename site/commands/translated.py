@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from book_extension import published
 from book_extension.languages import catalogs
 
 from commands.build import build_pages
@@ -27,7 +28,7 @@ def build(book: Path, language: str, cache: Path, *, fresh: bool, force_all: boo
     catalogs.compile_all(catalogs.folder(book, language), target, language)
     settings = {
         "language": language,
-        "locale_dirs": [str(compiled / catalogs.FOLDER)],
+        "locale_dirs": [str(compiled / published.FOLDER)],
         "gettext_compact": False,
         "gettext_auto_build": False,
     }

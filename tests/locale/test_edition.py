@@ -121,6 +121,18 @@ def test_all_queries_find_their_page(page: Page, server: Server) -> None:
     assert missing == {}
 
 
+def test_a_missing_page_leads_to_both_languages(page: Page, server: Server) -> None:
+    page.goto(f"{server.origin}/404.html")
+    chinese = page.locator("main section:lang(zh)")
+    assert chinese.locator("h2").inner_text() == "找不到页面"
+    home = chinese.get_by_role("link", name="回到首页")
+    assert home.evaluate("(link) => link.href") == f"{server.origin}/zh/index.html"
+    chinese.get_by_role("searchbox", name="搜索课程").fill("脊点")
+    page.keyboard.press("Enter")
+    page.locator("#search-results li a").first.wait_for()
+    assert page.url.startswith(f"{server.origin}/zh/search.html")
+
+
 def test_excerpts_show_the_words_that_were_searched(page: Page, server: Server) -> None:
     page.goto(f"{server.origin}/zh/search.html?q=脉动阵列")
     excerpt = page.locator("#search-results p.context", has_text="脉动阵列").first

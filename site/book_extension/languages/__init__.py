@@ -6,6 +6,7 @@ same page in the other languages.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from sphinx.util.nodes import is_translatable
 
 from book_extension import minutes, published
 
-from . import page_words, prompts, search
+from . import catalogs, page_words, prompts, search
 
 _ = get_translation("sphinx")
 
@@ -74,9 +75,17 @@ def translate_settings(app: Sphinx, config: Config) -> None:
     if config.html_baseurl:
         config.html_baseurl = f"{config.html_baseurl.rstrip('/')}/{language.folder}"
     config.html_title = config.project = str(_(config.html_title))
+    config.author = str(_(config.author))
     config.html_theme_options["search_bar_text"] = str(_("Search this book..."))
     for tree in config.external_site_map.root.subtrees:
         tree.caption = str(_(tree.caption)) if tree.caption else tree.caption
+
+
+def words(book: Path, language: Language) -> Callable[[str], str]:
+    """Return a function that translates the words of code."""
+    found = catalogs.of_code(catalogs.folder(book, language.code), language.code)
+    known = {str(message.id): str(message.string) for message in catalogs.messages(found)}
+    return lambda message: known.get(message, message)
 
 
 def offer_languages(
@@ -85,6 +94,10 @@ def offer_languages(
     """Pass the addresses of a page in all languages to the templates."""
     here, known = current(app.config), of_book(Path(app.srcdir))
     context["other_languages"] = context["alternates"] = ()
+    if page == "404" and here is ORIGINAL:
+        context["translated_words"] = [
+            (language, words(Path(app.srcdir), language)) for language in known[1:]
+        ]
     if len(known) == 1 or page == "404":
         return
     target, site = app.builder.get_target_uri(page), top(app.config)

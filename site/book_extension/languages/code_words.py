@@ -83,10 +83,10 @@ def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def of_settings(book: Path) -> Iterator[str]:
-    """Yield the book's title, the captions of its parts and the titles of its ways."""
+    """Yield the book's title and author, the captions of its parts and the titles of its ways."""
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
     contents = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
-    yield config["title"]
+    yield from (config["title"], config["author"])
     yield from (part["caption"] for part in contents.get("parts", ()) if "caption" in part)
     ways = config["sphinx"]["config"].get("ways") or {}
     yield from (way["title"] for way in ways.values())
