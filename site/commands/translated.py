@@ -14,18 +14,29 @@ from book_extension.languages import catalogs
 from commands.build import build_pages
 
 
-def build(book: Path, language: str, cache: Path, *, fresh: bool, force_all: bool) -> bool:
+def build(
+    book: Path,
+    language: str,
+    cache: Path,
+    *,
+    fresh: bool = False,
+    force_all: bool = False,
+    source: Path | None = None,
+    output: Path | None = None,
+) -> bool:
     """Build a translation; return whether that succeeded.
 
-    fresh: parse all pages again. force_all: write all pages again.
+    fresh: parse all pages again. force_all: write all pages again. source: a folder of catalogs
+    instead of the book's. output: where to build instead of below ``_build``.
     """
-    output = book / "_build" / language
+    output = output or book / "_build" / language
+    source = source or catalogs.folder(book, language)
     environment = output / ".doctrees" / "environment.pickle"
     if fresh:
         environment.unlink(missing_ok=True)
-    compiled = book / "_build" / "compiled-catalogs"
+    compiled = output / "compiled-catalogs"
     target = catalogs.folder(compiled, language)
-    catalogs.compile_all(catalogs.folder(book, language), target, language)
+    catalogs.compile_all(source, target, language)
     settings = {
         "language": language,
         "locale_dirs": [str(compiled / published.FOLDER)],
@@ -45,8 +56,18 @@ def main() -> int:
     parser.add_argument("cache", type=Path)
     parser.add_argument("--fresh", action="store_true", help="parse all pages again")
     parser.add_argument("--force-all", action="store_true", help="write all pages again")
+    parser.add_argument("--catalogs", type=Path, help="a folder instead of the book's")
+    parser.add_argument("--output", type=Path, help="where to build, instead of _build/<language>")
     told = parser.parse_args()
-    built = build(told.book, told.language, told.cache, fresh=told.fresh, force_all=told.force_all)
+    built = build(
+        told.book,
+        told.language,
+        told.cache,
+        fresh=told.fresh,
+        force_all=told.force_all,
+        source=told.catalogs,
+        output=told.output,
+    )
     return 0 if built else 1
 
 

@@ -90,6 +90,8 @@ def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
         ("{eval}`n` chips", True),
         ("Answer", True),
         ("HBM copy", True),
+        ("a TPU v5p", True),
+        ("GPUs", True),
     ],
 )
 def test_mere_values_are_no_messages(message: str, expected: bool) -> None:

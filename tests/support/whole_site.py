@@ -13,10 +13,10 @@ from browser.pyodide import files as pyodide_files
 
 def build_site(book: Book) -> subprocess.CompletedProcess[str]:
     """Build a book whose pages can run Python, without downloading Pyodide."""
-    return book.build(_files_of_python())
+    return book.build(files_of_python())
 
 
-def _files_of_python() -> Path:
+def files_of_python() -> Path:
     """Return the folder of Pyodide's files if an earlier build cached them, else of empty ones.
 
     Short tests never load these files, but pages have Run buttons only if they exist.

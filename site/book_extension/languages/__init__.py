@@ -123,10 +123,13 @@ UNTRANSLATED = re.compile(
     r"\{(?:eval|while)\}`[^`]*`|`[^`]*`|\$[^$]*\$|\d\S*\s[mnµ]?s\b|\S*(?:\d|[A-Z]\S*[A-Z])\S*"
 )
 
+# English even of names: an article, a plural.
+ENGLISH = re.compile(r"\ba (?=[A-Z]{2})|\b[A-Z]{2,}s\b")
+
 
 def has_words(message: str) -> bool:
     """Return whether a message has something to translate."""
-    return re.search(r"[a-z]{2}", UNTRANSLATED.sub("", message)) is not None
+    return bool(ENGLISH.search(message) or re.search("[a-z]{2}", UNTRANSLATED.sub("", message)))
 
 
 class ChooseMessages(SphinxTransform):

@@ -44,8 +44,10 @@ THEMES = (
     "Show code cell output",
     "Skip to main content",
     "Version warning",
+    "light/dark",
     "next page",
     "previous page",
+    "© Copyright %(copyright)s.",
 )
 KEYWORDS = {"_": None, "phrase": None}
 GENERATED = ".min.js"

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
 
 from . import catalogs, code_words
@@ -18,10 +19,11 @@ STYLE = Path(__file__).parent / "chinese.css"
 
 def write_words(app: Sphinx) -> None:
     """Write words and style into a translated site, and load them on each page."""
-    folder = catalogs.folder(Path(app.srcdir), app.config.language)
-    if app.builder.format != "html" or not folder.is_dir():
+    places = [Path(folder, app.config.language, "LC_MESSAGES") for folder in app.config.locale_dirs]
+    compiled = [place / f"{catalogs.SPHINX}.mo" for place in places]
+    if app.builder.format != "html" or not compiled or not compiled[0].is_file():
         return
-    found = of_scripts(Path(app.srcdir), folder)
+    found = of_scripts(Path(app.srcdir), compiled[0])
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
     data = json.dumps(found, ensure_ascii=False, indent=0)
@@ -32,9 +34,10 @@ def write_words(app: Sphinx) -> None:
     app.add_css_file(STYLE.name, priority=950)
 
 
-def of_scripts(book: Path, folder: Path) -> dict[str, str]:
+def of_scripts(book: Path, compiled: Path) -> dict[str, str]:
     """Return English → translation of the messages in JavaScript, as far as there is one."""
-    found = catalogs.messages(catalogs.of_code(folder, folder.parent.name))
+    with compiled.open("rb") as file:
+        found = list(catalogs.messages(read_mo(file)))
     known = {str(message.id): str(message.string) for message in found}
     scripts = code_words.of_javascript(book)
     return {english: known[english] for english in scripts if english in known}

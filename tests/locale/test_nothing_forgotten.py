@@ -1,0 +1,48 @@
+"""Nothing forgotten: in a translation whose messages are in brackets, no English is outside."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import bracketed
+import pytest
+from native_python import serving_native
+from playwright.sync_api import Browser, Page
+from repository import ROOT
+from site_browser import DESK, UNFOLD, put_width, ready
+from site_server import Server
+
+ENGLISH = tomllib.loads((ROOT / "tests/locale/english.toml").read_text(encoding="utf-8"))
+AREAS = [*ENGLISH["english"], *ENGLISH["not_yet"]]
+WORDS = {word for words in ENGLISH["words"].values() for word in words}
+PAGES = (
+    "index",
+    "chapters/time",
+    "chapters/glossary",
+    "chapters/machine",
+    "exercises/int8-matmul/int8-matmul",
+    "search",
+)
+
+
+@pytest.fixture(scope="module")
+def server(site: Path, below: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("bracketed")
+    with serving_native(bracketed.build(site.parents[1], folder), below) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=DESK)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_all_words_of_a_page_are_messages(page: Page, server: Server, name: str) -> None:
+    put_width(page, DESK)
+    ready(page, f"{server.origin}/{name}.html")
+    page.evaluate(UNFOLD)
+    assert "〖" in page.inner_text("main")
+    assert bracketed.forgotten(page, AREAS, WORDS) == []
