@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rooflib.units import breakable
+
+translate: Callable[[str], str] = str
+"""Returns a heading or cell in the language of a notebook or page; a program may set it."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Table:
 
     def _repr_markdown_(self) -> str:
         rule = ["--:" if right else ":--" for right in self._right]
-        lines = [tuple(self.columns), tuple(rule), *self.rows]
+        heading, *rows = (tuple(map(translate, row)) for row in (self.columns, *self.rows))
+        lines = [heading, tuple(rule), *rows]
         return "\n".join("| " + " | ".join(c.replace("|", r"\|") for c in r) + " |" for r in lines)
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gettext
 import io
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,6 +23,9 @@ VARIABLE = "ROOFLINE_LANGUAGE"  # the environment's choice, such as "zh_CN"
 COMPILED = Path(__file__).parent / "locale"
 SOURCES = Path(__file__).parents[2] / "locale"
 
+# Messages of pages that no table shows.
+MARKUP_OR_LONG = re.compile(r"[`{$*\n]|^.{60}")
+
 _chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)
 
 
@@ -31,8 +35,16 @@ def language() -> str:
 
 
 def use(code: str) -> None:
-    """Choose a language from now on."""
+    """Choose a language from now on, for rooflib's tables, too."""
+    from rooflib import table
+
     _chosen.set(code)
+    table.translate = _shown
+
+
+def _shown(words: str) -> str:
+    """Return a heading or cell of a table; the empty message is a catalog's header."""
+    return _(words) if words else ""
 
 
 @contextmanager
@@ -64,16 +76,23 @@ def translations(code: str) -> gettext.NullTranslations:
 
 
 def compile_catalogs(folder: Path) -> bytes:
-    """Return a folder's catalogs of code as a compiled one, without outdated messages."""
+    """Return a folder's catalogs of code as a compiled one, without outdated messages.
+
+    Pages' catalogs lie in folders inside it. Of these it has short messages without markup: tables
+    that a cell shows need them.
+    """
     from babel.messages import Catalog
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
     merged = Catalog(locale=folder.parent.name)
-    for file in sorted(folder.glob("*.po")):  # pages' catalogs lie in folders
+    of_code, of_pages = sorted(folder.glob("*.po")), sorted(folder.glob("*/**/*.po"))
+    for file in (*of_code, *of_pages):
         with file.open("rb") as source:
             for message in read_po(source):
-                if message.id and message.string and not message.fuzzy:
+                if not message.id or not message.string or message.fuzzy or message.id in merged:
+                    continue
+                if file in of_code or not MARKUP_OR_LONG.search(str(message.id)):
                     merged.add(message.id, message.string)
     compiled = io.BytesIO()
     write_mo(compiled, merged)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from book_extension import published
+from book_extension.languages import catalogs
 from browser.pyodide import files as pyodide_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,10 +67,12 @@ def code_digest(book: Path) -> str:
     """Return a hash of what cells compute with: our packages, data, the lock, exercises.
 
     MyST-NB caches executed pages by their own code alone. With this hash in the cache's path, a
-    changed number in the catalog reruns all pages, and changed prose none.
+    changed number in the catalog reruns all pages, and changed prose none. Figures show themselves
+    in all languages when a cell runs, so their translations count, too.
     """
     sources = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
     files = [path for path in sources if path.suffix in (".py", ".toml")]
+    files += (book / "locale").glob("*/LC_MESSAGES/figures.po")
     digest = hashlib.sha256()
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -110,7 +113,7 @@ def run_pages(book: Path) -> Path:
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
     os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this too
-    executed_pages.fill_cache(book, cache)
+    executed_pages.fill_cache(book, cache, catalogs.languages(book))
     return cache
 
 

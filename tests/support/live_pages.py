@@ -11,13 +11,18 @@ from roofkit.figures import Figure
 from roofkit.figures.engine.own_chip import OWN, QUANTITIES
 
 SVG = "{http://www.w3.org/2000/svg}"
+# As course.js has it, without translations.
+PHRASE = """const phrase = (english, values = {}) =>
+  english.replace(/\\{(\\w+)\\}/g, (_, name) => String(values[name]));
+"""
 ADDRESS = "http://figures.test/"
 ENGINE = ROOT / "kit" / "roofkit" / "figures" / "engine"
 
 
 def script() -> str:
     """Return the script that makes figures interactive."""
-    return "".join(_read(ENGINE / name) for name in ("expressions.js", "scene.js", "live.js"))
+    engine = (_read(ENGINE / name) for name in ("expressions.js", "scene.js", "live.js"))
+    return "".join((PHRASE, *engine))
 
 
 def html(*figures: Figure) -> str:

@@ -8,10 +8,12 @@ from roofkit.figures.bounds import bounds, fits
 from roofkit.figures.engine.axes import LogPlot, LogScale
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.expressions import along
-from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import DASHES, INKED, SERIES_COLORS, dot, label
-from roofkit.figures.options import OWN, sizes, with_bf16
+from roofkit.figures.options import OWN, own_names, sizes, with_bf16
+from roofkit.words import _
 from rooflib.catalog import models
 from rooflib.dtypes import DTYPES
 from rooflib.models import Model
@@ -39,51 +41,51 @@ def _lower_at(batch: str) -> str:
     return f"rl.lower({t_math}, {t_comms}, {t_link})"
 
 
-FORMULAS = {
-    "peak": "peaks[chip]",
-    "bandwidth": "bandwidths[chip]",
-    "to_one_peer": "links[chip]",
-    "memory": "capacity[chip]",
-    "matrices": "rl.decode_matrices(layers[model], split[model], across[model], keys[model],"
-    " head[model], chips)",
-    "last": "rl.decode_last(vocabulary[model], across[model], chips)",
-    "gains": "rl.decode_gains(layers[model], across[model])",
-    "weights": "rl.decode_weights(matrices, last, gains, size[w])",
-    "position": "rl.decode_position(layers[model], keys[model], head[model], chips, size[kv])",
-    "flops": "rl.decode_flops(B, S, layers[model], queries[model], head[model], chips, matrices,"
-    " last)",
-    "bytes": "rl.decode_bytes(B, S, across[model], vocabulary[model], chips, weights, size[w],"
-    " position)",
-    "sent": "rl.decode_sent(B, across[model], layers[model], chips)",
-    "resting": "rl.decode_resting(weights, last, size[w])",
-    "held": "resting + position * B * S",
-    "fitting": "max(0, floor((memory - resting) / (position * S)))",
-    **fits("held", "memory"),
-    "room": "['The weights alone are too large for it.',"
-    " 'At this length HBM has room for a batch of {fitting}.'][1 * (fitting > 0)]",
-    **bounds(link=True),
-    "rate": "B / lower",
-    # Ends of the axes: all batches up to twice the largest that fits, and the chosen one.
-    "top_batch": "max(2 * fitting, B, 8)",
-    "shortest": f"{_lower_at('1')} / 2.2",
-    "longest": f"max({_lower_at('top_batch')} * 1.3, 20 * shortest)",
-    "slowest": "1 / (2.2 * shortest) / 1.3",
-    "fastest": f"3 * {LARGEST} / {_lower_at(str(LARGEST))}",
-    "caches": "position * B * S / bytes",
-}
+def formulas() -> dict[str, str]:
+    too_large = _("The weights alone are too large for it.")
+    room = _("At this length HBM has room for a batch of {fitting}.")
+    return {
+        "peak": "peaks[chip]",
+        "bandwidth": "bandwidths[chip]",
+        "to_one_peer": "links[chip]",
+        "memory": "capacity[chip]",
+        "matrices": "rl.decode_matrices(layers[model], split[model], across[model], keys[model],"
+        " head[model], chips)",
+        "last": "rl.decode_last(vocabulary[model], across[model], chips)",
+        "gains": "rl.decode_gains(layers[model], across[model])",
+        "weights": "rl.decode_weights(matrices, last, gains, size[w])",
+        "position": "rl.decode_position(layers[model], keys[model], head[model], chips, size[kv])",
+        "flops": "rl.decode_flops(B, S, layers[model], queries[model], head[model], chips,"
+        " matrices, last)",
+        "bytes": "rl.decode_bytes(B, S, across[model], vocabulary[model], chips, weights, size[w],"
+        " position)",
+        "sent": "rl.decode_sent(B, across[model], layers[model], chips)",
+        "resting": "rl.decode_resting(weights, last, size[w])",
+        "held": "resting + position * B * S",
+        "fitting": "max(0, floor((memory - resting) / (position * S)))",
+        **fits("held", "memory"),
+        "room": f"[{quoted(too_large)}, {quoted(room)}][1 * (fitting > 0)]",
+        **bounds(link=True),
+        "rate": "B / lower",
+        # Ends of the axes: all batches up to twice the largest that fits, and the chosen one.
+        "top_batch": "max(2 * fitting, B, 8)",
+        "shortest": f"{_lower_at('1')} / 2.2",
+        "longest": f"max({_lower_at('top_batch')} * 1.3, 20 * shortest)",
+        "slowest": "1 / (2.2 * shortest) / 1.3",
+        "fastest": f"3 * {LARGEST} / {_lower_at(str(LARGEST))}",
+        "caches": "position * B * S / bytes",
+    }
+
+
 HEIGHT = "either(wide < 480, 280, 350)"
-PLOT = LogPlot(
-    LogScale("slowest", "fastest", "56", "wide - 30"),
-    LogScale("shortest", "longest", f"({HEIGHT} - 42)", "28"),
-    titles=("tokens per second", "time per token"),
-    units=("", "s"),
-    tick_room=54,
-)
+X = LogScale("slowest", "fastest", "56", "wide - 30")
+Y = LogScale("shortest", "longest", f"({HEIGHT} - 42)", "28")
 POINTS = 91
 BATCHES = LogScale(1, LARGEST, "", "").step(POINTS)
 """The batch sizes of a curve's points."""
 
 
+@in_languages
 def attention() -> Figure:
     """Draw time per token against tokens per second, for batches of all sizes.
 
@@ -92,15 +94,17 @@ def attention() -> Figure:
     chips = with_bf16()
     return Figure(
         name="attention",
-        title="Move the batch: how long does each token take, and how many come out?",
+        title=_("Move the batch: how long does each token take, and how many come out?"),
         controls=[
-            Slider("B", "B (sequences)", sizes(0, 12), 16),
-            Slider("S", "S (positions)", sizes(7, 17), 8192),
-            Choice("model", "model", [model.name for model in plain()], "Llama 3 8B"),
-            Choice("chip", "chip", [*(chip.name for chip in chips), OWN], "H100 SXM"),
-            Slider("chips", "chips", [1, 2, 4, 8], 1),
-            Choice("w", "type of weights", TYPES, "bf16"),
-            Choice("kv", "type of the cache", TYPES, "bf16"),
+            Slider("B", _("B (sequences)"), sizes(0, 12), 16),
+            Slider("S", _("S (positions)"), sizes(7, 17), 8192),
+            Choice("model", _("model"), [model.name for model in plain()], "Llama 3 8B"),
+            Choice(
+                "chip", _("chip"), [*(chip.name for chip in chips), OWN], "H100 SXM", own_names()
+            ),
+            Slider("chips", _("chips"), [1, 2, 4, 8], 1),
+            Choice("w", _("type of weights"), TYPES, "bf16"),
+            Choice("kv", _("type of the cache"), TYPES, "bf16"),
         ],
         given={
             "peaks": {chip.name: chip.peak() for chip in chips},
@@ -111,20 +115,20 @@ def attention() -> Figure:
             **shapes(),
         },
         own={"peaks": "peak", "bandwidths": "bandwidth", "capacity": "memory", "links": "link"},
-        formulas=FORMULAS,
+        formulas=formulas(),
         numbers=[
-            Number("lower", "time per token, at least", "s"),
-            Number("rate", "tokens per second, at most"),
-            Number("fitting", "sequences that fit"),
-            Number("caches", "caches, of the bytes moved", "%"),
+            Number("lower", _("time per token, at least"), "s"),
+            Number("rate", _("tokens per second, at most")),
+            Number("fitting", _("sequences that fit")),
+            Number("caches", _("caches, of the bytes moved"), "%"),
             Number("t_math", "T_math", "s"),
             Number("t_comms", "T_HBM", "s"),
             Number("t_link", "T_link", "s"),
-            Number("upper", "upper bound", "s"),
-            Number("held", "held by a chip", "B"),
-            Number("memory", "its HBM", "B"),
+            Number("upper", _("upper bound"), "s"),
+            Number("held", _("held by a chip"), "B"),
+            Number("memory", _("its HBM"), "B"),
         ],
-        says=(
+        says=_(
             "A step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each: "
             "a chip computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends "
             "for {t_link}, so {binding} binds. {bounds} At best {rate} tokens come out per second. "
@@ -154,9 +158,14 @@ def shapes() -> dict[str, dict[str, int]]:
     return {name: {m.name: column(m) for m in plain()} for name, column in columns.items()}
 
 
+def plot() -> LogPlot:
+    titles = (_("tokens per second"), _("time per token"))
+    return LogPlot(X, Y, titles=titles, units=("", "s"), tick_room=54)
+
+
 def marks() -> Sequence[Mark]:
     return [
-        *PLOT.axes(),
+        *plot().axes(),
         # A solid curve for batches that fit, and a dotted one for those that don't.
         _curve(f"min(fitting, {BATCHES})", DASHES[0], "fits", shown="fitting > 0"),
         _curve(f"max(fitting, {BATCHES})", DASHES[2], "beyond"),
@@ -167,31 +176,37 @@ def marks() -> Sequence[Mark]:
 
 def _curve(batch: str, dashes: str, name: str, **look: str) -> Mark:
     """Draw time per token against tokens per second; `batch` is a formula of `i`."""
-    where = along(FORMULAS, "rate", "lower", B=batch)
+    where = along(formulas(), "rate", "lower", B=batch)
     look |= {"stroke_dasharray": dashes, "name": name}
-    return PLOT.curve("rate", "lower", SERIES_COLORS[0], POINTS, where=where, **look)
+    return plot().curve("rate", "lower", SERIES_COLORS[0], POINTS, where=where, **look)
 
 
 def _largest_batch() -> list[Mark]:
     """Draw a ring at the largest batch that fits, if there is one."""
     common = {
-        "where": along(FORMULAS, "rate", "lower", B="fitting"),
+        "where": along(formulas(), "rate", "lower", B="fitting"),
         "shown": "fitting > 0",
-        "clip": PLOT.clip,
+        "clip": plot().clip,
     }
-    x, y = PLOT.x.at("rate"), PLOT.y.at("lower")
+    x, y = X.at("rate"), Y.at("lower")
     words = {"text_anchor": "'end'", "name": "names"}
     ring = {"stroke": INKED, "stroke_width": 2, "name": "largest"}
     return [
         dot(x, y, "'none'", 6.2, **ring, **common),
-        label(f"{x} - 10", f"{y} - 6", "text(fitting) + ' fit'", **words, **common),
+        label(
+            f"{x} - 10",
+            f"{y} - 6",
+            said(_("{count} fit"), count="text(fitting)"),
+            **words,
+            **common,
+        ),
     ]
 
 
 def _chosen_batch() -> list[Mark]:
-    x, y = PLOT.x.at("rate"), PLOT.y.at("lower")
+    x, y = X.at("rate"), Y.at("lower")
     return [
-        dot(x, y, SERIES_COLORS[1], 5.9, clip=PLOT.clip, name="here"),
+        dot(x, y, SERIES_COLORS[1], 5.9, clip=plot().clip, name="here"),
         label(
             f"{x} + 8",
             f"{y} + 20",

@@ -7,7 +7,9 @@ from typing import Any
 
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
-from roofkit.figures.engine.shapes import INKED, SERIES_COLORS, TINTS, box, dot, label, line, quoted
+from roofkit.figures.engine.sentences import quoted, said
+from roofkit.figures.engine.shapes import INKED, SERIES_COLORS, TINTS, box, dot, label, line
+from roofkit.words import _
 
 TOP, LEFT, GAP, RIGHT = 24, 74, 30, 10
 ROOM = "min(220, wide / 2)"
@@ -101,7 +103,8 @@ def _scale_bar() -> list[Mark]:
     """Draw a bar as long as a round number of elements."""
     where = {**PLACE, "round": "exp10(floor(log10(80 / pixel)))", "end": "10 + round * pixel"}
     y = f"{BASE} - 2"
+    words = said(_("{count} elements, all sides to scale"), count="text(round)")
     return [
         line(10, f"{y} - 4", "end", f"{y} - 4", INKED, stroke_width=3, where=where, name="bar"),
-        label("end + 6", y, "text(round) + ' elements, all sides to scale'", where=where),
+        label("end + 6", y, words, where=where),
     ]

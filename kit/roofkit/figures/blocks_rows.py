@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from roofkit.figures.blocks_rectangles import BASE
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     INKED,
@@ -16,8 +17,8 @@ from roofkit.figures.engine.shapes import (
     dot,
     label,
     line,
-    quoted,
 )
+from roofkit.words import _
 from rooflib.units import text
 
 USES = {"x": "F", "w": "B", "out": "D"}
@@ -36,20 +37,19 @@ def _rows() -> list[Mark]:
     """Draw a row for each array and for all: bytes, uses, FLOP/byte, and ridge."""
     ridge = SCALE.inside("ridge")
     found: list[Mark] = [
-        label(10, f"{BASE} + 22", "'FLOP/byte if only one array moved, and for all:'")
+        label(10, f"{BASE} + 22", quoted(_("FLOP/byte if only one array moved, and for all:")))
     ]
-    done = ("loaded", "loaded", "written")
-    words = {
-        f"{name}_alone": f"'{name}: ' + text({name}_bytes, 'B') + ' {done[i]}, each used '"
-        f" + text({USES[name]}) + either({USES[name]} == 1, ' time', ' times')"
-        for i, name in enumerate(USES)
-    }
-    words["intensity"] = "'all: ' + text(bytes, 'B') + ', ' + text(intensity, 'FLOP/byte')"
-    for i, (number, said) in enumerate(words.items()):
+    words = {f"{name}_alone": _uses(name, count) for name, count in USES.items()}
+    words["intensity"] = said(
+        _("all: {bytes}, {intensity}"),
+        bytes="text(bytes, 'B')",
+        intensity="text(intensity, 'FLOP/byte')",
+    )
+    for i, (number, sentence) in enumerate(words.items()):
         y = f"{BASE} + {44 + ROW * i}"
         last = number == "intensity"
         found += [
-            label(10, y, said, font_weight="'bold'" if last else "'normal'"),
+            label(10, y, sentence, font_weight="'bold'" if last else "'normal'"),
             box(10, f"{y} + 5", f"{ridge} - 10", 12, TINTS[0], stroke_width=0, rx=0),
             box(ridge, f"{y} + 5", f"wide - 10 - {ridge}", 12, TINTS[2], stroke_width=0, rx=0),
             line(ridge, f"{y} + 4", ridge, f"{y} + 18", INKED, stroke_width=2),
@@ -64,11 +64,24 @@ def _rows() -> list[Mark]:
     return found
 
 
+def _uses(name: str, count: str) -> str:
+    """Return the formula of an array's bytes, and of how often each element is used."""
+    if name == "out":
+        once = _("{array}: {bytes} written, each used {count} time")
+        often = _("{array}: {bytes} written, each used {count} times")
+    else:
+        once = _("{array}: {bytes} loaded, each used {count} time")
+        often = _("{array}: {bytes} loaded, each used {count} times")
+    places = {"array": quoted(name), "bytes": f"text({name}_bytes, 'B')", "count": f"text({count})"}
+    return f"either({count} == 1, {said(once, **places)}, {said(often, **places)})"
+
+
 def _axis() -> list[Mark]:
     """Draw axis numbers under the rows, the ridge, and the names of its two sides."""
     y = f"{BASE} + {44 + 3 * ROW + 18}"
     ridge = SCALE.inside("ridge")
     near = f"either({ridge} < 90, 'start', either({ridge} > wide - 90, 'end', 'middle'))"
+    ridge_is = said(_("ridge: {ridge}"), ridge="text(ridge, 'FLOP/byte')")
     numbers: list[Mark] = []
     for number in SCALE.decades:
         at = SCALE.at(repr(number))
@@ -77,7 +90,7 @@ def _axis() -> list[Mark]:
     return [
         *numbers,
         line(ridge, y, ridge, f"{y} + 22", INKED, stroke_width=2, name="ridge"),
-        label(ridge, f"{y} + 34", "'ridge: ' + text(ridge, 'FLOP/byte')", text_anchor=near),
-        label(10, f"{y} + 50", "'← memory-bound'"),
-        label("wide - 10", f"{y} + 50", "'compute-bound →'", text_anchor="'end'"),
+        label(ridge, f"{y} + 34", ridge_is, text_anchor=near),
+        label(10, f"{y} + 50", quoted(_("← memory-bound"))),
+        label("wide - 10", f"{y} + 50", quoted(_("compute-bound →")), text_anchor="'end'"),
     ]

@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
-from roofkit.figures.engine.shapes import quoted
-
-SENTENCE = (
-    "['The whole takes between {lower} and {upper}.',"
-    " 'The two bounds are nearly equal: the whole takes about {lower}.']"
-    "[1 * (upper < 1.01 * lower)]"
-)
-"""Bounds that differ by 1% or more are shown separately: three digits tell them apart."""
+from roofkit.figures.engine.sentences import named, quoted
+from roofkit.words import _
 
 
-MISFIT = " It does not fit: the chip must hold {held_text}, and its HBM holds {memory_text}."
-MATMUL_MISFIT = (
-    " The matmul does not fit: the chip must hold {held_text}, and its HBM holds {memory_text}."
-)
-BYTES_MISFIT = " {held_text} do not fit into its HBM at once, which holds {memory_text}."
+def misfit() -> str:
+    return _(" It does not fit: the chip must hold {held_text}, and its HBM holds {memory_text}.")
 
 
-def fits(held: str, memory: str = "capacity[chip]", misfit: str = MISFIT) -> dict[str, str]:
-    """Return formulas of the sentence `misfit`, empty if `held` bytes fit into HBM."""
+def matmul_misfit() -> str:
+    return _(
+        " The matmul does not fit: the chip must hold {held_text}, and its HBM holds {memory_text}."
+    )
+
+
+def bytes_misfit() -> str:
+    return _(" {held_text} do not fit into its HBM at once, which holds {memory_text}.")
+
+
+def fits(held: str, memory: str = "capacity[chip]", words: str = "") -> dict[str, str]:
+    """Return formulas of the sentence `words`, empty if `held` bytes fit into HBM."""
     return {
         "held_text": f"text({held}, 'B')",
         "memory_text": f"text({memory}, 'B')",
-        "fits": f"either({held} > {memory}, {quoted(misfit)}, '')",
+        "fits": f"either({held} > {memory}, {quoted(words or misfit())}, '')",
     }
+
+
+def roof_names() -> dict[str, str]:
+    """Return the names of what binds, as `rl.binding` gives them."""
+    return {"compute": _("compute"), "HBM": "HBM", "the link": _("the link")}
 
 
 def bounds(link: bool = False) -> dict[str, str]:
     """Return formulas of an operation's times and bounds on a chip.
 
+    Bounds that differ by 1% or more are shown separately: three digits tell them apart.
+
     They use `flops`, `bytes`, `peak` and `bandwidth`; with `link` also `sent` and `to_one_peer`.
     """
     times = "t_math, t_comms, t_link"
+    apart = _("The whole takes between {lower} and {upper}.")
+    equal = _("The two bounds are nearly equal: the whole takes about {lower}.")
     return {
         "t_math": "rl.t_math(flops, peak)",
         "t_comms": "rl.t_comms(bytes, bandwidth)",
         "t_link": "rl.t_comms(sent, to_one_peer)" if link else "0",
         "lower": f"rl.lower({times})",
         "upper": f"rl.upper({times})",
-        "binding": f"rl.binding({times})",
-        "bounds": SENTENCE,
+        "binding": named(f"rl.binding({times})", roof_names()),
+        "bounds": f"[{quoted(apart)}, {quoted(equal)}][1 * (upper < 1.01 * lower)]",
     }

@@ -7,27 +7,31 @@ from typing import Any
 
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.controls import Number
-from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, dot, label, line
 from roofkit.figures.roofs import RooflinePlot
+from roofkit.words import _
 from rooflib import Chip
 
 ROOFS = ("peak", "read", "update", "copy", "nearest")
 TOLD = ("seconds", "workers", "by", "memory")
-FORMULAS = {
-    "problem": "why",
-    **{name: f"found['{name}']" for name in ROOFS},
-    "ridge": "rl.ridge(peak, read)",
-    **{name: f"told['{name}']" for name in TOLD},
-    "cooled": "either(drift < -0.05, 'At the end the peak was ' + percent(-drift) + ' lower:"
-    " the machine slowed down.', '')",
-}
-NOT_YET = "Not measured here yet."
-GRAY = " In gray stands the roof of the run on this page, which numpy found."
+
+
+def formulas() -> dict[str, str]:
+    cooled = _("At the end the peak was {share} lower: the machine slowed down.")
+    return {
+        "problem": "why",
+        **{name: f"found['{name}']" for name in ROOFS},
+        "ridge": "rl.ridge(peak, read)",
+        **{name: f"told['{name}']" for name in TOLD},
+        "cooled": f"either(drift < -0.05, {said(cooled, share='percent(-drift)')}, '')",
+    }
+
+
 # Values before a measurement; site/browser/roof/roof-panel.js sets them afterwards.
 BEFORE: dict[str, Any] = {
-    "why": NOT_YET,
     "measured": 0,
     "drift": 0,
     "found": dict.fromkeys(ROOFS, 0),
@@ -45,6 +49,7 @@ X = LogScale(0.1, 100, "42", "wide - 26")
 Y = LogScale(1e8, 1e13, str(HIGH - 44), "32")
 
 
+@in_languages
 def browser_roof(chip: Chip | None = None) -> Figure:
     """Draw the measured roof of a browser in front of a chip's roof.
 
@@ -53,26 +58,30 @@ def browser_roof(chip: Chip | None = None) -> Figure:
     chip
         A chip with measured roofs, to draw in the background; None for no background.
     """
+    why = _("Not measured here yet.")
     stored: dict[str, Any] = {"stored_peak": 0.0, "stored_read": 0.0}
     if chip:
         stored = {"stored_peak": chip.peak("fp32"), "stored_read": chip.bandwidth}
-        stored |= {"why": NOT_YET + GRAY}
+        why = _(
+            "Not measured here yet. In gray stands the roof of the run on this page, which numpy"
+            " found."
+        )
     return Figure(
         name="browser-roof",
-        title="Press, and measure the roof of the browser that shows you this page",
+        title=_("Press, and measure the roof of the browser that shows you this page"),
         controls=[],
         measures=True,
-        given=BEFORE | stored,
-        formulas=FORMULAS,
+        given={"why": why, **BEFORE, **stored},
+        formulas=formulas(),
         numbers=[
-            Number("peak", "peak, fp32", "FLOP/s"),
-            Number("read", "memory, read", "B/s"),
-            Number("update", "memory, updated", "B/s"),
-            Number("copy", "memory, copied", "B/s"),
-            Number("nearest", "nearest cache, read", "B/s"),
-            Number("ridge", "ridge point", "FLOP/byte"),
+            Number("peak", _("peak, fp32"), "FLOP/s"),
+            Number("read", _("memory, read"), "B/s"),
+            Number("update", _("memory, updated"), "B/s"),
+            Number("copy", _("memory, copied"), "B/s"),
+            Number("nearest", _("nearest cache, read"), "B/s"),
+            Number("ridge", _("ridge point"), "FLOP/byte"),
         ],
-        says=(
+        says=_(
             "This is the roof of this browser on this machine, not the machine’s. It was found in "
             "{seconds} by {workers} with {by}, four numbers at a time, and {memory} of memory "
             "each: {peak} at best, {read} read from memory, and a ridge point of {ridge}. {cooled}"
@@ -99,7 +108,7 @@ def marks() -> Sequence[Mark]:
         label(
             X.end,
             f"{stored_top} + either({near} * (stored_peak < peak), 16, -7)",
-            "'numpy, the run above'",
+            quoted(_("numpy, the run above")),
             fill=FAINT,
             text_anchor=end,
             **behind,
@@ -109,7 +118,7 @@ def marks() -> Sequence[Mark]:
         label(
             X.end,
             f"{top} + either({near} * (stored_peak >= peak), 18, -8)",
-            "'this browser'",
+            quoted(_("this browser")),
             text_anchor=end,
             **thin,
         ),

@@ -12,10 +12,12 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from roofkit.figures.bounds import fits
-from roofkit.figures.byte_marks import height, marks
+from roofkit.figures.byte_marks import height, marks, unit_name
 from roofkit.figures.engine.controls import Choice, Number, Steps
-from roofkit.figures.engine.figure import Figure
-from roofkit.figures.engine.shapes import quoted
+from roofkit.figures.engine.figure import Figure, in_languages
+from roofkit.figures.engine.sentences import named, quoted, said
+from roofkit.figures.engine.sentences import one_of as one_of_sentences
+from roofkit.words import _
 from rooflib._arguments import one_of
 from rooflib.bounds import HBM, Bounds, bound
 from rooflib.catalog import as_chip
@@ -26,63 +28,89 @@ SECONDS = 2.0
 """How long a round is played."""
 
 SHOWS = {
-    "waits": ("{unit} waits", "%"),
-    "intensity": ("FLOPs for each byte of HBM", "FLOP/byte"),
-    "reached": ("reached", "FLOP/s"),
-    "uses": ("uses of a {follows}", ""),
-    "each_sent": ("FLOPs for each byte sent", "FLOP/byte"),
+    "waits": "%",
+    "intensity": "FLOP/byte",
+    "reached": "FLOP/s",
+    "uses": "",
+    "each_sent": "FLOP/byte",
 }
-"""The number beside the picture: its label and unit, by the name of its formula."""
+"""The unit of the number beside the picture, by the name of its formula."""
 
-# What the figure says, apart from the labels in byte_marks.
-TITLE = "Follow one byte: who waits for whom?"
-STEPS = ["in HBM", "on the chip", "used", "added up", "result in HBM"]
-SAYS = (
-    "On {chip}, {work}: loading takes {t_load_text}, the {unit} works for {t_math_text}, and "
-    "writing back takes {t_store_text}.{over_link} All of it overlaps, so a round takes "
-    "{lower_text}. {verdict}{used}{fits}"
-)
-OVER_LINK = " The partial sums take {t_link_text} over the link."
-VERDICTS = [
-    "Compute binds: the bytes wait on the chip, and the road to HBM waits {road_waits_text} of the"
-    " time.",
-    "HBM binds: the {unit} waits for bytes, {waits_text} of the time.",
-    "The link binds: the {unit} waits for it, {waits_text} of the time.",
-]
-USED = " A {follows}, once loaded, is used {times}."
+
+def labels() -> dict[str, str]:
+    """Return the label of each number of `SHOWS`."""
+    return {
+        "waits": _("{unit} waits"),
+        "intensity": _("FLOPs for each byte of HBM"),
+        "reached": _("reached"),
+        "uses": _("uses of a {follows}"),
+        "each_sent": _("FLOPs for each byte sent"),
+    }
+
+
+def word_names() -> dict[str, str]:
+    """Return what the figure can be told to follow, and jobs of the chapters."""
+    return {
+        "number": _("number"),
+        "weight": _("weight"),
+        "key": _("key"),
+        "dot product": _("dot product"),
+        "small batch": _("small batch"),
+        "large batch": _("large batch"),
+        "prefill, G = 4": _("prefill, G = 4"),
+        "decode": _("decode"),
+        "prefill": _("prefill"),
+    }
+
 
 TIMES = ("t_load", "t_store", "t_math", "t_link")
-FORMULAS = {
-    "work": "job",
-    "t_load": "loads[job]",
-    "t_store": "stores[job]",
-    "t_math": "maths[job]",
-    "t_link": "links[job]",
-    "t_hbm": "t_load + t_store",
-    "lower": "rl.lower(t_math, t_hbm, t_link)",
-    "waits": "rl.idle(t_math, lower)",
-    "road_waits": "1 - t_hbm / lower",
-    "link_waits": "1 - t_link / lower",
-    "intensity": "flops[job] / bytes[job]",
-    "reached": "flops[job] / lower",
-    "each_sent": "flops[job] / sent[job]",
-    "uses": "counts[job]",
-    "times": "either(uses == 1, 'once', text(uses) + ' times')",
-    "used": f"either(uses > 0, {quoted(USED)}, '')",
-    "over_link": f"either(t_link > 0, {quoted(OVER_LINK)}, '')",
-    "verdict": f"at([{', '.join(map(quoted, VERDICTS))}],"
-    " either(t_link > max(t_math, t_hbm), 2, 1 * (t_hbm > t_math)))",
-    **{f"{name}_text": f"text({name}, 's')" for name in (*TIMES, "lower")},
-    **{f"{name}_text": f"percent({name})" for name in ("waits", "road_waits")},
-    **fits("held[job]", "memory"),
-    # Shares of a round, at least 1e-12 because formulas divide by them.
-    "load": "max(1e-12, t_load / lower)",
-    "store": "max(1e-12, t_store / lower)",
-    "math": "max(1e-12, t_math / lower)",
-    "link": "max(1e-12, t_link / lower)",
-}
 
 
+def formulas() -> dict[str, str]:
+    often = said(_("{count} times"), count="text(uses)")
+    used = _(" A {follows}, once loaded, is used {times}.")
+    over_link = _(" The partial sums take {t_link_text} over the link.")
+    verdicts = (
+        _(
+            "Compute binds: the bytes wait on the chip, and the road to HBM waits {road_waits_text}"
+            " of the time."
+        ),
+        _("HBM binds: the {unit} waits for bytes, {waits_text} of the time."),
+        _("The link binds: the {unit} waits for it, {waits_text} of the time."),
+    )
+    return {
+        "work": named("job", word_names()),
+        "t_load": "loads[job]",
+        "t_store": "stores[job]",
+        "t_math": "maths[job]",
+        "t_link": "links[job]",
+        "t_hbm": "t_load + t_store",
+        "lower": "rl.lower(t_math, t_hbm, t_link)",
+        "waits": "rl.idle(t_math, lower)",
+        "road_waits": "1 - t_hbm / lower",
+        "link_waits": "1 - t_link / lower",
+        "intensity": "flops[job] / bytes[job]",
+        "reached": "flops[job] / lower",
+        "each_sent": "flops[job] / sent[job]",
+        "uses": "counts[job]",
+        "times": f"either(uses == 1, {quoted(_('once'))}, {often})",
+        "used": f"either(uses > 0, {quoted(used)}, '')",
+        "over_link": f"either(t_link > 0, {quoted(over_link)}, '')",
+        "verdict": one_of_sentences(
+            verdicts, "either(t_link > max(t_math, t_hbm), 2, 1 * (t_hbm > t_math))"
+        ),
+        **{f"{name}_text": f"text({name}, 's')" for name in (*TIMES, "lower")},
+        **{f"{name}_text": f"percent({name})" for name in ("waits", "road_waits")},
+        **fits("held[job]", "memory"),
+        # Shares of a round, at least 1e-12 because formulas divide by them.
+        "load": "max(1e-12, t_load / lower)",
+        "store": "max(1e-12, t_store / lower)",
+        "math": "max(1e-12, t_math / lower)",
+        "link": "max(1e-12, t_link / lower)",
+    }
+
+
+@in_languages
 def byte(
     ops: Operation | Mapping[str, Operation] | None = None,
     chip: str | Chip = "TPU v5e",
@@ -113,7 +141,8 @@ def byte(
         ops = matmul(128, 4096, 16384)
     jobs = {ops.name: ops} if isinstance(ops, Operation) else dict(ops)
     on, counts = as_chip(chip), uses or {}
-    shown, measure = SHOWS[one_of("shows", shows, SHOWS)]
+    measure = SHOWS[one_of("shows", shows, SHOWS)]
+    words = {"unit": unit_name(unit), "follows": word_names().get(follows, follows)}
     bounds = {name: bound(op, on, link, unit) for name, op in jobs.items()}
     roads = {
         HBM,
@@ -121,18 +150,19 @@ def byte(
         *([link.name] if isinstance(link, Link) else []),
     }
     linked = any(op.sent for op in jobs.values())
-    units = f"{unit} unit"
-    steps = [step for step in STEPS if linked or step != STEPS[3]]
+    steps = [_("in HBM"), _("on the chip"), _("used"), _("added up"), _("result in HBM")]
+    if not linked:
+        del steps[3]
     first, *others = jobs
-    choice = [Choice("job", "operation", list(jobs), first)] if others else []
+    choice = [Choice("job", _("operation"), list(jobs), first, word_names())] if others else []
     return Figure(
         name="byte",
-        title=TITLE,
+        title=_("Follow one byte: who waits for whom?"),
         controls=[
             *choice,
             Steps(
                 "step",
-                "where the byte is",
+                _("where the byte is"),
                 list(range(len(steps))),
                 0,
                 last="rounds",
@@ -150,15 +180,18 @@ def byte(
         },
         formulas={
             "chip": quoted(on.name),
-            "unit": quoted(units),
-            "follows": quoted(follows),
+            **{name: quoted(word) for name, word in words.items()},
             "rounds": f"{len(steps) - 1} * 1",
-            **FORMULAS,
+            **formulas(),
         },
-        numbers=[Number(shows, shown.format(unit=units, follows=follows), measure)],
-        says=SAYS,
+        numbers=[Number(shows, labels()[shows].format(**words), measure)],
+        says=_(
+            "On {chip}, {work}: loading takes {t_load_text}, the {unit} works for {t_math_text}, "
+            "and writing back takes {t_store_text}.{over_link} All of it overlaps, so a round takes"
+            " {lower_text}. {verdict}{used}{fits}"
+        ),
         height=height(linked),
-        marks=lambda: marks(linked, units),
+        marks=lambda: marks(linked, unit),
     )
 
 

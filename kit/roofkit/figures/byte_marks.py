@@ -7,6 +7,7 @@ from typing import Any
 
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     INKED,
@@ -17,35 +18,44 @@ from roofkit.figures.engine.shapes import (
     dot,
     label,
     line,
-    quoted,
     steps_of,
 )
+from roofkit.words import _
 
-# What the picture says.
-HBM, CHIP, PEER, LINK = "HBM", "on the chip", "other chip", "link"
-LANE = "{who}: waits "
-SCALE = "Full color: this byte. 1 s of play is "
-AT_REST = (
-    "The byte lies in HBM.",
-    "The byte is on the chip.",
-    "The byte has been used.",
-    "The chips’ sums are added up.",
-    "The result is in HBM.",
-)
-MOVES = {
-    "early": "It waits for the road.",
-    "load": "It travels to the chip: ",
-    "here": "It waits on the chip for its turn.",
-    "used": "It is used: ",
-    "of": " of ",
-    "math": "The {unit} works with it: ",
-    "times": "It was used ",
-    "idle": "Its work is done: the {unit} waits.",
-    "link": "Its sum goes over the link: ",
-    "store": "Its result goes back: ",
-    "sum": "Its sum waits on the chip.",
-    "home": "Its result is in HBM.",
-}
+
+def unit_name(unit: str) -> str:
+    """Return what a chip's unit is called."""
+    known = {"matrix": _("matrix unit"), "vector": _("vector unit")}
+    return known.get(unit) or _("{kind} unit").format(kind=unit)
+
+
+def at_rest() -> tuple[str, ...]:
+    """Return what is said of the byte between its moves."""
+    return (
+        _("The byte lies in HBM."),
+        _("The byte is on the chip."),
+        _("The byte has been used."),
+        _("The chips’ sums are added up."),
+        _("The result is in HBM."),
+    )
+
+
+def moves() -> dict[str, str]:
+    """Return what is said of the byte on its way."""
+    return {
+        "early": _("It waits for the road."),
+        "load": _("It travels to the chip: {time}"),
+        "here": _("It waits on the chip for its turn."),
+        "used": _("It is used: {count} of {all}"),
+        "math": _("The {unit} works with it: {time}"),
+        "times": _("It was used {times}."),
+        "idle": _("Its work is done: the {unit} waits."),
+        "link": _("Its sum goes over the link: {time}"),
+        "store": _("Its result goes back: {time}"),
+        "sum": _("Its sum waits on the chip."),
+        "home": _("Its result is in HBM."),
+    }
+
 
 # Pixels. The byte goes along TOP to the units, and its result along BOTTOM back.
 BOX_TOP, TOP, BOTTOM, BOX_BOTTOM = 28, 78, 98, 112
@@ -69,15 +79,24 @@ def _lanes(linked: bool) -> float:
 
 
 def marks(linked: bool, unit: str) -> Sequence[Mark]:
-    """Draw the picture; `linked` adds another chip, and `unit` is the name of the units."""
-    rows = [("road to HBM", "road_waits", "store", "load"), (unit, "waits", "math")]
-    rows += [(LINK, "link_waits", "link")] if linked else []
+    """Draw the picture; `linked` adds another chip, and `unit` is "matrix" or "vector"."""
+    unit = unit_name(unit)
+    rows = [
+        (_("{who}: waits {share}").replace("{who}", who), *parts)
+        for who, *parts in (
+            (_("road to HBM"), "road_waits", "store", "load"),
+            (unit, "waits", "math"),
+            *([(_("link"), "link_waits", "link")] if linked else []),
+        )
+    ]
     lanes = [_lanes(linked) + ROW * row for row in range(len(rows))]
     return [
         label(LEFT, 16, _happens(linked, unit), where=BYTE, name="happens", font_weight="'bold'"),
         *(
             mark
-            for i, (place, name) in enumerate(zip(PLACES, (HBM, CHIP, unit), strict=True))
+            for i, (place, name) in enumerate(
+                zip(PLACES, ("HBM", _("on the chip"), unit), strict=True)
+            )
             for mark in _station(place, name, BOX_TOP, BOX_BOTTOM, i)
         ),
         *_roads(),
@@ -90,10 +109,11 @@ def marks(linked: bool, unit: str) -> Sequence[Mark]:
 
 def _happens(linked: bool, unit: str) -> str:
     """Return the formula of what happens to the byte at `step`."""
-    say = {name: quoted(words.format(unit=unit)) for name, words in MOVES.items()}
-    timed = {name: f"{say[name]} + text(t_{name}, 's')" for name in COLORS}
-    count = f"{say['used']} + text(floor(uses * part / math)) + {say['of']} + text(uses)"
-    idle = f"either(uses > 0, {say['times']} + times + '.', {say['idle']})"
+    words = {name: sentence.replace("{unit}", unit) for name, sentence in moves().items()}
+    say = {name: quoted(sentence) for name, sentence in words.items()}
+    timed = {name: said(words[name], time=f"text(t_{name}, 's')") for name in COLORS}
+    count = said(words["used"], count="text(floor(uses * part / math))", all="text(uses)")
+    idle = f"either(uses > 0, {said(words['times'], times='times')}, {say['idle']})"
     loads = f"either(part < store + load, {timed['load']}, {say['here']})"
     stages = [
         f"either(part < store, {say['early']}, {loads})",
@@ -101,7 +121,7 @@ def _happens(linked: bool, unit: str) -> str:
         *([f"either(part < link, {timed['link']}, {say['sum']})"] if linked else []),
         f"either(part < store, {timed['store']}, {say['home']})",
     ]
-    rest = [words for i, words in enumerate(AT_REST) if linked or i != 3]
+    rest = [sentence for i, sentence in enumerate(at_rest()) if linked or i != 3]
     return (
         f"either(step == floor(step), {steps_of(rest, 'step')}, at([{', '.join(stages)}], stage))"
     )
@@ -133,10 +153,10 @@ def _peer() -> list[Mark]:
     """Draw the other chip, and the link to it and back."""
     x = PLACES["unit"]
     look: dict[str, Any] = {"stroke": COLORS["link"], "head": True}
-    words = f"{quoted(LINK + ' ')} + text(t_link, 's')"
+    words = said(_("link {time}"), time="text(t_link, 's')")
     left, right, ends = f"{x} - 14", f"{x} + 14", (BOX_BOTTOM + 2, PEER_TOP - 2)
     return [
-        *_station("unit", PEER, PEER_TOP, PEER_BOTTOM, 3),
+        *_station("unit", _("other chip"), PEER_TOP, PEER_BOTTOM, 3),
         line(left, ends[0], left, ends[1], **look),
         line(right, ends[1], right, ends[0], **look),
         label(f"{left} - 8", BOX_BOTTOM + 20, words, text_anchor="'end'", name="times"),
@@ -179,11 +199,11 @@ def _x(rounds: str) -> str:
     return f"({LEFT} + (wide - {LEFT + RIGHT}) * ({rounds}) / rounds)"
 
 
-def _lane(y: float, who: str, waits: str, *parts: str) -> list[Mark]:
+def _lane(y: float, sentence: str, waits: str, *parts: str) -> list[Mark]:
     """Draw who is busy in each round; the byte's own parts are darker."""
     own = {"load": "0", "math": "1", "link": "2", "store": "rounds - 1"}
     look: dict[str, Formula] = {"rx": 0, "stroke_width": 0, "each": "rounds"}
-    words = f"{quoted(LANE.format(who=who))} + percent({waits})"
+    words = said(sentence, share=f"percent({waits})")
     long = f"(wide - {LEFT + RIGHT}) / rounds"
     found, start = [label(LEFT, y + 10, words, name="lane")], "i"
     for part in parts:
@@ -201,7 +221,9 @@ def _axis(y: float) -> list[Mark]:
     place, each = _x("i"), {"each": "rounds + 1"}
     # The first number begins at the axis's start.
     tick = {"text_anchor": "either(i == 0, 'start', 'middle')", "name": "ticks", **each}
-    scale = f"{quoted(SCALE)} + text(lower / seconds, 's')"
+    scale = said(
+        _("Full color: this byte. 1 s of play is {time}"), time="text(lower / seconds, 's')"
+    )
     return [
         line(_x("0"), y, f"{_x('rounds')} + 12", y, FAINT, head=True),
         line(place, y, place, y + 5, FAINT, **each),

@@ -6,10 +6,13 @@ from roofkit.figures import chip_marks, chip_tables
 from roofkit.figures.chip_tables import LINKS, MEMORIES, ONE_PEER, SWITCH
 from roofkit.figures.engine.base_figure import Handle
 from roofkit.figures.engine.controls import Choice, Number
-from roofkit.figures.engine.figure import Figure
-from roofkit.figures.options import OWN, bandwidths, names, peaks, with_bf16
+from roofkit.figures.engine.figure import Figure, in_languages
+from roofkit.figures.engine.sentences import one_of, quoted
+from roofkit.figures.options import OWN, bandwidths, names, own_names, peaks, with_bf16
+from roofkit.words import _
 
 
+@in_languages
 def chip() -> Figure:
     """Draw a chip's bandwidths on one scale, with the FLOPs each byte must feed.
 
@@ -19,16 +22,16 @@ def chip() -> Figure:
     widest = max(bandwidths().values())
     return Figure(
         name="chip",
-        title="How wide are the roads to the compute units of a chip?",
-        controls=[Choice("chip", "chip", [*names(), OWN], "H100 SXM")],
+        title=_("How wide are the roads to the compute units of a chip?"),
+        controls=[Choice("chip", _("chip"), [*names(), OWN], "H100 SXM", own_names())],
         given={
             "peak": peaks(),
             "hbm": bandwidths(),
             "memory": {chip.name: chip.capacity for chip in with_bf16()},
             "links": chip_tables.links(),
             "on_chip": chip_tables.on_chip(),
-            "link_names": chip_tables.LINK_NAMES,
-            "memory_names": chip_tables.MEMORY_NAMES,
+            "link_names": chip_tables.link_names(),
+            "memory_names": chip_tables.memory_names(),
             "widest": widest,
             "strongest": max(peaks().values()),
         },
@@ -41,26 +44,25 @@ def chip() -> Figure:
         },
         formulas=_formulas(),
         numbers=[
-            Number("ceiling", "compute units, dense bf16", "FLOP/s"),
+            Number("ceiling", _("compute units, dense bf16"), "FLOP/s"),
             Number("capacity", "HBM", "B"),
-            Number("bandwidth", "road from HBM", "B/s"),
-            Number("ridge", "ridge, HBM", "FLOP/byte"),
-            Number("rate_0", "road to one peer, one way", "B/s"),
-            Number("ridge_0", "ridge, one peer", "FLOP/byte"),
-            Number("total_0", "all roads to peers, one way", "B/s"),
-            Number("ratio", "road from HBM ÷ road to one peer"),
+            Number("bandwidth", _("road from HBM"), "B/s"),
+            Number("ridge", _("ridge, HBM"), "FLOP/byte"),
+            Number("rate_0", _("road to one peer, one way"), "B/s"),
+            Number("ridge_0", _("ridge, one peer"), "FLOP/byte"),
+            Number("total_0", _("all roads to peers, one way"), "B/s"),
+            Number("ratio", _("road from HBM ÷ road to one peer")),
         ],
-        says=(
-            "On {chip}, the road from HBM carries {bandwidth}: {wider} {link} carries "
-            "to one peer, one way ({rate_0}). To keep the compute units busy at their peak of "
-            "{ceiling}, every byte from HBM has to feed {each}, and every byte from one peer "
-            "{each_0}.{memories}"
+        says=_(
+            "On {chip}, the road from HBM carries {bandwidth}: {wider} To keep the compute units "
+            "busy at their peak of {ceiling}, every byte from HBM has to feed {each}, and every "
+            "byte from one peer {each_0}.{memories}"
         ),
         height=chip_marks.HIGH,
         marks=chip_marks.marks,
         handles=[
             Handle(
-                "the width of the road from HBM",
+                _("the width of the road from HBM"),
                 f"{chip_marks.LEFT} + {chip_marks.ROAD}",
                 (chip_marks.HBM_BOTTOM + chip_marks.CHIP_TOP) / 2,
                 {
@@ -78,7 +80,8 @@ def chip() -> Figure:
 
 
 def _flops(number: str) -> str:
-    return f"text({number}, either(text({number}) == '1', 'FLOP', 'FLOPs'))"
+    one, several = quoted(_("FLOP")), quoted(_("FLOPs"))
+    return f"text({number}, either(text({number}) == '1', {one}, {several}))"
 
 
 def _formulas() -> dict[str, str]:
@@ -96,6 +99,12 @@ def _formulas() -> dict[str, str]:
             f"rate_{j}": f"either(kind_{j} == {SWITCH}, total_{j}, lane_{j})",
             f"ridge_{j}": f"rl.ridge(ceiling, rate_{j})",
         }
+    as_much = _("as much as {link} carries to one peer, one way ({rate_0}).")
+    more = _("{times} times what {link} carries to one peer, one way ({rate_0}).")
+    one = _(" The memory on the chip holds {all_held}, {held_share} of what HBM holds.")
+    several = _(
+        " The memories on the chip hold {all_held} together, {held_share} of what HBM holds."
+    )
     for j in range(MEMORIES):
         found[f"size_{j}"] = f"on_chip[chip]['size_{j}']"
     return found | {
@@ -103,15 +112,15 @@ def _formulas() -> dict[str, str]:
         "all_held": "text(held, 'B')",
         "held_share": "percent(held / capacity)",
         "ratio": "bandwidth / rate_0",
-        "link": f"either(kind_0 == {ONE_PEER}, 'its link', at(link_names, links[chip]['name_0']))",
+        "link": f"either(kind_0 == {ONE_PEER}, {quoted(_('its link'))},"
+        " at(link_names, links[chip]['name_0']))",
+        "times": "text(ratio)",
         "each": _flops("ridge"),
         "each_0": _flops("ridge_0"),
-        "wider": "either(text(ratio) == '1', 'as much as', text(ratio) + ' times what')",
+        "wider": f"either(text(ratio) == '1', {quoted(as_much)}, {quoted(more)})",
         # No sentence, one for a single memory, or one for several.
-        "memories": (
-            "at(['', ' The memory on the chip holds {all_held}, {held_share} of what HBM holds.', "
-            "' The memories on the chip hold {all_held} together, {held_share} of what HBM "
-            "holds.'], "
-            f"min(2, {' + '.join(f'1 * (size_{j} > 0)' for j in range(MEMORIES))}))"
+        "memories": one_of(
+            ("", one, several),
+            f"min(2, {' + '.join(f'1 * (size_{j} > 0)' for j in range(MEMORIES))})",
         ),
     }

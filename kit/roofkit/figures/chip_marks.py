@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from roofkit.figures.chip_tables import LINKS, MEMORIES, TORUS
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     INKED,
@@ -15,8 +16,8 @@ from roofkit.figures.engine.shapes import (
     box,
     label,
     line,
-    quoted,
 )
+from roofkit.words import _
 
 # Pixels. The lengths of connections have no meaning; they are short to fit on a phone.
 LEFT, EDGE = 16, 8
@@ -69,12 +70,13 @@ def _chip() -> list[Mark]:
     """Draw the chip: its compute units, and its on-chip memories on the scale of HBM."""
     x, y = f"{LEFT + 12} + sqrt(ceiling * {COMPUTE})", CHIP_TOP + 46
     rows = [CHIP_TOP + 102 + 16 * j for j in range(MEMORIES)]
+    peak = said(_("{peak} in bf16"), peak="text(ceiling, 'FLOP/s')")
     found = [
         box(EDGE / 2, CHIP_TOP, f"wide - {EDGE}", CHIP_BOTTOM - CHIP_TOP, TINTS[3], rx=6),
         _square(LEFT, y, f"ceiling * {COMPUTE}", TINTS[2], stroke=INKED, name="compute"),
-        label(x, y - 5, "'compute units'"),
-        label(x, y + 13, "text(ceiling, 'FLOP/s') + ' in bf16'", font_weight=BOLD),
-        label(LEFT, rows[0], "'memory on the chip: no figure'", shown="held == 0"),
+        label(x, y - 5, quoted(_("compute units"))),
+        label(x, y + 13, peak, font_weight=BOLD),
+        label(LEFT, rows[0], quoted(_("memory on the chip: no figure")), shown="held == 0"),
     ]
     for j, y in enumerate(rows):
         shown, name = f"size_{j} > 0", f"on-chip-{j}"
@@ -98,10 +100,15 @@ def _link(j: int) -> list[Mark]:
     x = f"{left} + 5 + i * ({width} + 10)"
     middle = f"{x} + {width} / 2"
     # The names below are in the order of TOPOLOGIES, then ONE_PEER.
-    torus_words = f"'to ' + text(lanes_{j}) + ' neighbors'"
+    topologies = ", ".join(
+        (
+            said(_("to {count} neighbors"), count=f"text(lanes_{j})"),
+            *map(quoted, (_("to any one peer"), _("by the host"), _("to one peer"))),
+        )
+    )
     lines = [
         f"at(link_names, links[chip]['name_{j}'])",
-        f"at([{torus_words}, 'to any one peer', 'by the host', 'to one peer'], kind_{j})",
+        f"at([{topologies}], kind_{j})",
         f"either({torus}, text(lanes_{j}) + ' × ', '') + text(rate_{j}, 'B/s')",
         f"text(ridge_{j})",
         "'FLOP/byte'",
@@ -137,14 +144,14 @@ def _key() -> list[Mark]:
     right = "max(176, 0.58 * min(wide, 720))"
     beside = f"{LEFT} + max(1e12 * {SCALE}, sqrt({compute})) + 8"
     return [
-        label(LEFT, rows[0], "'To scale, and nothing else is:'", font_weight=BOLD),
+        label(LEFT, rows[0], quoted(_("To scale, and nothing else is:")), font_weight=BOLD),
         _road(LEFT, rows[1] - 9, f"1e12 * {SCALE}", 9, 0, name="key-road"),
-        label(beside, rows[1], "'road: ' + text(1e12, 'B/s')"),
+        label(beside, rows[1], said(_("road: {amount}"), amount="text(1e12, 'B/s')")),
         _square(right, rows[1] - 4, memory, TINTS[1], name="key-memory"),
-        label(f"{right} + 18", rows[1], "'memory: ' + text(1e9, 'B')"),
+        label(f"{right} + 18", rows[1], said(_("memory: {amount}"), amount="text(1e9, 'B')")),
         _square(LEFT, rows[2] - 4, compute, TINTS[2], stroke=INKED, name="key-compute"),
-        label(beside, rows[2], "'compute: ' + text(1e14, 'FLOP/s')"),
+        label(beside, rows[2], said(_("compute: {amount}"), amount="text(1e14, 'FLOP/s')")),
         _hairline(right, rows[2] - 4, f"{right} + 14", rows[2] - 4),
-        label(f"{right} + 18", rows[2], "'under a pixel'"),
-        label(LEFT, rows[3], "'FLOP/byte: what each byte has to feed'"),
+        label(f"{right} + 18", rows[2], quoted(_("under a pixel"))),
+        label(LEFT, rows[3], quoted(_("FLOP/byte: what each byte has to feed"))),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from roofkit.figures.options import with_bf16
+from roofkit.words import _
 from rooflib.hardware import TOPOLOGIES
 
 LINKS = max(len(chip.links) for chip in with_bf16())
@@ -14,6 +15,18 @@ ONE_PEER = len(TOPOLOGIES)
 """Kind of the reader's own link: only its bandwidth to one peer is known."""
 LINK_NAMES = [*dict.fromkeys(link.name for chip in with_bf16() for link in chip.links), "link"]
 MEMORY_NAMES = [*dict.fromkeys(name for chip in with_bf16() for name in chip.on_chip)]
+
+
+def link_names() -> list[str]:
+    """Return the names of links, as they are shown."""
+    return [_("link") if name == "link" else name for name in LINK_NAMES]
+
+
+def memory_names() -> list[str]:
+    """Return the names of on-chip memories, as they are shown."""
+    words = {"L1 and shared memory": _("L1 and shared memory")}
+    return [words.get(name, name) for name in MEMORY_NAMES]
+
 
 Entry = dict[str, float | str]
 

@@ -8,11 +8,13 @@ from roofkit.figures.bounds import bounds, fits
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.controls import Choice, Number, Slider
 from roofkit.figures.engine.expressions import along
-from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import named, quoted, said
 from roofkit.figures.engine.shapes import SERIES_COLORS, dot, label
-from roofkit.figures.options import OWN, sizes
+from roofkit.figures.options import OWN, own_names, sizes
 from roofkit.figures.roofs import RooflinePlot
+from roofkit.words import _
 from rooflib.catalog import chips
 from rooflib.dtypes import DTYPES, common_type, dtype
 
@@ -20,42 +22,54 @@ INPUTS = ("bf16", "int8", "fp8")
 WEIGHTS = ("bf16", "int8", "fp8", "int4", "fp4")
 OUTPUTS = ("bf16", "fp32", "int8", "fp8")
 
-FORMULAS = {
-    "kind": "kinds[x][w]",
-    "peak": "peaks[chip][kind]",
-    "problem": "[[chip + ' has no peak for ' + kind + ': choose other types or another chip.',"
-    " x + ' times ' + w + ' has no common type to compute in: choose other types.']"
-    "[1 * (kind == '')], ''][1 * (peak > 0)]",
-    "bandwidth": "bandwidths[chip]",
-    "op": "['FLOP', 'OP'][1 * (kind == 'int8')]",
-    "flops": "rl.matmul_flops(B, D, F)",
-    "bytes": "rl.matmul_bytes(B, D, F, size[x], size[w], size[out])",
-    "intensity": "flops / bytes",
-    "ridge": "rl.ridge(peak, bandwidth)",
-    **bounds(),
-    "attained": "rl.attainable(intensity, peak, bandwidth)",
-    "share": "rl.fraction_of_peak(t_math, lower)",
-    "critical": "rl.critical_batch(ridge, D, F, size[x], size[w], size[out])",
-    "first": "rl.first_whole_above(critical)",
-    "limit": "rl.critical_batch_limit(ridge, size[w])",
-    **{
-        f"{number}_tokens": f"either(text({number}) == '1', 'token', 'tokens')"
-        for number in ("first", "critical", "limit")
-    },
-    "memory": "capacity[chip]",
-    **fits("bytes", "memory"),
-    # Rounding errors can make an infinite threshold a huge finite number.
-    "enough": "['At this D and F no batch is enough to make it compute-bound.',"
-    " 'From {first} on it is compute-bound.'][1 * (first < 1e9)]",
-}
+
+def formulas() -> dict[str, str]:
+    no_peak = said(
+        _("{chip} has no peak for {kind}: choose other types or another chip."),
+        chip=named("chip", own_names()),
+        kind="kind",
+    )
+    no_type = said(
+        _("{x} times {w} has no common type to compute in: choose other types."), x="x", w="w"
+    )
+    token, tokens = quoted(_("token")), quoted(_("tokens"))
+    never = _("At this D and F no batch is enough to make it compute-bound.")
+    enough = _("From {first} on it is compute-bound.")
+    return {
+        "kind": "kinds[x][w]",
+        "peak": "peaks[chip][kind]",
+        "problem": f"[[{no_peak}, {no_type}][1 * (kind == '')], ''][1 * (peak > 0)]",
+        "bandwidth": "bandwidths[chip]",
+        "op": "['FLOP', 'OP'][1 * (kind == 'int8')]",
+        "flops": "rl.matmul_flops(B, D, F)",
+        "bytes": "rl.matmul_bytes(B, D, F, size[x], size[w], size[out])",
+        "intensity": "flops / bytes",
+        "ridge": "rl.ridge(peak, bandwidth)",
+        **bounds(),
+        "attained": "rl.attainable(intensity, peak, bandwidth)",
+        "share": "rl.fraction_of_peak(t_math, lower)",
+        "critical": "rl.critical_batch(ridge, D, F, size[x], size[w], size[out])",
+        "first": "rl.first_whole_above(critical)",
+        "limit": "rl.critical_batch_limit(ridge, size[w])",
+        **{
+            f"{number}_tokens": f"either(text({number}) == '1', {token}, {tokens})"
+            for number in ("first", "critical", "limit")
+        },
+        "memory": "capacity[chip]",
+        **fits("bytes", "memory"),
+        # Rounding errors can make an infinite threshold a huge finite number.
+        "enough": f"[{quoted(never)}, {quoted(enough)}][1 * (first < 1e9)]",
+    }
+
+
 HEIGHT = "either(wide < 480, 280, 350)"
-PLOT = RooflinePlot(
-    LogScale(0.5, 1e5, "46", "wide - 26"), LogScale(1e11, 2e16, f"({HEIGHT} - 42)", "28")
-)
+X = LogScale(0.5, 1e5, "46", "wide - 26")
+Y = LogScale(1e11, 2e16, f"({HEIGHT} - 42)", "28")
 BATCHES = 17
 """Number of small circles: B = 1, 2, 4, …."""
 
 
+@in_languages
 def matmul() -> Figure:
     """Draw x[B, D] · w[D, F] → out[B, F] under its roof, with the critical batch.
 
@@ -66,15 +80,17 @@ def matmul() -> Figure:
     }
     return Figure(
         name="matmul",
-        title="Move B, D, F and the data types: where does the matmul reach its roof?",
+        title=_("Move B, D, F and the data types: where does the matmul reach its roof?"),
         controls=[
-            Slider("B", "B (tokens)", sizes(0, 16), 64),
+            Slider("B", _("B (tokens)"), sizes(0, 16), 64),
             Slider("D", "D", sizes(6, 16), 4096),
             Slider("F", "F", sizes(6, 16), 16384),
-            Choice("x", "type of x", INPUTS, "bf16"),
-            Choice("w", "type of w", WEIGHTS, "bf16"),
-            Choice("out", "type of the output", OUTPUTS, "bf16"),
-            Choice("chip", "chip", [*(chip.name for chip in chips()), OWN], "TPU v5e"),
+            Choice("x", _("type of x"), INPUTS, "bf16"),
+            Choice("w", _("type of w"), WEIGHTS, "bf16"),
+            Choice("out", _("type of the output"), OUTPUTS, "bf16"),
+            Choice(
+                "chip", _("chip"), [*(chip.name for chip in chips()), OWN], "TPU v5e", own_names()
+            ),
         ],
         given={
             "peaks": peaks,
@@ -89,23 +105,23 @@ def matmul() -> Figure:
             "bandwidths": "bandwidth",
             "capacity": "memory",
         },
-        formulas=FORMULAS,
+        formulas=formulas(),
         numbers=[
-            Number("share", "of peak", "%"),
-            Number("first", "compute-bound from", "@first_tokens"),
-            Number("intensity", "intensity", "FLOP/byte"),
-            Number("ridge", "ridge", "FLOP/byte"),
+            Number("share", _("of peak"), "%"),
+            Number("first", _("compute-bound from"), "@first_tokens"),
+            Number("intensity", _("intensity"), "FLOP/byte"),
+            Number("ridge", _("ridge"), "FLOP/byte"),
             Number("t_math", "T_math", "s"),
             Number("t_comms", "T_comms", "s"),
-            Number("lower", "lower bound", "s"),
-            Number("upper", "upper bound", "s"),
-            Number("flops", "operations", "@op"),
-            Number("bytes", "bytes", "B"),
-            Number("critical", "critical batch, exact", "@critical_tokens"),
-            Number("limit", "critical batch, limit", "@limit_tokens"),
-            Number("memory", "HBM of the chip", "B"),
+            Number("lower", _("lower bound"), "s"),
+            Number("upper", _("upper bound"), "s"),
+            Number("flops", _("operations"), "@op"),
+            Number("bytes", _("bytes"), "B"),
+            Number("critical", _("critical batch, exact"), "@critical_tokens"),
+            Number("limit", _("critical batch, limit"), "@limit_tokens"),
+            Number("memory", _("HBM of the chip"), "B"),
         ],
-        says=(
+        says=_(
             "On {chip}, computing in {kind}, the matmul has {intensity} where the ridge is "
             "{ridge}: {binding} binds. {bounds} At the lower bound it reaches {share} of the "
             "peak. {enough} As D and F grow, the critical batch comes down to {limit}.{fits}"
@@ -124,31 +140,32 @@ def computed_in(x: str, w: str) -> str:
 
 
 def marks() -> Sequence[Mark]:
-    x = PLOT.x.inside("ridge")
-    ridge = "'ridge ' + text(floor(ridge + 0.5))"
-    all_B = along(FORMULAS, "attained", "intensity", B="pow(2, i)")
+    plot, x = RooflinePlot(X, Y), X.inside("ridge")
+    ridge = said(_("ridge {ridge}"), ridge="text(floor(ridge + 0.5))")
+    roof = said("{chip}, {kind}", chip=named("chip", own_names()), kind="kind")
+    all_B = along(formulas(), "attained", "intensity", B="pow(2, i)")
     circles = {"stroke": SERIES_COLORS[0], "opacity": 0.7, "each": BATCHES, "where": all_B}
     # Near the right edge, the point's label is on its left.
     left = "intensity >= 1000"
     return [
-        *PLOT.axes(),
-        PLOT.upright("ridge"),
-        label(f"{x} - 5", f"{PLOT.y.start} - 6", ridge, text_anchor="'end'", name="names"),
-        PLOT.slope("bandwidth", 0, ceiling="peak", stroke_width=2, clip=PLOT.clip, name="slope"),
-        *PLOT.ceiling("ridge", 2, "chip + ', ' + kind", ceiling="peak"),
+        *plot.axes(),
+        plot.upright("ridge"),
+        label(f"{x} - 5", f"{Y.start} - 6", ridge, text_anchor="'end'", name="names"),
+        plot.slope("bandwidth", 0, ceiling="peak", stroke_width=2, clip=plot.clip, name="slope"),
+        *plot.ceiling("ridge", 2, roof, ceiling="peak"),
         dot(
-            PLOT.x.at("intensity"),
-            PLOT.y.at("attained"),
+            X.at("intensity"),
+            Y.at("attained"),
             "'none'",
             2.8,
-            clip=PLOT.clip,
+            clip=plot.clip,
             name="batches",
             **circles,
         ),
-        dot(PLOT.x.at("intensity"), PLOT.y.at("attained"), SERIES_COLORS[1], 5.9, name="here"),
+        dot(X.at("intensity"), Y.at("attained"), SERIES_COLORS[1], 5.9, name="here"),
         label(
-            f"{PLOT.x.at('intensity')} + either({left}, -8, 8)",
-            f"{PLOT.y.at('attained')} + 20",
+            f"{X.at('intensity')} + either({left}, -8, 8)",
+            f"{Y.at('attained')} + 20",
             "'B = ' + text(B)",
             text_anchor=f"either({left}, 'end', 'start')",
             font_weight="'bold'",

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from roofkit.figures.engine.shapes import quoted
+from roofkit.figures.bounds import roof_names
+from roofkit.figures.engine.sentences import named, quoted, said
+from roofkit.words import _
 from rooflib.dtypes import DTYPES
 
-TITLE = "What would help, most tokens per second first"
-SAYS = [
-    "{change_#}: tokens per second ×\N{NO-BREAK SPACE}{gain_#}, at least {least_#} for the step,"
-    " and {binds_#} binds.",
-    "{change_#}: tokens per second ×\N{NO-BREAK SPACE}{gain_#}, at least {least_#} for the step,"
-    " and {binds_#} binds. It does not fit into HBM.",
-]
+
+def title() -> str:
+    return _("What would help, most tokens per second first")
+
+
+def sentences() -> tuple[str, str]:
+    """Return what is said of a change that fits into HBM, and of one that doesn't."""
+    return (
+        _(
+            "{change}: tokens per second ×\N{NO-BREAK SPACE}{gain}, at least {least} for the step,"
+            " and {binds} binds."
+        ),
+        _(
+            "{change}: tokens per second ×\N{NO-BREAK SPACE}{gain}, at least {least} for the step,"
+            " and {binds} binds. It does not fit into HBM."
+        ),
+    )
 
 
 def setting(**changed: str) -> str:
@@ -48,34 +60,42 @@ class Change:
     tokens: str = "1"
 
 
-CHANGES = (
-    *(
+def changes() -> tuple[Change, ...]:
+    """Return the changes, in the order in which those of equal use are shown."""
+    weights = _("weights in {type}")
+    return (
+        *(
+            Change(
+                quoted(weights.format(type=w)),
+                setting(w=f"widths['{w}']"),
+                f"1 * (bits > {DTYPES[w].bits})",
+            )
+            for w in ("int8", "int4")
+        ),
+        Change(quoted(_("cache in {type}").format(type="fp8")), setting(kv="1"), "1 * (cache > 1)"),
+        Change(quoted(_("twice the batch")), setting(B="2 * B"), tokens="2"),
         Change(
-            quoted(f"weights in {w}"), setting(w=f"widths['{w}']"), f"1 * (bits > {DTYPES[w].bits})"
-        )
-        for w in ("int8", "int4")
-    ),
-    Change(quoted("cache in fp8"), setting(kv="1"), "1 * (cache > 1)"),
-    Change(quoted("twice the batch"), setting(B="2 * B"), tokens="2"),
-    Change(
-        quoted("twice the chips"),
-        setting(chips="2 * chips"),
-        "either(spread, at(m['splits_whole'], count + 1) * at(m['spreads'], holders + 1),"
-        " at(m['splits'], count + 1)) * (links[chip] > 0)",
-    ),
-    Change(
-        quoted("whole experts on each chip"),
-        setting(whole="1"),
-        "at(m['splits_whole'], count) * at(m['spreads'], holders) * (1 - spread)"
-        " * (chips * replicas > 1) * (links[chip] > 0)",
-    ),
-    Change(
-        "'the next chip, ' + following",
-        setting(),
-        "(next[chip][compute] >= 0) * either(sends, 1 * (links[following] > 0), 1)",
-        chip="following",
-    ),
-)
+            quoted(_("twice the chips")),
+            setting(chips="2 * chips"),
+            "either(spread, at(m['splits_whole'], count + 1) * at(m['spreads'], holders + 1),"
+            " at(m['splits'], count + 1)) * (links[chip] > 0)",
+        ),
+        Change(
+            quoted(_("whole experts on each chip")),
+            setting(whole="1"),
+            "at(m['splits_whole'], count) * at(m['spreads'], holders) * (1 - spread)"
+            " * (chips * replicas > 1) * (links[chip] > 0)",
+        ),
+        Change(
+            said(_("the next chip, {chip}"), chip="following"),
+            setting(),
+            "(next[chip][compute] >= 0) * either(sends, 1 * (links[following] > 0), 1)",
+            chip="following",
+        ),
+    )
+
+
+NUMBER = len(changes())
 
 
 def formulas() -> dict[str, str]:
@@ -83,7 +103,7 @@ def formulas() -> dict[str, str]:
 
     They use formulas of the figure above them, and the tables of chips.
     """
-    every = range(len(CHANGES))
+    known, every = changes(), range(NUMBER)
     times = ", ".join(f"{time}[#]" for time in ("changed_math", "changed_hbm", "changed_link"))
     ahead = (
         " + ".join(f"1 * (gains[{j}] {'>=' if j < i else '>'} gains[{i}])" for j in every if j != i)
@@ -91,33 +111,34 @@ def formulas() -> dict[str, str]:
     )
     found = {
         "following": "at(names, max(0, next[chip][compute]))",
-        "changed": _list(change.setting for change in CHANGES),
+        "changed": _list(change.setting for change in known),
         "changed_math": _list(
-            f"sum(rl.step_flops(m, changed[{i}])) / peaks[{CHANGES[i].chip}][compute]"
-            for i in every
+            f"sum(rl.step_flops(m, changed[{i}])) / peaks[{known[i].chip}][compute]" for i in every
         ),
         "changed_hbm": _list(
-            f"sum(rl.step_bytes(m, changed[{i}])) / bandwidths[{CHANGES[i].chip}]" for i in every
+            f"sum(rl.step_bytes(m, changed[{i}])) / bandwidths[{known[i].chip}]" for i in every
         ),
         # Chips without a link have 0; they send nothing.
         "changed_link": _list(
-            f"rl.step_sent(m, changed[{i}]) / max(1, links[{CHANGES[i].chip}])" for i in every
+            f"rl.step_sent(m, changed[{i}]) / max(1, links[{known[i].chip}])" for i in every
         ),
         "changed_lower": _list(f"rl.lower({times.replace('#', str(i))})" for i in every),
-        "changed_binding": _list(f"rl.binding({times.replace('#', str(i))})" for i in every),
+        "changed_binding": _list(
+            named(f"rl.binding({times.replace('#', str(i))})", roof_names()) for i in every
+        ),
         "misfits": _list(
-            f"1 * (rl.step_held(m, changed[{i}]) > capacity[{CHANGES[i].chip}])" for i in every
+            f"1 * (rl.step_held(m, changed[{i}]) > capacity[{known[i].chip}])" for i in every
         ),
         # A change that isn't possible has a gain of 0, and comes last.
         "gains": _list(
-            f"{CHANGES[i].possible} * {CHANGES[i].tokens} * lower / changed_lower[{i}]"
-            for i in every
+            f"{known[i].possible} * {known[i].tokens} * lower / changed_lower[{i}]" for i in every
         ),
         "ranks": _list(ahead),
-        "changes": _list(change.name for change in CHANGES),
+        "changes": _list(change.name for change in known),
     }
     for k in every:
-        words = _list(quoted(sentence.replace("#", str(k))) for sentence in SAYS)
+        names = {name: f"{{{name}_{k}}}" for name in ("change", "gain", "least", "binds")}
+        words = _list(quoted(sentence.format(**names)) for sentence in sentences())
         found |= {
             f"from_{k}": f"indexof(ranks, {k})",
             f"change_{k}": f"at(changes, from_{k})",
@@ -129,7 +150,7 @@ def formulas() -> dict[str, str]:
     return found
 
 
-LINES = tuple(f"line_{k}" for k in range(len(CHANGES)))
+LINES = tuple(f"line_{k}" for k in range(NUMBER))
 
 
 def _list(formulas: Iterable[str]) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 from roofkit.figures import model_changes
 from roofkit.figures.bounds import bounds, fits
 from roofkit.figures.engine.controls import Choice, Number, Slider
-from roofkit.figures.engine.figure import Figure
-from roofkit.figures.engine.shapes import quoted
+from roofkit.figures.engine.figure import Figure, in_languages
+from roofkit.figures.engine.sentences import one_of, quoted
 from roofkit.figures.model_marks import FORMULAS as PLACES
-from roofkit.figures.model_marks import HEIGHT, marks
+from roofkit.figures.model_marks import HEIGHT, marks, titles
 from roofkit.figures.model_rows import (
     ACTIVATIONS,
     CHIPS,
@@ -23,7 +23,8 @@ from roofkit.figures.model_rows import (
     in_bf16,
     row,
 )
-from roofkit.figures.options import OWN, sizes
+from roofkit.figures.options import OWN, own_names, sizes
+from roofkit.words import _
 from rooflib.catalog import chips as cataloged
 from rooflib.catalog import models
 from rooflib.config import model_from_config
@@ -40,59 +41,83 @@ SPLIT, WHOLE = "split over chips", "whole on a chip"
 AT_ONCE = "whole prompt"
 CHUNKS = {f"{text(tokens)} tokens": tokens for tokens in (256, 512, 1024, 2048, 4096, 8192, 16384)}
 
-STEP = [
-    "A decode step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each:"
-    " a chip computes for {t_math} in {compute}, moves bytes from and to HBM for {t_comms} and"
-    " sends for {t_link}, so {binding} binds.",
-    "A prefill of {model} on {chips} × {chip}, with a batch of {B} and prompts of {S} tokens: a"
-    " chip computes for {t_math} in {compute}, moves bytes from and to HBM for {t_comms} and sends"
-    " for {t_link}, so {binding} binds.",
-    "A decode step of {model} on {replicas} replicas, each on {chips} × {chip}, with a batch of {B}"
-    " in all and {S} positions in each: a chip computes for {t_math} in {compute}, moves bytes from"
-    " and to HBM for {t_comms} and sends for {t_link}, so {binding} binds.",
-    "A prefill of {model} on {replicas} replicas, each on {chips} × {chip}, with a batch of {B} in"
-    " all and prompts of {S} tokens: a chip computes for {t_math} in {compute}, moves bytes from"
-    " and to HBM for {t_comms} and sends for {t_link}, so {binding} binds.",
-]
-LARGEST = " Of the operations, one after the other, {largest} would take the most: {largest_share}."
-CHUNKED = " Each prompt is read in {passes} chunks, each of which loads the weights again."
-ROUTED = " The step loads as many experts as are expected under uniform routing."
-CHUNKS_ROUTED = " Each chunk loads as many experts as are expected under uniform routing."
 
-# Why a setting makes no sense, and what would.
-NO_EXPERTS = "{model} has no routed experts: choose experts that are " + SPLIT + "."
-UNSHARED = (
-    "{replicas} replicas cannot share {B} sequences equally: choose a multiple of {replicas} as the"
-    " batch, or fewer replicas."
-)
-NO_LINK = "{chip} has no link to other chips in the catalog: choose 1 as the number of chips."
-NO_LINK_BETWEEN = (
-    "{chip} has no link to other chips in the catalog: choose experts that are " + SPLIT + "."
-)
-NO_TYPE = (
-    "Activations in {x} and these weights have no common type to compute in: choose activations in"
-    " bf16, or another type of weights."
-)
-NO_PEAK = (
-    "{chip} has no peak in {compute} here: choose activations and weights that are computed in"
-    " {offered}."
-)
-PROBLEMS = {
-    "spread * (1 - m['routed'])": quoted(NO_EXPERTS),
-    "1 * (refusal != '')": "refusal",
-    "mod(B, replicas) > 0": quoted(UNSHARED),
-    "1 * (refusal_spread != '')": "refusal_spread",
-    "(chips > 1) * (links[chip] == 0)": quoted(NO_LINK),
-    "sends * (links[chip] == 0)": quoted(NO_LINK_BETWEEN),
-    "1 * (common == '')": quoted(NO_TYPE),
-    "1 * (peaks[chip][compute] == 0)": quoted(NO_PEAK),
-}
-"""Formulas of conditions, and of what is said where they hold; the first one counts."""
+def shown_names() -> dict[str, str]:
+    """Return the words of choices, in the reader's language."""
+    several = _("{count} tokens")
+    return {
+        STORED: _("as stored"),
+        SPLIT: _("split over chips"),
+        WHOLE: _("whole on a chip"),
+        AT_ONCE: _("whole prompt"),
+        "decode": _("decode"),
+        "prefill": _("prefill"),
+        **{name: several.format(count=text(tokens)) for name, tokens in CHUNKS.items()},
+    }
+
+
+def steps() -> tuple[str, ...]:
+    """Return what is said of a step: decode or prefill, then the same with replicas."""
+    return (
+        _(
+            "A decode step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in"
+            " each: a chip computes for {t_math} in {compute}, moves bytes from and to HBM for"
+            " {t_comms} and sends for {t_link}, so {binding} binds."
+        ),
+        _(
+            "A prefill of {model} on {chips} × {chip}, with a batch of {B} and prompts of {S}"
+            " tokens: a chip computes for {t_math} in {compute}, moves bytes from and to HBM for"
+            " {t_comms} and sends for {t_link}, so {binding} binds."
+        ),
+        _(
+            "A decode step of {model} on {replicas} replicas, each on {chips} × {chip}, with a"
+            " batch of {B} in all and {S} positions in each: a chip computes for {t_math} in"
+            " {compute}, moves bytes from and to HBM for {t_comms} and sends for {t_link}, so"
+            " {binding} binds."
+        ),
+        _(
+            "A prefill of {model} on {replicas} replicas, each on {chips} × {chip}, with a batch of"
+            " {B} in all and prompts of {S} tokens: a chip computes for {t_math} in {compute},"
+            " moves bytes from and to HBM for {t_comms} and sends for {t_link}, so {binding} binds."
+        ),
+    )
 
 
 def _problem() -> str:
+    """Return a formula of why a setting makes no sense, and what would; the first reason counts."""
+    no_experts = _("{model} has no routed experts: choose experts that are {split}.").replace(
+        "{split}", _("split over chips")
+    )
+    unshared = _(
+        "{replicas} replicas cannot share {B} sequences equally: choose a multiple of {replicas} as"
+        " the batch, or fewer replicas."
+    )
+    no_link = _(
+        "{chip} has no link to other chips in the catalog: choose 1 as the number of chips."
+    )
+    no_link_between = _(
+        "{chip} has no link to other chips in the catalog: choose experts that are {split}."
+    ).replace("{split}", _("split over chips"))
+    no_type = _(
+        "Activations in {x} and these weights have no common type to compute in: choose activations"
+        " in bf16, or another type of weights."
+    )
+    no_peak = _(
+        "{chip} has no peak in {compute} here: choose activations and weights that are computed in"
+        " {offered}."
+    )
+    problems = {
+        "spread * (1 - m['routed'])": quoted(no_experts),
+        "1 * (refusal != '')": "refusal",
+        "mod(B, replicas) > 0": quoted(unshared),
+        "1 * (refusal_spread != '')": "refusal_spread",
+        "(chips > 1) * (links[chip] == 0)": quoted(no_link),
+        "sends * (links[chip] == 0)": quoted(no_link_between),
+        "1 * (common == '')": quoted(no_type),
+        "1 * (peaks[chip][compute] == 0)": quoted(no_peak),
+    }
     found = "''"
-    for condition, words in reversed(PROBLEMS.items()):
+    for condition, words in reversed(problems.items()):
         found = f"either({condition}, {words}, {found})"
     return found
 
@@ -101,53 +126,61 @@ LAST = len(ROWS) - 1
 TIMES = ", ".join(
     [f"max(all_flops[{i}] / peak, all_bytes[{i}] / bandwidth)" for i in range(LAST)] + ["t_link"]
 )
-FORMULAS = {
-    "m": "shapes[model]",
-    "spread": f"1 * (experts == {quoted(WHOLE)})",
-    "count": f"indexof({list(COUNTS)}, chips)",
-    "holders": f"indexof({list(HOLDERS)}, chips * replicas)",
-    "sends": "1 * (chips * either(spread, replicas, 1) > 1)",
-    "refusal": "at(either(spread, m['refusals_whole'], m['refusals']), count)",
-    "refusal_spread": "either(spread, at(m['refusals_spread'], holders), '')",
-    "prefill": "1 * (phase == 'prefill')",
-    "chunk": f"either(read == {quoted(AT_ONCE)}, S, chunks[read])",
-    "sizes": f"either(w == '{STORED}', m['stored'], widths[w])",
-    "bits": f"either(w == '{STORED}', m['bits'], width_bits[w])",
-    "common": f"either(w == '{STORED}', m['computes'], computes[w])[x]",
-    "offered": "offers[chip]",
-    "compute": "either(common == '', 'bf16', common)",
-    "cache": "size[kv]",
-    "now": model_changes.setting(),
-    "peak": "max(1, peaks[chip][compute])",
-    "bandwidth": "bandwidths[chip]",
-    "to_one_peer": "max(1, links[chip])",
-    "memory": "capacity[chip]",
-    "problem": _problem(),
-    "all_flops": "rl.step_flops(m, now)",
-    "all_bytes": "rl.step_bytes(m, now)",
-    "flops": "sum(all_flops)",
-    "bytes": "sum(all_bytes)",
-    "sent": "rl.step_sent(m, now)",
-    "held": "rl.step_held(m, now)",
-    **fits("held", "memory"),
-    **bounds(link=True),
-    "rate": "replicas * rl.step_tokens(now) / lower",
-    # The longest time of each kind of operation, as in the column "share" of rooflib.breakdown.
-    "spent": f"[{TIMES}]",
-    "whole": "sum(spent)",
-    "step": f"at([{', '.join(map(quoted, STEP))}], prefill + 2 * (replicas > 1))",
-    "passes": "text(rl.step_passes(now))",
-    "chunked": f"either(rl.step_passes(now) > 1, {quoted(CHUNKED)}, '')",
-    "routing": f"either(rl.step_passes(now) > 1, {quoted(CHUNKS_ROUTED)}, {quoted(ROUTED)})",
-    "routed": "either(m['routed'], routing, '')",
-    "unit": "either(compute == 'int8', 'OP', 'FLOP')",
-    **model_changes.formulas(),
-    **PLACES,
-    "largest": "at(titles, indexof(spent, longest))",
-    "largest_share": "percent(longest / whole)",
-}
 
 
+def formulas() -> dict[str, str]:
+    chunked = _(" Each prompt is read in {passes} chunks, each of which loads the weights again.")
+    routed = _(" The step loads as many experts as are expected under uniform routing.")
+    chunks_routed = _(" Each chunk loads as many experts as are expected under uniform routing.")
+    return {
+        "m": "shapes[model]",
+        "spread": f"1 * (experts == {quoted(WHOLE)})",
+        "count": f"indexof({list(COUNTS)}, chips)",
+        "holders": f"indexof({list(HOLDERS)}, chips * replicas)",
+        "sends": "1 * (chips * either(spread, replicas, 1) > 1)",
+        "refusal": "at(either(spread, m['refusals_whole'], m['refusals']), count)",
+        "refusal_spread": "either(spread, at(m['refusals_spread'], holders), '')",
+        "prefill": "1 * (phase == 'prefill')",
+        "chunk": f"either(read == {quoted(AT_ONCE)}, S, chunks[read])",
+        "sizes": f"either(w == '{STORED}', m['stored'], widths[w])",
+        "bits": f"either(w == '{STORED}', m['bits'], width_bits[w])",
+        "common": f"either(w == '{STORED}', m['computes'], computes[w])[x]",
+        "offered": "offers[chip]",
+        "compute": "either(common == '', 'bf16', common)",
+        "cache": "size[kv]",
+        "now": model_changes.setting(),
+        "peak": "max(1, peaks[chip][compute])",
+        "bandwidth": "bandwidths[chip]",
+        "to_one_peer": "max(1, links[chip])",
+        "memory": "capacity[chip]",
+        "problem": _problem(),
+        "all_flops": "rl.step_flops(m, now)",
+        "all_bytes": "rl.step_bytes(m, now)",
+        "flops": "sum(all_flops)",
+        "bytes": "sum(all_bytes)",
+        "sent": "rl.step_sent(m, now)",
+        "held": "rl.step_held(m, now)",
+        **fits("held", "memory"),
+        **bounds(link=True),
+        "rate": "replicas * rl.step_tokens(now) / lower",
+        # The longest time of each kind of operation, as in the column "share" of rooflib.breakdown.
+        "spent": f"[{TIMES}]",
+        "whole": "sum(spent)",
+        "step": one_of(steps(), "prefill + 2 * (replicas > 1)"),
+        "passes": "text(rl.step_passes(now))",
+        "chunked": f"either(rl.step_passes(now) > 1, {quoted(chunked)}, '')",
+        "routing": f"either(rl.step_passes(now) > 1, {quoted(chunks_routed)}, {quoted(routed)})",
+        "routed": "either(m['routed'], routing, '')",
+        "unit": "either(compute == 'int8', 'OP', 'FLOP')",
+        **model_changes.formulas(),
+        "titles": f"[{', '.join(quoted(titles()[name]) for name in ROWS)}]",
+        **PLACES,
+        "largest": "at(titles, indexof(spent, longest))",
+        "largest_share": "percent(longest / whole)",
+    }
+
+
+@in_languages
 def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
     """Draw the operations of a model's step under the roof of a chip, with their shares of time.
 
@@ -166,23 +199,25 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
     chips = [chip for chip in cataloged(more=True) if any(kind in chip.peaks for kind in COMPUTED)]
     return Figure(
         name="model",
-        title="Choose a model: which operation takes the time, and what would help?",
+        title=_("Choose a model: which operation takes the time, and what would help?"),
         controls=[
-            Choice("model", "model", list(shown), START if own is None else next(iter(shown))),
-            Choice("phase", "phase", ("decode", "prefill"), "decode"),
-            Slider("B", "B (sequences)", sizes(0, 12), 16),
-            Slider("S", "S (positions)", sizes(7, 17), 8192),
-            Slider("chips", "chips", CHIPS, 1),
-            Choice("chip", "chip", [*(chip.name for chip in chips), OWN], "H100 SXM"),
-            Choice("w", "weights in", [STORED, *WIDTHS], STORED),
-            Choice("kv", "cache in", CACHES, "bf16"),
-            Choice("x", "activations in", ACTIVATIONS, "bf16"),
-            Slider("replicas", "replicas", REPLICAS, 1),
-            Choice("experts", "experts", (SPLIT, WHOLE), SPLIT),
-            Choice("read", "prefill reads at once", [AT_ONCE, *CHUNKS], AT_ONCE),
+            Choice("model", _("model"), list(shown), START if own is None else next(iter(shown))),
+            Choice("phase", _("phase"), ("decode", "prefill"), "decode", shown_names()),
+            Slider("B", _("B (sequences)"), sizes(0, 12), 16),
+            Slider("S", _("S (positions)"), sizes(7, 17), 8192),
+            Slider("chips", _("chips"), CHIPS, 1),
+            Choice(
+                "chip", _("chip"), [*(chip.name for chip in chips), OWN], "H100 SXM", own_names()
+            ),
+            Choice("w", _("weights in"), [STORED, *WIDTHS], STORED, shown_names()),
+            Choice("kv", _("cache in"), CACHES, "bf16"),
+            Choice("x", _("activations in"), ACTIVATIONS, "bf16"),
+            Slider("replicas", _("replicas"), REPLICAS, 1),
+            Choice("experts", _("experts"), (SPLIT, WHOLE), SPLIT, shown_names()),
+            Choice("read", _("prefill reads at once"), [AT_ONCE, *CHUNKS], AT_ONCE, shown_names()),
         ],
         folded=("x", "replicas", "experts", "read"),
-        folded_title="More: activations, replicas, experts, chunks",
+        folded_title=_("More: activations, replicas, experts, chunks"),
         given={
             "shapes": {name: row(each) for name, each in shown.items()},
             **_tables(chips),
@@ -203,21 +238,24 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
             "links": "link",
             "next": dict.fromkeys(COMPUTED, -1),
         },
-        formulas=FORMULAS,
+        formulas=formulas(),
         numbers=[
-            Number("lower", "step, at least", "s"),
-            Number("rate", "tokens/s, at most"),
-            Number("upper", "upper bound", "s"),
+            Number("lower", _("step, at least"), "s"),
+            Number("rate", _("tokens/s, at most")),
+            Number("upper", _("upper bound"), "s"),
             Number("t_math", "T_math", "s"),
             Number("t_comms", "T_HBM", "s"),
             Number("t_link", "T_link", "s"),
-            Number("held", "held by a chip", "B"),
-            Number("memory", "its HBM", "B"),
-            Number("flops", "arithmetic", "@unit"),
-            Number("bytes", "bytes moved", "B"),
+            Number("held", _("held by a chip"), "B"),
+            Number("memory", _("its HBM"), "B"),
+            Number("flops", _("arithmetic"), "@unit"),
+            Number("bytes", _("bytes moved"), "B"),
         ],
-        says="{step} {bounds}" + LARGEST + "{chunked}{routed}{fits}",
-        ranking=model_changes.TITLE,
+        says=_(
+            "{step} {bounds} Of the operations, one after the other, {largest} would take the most:"
+            " {largest_share}.{chunked}{routed}{fits}"
+        ),
+        ranking=model_changes.title(),
         lines=model_changes.LINES,
         reads=("model", "shapes"),
         reader=answer,
@@ -251,7 +289,7 @@ def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
 
 def _offers(chip: Chip) -> str:
     """Return the types of arithmetic that the figure knows and the chip has a peak in."""
-    return " or ".join(kind for kind in COMPUTED if kind in chip.peaks)
+    return _(" or ").join(kind for kind in COMPUTED if kind in chip.peaks)
 
 
 def _common(x: str, w: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from roofkit.figures.bounds import roof_names
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.scene import Mark
-from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, box, dot, label, line, quoted
+from roofkit.figures.engine.sentences import named, one_of, quoted, said
+from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, box, dot, label, line
+from roofkit.figures.options import own_names
 from roofkit.figures.roofs import RooflinePlot
+from roofkit.words import _
 from rooflib.models import ROWS
-
-ROOFS = ("HBM", "compute", "the link")
-"""What can bind an operation, in the order of their colors."""
 
 EVERY = range(len(ROWS))
 LINK = ROWS.index("collectives")
@@ -31,8 +32,21 @@ def _left_of(i: int) -> str:
     return " + ".join(others)
 
 
+def titles() -> dict[str, str]:
+    """Return what the kinds of operations are called, by their names in `ROWS`."""
+    return {
+        "embedding, norms": _("embedding, norms"),
+        "projections": _("projections"),
+        "attention": _("attention"),
+        "router": _("router"),
+        "experts": _("experts"),
+        "MLP": "MLP",
+        "logits": "logits",
+        "collectives": _("collectives"),
+    }
+
+
 FORMULAS = {
-    "titles": _list(map(quoted, ROWS)),
     "roof_ridge": "rl.ridge(peak, bandwidth)",
     # Intensities of the operations with FLOPs, which have dots.
     "dots": _list(f"either(all_flops[{i}] > 0, all_flops[{i}] / all_bytes[{i}], 0)" for i in EVERY),
@@ -55,11 +69,8 @@ HIGH, BAR_STEP = (
     f"either({NARROW}, {size['phone']}, {size['desk']})" for size in (PLOT_HEIGHT, BAR)
 )
 HEIGHT = f"{HIGH} + either({NARROW}, {TITLE_ROOM + BAR['phone'] * len(ROWS)}, 0)"
-PLOT = RooflinePlot(
-    LogScale("0.3", "farthest", "46", f"either({NARROW}, wide - 12, 0.56 * wide)"),
-    LogScale(3e10, 1e16, f"({HIGH} - 42)", "28"),
-    tick_room=52,
-)
+X = LogScale("0.3", "farthest", "46", f"either({NARROW}, wide - 12, 0.56 * wide)")
+Y = LogScale(3e10, 1e16, f"({HIGH} - 42)", "28")
 BARS_TOP = f"either({NARROW}, {PLOT_HEIGHT['phone'] + TITLE_ROOM}, 50)"
 BARS_LEFT = f"either({NARROW}, 118, 0.59 * wide + 114)"
 BAR_ROOM = f"(wide - {BARS_LEFT} - 92)"
@@ -67,15 +78,16 @@ LONGEST_LABEL, STAIR = 80, f"either({NARROW}, 14, 16)"
 
 
 def marks() -> Sequence[Mark]:
+    plot = RooflinePlot(X, Y, tick_room=52)
     return [
-        *PLOT.axes(),
-        PLOT.slope("bandwidth", 0, ceiling="peak", stroke_width=2, clip=PLOT.clip, name="slope"),
-        PLOT.ceiling("roof_ridge", 2, ceiling="peak")[0],
+        *plot.axes(),
+        plot.slope("bandwidth", 0, ceiling="peak", stroke_width=2, clip=plot.clip, name="slope"),
+        plot.ceiling("roof_ridge", 2, ceiling="peak")[0],
         # Above the largest dot.
         label(
-            PLOT.x.end,
-            f"{PLOT.y.inside('peak')} - 28",
-            "chip + ', ' + compute",
+            X.end,
+            f"{Y.inside('peak')} - 28",
+            said("{chip}, {kind}", chip=named("chip", own_names()), kind="compute"),
             text_anchor="'end'",
         ),
         *_dots(),
@@ -96,15 +108,15 @@ def _dots() -> list[Mark]:
     Dots often lie on each other, so a thin line leads from each to its label. The stairs go up to
     the right, with labels on the right of their lines; or down, if there is no room at the right.
     """
-    x, y = PLOT.x.at("intensity"), PLOT.y.inside("rl.attainable(intensity, peak, bandwidth)")
+    x, y = X.at("intensity"), Y.inside("rl.attainable(intensity, peak, bandwidth)")
     where = {
         **OF_EACH,
         "intensity": "at(dots, i)",
         "x": x,
         "y": y,
-        "turned": f"{PLOT.x.at('rightmost')} + {LONGEST_LABEL} > {PLOT.x.end}",
+        "turned": f"{X.at('rightmost')} + {LONGEST_LABEL} > {X.end}",
         "stair": "either(turned, last_dot - at(left_of, i), at(left_of, i))",
-        "foot": f"{PLOT.y.start} - 8 - {STAIR} * stair",
+        "foot": f"{Y.start} - 8 - {STAIR} * stair",
     }
     every = {"each": len(ROWS), "where": where, "shown": "at(all_flops, i) > 0"}
     radius = "max(2.5, 22 * sqrt(part / whole))"
@@ -130,12 +142,14 @@ def _bars() -> list[Mark]:
     }
     every = {"each": len(ROWS), "where": where, "shown": "part > 0"}
     high = f"{BAR_STEP} - 4"
-    words = f"percent(part / whole) + ', ' + at({_list(map(quoted, ROOFS))}, roof)"
+    # What can bind an operation, in the order of their colors.
+    roofs = one_of([roof_names()[name] for name in ("HBM", "compute", "the link")], "roof")
+    words = said(_("{share}, {roof}"), share="percent(part / whole)", roof=roofs)
     return [
         label(
             f"either({NARROW}, 0, 0.59 * wide)",
             f"{BARS_TOP} - 10",
-            quoted("share of the time, and what binds"),
+            quoted(_("share of the time, and what binds")),
         ),
         label(f"{BARS_LEFT} - 6", "top + 12", "at(titles, i)", text_anchor="'end'", **every),
         box(BARS_LEFT, "top + 1", "length", high, COLOR, stroke_width=0, name="bars", **every),

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from roofkit.figures.engine.own_chip import OWN
+from roofkit.figures.engine.own_chip import names as own_names
 from rooflib.catalog import chips
 from rooflib.hardware import Chip
 
-__all__ = ["OWN", "bandwidths", "capacities", "decades", "names", "peaks", "sizes", "with_bf16"]
+__all__ = [
+    "OWN",
+    "bandwidths",
+    "capacities",
+    "decades",
+    "names",
+    "own_names",
+    "peaks",
+    "sizes",
+    "with_bf16",
+]
 
 STEPS = (1, 1.5, 2, 3, 4, 5, 7)
 

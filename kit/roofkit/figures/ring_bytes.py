@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     INKED,
     SERIES_COLORS,
     box,
     label,
     line,
-    quoted,
     steps_of,
 )
+from roofkit.words import _
 
 LETTERS = "abcdefgh"
 BYTES_HEIGHT = 240  # pixels
@@ -28,13 +29,24 @@ def sent_bytes(bottom: str) -> list[Mark]:
     def y(down: int) -> str:
         return f"{bottom} + {down}"
 
-    arrow = "'Each arrow carries 1 of ' + text(N) + ' pieces: ' + text(piece, 'B')"
-    array = "'The array: ' + text(N) + ' pieces, ' + text(size, 'B')"
-    sent = "'Each chip has sent ' + text(happened) + ' of ' + text(last) + ' pieces:'"
-    amount = "text(share) + ' × the array = ' + text(sent, 'B')"
-    shares = "'In all 2 × ' + of_size + ' = ' + text(total_share) + ' × the array'"
-    total = f"{shares} + ': ' + text(total, 'B')"
-    parts = "'1/' + text(N) + ' to ' + text(N) + '/' + text(N) + ': how many chips’ parts are in'"
+    pieces = {"n": "text(N)"}
+    arrow = said(
+        _("Each arrow carries 1 of {n} pieces: {bytes}"), bytes="text(piece, 'B')", **pieces
+    )
+    array = said(_("The array: {n} pieces, {bytes}"), bytes="text(size, 'B')", **pieces)
+    sent = said(
+        _("Each chip has sent {done} of {all} pieces:"), done="text(happened)", all="text(last)"
+    )
+    amount = said(_("{times} × the array = {bytes}"), times="text(share)", bytes="text(sent, 'B')")
+    total = said(
+        _("In all 2 × {share} = {times} × the array: {bytes}"),
+        share="of_size",
+        times="text(total_share)",
+        bytes="text(total, 'B')",
+    )
+    scatter = said(_("reduce-scatter: {share}"), share="of_size")
+    gather = said(_("all-gather: {share}"), share="of_size")
+    parts = said(_("1/{n} to {n}/{n}: how many chips’ parts are in"), **pieces)
     middle = {"where": unit, "text_anchor": "'middle'"}
     slots = {"each": "last", "where": unit, "rx": 0}
     return [
@@ -51,7 +63,7 @@ def sent_bytes(bottom: str) -> list[Mark]:
             stroke_width=0, name="sent-pieces", **slots),
         box("8 + unit * i", y(166), "unit", 18, quoted("none"), name="slots", **slots),
         line("8 + unit * half", y(162), "8 + unit * half", y(202), INKED, where=unit),
-        label("8 + unit * half / 2", y(199), "'reduce-scatter: ' + of_size", **middle),
-        label("8 + unit * half * 1.5", y(199), "'all-gather: ' + of_size", **middle),
+        label("8 + unit * half / 2", y(199), scatter, **middle),
+        label("8 + unit * half * 1.5", y(199), gather, **middle),
         label(8, y(226), total, font_weight="'bold'", name="total"),
     ]  # fmt: skip

@@ -3,44 +3,59 @@
 from __future__ import annotations
 
 from roofkit.figures.engine.controls import Number, Slider, Steps
-from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.figure import Figure, in_languages
+from roofkit.figures.engine.sentences import one_of, quoted, said
 from roofkit.figures.options import decades
 from roofkit.figures.ring_marks import HEIGHT, marks
+from roofkit.words import _
 
 MIN_CHIPS, MAX_CHIPS = 2, 8
+
 
 # Source: Patarasuk & Yuan 2009, as in rooflib.collectives. The order is that of chapter 5. In step
 # t of the reduce-scatter (from 0), chip k sends piece k - t to chip k + 1, which adds it to its
 # own. In step t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
-FORMULAS = {
-    "half": "rl.ring_steps(N, 1)",
-    "last": "rl.ring_steps(N, 2)",
-    "done": "min(step, last)",
-    "happened": "floor(done)",
-    "now": "ceil(done)",
-    "way": "done - happened",
-    "piece": "size / N",
-    "sent": "happened * piece",
-    "share": "happened / N",
-    "total": "rl.all_reduce(size, N)",
-    "total_share": "last / N",
-    "count": "text(happened) + ' of ' + text(last)",
-    "so_far": "either(share == 1, 'as much as the array', text(share) + ' times the array')",
-    "in_all": "either(total_share == 1, 'as much as its size', text(total_share) + ' times its"
-    " size')",
-    "of_size": "text(half) + '/' + text(N)",
-    # Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
-    "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",
-    "phase": "at(['before the first step', 'reduce-scatter', 'reduce-scatter, done', 'all-gather', "
-    "'all-gather, done'], stage)",
-    "holds": "at(['Each chip has its own part of every sum.', "
-    "'What arrives is added to the chip’s own part.', "
-    "'Each chip owns one finished piece: ' + text(N) + '/' + text(N) + '.', "
-    "'What arrives replaces the chip’s own part.', "
-    "'Every chip has every piece finished.'], stage)",
-}
+def formulas() -> dict[str, str]:
+    so_far = said(_("{count} times the array"), count="text(share)")
+    in_all = said(_("{count} times its size"), count="text(total_share)")
+    phases = (
+        _("before the first step"),
+        _("reduce-scatter"),
+        _("reduce-scatter, done"),
+        _("all-gather"),
+        _("all-gather, done"),
+    )
+    holds = (
+        quoted(_("Each chip has its own part of every sum.")),
+        quoted(_("What arrives is added to the chip’s own part.")),
+        said(_("Each chip owns one finished piece: {n}/{n}."), n="text(N)"),
+        quoted(_("What arrives replaces the chip’s own part.")),
+        quoted(_("Every chip has every piece finished.")),
+    )
+    return {
+        "half": "rl.ring_steps(N, 1)",
+        "last": "rl.ring_steps(N, 2)",
+        "done": "min(step, last)",
+        "happened": "floor(done)",
+        "now": "ceil(done)",
+        "way": "done - happened",
+        "piece": "size / N",
+        "sent": "happened * piece",
+        "share": "happened / N",
+        "total": "rl.all_reduce(size, N)",
+        "total_share": "last / N",
+        "count": said(_("{n} of {all}"), n="text(happened)", all="text(last)"),
+        "so_far": f"either(share == 1, {quoted(_('as much as the array'))}, {so_far})",
+        "in_all": f"either(total_share == 1, {quoted(_('as much as its size'))}, {in_all})",
+        "of_size": "text(half) + '/' + text(N)",
+        # Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
+        "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",
+        "phase": one_of(phases, "stage"),
+        "holds": f"at([{', '.join(holds)}], stage)",
+    }
 
 
+@in_languages
 def ring() -> Figure:
     """Draw an all-reduce on a ring: what each chip holds, and what it has sent.
 
@@ -49,22 +64,22 @@ def ring() -> Figure:
     """
     return Figure(
         name="ring",
-        title="Step around the ring: how many bytes does each chip send?",
+        title=_("Step around the ring: how many bytes does each chip send?"),
         controls=[
-            Steps("step", "step", list(range(2 * MAX_CHIPS - 1)), 3, last="last"),
-            Slider("N", "N (chips)", list(range(MIN_CHIPS, MAX_CHIPS + 1)), 4),
-            Slider("size", "array on each chip", decades(6, 9), 1e8, "B"),
+            Steps("step", _("step"), list(range(2 * MAX_CHIPS - 1)), 3, last="last"),
+            Slider("N", _("N (chips)"), list(range(MIN_CHIPS, MAX_CHIPS + 1)), 4),
+            Slider("size", _("array on each chip"), decades(6, 9), 1e8, "B"),
         ],
         given={},
-        formulas=FORMULAS,
+        formulas=formulas(),
         numbers=[
-            Number("piece", "one piece", "B"),
-            Number("sent", "sent by each chip so far", "B"),
-            Number("share", "sent so far, in arrays"),
-            Number("total", "sent in all steps", "B"),
-            Number("total_share", "sent in all, in arrays"),
+            Number("piece", _("one piece"), "B"),
+            Number("sent", _("sent by each chip so far"), "B"),
+            Number("share", _("sent so far, in arrays")),
+            Number("total", _("sent in all steps"), "B"),
+            Number("total_share", _("sent in all, in arrays")),
         ],
-        says=(
+        says=_(
             "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip "
             "sends one of {N} pieces, {piece}, to the next chip. So far each has sent {sent}, "
             "{so_far} of {size}. In all it sends {total}: 2 times {of_size} of the "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     SERIES_COLORS,
@@ -12,10 +13,10 @@ from roofkit.figures.engine.shapes import (
     box,
     label,
     line,
-    quoted,
     steps_of,
 )
 from roofkit.figures.ring_bytes import ACCENT, BYTES_HEIGHT, LETTERS, sent_bytes
+from roofkit.words import _
 
 # Pixels. The return path from the last chip to the first runs in the margins; TOKEN is the width of
 # a traveling piece.
@@ -93,14 +94,17 @@ def marks() -> Sequence[Mark]:
 def _headings() -> list[Mark]:
     rows = GRID | {"y": f"{TOP} + {ROW} * i + 14"}
     middle = "left + pitch * (i + 0.5)"
-    number = f"either({NARROW}, '', 'chip ') + text(i + 1)"
+    number = f"either({NARROW}, text(i + 1), {said(_('chip {n}'), n='text(i + 1)')})"
     look = {"each": "N", "where": GRID, "text_anchor": "'middle'"}
-    step = "'Step ' + text(now) + ' of ' + text(last) + ': ' + phase"
+    step = said(
+        _("Step {now} of {last}: {phase}"), now="text(now)", last="text(last)", phase="phase"
+    )
     return [
         label(8, 16, step, font_weight="'bold'", name="step"),
         label(8, 34, "holds", name="holds"),
         label(middle, TOP - 8, number, name="chips", **look),
-        label("left - 4", TOP - 8, "'chip'", where=GRID, text_anchor="'end'", shown=NARROW),
+        label("left - 4", TOP - 8, quoted(_("chip")), where=GRID, text_anchor="'end'",
+              shown=NARROW),
         label("left - 8", "y", steps_of(LETTERS, "i"), each="N", where=rows, name="pieces",
               text_anchor="'middle'"),
     ]  # fmt: skip
@@ -109,7 +113,9 @@ def _headings() -> list[Mark]:
 def _return_path() -> list[Mark]:
     """Draw the return path from the last chip to the first."""
     first = TOP + CELL - BAR - 3 + BAR / 2
-    words = "'the ring: from chip ' + text(N) + ' back to chip ' + text(1)"
+    words = said(
+        _("the ring: from chip {last} back to chip {first}"), last="text(N)", first="text(1)"
+    )
     middle = "(from_road + to_road) / 2"
     return [
         line("to_road", first, "to_road", BOTTOM, FAINT, where=GRID, name="road"),

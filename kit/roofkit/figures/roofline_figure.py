@@ -8,24 +8,37 @@ from roofkit.figures import roofs
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.base_figure import Handle
 from roofkit.figures.engine.controls import Number, Slider
-from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.scene import Mark
-from roofkit.figures.engine.shapes import INKED, SERIES_COLORS, dot, label, quoted
+from roofkit.figures.engine.sentences import quoted
+from roofkit.figures.engine.shapes import INKED, SERIES_COLORS, dot, label
 from roofkit.figures.options import decades
+from roofkit.words import _
 
-FORMULAS = {
-    **roofs.FORMULAS,
-    "second_ridge": "rl.ridge(ceiling, second)",
-    "second_reached": "rl.attainable(intensity, ceiling, second)",
-    "second_share": "rl.fraction_at(intensity, second_ridge)",
-    "zone": "['bound at both bandwidths', 'bound at the lower bandwidth', 'compute-bound']"
-    "[1 * (intensity >= min(ridge, second_ridge)) + 1 * (intensity >= max(ridge, second_ridge))]",
-}
+
+def formulas() -> dict[str, str]:
+    zones = (
+        _("bound at both bandwidths"),
+        _("bound at the lower bandwidth"),
+        _("compute-bound"),
+    )
+    return {
+        **roofs.FORMULAS,
+        "second_ridge": "rl.ridge(ceiling, second)",
+        "second_reached": "rl.attainable(intensity, ceiling, second)",
+        "second_share": "rl.fraction_at(intensity, second_ridge)",
+        "zone": f"[{', '.join(map(quoted, zones))}]"
+        "[1 * (intensity >= min(ridge, second_ridge)) +"
+        " 1 * (intensity >= max(ridge, second_ridge))]",
+    }
+
+
 HIGH = 330
 X = LogScale(0.1, 1e5, "42", "wide - 26")
 Y = LogScale(1e10, 1e16, str(HIGH - 44), "32")
 
 
+@in_languages
 def roofline() -> Figure:
     """Draw a chip's bf16 roof at two bandwidths, and a movable algorithm.
 
@@ -33,25 +46,25 @@ def roofline() -> Figure:
     """
     return Figure(
         name="roofline",
-        title="Move the algorithm and the second bandwidth: in which zone does it end?",
+        title=_("Move the algorithm and the second bandwidth: in which zone does it end?"),
         controls=[
-            Slider("intensity", "intensity of the algorithm", decades(-1, 5), 20, "FLOP/byte"),
-            Slider("second", "second bandwidth", decades(10, 13), 1e11, "B/s"),
+            Slider("intensity", _("intensity of the algorithm"), decades(-1, 5), 20, "FLOP/byte"),
+            Slider("second", _("second bandwidth"), decades(10, 13), 1e11, "B/s"),
             roofs.chip_choice(),
         ],
         given=roofs.chip_tables(),
         own=roofs.OWN_TABLES,
-        formulas=FORMULAS,
+        formulas=formulas(),
         numbers=[
-            Number("reached", "reached, HBM", "FLOP/s"),
-            Number("second_reached", "reached, second", "FLOP/s"),
-            Number("share", "of peak, HBM", "%"),
-            Number("second_share", "of peak, second", "%"),
-            Number("ridge", "ridge, HBM", "FLOP/byte"),
-            Number("second_ridge", "ridge, second", "FLOP/byte"),
-            Number("bandwidth", "HBM bandwidth", "B/s"),
+            Number("reached", _("reached, HBM"), "FLOP/s"),
+            Number("second_reached", _("reached, second"), "FLOP/s"),
+            Number("share", _("of peak, HBM"), "%"),
+            Number("second_share", _("of peak, second"), "%"),
+            Number("ridge", _("ridge, HBM"), "FLOP/byte"),
+            Number("second_ridge", _("ridge, second"), "FLOP/byte"),
+            Number("bandwidth", _("HBM bandwidth"), "B/s"),
         ],
-        says=(
+        says=_(
             "At {intensity} the algorithm is {zone} on {chip}. It reaches {reached} with HBM at "
             "{bandwidth} and {second_reached} with {second}: {share} and {second_share} of the "
             "peak. The ridge points are {ridge} and {second_ridge}."
@@ -60,14 +73,14 @@ def roofline() -> Figure:
         marks=marks,
         handles=[
             Handle(
-                "the algorithm",
+                _("the algorithm"),
                 X.inside("intensity"),
                 Y.inside("reached"),
                 {"intensity": X.back("to_x")},
                 "text(intensity, 'FLOP/byte')",
             ),
             Handle(
-                "the roof's corner",
+                _("the roof's corner"),
                 X.inside("ridge"),
                 Y.inside("ceiling"),
                 {
@@ -84,10 +97,15 @@ def marks() -> Sequence[Mark]:
     plot = roofs.RooflinePlot(X, Y)
     edges = [X.inside(e) for e in ("min(ridge, second_ridge)", "max(ridge, second_ridge)")]
     edges = [X.start, *edges, X.end]
-    words = (("bound", "at both"), ("bound at", "the lower"), ("compute-", "bound"))
+    # Each zone's name, in two lines.
+    words = [
+        _("bound\nat both").split("\n"),
+        _("bound at\nthe lower").split("\n"),
+        _("compute-\nbound").split("\n"),
+    ]
     zones = [plot.zone(edges[i], edges[i + 1], i, words[i], room=54) for i in range(3)]
     slopes: list[Mark] = []
-    for i, (width, name) in enumerate({"bandwidth": "HBM", "second": "second"}.items()):
+    for i, (width, name) in enumerate({"bandwidth": "HBM", "second": _("second")}.items()):
         look = {"stroke_width": 2, "stroke_dasharray": quoted(("none", "6 3")[i])}
         slopes.append(plot.slope(width, i, name=f"slope-{width}", **look))
         # The steeper line's label is on its left, the other line's on its right.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from roofkit.figures.engine.axes import LogPlot
 from roofkit.figures.engine.controls import Choice
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import named, quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     INKED,
@@ -17,9 +18,9 @@ from roofkit.figures.engine.shapes import (
     box,
     label,
     line,
-    quoted,
 )
-from roofkit.figures.options import OWN, bandwidths, names, peaks
+from roofkit.figures.options import OWN, bandwidths, names, own_names, peaks
+from roofkit.words import _
 
 FORMULAS: Mapping[str, str] = {
     "ceiling": "peak[chip]",
@@ -31,7 +32,10 @@ FORMULAS: Mapping[str, str] = {
 """Roofs of the chosen chip, and the rate and share of peak reached at `intensity`."""
 
 OWN_TABLES = {"peak": "peak", "hbm": "bandwidth"}
-TITLES = ("arithmetic intensity (FLOP/byte)", "attainable FLOP/s")
+
+
+def titles() -> tuple[str, str]:
+    return _("arithmetic intensity (FLOP/byte)"), _("attainable FLOP/s")
 
 
 def chip_tables() -> dict[str, dict[str, float]]:
@@ -40,14 +44,14 @@ def chip_tables() -> dict[str, dict[str, float]]:
 
 
 def chip_choice() -> Choice:
-    return Choice("chip", "chip", [*names(), OWN], "TPU v5e")
+    return Choice("chip", _("chip"), [*names(), OWN], "TPU v5e", own_names())
 
 
 @dataclass(frozen=True)
 class RooflinePlot(LogPlot):
     """A plot of FLOP/s against intensity."""
 
-    titles: tuple[str, str] = TITLES
+    titles: tuple[str, str] = field(default_factory=titles)
     units: tuple[str, str] = ("", "FLOP/s")
 
     def zone(
@@ -80,10 +84,11 @@ class RooflinePlot(LogPlot):
         self,
         start: str,
         width: float,
-        words: str = "'peak of ' + chip",
+        words: str = "",
         ceiling: str = "ceiling",
     ) -> list[Mark]:
         """Draw the flat roof from an intensity to the right edge, and its name."""
+        words = words or said(_("peak of {chip}"), chip=named("chip", own_names()))
         y = self.y.inside(ceiling)
         return [
             line(self.x.inside(start), y, self.x.end, y, INKED, stroke_width=width, name="ceiling"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     INKED,
@@ -13,8 +14,8 @@ from roofkit.figures.engine.shapes import (
     box,
     label,
     line,
-    quoted,
 )
+from roofkit.words import _
 
 # Pixels: margins and gaps, the offset of the rearmost sheet in a pile, and maximum widths.
 TOP, DOWN, ACROSS, BAND, LEFT, PILE = 72, 52, 36, 86, 22, 16
@@ -47,13 +48,13 @@ TRAVELS = SERIES_COLORS[1]
 
 
 def marks() -> Sequence[Mark]:
-    title = "'Split: ' + split + ' over ' + text(N) + ' chips. Sides to scale.'"
+    title = said(_("Split: {split} over {n} chips. Sides to scale."), split="split", n="text(N)")
     return [
         label(8, 16, title, font_weight="'bold'", name="title"),
         *_matrix("x", "B", "D", "x_cut", "x_left", "out_top", "'x[B, D]'"),
         *_matrix("w", "D", "F", "w_cut", "out_left", str(TOP), "'w[D, F]'"),
         *_matrix("out", "B", "F", "out_cut", "out_left", "out_top", "'out[B, F]'", "by_D"),
-        *_matrix("end", "B", "F", "result_cut", "out_left", "end_top", "'out, at end'"),
+        *_matrix("end", "B", "F", "result_cut", "out_left", "end_top", quoted(_("out, at end"))),
         *_sides(),
         *_bytes_sent(),
         *_key(),
@@ -84,10 +85,9 @@ def _matrix(
         "over": f"{top} - 8 - either({cut} == 0, {PILE}, 0)",
     }
     tint = f"at([{', '.join(TINTS[:4])}], mod({{}}, 4))"
-    has = (
-        f"either({cut} > 0, '1/' + text(N) + ' on each', "
-        f"either({partial}, 'partial sums', 'all on each'))"
-    )
+    part = said(_("1/{n} on each"), n="text(N)")
+    sums, everything = quoted(_("partial sums")), quoted(_("all on each"))
+    has = f"either({cut} > 0, {part}, either({partial}, {sums}, {everything}))"
     once = {"where": place}
     each = once | {"each": "N"}
     return [
@@ -98,7 +98,7 @@ def _matrix(
             stroke_dasharray=f"either({partial}, '4 2', 'none')", **each),
         label("strip_x + long / 2", "strip_y + high / 2 + 4", "text(i + 1)", shown="named",
               text_anchor=MIDDLE, name=f"{name}-numbers", **each),
-        label(f"{left} + long / 2", f"{top} + high / 2 + 4", "'1 to ' + text(N)",
+        label(f"{left} + long / 2", f"{top} + high / 2 + 4", said(_("1 to {n}"), n="text(N)"),
               text_anchor=MIDDLE, shown=f"{cut} == 0", name=f"{name}-all", **once),
         label("caption", "over - 14", words, font_weight="'bold'", **once),
         label("caption", "over", has, name=f"{name}-has", **once),
@@ -121,9 +121,15 @@ def _bytes_sent() -> list[Mark]:
     middle = "out_left + unit * F / 2"
     once = {"where": PLACES | {"words": f"out_left - {SENTENCE}", "full": f"{SENTENCE - 14}"}}
     moves = "passes > 0"
-    sends = "either(passes > 0, 'Each chip sends', 'Each chip keeps')"
-    amount = "either(passes > 0, text(share) + ' × out = ' + text(sent, 'B'), 'its part of out.')"
-    frame = "'The frame: out, ' + text(out_bytes, 'B')"
+    # One sentence in two lines: what a chip does, and with how much.
+    shares = _("Each chip sends\n{times} × out = {bytes}").split("\n")
+    keeps = map(quoted, _("Each chip keeps\nits part of out.").split("\n"))
+    places = {"times": "text(share)", "bytes": "text(sent, 'B')"}
+    sends, amount = (
+        f"either(passes > 0, {said(one, **places)}, {other})"
+        for one, other in zip(shares, keeps, strict=True)
+    )
+    frame = said(_("The frame: out, {bytes}"), bytes="text(out_bytes, 'B')")
     bar = f"share * full / {WIDEST_SHARE}"
     return [
         line(middle, "below + 6", middle, f"end_top - {PILE + 38}", TRAVELS, stroke_width=2.5,
@@ -143,9 +149,9 @@ def _bytes_sent() -> list[Mark]:
 def _key() -> list[Mark]:
     """Explain how to read the strips and sheets."""
     sentences = [
-        "A number: the chip that holds the strip.",
-        "A pile: a sheet of that size on every chip.",
-        "Dashed: parts of sums that must still be added.",
+        _("A number: the chip that holds the strip."),
+        _("A pile: a sheet of that size on every chip."),
+        _("Dashed: parts of sums that must still be added."),
     ]
     return [
         label(8, f"end_top + {KEY} + {16 * row}", quoted(words), where=PLACES)

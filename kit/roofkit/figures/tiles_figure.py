@@ -3,46 +3,55 @@
 from __future__ import annotations
 
 from roofkit.figures.engine.controls import Number, Slider, Steps
-from roofkit.figures.engine.figure import Figure
+from roofkit.figures.engine.figure import Figure, in_languages
+from roofkit.figures.engine.sentences import one_of, quoted, said
 from roofkit.figures.tiles_marks import HEIGHT, N, marks
+from roofkit.words import _
 from rooflib.dtypes import dtype
 
 SIDES = [side for side in range(1, N + 1) if N % side == 0]
 START = SIDES[-2]
 
-FORMULAS = {
-    "tiles": "(n / t) * (n / t)",
-    "last": "tiles * n",
-    "done": "floor(min(step, last))",
-    # The step in progress, or else the last finished one, loads piece `d` of tile `tile`.
-    "current": "max(0, ceil(min(step, last)) - 1)",
-    "tile": "floor(current / n)",
-    "d": "current - n * tile",
-    "tile_row": "floor(tile * t / n)",
-    "tile_column": "tile - tile_row * n / t",
-    "loaded": "2 * t * done",
-    "loaded_bytes": "size * loaded",
-    "finished": "floor(done / n)",
-    "written": "t * t * finished",
-    "flops": "2 * t * t * done",
-    # Each of n³/t² steps loads 2t elements (chapter "Matrix multiplication"). No order of the
-    # products has loads that grow more slowly (Hong and Kung, 1981).
-    "total": "2 * n * n * n / t",
-    "least": "2 * n * n",
-    "times": "total / least",
-    "held": "t * t",
-    "intensity": "2 * n * n * n / (size * (total + n * n))",
-    "happened": "at(['Nothing is loaded yet.', 'The last step brought {nth_piece} of x and of w for"
-    " {nth_tile}: {each_piece} of either.'], 1 * (done > 0))",
-    "nth_piece": "'piece ' + text(d + 1) + ' of ' + text(n)",
-    "nth_tile": "'tile ' + text(tile + 1) + ' of ' + text(tiles)",
-    "each_piece": "text(t, either(t == 1, 'element', 'elements'))",
-    "out_room": "either(written == 1, 'element', 'elements')",
-    "room": "either(held == 1, 'element', 'elements')",
-    "often": "either(times == 1, 'once', text(times) + ' times')",
-}
+
+def formulas() -> dict[str, str]:
+    happened = _(
+        "The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of either."
+    )
+    often = said(_("{count} times"), count="text(times)")
+    element, elements = quoted(_("element")), quoted(_("elements"))
+    return {
+        "tiles": "(n / t) * (n / t)",
+        "last": "tiles * n",
+        "done": "floor(min(step, last))",
+        # The step in progress, or else the last finished one, loads piece `d` of tile `tile`.
+        "current": "max(0, ceil(min(step, last)) - 1)",
+        "tile": "floor(current / n)",
+        "d": "current - n * tile",
+        "tile_row": "floor(tile * t / n)",
+        "tile_column": "tile - tile_row * n / t",
+        "loaded": "2 * t * done",
+        "loaded_bytes": "size * loaded",
+        "finished": "floor(done / n)",
+        "written": "t * t * finished",
+        "flops": "2 * t * t * done",
+        # Each of n³/t² steps loads 2t elements (chapter "Matrix multiplication"). No order of the
+        # products has loads that grow more slowly (Hong and Kung, 1981).
+        "total": "2 * n * n * n / t",
+        "least": "2 * n * n",
+        "times": "total / least",
+        "held": "t * t",
+        "intensity": "2 * n * n * n / (size * (total + n * n))",
+        "happened": one_of((_("Nothing is loaded yet."), happened), "1 * (done > 0)"),
+        "nth_piece": said(_("piece {n} of {all}"), n="text(d + 1)", all="text(n)"),
+        "nth_tile": said(_("tile {n} of {all}"), n="text(tile + 1)", all="text(tiles)"),
+        "each_piece": f"text(t, either(t == 1, {element}, {elements}))",
+        "out_room": f"either(written == 1, {element}, {elements})",
+        "room": f"either(held == 1, {element}, {elements})",
+        "often": f"either(times == 1, {quoted(_('once'))}, {often})",
+    }
 
 
+@in_languages
 def tiles() -> Figure:
     """Draw x · w → out with n elements per side, multiplied in tiles of side t.
 
@@ -52,12 +61,12 @@ def tiles() -> Figure:
     """
     return Figure(
         name="tiles",
-        title="Play the tiles: how many elements are loaded, and how many of them again?",
+        title=_("Play the tiles: how many elements are loaded, and how many of them again?"),
         controls=[
-            Slider("t", "side t of a tile", SIDES, START),
+            Slider("t", _("side t of a tile"), SIDES, START),
             Steps(
                 "step",
-                "steps done",
+                _("steps done"),
                 list(range(N**3 + 1)),
                 # Start amid a tile in the second row, where some elements were loaded twice.
                 N * (N // START) + N // 2 - 1,
@@ -65,20 +74,20 @@ def tiles() -> Figure:
             ),
         ],
         given={"n": N, "size": dtype("bf16").bytes},
-        formulas=FORMULAS,
+        formulas=formulas(),
         numbers=[
-            Number("done", "steps done"),
-            Number("last", "steps in all"),
-            Number("loaded", "loaded so far", "elements"),
-            Number("loaded_bytes", "loaded so far, bf16", "B"),
-            Number("total", "2n³/t, loaded in all", "elements"),
-            Number("least", "2n², the least possible", "elements"),
-            Number("times", "loads of each element, in all"),
-            Number("written", "written so far", "@out_room"),
-            Number("held", "sums on the chip", "@room"),
-            Number("intensity", "intensity of the whole", "FLOP/byte"),
+            Number("done", _("steps done")),
+            Number("last", _("steps in all")),
+            Number("loaded", _("loaded so far"), _("elements")),
+            Number("loaded_bytes", _("loaded so far, bf16"), "B"),
+            Number("total", _("2n³/t, loaded in all"), _("elements")),
+            Number("least", _("2n², the least possible"), _("elements")),
+            Number("times", _("loads of each element, in all")),
+            Number("written", _("written so far"), "@out_room"),
+            Number("held", _("sums on the chip"), "@room"),
+            Number("intensity", _("intensity of the whole"), "FLOP/byte"),
         ],
-        says=(
+        says=_(
             "After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, "
             "and {written} of out are written. {happened} Tiles of side {t} load {total} in all, "
             "each element {often}; the least possible is {least}. The sums of one tile take "

@@ -7,7 +7,9 @@ from typing import Any
 
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import INKED, SERIES_COLORS, TINTS, box, label, line
+from roofkit.words import _
 
 N = 8
 """Elements along each side of x, w and out: as many as a phone can draw with a number in each."""
@@ -115,10 +117,10 @@ def _current_step() -> list[Mark]:
 def _words() -> list[Mark]:
     """Draw the names of the matrices, and the counts in the empty corner."""
     lines = (
-        "'step ' + text(done) + ' of ' + text(last)",
-        "'loaded so far:'",
-        "text(loaded, 'elements')",
-        "'= ' + text(loaded_bytes, 'B') + ' in bf16'",
+        said(_("step {n} of {all}"), n="text(done)", all="text(last)"),
+        quoted(_("loaded so far:")),
+        f"text(loaded, {quoted(_('elements'))})",
+        said(_("= {bytes} in bf16"), bytes="text(loaded_bytes, 'B')"),
     )
     size = "text(n) + ', ' + text(n) + ']'"
     drawn = [
@@ -131,8 +133,8 @@ def _words() -> list[Mark]:
         label("x_left", "low - 7", f"'x[' + {size}", where=PLACE),
         label("right", TOP - 8, f"'w[' + {size}", where=PLACE),
         label("right + n * cell", f"{BASE} + 17", f"'out[' + {size}", **end),
-        label(8, f"{BASE} + 36", "'In x and w: times loaded. In out: products.'"),
-        label(8, f"{BASE} + 53", "'Framed: the pieces of the step and their tile.'"),
+        label(8, f"{BASE} + 36", quoted(_("In x and w: times loaded. In out: products."))),
+        label(8, f"{BASE} + 53", quoted(_("Framed: the pieces of the step and their tile."))),
     ]
 
 
@@ -152,6 +154,11 @@ def _counter() -> list[Mark]:
         line("to_total", f"{y} - 5", "to_total", f"{y} + 14", INKED, name="bar-total", **tick),
         label("to_total", f"{y} - 10", "'2n³/t = ' + text(total)", text_anchor=near, where=where),
         line("to_least", y, "to_least", f"{y} + 19", INKED, **tick, **dashed),
-        label("to_least", f"{y} + 32", "'least: 2n² = ' + text(least)", where=where),
+        label(
+            "to_least",
+            f"{y} + 32",
+            said(_("least: 2n² = {count}"), count="text(least)"),
+            where=where,
+        ),
         label("wide - 8", f"{y} + 32", f"'t = 1: 2n³ = ' + text({most})", text_anchor="'end'"),
     ]

@@ -10,6 +10,7 @@ from typing import Any
 
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     INKED,
@@ -18,8 +19,8 @@ from roofkit.figures.engine.shapes import (
     box,
     label,
     line,
-    quoted,
 )
+from roofkit.words import _
 
 TALL = 30
 ROAD, MATH, TAKES, AXIS = 68, 130, 190, 206  # y of both lanes, of the arrow and of the axis
@@ -68,16 +69,18 @@ def marks() -> Sequence[Mark]:
         *bars("load", ROAD, FETCHED, **load),
         *bars("store", ROAD, STORED, **store),
         *bars("math", MATH, COMPUTED, **math),
-        label(14, ROAD - 8, "'HBM: waits ' + percent(road_waits)"),
-        label(14, MATH - 8, "'Compute: waits ' + percent(math_waits)"),
-        *bound("lower", 34, "none"),
-        *bound("upper", 16, "6 4"),
+        label(14, ROAD - 8, said(_("HBM: waits {share}"), share="percent(road_waits)")),
+        label(14, MATH - 8, said(_("Compute: waits {share}"), share="percent(math_waits)")),
+        *bound("lower", _("lower bound {time}"), 34, "none"),
+        *bound("upper", _("upper bound {time}"), 16, "6 4"),
         line(x("0"), TAKES, x("takes"), TAKES, INKED, head=True, stroke_width=2, name="takes"),
-        label(18, TAKES - 8, "'takes ' + text(takes, 's')", font_weight="'bold'"),
+        label(
+            18, TAKES - 8, said(_("takes {time}"), time="text(takes, 's')"), font_weight="'bold'"
+        ),
         *axis(),
-        *key(14, "load", **load),
-        *key(74, "store", **store),
-        *key(140, "arithmetic", **math),
+        *key(14, _("load"), **load),
+        *key(74, _("store"), **store),
+        *key(140, _("arithmetic"), **math),
     ]
 
 
@@ -123,7 +126,7 @@ def waits(name: str, y: float, each: str, start: str, end: str) -> list[Mark]:
             fill_opacity=0.7,
             shown="broad > 0.01",
         ),
-        inside(y, "'waits'", "20", each, where),
+        inside(y, quoted(_("waits")), "20", each, where),
     ]
 
 
@@ -150,9 +153,9 @@ def key(left: float, words: str, **look: Any) -> list[Mark]:
     return [box(left, AXIS + 28, 12, 12, **look), label(left + 17, AXIS + 38, quoted(words))]
 
 
-def bound(name: str, y: float, dashes: str) -> list[Mark]:
+def bound(name: str, sentence: str, y: float, dashes: str) -> list[Mark]:
     """Draw the vertical line of a bound, with its name at the top."""
-    words = f"'{name} bound ' + text({name}, 's')"
+    words = said(sentence, time=f"text({name}, 's')")
     look = {"stroke_width": 2, "stroke_dasharray": quoted(dashes), "name": name}
     return [
         line(x(name), y + 5, x(name), AXIS, INKED, **look),
@@ -167,5 +170,5 @@ def axis() -> list[Mark]:
         line(x("0"), AXIS, "wide - 12", AXIS, FAINT, head=True),
         line(place, AXIS, place, AXIS + 5, FAINT, each=each),
         label(place, AXIS + 19, "text(i * tick, 's')", **number),
-        label("wide - 24", AXIS + 38, "'time'", text_anchor="'end'"),
+        label("wide - 24", AXIS + 38, quoted(_("time")), text_anchor="'end'"),
     ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from roofkit.figures.byte_marks import unit_name
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
+from roofkit.figures.engine.sentences import named, quoted, said
 from roofkit.figures.engine.shapes import (
     FAINT,
     LINE,
@@ -16,8 +18,8 @@ from roofkit.figures.engine.shapes import (
     dot,
     label,
     line,
-    quoted,
 )
+from roofkit.words import _
 from rooflib.units import text
 
 # Pixels.
@@ -32,17 +34,26 @@ HIGH = f"{AXIS} + 90"
 BOLD = quoted("bold")
 
 
-def marks() -> Sequence[Mark]:
+def marks(work_names: Mapping[str, str]) -> Sequence[Mark]:
+    scale = _(
+        "To scale within a chip: a square is a peak,\n"
+        "the filled part is what the operation reaches."
+    ).split("\n")
+    work = said(
+        _("{work}: {intensity}"),
+        work=named("work", work_names),
+        intensity="text(intensity, 'FLOP/byte')",
+    )
     return [
         *_unit("matrix", "8", SIDE, "bf16", 0),
         *_unit("vector", f"({SIDE} + 36)", f"{SIDE} * sqrt(vector / matrix)", "fp32", 1),
-        label(8, f"{BOTTOM} + 20", "'To scale within a chip: a square is a peak,'"),
-        label(8, f"{BOTTOM} + 36", "'the filled part is what the operation reaches.'"),
+        label(8, f"{BOTTOM} + 20", quoted(scale[0])),
+        label(8, f"{BOTTOM} + 36", quoted(scale[1])),
         *_axis(),
         *_row("vector", 1),
         *_row("matrix", 0),
         dot(14, f"{BOTTOM} + 60", _worker(), name="key-dot"),
-        label(26, f"{BOTTOM} + 64", "work + ': ' + text(intensity, 'FLOP/byte')"),
+        label(26, f"{BOTTOM} + 64", work),
         dot(X.inside("intensity"), _of_worker(ROW["vector"], ROW["matrix"]), _worker(), name="dot"),
     ]
 
@@ -58,14 +69,15 @@ def _worker() -> str:
 def _unit(unit: str, x: str, side: str, kind: str, series: int) -> list[Mark]:
     """Draw a square for a unit's peak, filled from below by the share it is busy."""
     filled = f"{side} * {unit}_busy"
-    busy = f"either({unit}_busy > 0, percent({unit}_busy) + ' busy', 'no part in it')"
+    some = said(_("{share} busy"), share=f"percent({unit}_busy)")
+    busy = f"either({unit}_busy > 0, {some}, {quoted(_('no part in it'))})"
     top = f"{BOTTOM} - {side}"
     fill = SERIES_COLORS[series]
     look: dict[str, Formula] = {"stroke_width": 0, "rx": 0, "shown": f"{unit}_busy > 0"}
     return [
         box(x, top, side, side, TINTS[3], rx=0, name=f"peak-{unit}"),
         box(x, f"{BOTTOM} - {filled}", side, filled, fill, name=f"busy-{unit}", **look),
-        label(x, f"{top} - 40", quoted(f"{unit} unit"), font_weight=BOLD),
+        label(x, f"{top} - 40", quoted(unit_name(unit)), font_weight=BOLD),
         label(x, f"{top} - 24", f"text({unit}, 'FLOP/s') + {quoted(' ' + kind)}"),
         label(x, f"{top} - 8", busy, name=f"words-{unit}"),
     ]
@@ -75,12 +87,13 @@ def _row(unit: str, series: int) -> list[Mark]:
     """Draw the ranges of intensities below and above the unit's ridge."""
     y, ridge, high = ROW[unit], X.inside(f"{unit}_ridge"), 14
     top = f"{y} - {high / 2}"
+    ridge_is = said(_("ridge {ridge}"), ridge=f"text({unit}_ridge)")
     return [
         box(X.start, top, f"{ridge} - {X.start}", high, TINTS[0], rx=0, name=f"waits-{unit}"),
         box(ridge, top, f"{X.end} - {ridge}", high, TINTS[2], rx=0, name=f"kept-{unit}"),
         line(ridge, f"{y} - 10", ridge, f"{y} + 7", SERIES_COLORS[series], stroke_width=2.5),
-        label(ridge, f"{y} - 14", f"'ridge ' + text({unit}_ridge)", text_anchor="'middle'"),
-        label(8, f"{y} + 4", quoted(f"{unit} unit")),
+        label(ridge, f"{y} - 14", ridge_is, text_anchor="'middle'"),
+        label(8, f"{y} + 4", quoted(unit_name(unit))),
     ]
 
 
@@ -100,9 +113,9 @@ def _axis() -> list[Mark]:
     return [
         *found,
         line(X.start, AXIS, X.end, AXIS, FAINT, stroke_width=1),
-        label(X.end, f"{AXIS} + 33", "'intensity (FLOP/byte)'", text_anchor="'end'"),
+        label(X.end, f"{AXIS} + 33", quoted(_("intensity (FLOP/byte)")), text_anchor="'end'"),
         box(8, f"{rows[0]} - 10", 16, 11, TINTS[0], rx=0),
-        label(30, rows[0], "'left of the ridge: waits for bytes'"),
+        label(30, rows[0], quoted(_("left of the ridge: waits for bytes"))),
         box(8, f"{rows[1]} - 10", 16, 11, TINTS[2], rx=0),
-        label(30, rows[1], "'right of it: can be kept busy'"),
+        label(30, rows[1], quoted(_("right of it: can be kept busy"))),
     ]

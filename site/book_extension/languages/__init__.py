@@ -193,7 +193,10 @@ def is_original(node: nodes.Element) -> bool:
     """Return whether an element keeps the original's words."""
     if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
         return False
-    if node.get("nb_element") in ("cell_code_source", "cell_code_output"):
+    if node.get("nb_element") == "cell_code_output":
+        # Of tables each cell is marked by itself; a figure is translated as a whole.
+        return not any(inner.get("translated") for inner in node.findall(nodes.Element))
+    if node.get("nb_element") == "cell_code_source":
         return True
     return bool(is_translatable(node)) and not node.get("translated")
 

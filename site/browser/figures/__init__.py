@@ -1,14 +1,20 @@
 """Sphinx extension that gives pages with figures the style sheet and the script of figures.
 
-Both belong to the figure engine, `kit/roofkit/figures/engine`.
+Both belong to the figure engine, `kit/roofkit/figures/engine`. A cell that runs shows its figure in
+all languages; a translated page has the one in its language instead of the original's.
 """
 
+import hashlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
+from book_extension.languages import current, is_translation
 from docutils import nodes
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 
 from browser import roof as browser_roof
 
@@ -16,15 +22,58 @@ ENGINE = Path(__file__).resolve().parents[3] / "kit" / "roofkit" / "figures" / "
 SCRIPT = "live.js"
 STYLE = "live.css"
 MARK = '<figure class="live"'
+LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable, as in the engine's figure.py
+TRANSLATED = re.compile(r"application/vnd\.roofline\.(?P<tag>[\w-]+)\+html")
+FOLDER = "figures"  # of translated figures, in the folder of the cells' outputs
 MEASURES = 'data-part="measure"'
 
 
 def setup(app: Sphinx) -> dict[str, object]:
     # Kernels inherit this variable; figures then display HTML instead of a widget.
     os.environ["ROOFKIT_LIVE"] = "page"
+    app.add_transform(TranslateFigures)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_to_page)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def keep_translated(page: NotebookNode, cache: Path) -> None:
+    """Move the translated figures from a page's outputs to files in the folder of its cache.
+
+    A figure's file is named after its original, so that a page has only one language.
+    """
+    for output in (output for cell in page.cells for output in cell.get("outputs", ())):
+        data = output.get("data", {})
+        for kind in [kind for kind in data if TRANSLATED.fullmatch(kind)]:
+            html = data.pop(kind)
+            found = TRANSLATED.fullmatch(kind)
+            assert found
+            file = place(cache, found["tag"], data["text/html"])
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(html, encoding="utf-8")
+
+
+def place(cache: Path, tag: str, original: str) -> Path:
+    """Return the file of a figure in a language."""
+    digest = hashlib.sha256(original.encode()).hexdigest()[:24]
+    return cache / FOLDER / tag / f"{digest}.html"
+
+
+class TranslateFigures(SphinxTransform):
+    """Replace the figures of a translated page by those in its language."""
+
+    default_priority = 25  # before the languages mark what is not translated
+
+    def apply(self, **_: Any) -> None:
+        if not is_translation(self.app):
+            return
+        cache = Path(self.config.nb_execution_cache_path)
+        for raw in self.document.findall(nodes.raw):
+            if MARK in raw.astext():
+                file = place(cache, current(self.config).tag, raw.astext())
+                if file.exists():
+                    raw.children[:] = [nodes.Text(file.read_text(encoding="utf-8"))]
+                    raw["translated"] = True
 
 
 def write_scripts(app: Sphinx) -> None:

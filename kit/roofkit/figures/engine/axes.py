@@ -9,7 +9,8 @@ from typing import Any
 
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
-from roofkit.figures.engine.shapes import LINE, curve, label, line, quoted
+from roofkit.figures.engine.sentences import quoted
+from roofkit.figures.engine.shapes import LINE, curve, label, line
 from rooflib.units import text
 
 

@@ -6,14 +6,15 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from roofkit.figures.engine.controls import Control, Number, Slider
+from roofkit.figures.engine.controls import Control, Number
 from roofkit.figures.engine.expressions import FUNCTIONS, Formula, doubles, evaluate, used_formulas
 from roofkit.figures.engine.expressions import value as value_of
 from roofkit.figures.engine.own_chip import START, with_own
 from roofkit.figures.engine.scene import Mark, drawn
+from roofkit.words import language, spoken
 from rooflib._arguments import one_of
 from rooflib.units import percent, text
 
@@ -96,6 +97,10 @@ class BaseFigure:
         In a page this is `model_rows.answer`.
     folded, folded_title
         Names of controls that stand in a section which the reader unfolds, and its title.
+    language
+        The language of its words, such as "zh_CN".
+    again
+        Makes the figure again, in the language then in force.
     """
 
     name: str
@@ -116,13 +121,16 @@ class BaseFigure:
     reader: Callable[[bytes], str] | None = None
     folded: Sequence[str] = ()
     folded_title: str = ""
+    language: str = field(default_factory=language)
+    again: Callable[[], Any] | None = None
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.texts()['says']}>"
 
     @cached_property
     def scene(self) -> list[Mark]:
-        return list(self.marks())
+        with spoken(self.language):
+            return list(self.marks())
 
     def svg(self, *, width: float = STATIC_WIDTH, **settings: Any) -> str:
         """Draw the picture at these settings, `width` pixels wide."""
@@ -162,7 +170,8 @@ class BaseFigure:
     def with_own(self, **numbers: float) -> Self:
         """Return the same figure with other numbers for the reader's own chip, in SI units."""
         added = with_own(self.given, self.own, START | numbers)
-        return dataclasses.replace(self, given=added, own={})
+        again = self.again and partial(_with_own, self.again, numbers)
+        return dataclasses.replace(self, given=added, own={}, again=again)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -197,8 +206,7 @@ class BaseFigure:
         values = self.values(**chosen)
         words = {name: value for name, value in values.items() if isinstance(value, str)}
         for control in self.controls:
-            at = chosen[control.name]
-            words[control.name] = text(at, control.unit) if isinstance(control, Slider) else at
+            words[control.name] = control.text(chosen[control.name])
         problem = _filled(values.get("problem", ""), words)
         if problem:
             empty = dict.fromkeys(self.lines, "")
@@ -219,6 +227,10 @@ class BaseFigure:
                 allowed = ", ".join(map(str, options))
                 raise ValueError(f"{name} must be one of {allowed}; got {value!r}")
         return chosen
+
+
+def _with_own(make: Callable[[], Any], numbers: Mapping[str, float]) -> Any:
+    return make().with_own(**numbers)
 
 
 def _unit(number: Number, values: Mapping[str, Any]) -> str:

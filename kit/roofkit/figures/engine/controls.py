@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 
+from roofkit.words import _
 from rooflib.units import text
 
 
@@ -31,6 +32,9 @@ class Slider:
     def texts(self) -> list[str]:
         """The values as text."""
         return [text(value, self.unit) for value in self.values]
+
+    def text(self, value: float) -> str:
+        return text(value, self.unit)
 
 
 @dataclass(frozen=True)
@@ -63,16 +67,28 @@ class Steps(Slider):
 
 @dataclass(frozen=True)
 class Choice:
-    """A list from which one name is chosen."""
+    """A list from which one name is chosen.
+
+    `names` has the words that are shown for values, in the reader's language.
+    """
 
     name: str
     label: str
     values: Sequence[str]
     start: str
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def options(self) -> list[str]:
         return list(self.values)
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as they are shown."""
+        return [self.text(value) for value in self.values]
+
+    def text(self, value: str) -> str:
+        return self.names.get(value, value)
 
 
 Control = Slider | Choice
@@ -90,19 +106,20 @@ class Number:
     unit: str = ""
 
 
-# Buttons next to a slider of steps: symbol and label.
-PLAY = {"back": ("−1", "One step back"), "play": ("▶", "Play"), "next": ("+1", "One step on")}
-STOP, PAUSE = "Stop", "Pause"
+def players() -> dict[str, tuple[str, str]]:
+    """Return the buttons next to a slider of steps: symbol and label."""
+    return {
+        "back": ("−1", _("One step back")),
+        "play": ("▶", _("Play")),
+        "next": ("+1", _("One step on")),
+    }
 
 
 def as_html(control: Control) -> str:
     """Return the control as HTML for a static page; a script makes it work."""
     name = f'name="{control.name}"'
     if isinstance(control, Choice):
-        options = "".join(
-            f"<option{' selected' if value == control.start else ''}>{escape(value)}</option>"
-            for value in control.values
-        )
+        options = "".join(_option(control, value) for value in control.values)
         body, after = f"<select {name}>{options}</select>", ""
     else:
         at, texts = control.options.index(control.start), control.texts
@@ -115,12 +132,19 @@ def as_html(control: Control) -> str:
         # Screen readers announce the slider's own value.
         after = f'<span class="live-value" aria-hidden="true">{texts[at]}</span>'
     if isinstance(control, Steps):
-        stop = PAUSE if control.plays else STOP
+        stop = _("Pause") if control.plays else _("Stop")
         after += "".join(
             f'<button type="button" data-does="{does}" data-stop="{stop}" aria-label="{words}">'
             f'<span aria-hidden="true">{sign}</span></button>'
-            for does, (sign, words) in PLAY.items()
+            for does, (sign, words) in players().items()
         )
     kind = " live-steps" if isinstance(control, Steps) else ""
     label = f"<span>{escape(control.label)}</span>"
     return f'<div class="live-control{kind}"><label>{label}{body}</label>{after}</div>'
+
+
+def _option(choice: Choice, value: str) -> str:
+    shown = choice.text(value)
+    known = f' value="{escape(value)}"' if shown != value else ""
+    selected = " selected" if value == choice.start else ""
+    return f"<option{known}{selected}>{escape(shown)}</option>"

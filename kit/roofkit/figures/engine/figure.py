@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
+from roofkit import words
 from roofkit.figures.engine.base_figure import BaseFigure
 from roofkit.figures.engine.page import figure_html
 from roofkit.figures.engine.widget import Made, made_for
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 PAGE = "ROOFKIT_LIVE"
 """Set this environment variable to "page" and figures show themselves as HTML for a static page."""
+LANGUAGES = "ROOFLINE_LANGUAGES"
+"""Languages besides the one in force, such as "zh_CN", in which figures show themselves, too."""
+TRANSLATED = "application/vnd.roofline.{tag}+html"
+"""MIME type of a figure in one of these languages."""
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -28,7 +35,8 @@ class Figure(BaseFigure):
 
         Without a script the reader sees the picture and its text at the start of the controls.
         """
-        return figure_html(self)
+        with words.spoken(self.language):
+            return figure_html(self)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -50,11 +58,33 @@ class Figure(BaseFigure):
 
     @cached_property
     def _widget(self) -> Made:
-        return made_for(self)
+        with words.spoken(self.language):
+            return made_for(self)
+
+    def _translated(self) -> dict[str, str]:
+        """Return the figure in the other languages that the environment asks for."""
+        found: dict[str, str] = {}
+        if self.again is None:
+            return found
+        for code in os.environ.get(LANGUAGES, "").split():
+            with words.spoken(code):
+                found[TRANSLATED.format(tag=code.replace("_", "-"))] = self.again().html()
+        return found
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         bundle = {"text/plain": self.texts()["says"], "text/html": self.html()}
+        bundle |= self._translated()
         if os.environ.get(PAGE) != "page":
             shown = self.widget._repr_mimebundle_()
             bundle |= {kind: data for kind, data in shown.items() if "widget" in kind}
         return bundle
+
+
+def in_languages(make: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Let the figures of a function be made again in another language."""
+
+    @wraps(make)
+    def made(*args: P.args, **options: P.kwargs) -> Figure:
+        return replace(make(*args, **options), again=partial(make, *args, **options))
+
+    return made

@@ -1,6 +1,6 @@
 // @ts-check
 // Makes a page's figures interactive: picture, numbers and description follow the native controls.
-// The build puts scene.js before this script.
+// The build puts scene.js before this script; course.js defines `phrase`.
 
 const PAUSE = 300; // ms without input before the description is updated and read aloud
 const MAX_PLAY = 20_000; // ms for all steps together, which are faster if there are many
@@ -367,7 +367,7 @@ async function start(figure) {
       if (!file) return;
       newest = file;
       config.closest("details").open = true; // a dropped file's answer must be seen
-      told.textContent = `Reading ${file.name} …`;
+      told.textContent = phrase("Reading {file} …", { file: file.name });
       try {
         const address = new URL(`${python}engine.js`, document.baseURI).href;
         engine ??= import(address).then(({ Engine }) => new Engine());
@@ -383,7 +383,9 @@ async function start(figure) {
         moved(inputs[control], controls[control].indexOf(answer.name));
       } catch (error) {
         engine = undefined;
-        if (newest === file) told.textContent = `${file.name} could not be read (${error.message}). Choose it again.`;
+        if (newest !== file) return;
+        const values = { file: file.name, problem: error.message };
+        told.textContent = phrase("{file} could not be read ({problem}). Choose it again.", values);
       }
     };
   }
@@ -398,7 +400,7 @@ async function start(figure) {
     try {
       await loaded(measure);
     } catch (error) {
-      told.textContent = "The script that measures did not load. Press again to try again.";
+      told.textContent = phrase("The script that measures did not load. Press again to try again.");
       throw error;
     } finally {
       loading = false;

@@ -3,22 +3,32 @@
 The scripts in `site/browser/roof` make them work, and find them by `data-part`.
 """
 
-BUTTONS = {
-    "measure": "Measure this browser",
-    "stop": "Stop",
-    "own": "Make it my own chip",
-}
+from __future__ import annotations
+
+from html import escape
+
+from roofkit.words import _
+
+
+def buttons() -> dict[str, str]:
+    """Return the words of the buttons, by the part that scripts look for."""
+    return {
+        "measure": _("Measure this browser"),
+        "stop": _("Stop"),
+        "own": _("Make it my own chip"),
+    }
 
 
 def form() -> str:
     """Return buttons and bar as HTML; buttons that need a measurement are hidden."""
-    buttons = "".join(
+    pressed = "".join(
         f'<button type="button" data-part="{part}"{"" if part == "measure" else " hidden"}>'
-        f"{words}</button>"
-        for part, words in BUTTONS.items()
+        f"{escape(words)}</button>"
+        for part, words in buttons().items()
     )
+    progress = escape(_("Progress of the measurement"))
     return (
-        f'<div class="live-control live-measure">{buttons}'
-        '<progress data-part="bar" max="1" value="0" aria-label="Progress of the measurement" '
+        f'<div class="live-control live-measure">{pressed}'
+        f'<progress data-part="bar" max="1" value="0" aria-label="{progress}" '
         'hidden></progress><p data-part="told" role="status"></p></div>'
     )

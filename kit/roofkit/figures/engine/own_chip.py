@@ -7,24 +7,36 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from roofkit.words import _
 from rooflib.units import text
 
 OWN = "my own chip"
+"""The chip's name in tables and settings; `names` has the one that is shown."""
+
+
+def names() -> dict[str, str]:
+    return {OWN: _("my own chip")}
+
+
+def title() -> str:
+    return _("My own chip")
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of the reader's chip: label, unit in which it is typed, and factor.
+    """A number of the reader's chip: name, unit in which it is typed, and factor.
 
     Attributes
     ----------
+    name
+        A key of `labels`.
     start
         Default in this unit: a round number that doesn't belong to a real chip.
     low, high
         The smallest and the largest number that may be typed, in this unit.
     """
 
-    label: str
+    name: str
     unit: str
     factor: float
     start: float
@@ -41,15 +53,32 @@ class Quantity:
     def refusal(self) -> str:
         """Message beside a rejected number; {kept} stands for the last valid one."""
         limits = {"low": text(self.low), "high": text(self.high), "unit": self.unit}
-        return REFUSAL.format(**limits, kept="{kept}")
+        refusal = _("Type a number from {low} to {high} {unit}. Until then it stays {kept} {unit}.")
+        return refusal.format(**limits, kept="{kept}")
+
+    @property
+    def label(self) -> str:
+        return labels()[self.name]
 
 
-REFUSAL = "Type a number from {low} to {high} {unit}. Until then it stays {kept} {unit}."
+def labels() -> dict[str, str]:
+    """Return what the quantities are called."""
+    return {
+        "peak": _("peak, dense, in bf16"),
+        "bandwidth": _("memory bandwidth"),
+        "memory": _("memory"),
+        "link": _("link to one peer, one way"),
+    }
+
+
 QUANTITIES = {
-    "peak": Quantity("peak, dense, in bf16", "TFLOP/s", 1e12, 100, 1e-4, 1e6),
-    "bandwidth": Quantity("memory bandwidth", "GB/s", 1e9, 1000, 0.01, 1e7),
-    "memory": Quantity("memory", "GB", 1e9, 32, 1e-3, 1e6),
-    "link": Quantity("link to one peer, one way", "GB/s", 1e9, 50, 1e-3, 1e6),
+    each.name: each
+    for each in (
+        Quantity("peak", "TFLOP/s", 1e12, 100, 1e-4, 1e6),
+        Quantity("bandwidth", "GB/s", 1e9, 1000, 0.01, 1e7),
+        Quantity("memory", "GB", 1e9, 32, 1e-3, 1e6),
+        Quantity("link", "GB/s", 1e9, 50, 1e-3, 1e6),
+    )
 }
 START = {name: quantity.start * quantity.factor for name, quantity in QUANTITIES.items()}
 
@@ -69,7 +98,8 @@ def with_own(
     return {**given, **added}
 
 
-LAB_HINT = "Four numbers from its data sheet. This figure has it then among its chips."
+def lab_hint() -> str:
+    return _("Four numbers from its data sheet. This figure has it then among its chips.")
 
 
 def form() -> str:
@@ -81,8 +111,11 @@ def form() -> str:
         '</label><span class="live-wrong" role="status"></span></div>'
         for name, q in QUANTITIES.items()
     )
+    hint = _(
+        "Four numbers from its data sheet. Every figure of the course has it then among its "
+        "chips, and this browser keeps it."
+    )
     return (
-        f'<details class="live-own"><summary>{OWN.capitalize()}</summary>'
-        "<p>Four numbers from its data sheet. Every figure of the course has it then among its "
-        f"chips, and this browser keeps it.</p><div>{fields}</div></details>"
+        f'<details class="live-own"><summary>{title()}</summary>'
+        f"<p>{hint}</p><div>{fields}</div></details>"
     )

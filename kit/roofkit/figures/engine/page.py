@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from roofkit.figures.engine import config_form, measure_form, own_chip
-from roofkit.figures.engine.controls import Slider, Steps, as_html
+from roofkit.figures.engine.controls import Steps, as_html
 
 if TYPE_CHECKING:
     from roofkit.figures.engine.base_figure import BaseFigure
@@ -22,7 +22,7 @@ def figure_html(figure: BaseFigure) -> str:
     """Return picture, controls, words, and data for the script."""
     needed = figure.for_browser() | {
         "controls": {c.name: c.options for c in figure.controls},
-        "texts": {c.name: c.texts for c in figure.controls if isinstance(c, Slider)},
+        "texts": {c.name: c.texts for c in figure.controls if c.texts != c.options},
         "last": {c.name: c.last for c in figure.controls if isinstance(c, Steps)},
         "says": figure.says,
         "own": figure.own,

@@ -11,16 +11,11 @@ from typing import Any
 from roofkit.figures.engine.colors import themed
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark, Shape
+from roofkit.figures.engine.sentences import quoted
 from rooflib.plots import GRID, INK, MUTED, SERIES, ZONES
 
 SIZE = 12
 """Font size in pixels; smaller text would be illegible on a phone."""
-
-
-def quoted(words: str) -> str:
-    """Return a formula whose value is this text: a string literal."""
-    escaped = words.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def color(name: str) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from roofkit.figures.engine import config_form
+from roofkit.figures.engine import config_form, own_chip
 from roofkit.figures.engine.controls import Control, Slider, Steps
-from roofkit.figures.engine.own_chip import LAB_HINT, OWN, QUANTITIES, START
+from roofkit.figures.engine.own_chip import OWN, QUANTITIES, START
 from roofkit.figures.engine.page import picture_and_words
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ def made_for(figure: BaseFigure) -> Made:
     folded = [_folded([inputs[name] for name in figure.folded], figure.folded_title)]
     asked = _ConfigFields() if figure.reader else None
     if asked:
-        folded.append(_folded(asked.shown, config_form.TITLE))
+        folded.append(_folded(asked.shown, config_form.title()))
     if fields:
-        folded.append(_folded([ipywidgets.HTML(LAB_HINT), *typed], OWN.capitalize()))
+        folded.append(_folded([ipywidgets.HTML(own_chip.lab_hint()), *typed], own_chip.title()))
     folded = folded if figure.folded else folded[1:]
 
     def redraw(_: object) -> None:
@@ -110,7 +110,7 @@ def made_for(figure: BaseFigure) -> Made:
         if asked is None or figure.reader is None:
             return
         answer = json.loads(figure.reader(content))
-        asked.says.value = escape(answer.get("problem", config_form.LAB_HINT))
+        asked.says.value = escape(answer.get("problem", config_form.lab_hint()))
         if "problem" in answer:
             return
         name, (control, _) = answer["name"], figure.reads
@@ -156,11 +156,11 @@ class _ConfigFields:
             accept=".json", multiple=False, description=config_form.FILE, layout=LOOK["layout"]
         )
         self.text = ipywidgets.Textarea(
-            placeholder=config_form.PASTE_HINT,
+            placeholder=config_form.paste_hint(),
             continuous_update=False,
-            **(LOOK | {"description": config_form.PASTED}),
+            **(LOOK | {"description": config_form.pasted()}),
         )
-        self.says = ipywidgets.HTML(config_form.LAB_HINT)
+        self.says = ipywidgets.HTML(config_form.lab_hint())
         self.shown = [self.file, self.text, self.says]
 
     def observe(self, read: Callable[[bytes], None]) -> None:
@@ -191,7 +191,10 @@ def _input(control: Control) -> Any:
     if isinstance(control, Slider):
         options = list(zip(control.texts, control.options, strict=True))
         return ipywidgets.SelectionSlider(options=options, **look)
-    return ipywidgets.Dropdown(options=control.options, **look)
+    if control.texts == control.options:
+        return ipywidgets.Dropdown(options=control.options, **look)
+    named = list(zip(control.texts, control.options, strict=True))
+    return ipywidgets.Dropdown(options=named, **look)
 
 
 def _player(steps: Any) -> Any:
