@@ -14,6 +14,7 @@ from rooflib.dtypes import dtype
 
 
 def formulas() -> dict[str, str]:
+    once = quoted(_("once"))
     often = said(_("{count} times"), count="text(B)")
     meets = (
         _("The marked element of x meets a row of w and adds to a row of out."),
@@ -39,7 +40,7 @@ def formulas() -> dict[str, str]:
         "most": "max(w_bytes, max(x_bytes, out_bytes))",
         "largest": "either(w_bytes == most, 'w', either(x_bytes == most, 'x', 'out'))",
         "largest_share": "most / bytes",
-        "w_uses": f"either(B == 1, {quoted(_('once'))}, {often})",
+        "w_uses": f"either(B == 1, {once}, {often})",
         "meets": one_of(meets, "indexof(['x', 'w', 'out'], one)"),
     }
 

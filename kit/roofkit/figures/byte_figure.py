@@ -14,6 +14,7 @@ from typing import Any
 from roofkit.figures.bounds import fits
 from roofkit.figures.byte_marks import height, marks, unit_name
 from roofkit.figures.engine.controls import Choice, Number, Steps
+from roofkit.figures.engine.expressions import joined
 from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.sentences import named, quoted, said
 from roofkit.figures.engine.sentences import one_of as one_of_sentences
@@ -67,6 +68,7 @@ TIMES = ("t_load", "t_store", "t_math", "t_link")
 
 
 def formulas() -> dict[str, str]:
+    once = quoted(_("once"))
     often = said(_("{count} times"), count="text(uses)")
     used = _(" A {follows}, once loaded, is used {times}.")
     over_link = _(" The partial sums take {t_link_text} over the link.")
@@ -93,7 +95,7 @@ def formulas() -> dict[str, str]:
         "reached": "flops[job] / lower",
         "each_sent": "flops[job] / sent[job]",
         "uses": "counts[job]",
-        "times": f"either(uses == 1, {quoted(_('once'))}, {often})",
+        "times": f"either(uses == 1, {once}, {often})",
         "used": f"either(uses > 0, {quoted(used)}, '')",
         "over_link": f"either(t_link > 0, {quoted(over_link)}, '')",
         "verdict": one_of_sentences(
@@ -184,7 +186,7 @@ def byte(
             "rounds": f"{len(steps) - 1} * 1",
             **formulas(),
         },
-        numbers=[Number(shows, labels()[shows].format(**words), measure)],
+        numbers=[Number(shows, joined(labels()[shows].format(**words)), measure)],
         says=_(
             "On {chip}, {work}: loading takes {t_load_text}, the {unit} works for {t_math_text}, "
             "and writing back takes {t_store_text}.{over_link} All of it overlaps, so a round takes"

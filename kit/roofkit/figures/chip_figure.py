@@ -99,6 +99,7 @@ def _formulas() -> dict[str, str]:
             f"rate_{j}": f"either(kind_{j} == {SWITCH}, total_{j}, lane_{j})",
             f"ridge_{j}": f"rl.ridge(ceiling, rate_{j})",
         }
+    own_link = quoted(_("its link"))
     as_much = _("as much as {link} carries to one peer, one way ({rate_0}).")
     more = _("{times} times what {link} carries to one peer, one way ({rate_0}).")
     one = _(" The memory on the chip holds {all_held}, {held_share} of what HBM holds.")
@@ -112,8 +113,7 @@ def _formulas() -> dict[str, str]:
         "all_held": "text(held, 'B')",
         "held_share": "percent(held / capacity)",
         "ratio": "bandwidth / rate_0",
-        "link": f"either(kind_0 == {ONE_PEER}, {quoted(_('its link'))},"
-        " at(link_names, links[chip]['name_0']))",
+        "link": f"either(kind_0 == {ONE_PEER}, {own_link}, at(link_names, links[chip]['name_0']))",
         "times": "text(ratio)",
         "each": _flops("ridge"),
         "each_0": _flops("ridge_0"),

@@ -94,8 +94,9 @@ def marks() -> Sequence[Mark]:
         known.append(
             label(beside, f"{y} + 20", quoted(names[name]), fill=FAINT, text_anchor=anchor)
         )
-    memory = (_("memory"), _("holds it back"))
-    arithmetic = (_("arithmetic"), _("holds it back"))
+    # Each zone's name, in two lines.
+    memory = _("memory\nholds it back").split("\n")
+    arithmetic = _("arithmetic\nholds it back").split("\n")
     return [
         # Texts keep away from the lines: above the slope, and below the ceiling.
         *plot.zone(X.start, ridge, 0, memory, room=84, top=True),

@@ -16,6 +16,8 @@ MIN_CHIPS, MAX_CHIPS = 2, 8
 # t of the reduce-scatter (from 0), chip k sends piece k - t to chip k + 1, which adds it to its
 # own. In step t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
 def formulas() -> dict[str, str]:
+    all_of_it = quoted(_("as much as the array"))
+    its_size = quoted(_("as much as its size"))
     so_far = said(_("{count} times the array"), count="text(share)")
     in_all = said(_("{count} times its size"), count="text(total_share)")
     phases = (
@@ -45,8 +47,8 @@ def formulas() -> dict[str, str]:
         "total": "rl.all_reduce(size, N)",
         "total_share": "last / N",
         "count": said(_("{n} of {all}"), n="text(happened)", all="text(last)"),
-        "so_far": f"either(share == 1, {quoted(_('as much as the array'))}, {so_far})",
-        "in_all": f"either(total_share == 1, {quoted(_('as much as its size'))}, {in_all})",
+        "so_far": f"either(share == 1, {all_of_it}, {so_far})",
+        "in_all": f"either(total_share == 1, {its_size}, {in_all})",
         "of_size": "text(half) + '/' + text(N)",
         # Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
         "stage": "1 * (done > 0) + 1 * (done >= half) + 1 * (done > half) + 1 * (done >= last)",

@@ -94,7 +94,8 @@ def marks() -> Sequence[Mark]:
 def _headings() -> list[Mark]:
     rows = GRID | {"y": f"{TOP} + {ROW} * i + 14"}
     middle = "left + pitch * (i + 0.5)"
-    number = f"either({NARROW}, text(i + 1), {said(_('chip {n}'), n='text(i + 1)')})"
+    chip = said(_("chip {n}"), n="text(i + 1)")
+    number = f"either({NARROW}, text(i + 1), {chip})"
     look = {"each": "N", "where": GRID, "text_anchor": "'middle'"}
     step = said(
         _("Step {now} of {last}: {phase}"), now="text(now)", last="text(last)", phase="phase"

@@ -25,6 +25,7 @@ def whole(matrix: str) -> str:
 
 
 def formulas() -> dict[str, str]:
+    sums = quoted(_("partial sums for all of out"))
     nothing, scatter, gather, reduce = map(
         quoted, (_("nothing travels"), _("reduce-scatter"), _("all-gather"), _("all-reduce"))
     )
@@ -55,7 +56,7 @@ def formulas() -> dict[str, str]:
         "then": f"either(passes > 0, {sends}, {keeps})",
         "has_x": f"either(x_cut > 0, {part('x')}, {whole('x')})",
         "has_w": f"either(w_cut > 0, {part('w')}, {whole('w')})",
-        "has_out": f"either(by_D, {quoted(_('partial sums for all of out'))}, {part('out')})",
+        "has_out": f"either(by_D, {sums}, {part('out')})",
         "ends": f"either(result_cut > 0, {part('out')}, {whole('out')})",
     }
 

@@ -17,6 +17,7 @@ def formulas() -> dict[str, str]:
     happened = _(
         "The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of either."
     )
+    once = quoted(_("once"))
     often = said(_("{count} times"), count="text(times)")
     element, elements = quoted(_("element")), quoted(_("elements"))
     return {
@@ -47,7 +48,7 @@ def formulas() -> dict[str, str]:
         "each_piece": f"text(t, either(t == 1, {element}, {elements}))",
         "out_room": f"either(written == 1, {element}, {elements})",
         "room": f"either(held == 1, {element}, {elements})",
-        "often": f"either(times == 1, {quoted(_('once'))}, {often})",
+        "often": f"either(times == 1, {once}, {often})",
     }
 
 

@@ -70,7 +70,8 @@ def _unit(unit: str, x: str, side: str, kind: str, series: int) -> list[Mark]:
     """Draw a square for a unit's peak, filled from below by the share it is busy."""
     filled = f"{side} * {unit}_busy"
     some = said(_("{share} busy"), share=f"percent({unit}_busy)")
-    busy = f"either({unit}_busy > 0, {some}, {quoted(_('no part in it'))})"
+    none = quoted(_("no part in it"))
+    busy = f"either({unit}_busy > 0, {some}, {none})"
     top = f"{BOTTOM} - {side}"
     fill = SERIES_COLORS[series]
     look: dict[str, Formula] = {"stroke_width": 0, "rx": 0, "shown": f"{unit}_busy > 0"}

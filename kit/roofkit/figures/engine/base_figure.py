@@ -10,7 +10,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from roofkit.figures.engine.controls import Control, Number
-from roofkit.figures.engine.expressions import FUNCTIONS, Formula, doubles, evaluate, used_formulas
+from roofkit.figures.engine.expressions import (
+    FUNCTIONS,
+    Formula,
+    doubles,
+    evaluate,
+    joined,
+    used_formulas,
+)
 from roofkit.figures.engine.expressions import value as value_of
 from roofkit.figures.engine.own_chip import START, with_own
 from roofkit.figures.engine.scene import Mark, drawn
@@ -207,14 +214,14 @@ class BaseFigure:
         words = {name: value for name, value in values.items() if isinstance(value, str)}
         for control in self.controls:
             words[control.name] = control.text(chosen[control.name])
-        problem = _filled(values.get("problem", ""), words)
+        problem = joined(_filled(values.get("problem", ""), words))
         if problem:
             empty = dict.fromkeys(self.lines, "")
             return {n.name: "–" for n in self.numbers} | empty | {"says": problem}
         shown = {n.name: _as_text(values[n.name], _unit(n, values)) for n in self.numbers}
         known = words | shown
-        listed = {line: _filled(values[line], known) for line in self.lines}
-        return shown | listed | {"says": _filled(self.says, known)}
+        listed = {line: joined(_filled(values[line], known)) for line in self.lines}
+        return shown | listed | {"says": joined(_filled(self.says, known))}
 
     def checked(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return a value for every control: from `settings`, or else its current value."""

@@ -144,6 +144,20 @@ def value(formula: Formula, names: Mapping[str, Any]) -> Any:
     return eval(_compiled(formula), {"__builtins__": {}}, names)
 
 
+HAN = "\u3400-\u9fff"
+SPACE_IN_CHINESE = re.compile(
+    f"(?<=[{HAN}]) (?=[{HAN}])|(?<=[，。；：？！（）、]) | (?=[，。；：？！（）、])"  # noqa: RUF001
+)
+
+
+def joined(words: str) -> str:
+    """Return a sentence whose places are filled in, without spaces between Chinese words.
+
+    A translation has a space on both sides of each place, since a number or a name needs them.
+    """
+    return SPACE_IN_CHINESE.sub("", words)
+
+
 def along(formulas: Mapping[str, str], *wanted: str, **replaced: str) -> dict[str, str]:
     """Return formulas that recompute the `wanted` ones with some names replaced.
 

@@ -129,7 +129,7 @@ async function start(figure) {
       number.textContent = problem ? "–" : view.get(`${number.dataset.name}_text`);
     }
     for (const line of lines) {
-      line.textContent = problem ? "" : filled(view.get(line.dataset.name));
+      line.textContent = problem ? "" : joined(filled(view.get(line.dataset.name)));
       line.hidden = !line.textContent;
     }
     picture.classList.toggle("live-void", Boolean(problem));
@@ -147,7 +147,7 @@ async function start(figure) {
     clearTimeout(timer);
     figure.dataset.state = "moving";
     timer = setTimeout(() => {
-      const words = filled(problem || says);
+      const words = joined(filled(problem || says));
       if (description.textContent !== words) description.textContent = words;
       figure.dataset.state = "live";
     }, PAUSE);

@@ -34,7 +34,7 @@ function arrow({ x1, y1, x2, y2, ...looks }) {
 function drawnShape(shape, looks) {
   if (shape === "arrow") return arrow(looks);
   const { text: words, ...others } = looks;
-  const inner = shape === "text" ? `>${written(words ?? "")}</text>` : "/>";
+  const inner = shape === "text" ? `>${written(typeof words === "string" ? joined(words) : (words ?? ""))}</text>` : "/>";
   return `<${shape} ${attributes(others)}${inner}`;
 }
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from roofkit.figures.engine.expressions import FUNCTIONS, Formula, doubles, is_true, value
+from roofkit.figures.engine.expressions import FUNCTIONS, Formula, doubles, is_true, joined, value
 
 Shape = Literal["rect", "line", "arrow", "text", "circle", "path", "curve"]
 HEAD_LENGTH = 7
@@ -124,7 +124,8 @@ def _curve(points: Sequence[Mapping[str, Any]]) -> str:
 def _shape(shape: Shape, look: dict[str, Any]) -> str:
     if shape == "arrow":
         return _arrow(look)
-    words = _written(look.pop("text", ""))
+    words = look.pop("text", "")
+    words = _written(joined(words) if isinstance(words, str) else words)
     inner = f">{words}</{shape}>" if shape == "text" else "/>"
     return f"<{shape} {_attributes(look)}{inner}"
 
