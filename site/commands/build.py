@@ -16,7 +16,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from book_extension import published
-from book_extension.languages import catalogs
 from browser.pyodide import files as pyodide_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,7 +112,7 @@ def run_pages(book: Path) -> Path:
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
     os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this too
-    executed_pages.fill_cache(book, cache, catalogs.languages(book))
+    executed_pages.fill_cache(book, cache, published.languages(book))
     return cache
 
 

@@ -45,6 +45,18 @@ How many chips?
 - few
 - many
 :::
+
+```{code-cell} ipython3
+:tags: [remove-input]
+import rooflib as rl
+rl.Table({"left side": ["many chips", "other chips"], "ridge": ["1", "2"]})
+```
+
+```{code-cell} ipython3
+:tags: [remove-input]
+from roofkit import figures
+figures.time()
+```
 """
 CATALOG = """
 msgid ""
@@ -77,6 +89,9 @@ msgstr "{while}`count == 3` 几块芯片"
 msgid "{eval}`count * size` of them"
 msgstr "共 {eval}`count * size` 块"
 
+msgid "many chips"
+msgstr "许多芯片"
+
 msgid "few"
 msgstr "很少"
 
@@ -98,6 +113,15 @@ msgstr "Roofline"
 msgid "On this page"
 msgstr "本页内容"
 """
+FIGURES = """
+msgid ""
+msgstr ""
+"Language: zh_CN\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "bytes from and to HBM"
+msgstr "与 HBM 往来的字节"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +131,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     (catalogs / "chapters").mkdir(parents=True)
     (catalogs / "chapters" / "page.po").write_text(CATALOG, encoding="utf-8")
     (catalogs / "course.po").write_text(WORDS, encoding="utf-8")
+    (catalogs / "figures.po").write_text(FIGURES, encoding="utf-8")
     book.write(PAGE)
     # Empty files stand in for Pyodide: the pages then have the steps of Python.
     done = book.build(no_python(book.folder))
@@ -153,8 +178,9 @@ def test_missing_and_outdated_messages_show_marked_english(book: Book) -> None:
     assert "right side" in english
     assert "过时" not in page.get_text()
     assert "芯片比字节少。" in page.get_text()
-    for output in page.find_all(class_=["cell_input", "cell_output"]):
-        assert output["lang"] == "en"
+    code, printed, *translated = page.find_all(class_=["cell_input", "cell_output"])
+    assert (code["lang"], printed["lang"]) == ("en", "en")
+    assert [output.get("lang") for output in translated] == [None, None]
     assert not article(book, "chapters/page.html").find_all(lang="en")
 
 
@@ -200,6 +226,27 @@ def test_both_languages_share_files(book: Book) -> None:
     sphinx = {"documentation_options.js", "language_data.js", "translations.js"}
     assert own == {*sphinx, "words.js", "chinese.css"}
     assert not (html / "zh" / "404.html").exists()
+
+
+def test_a_table_of_a_cell_is_translated_cell_by_cell(book: Book) -> None:
+    output = article(book).find_all(class_="cell_output")[1]
+    cells = [(cell.get_text().strip(), cell.p.get("lang")) for cell in output.find_all("td")]
+    assert [*cells[:3:2]] == [("许多芯片", None), ("other chips", "en")]
+    assert output.th.get_text().strip() == "左边"
+    english = article(book, "chapters/page.html").find_all(class_="cell_output")[1]
+    assert english.td.get_text().strip() == "many chips"
+
+
+def test_a_page_shows_its_figure_in_its_language(book: Book) -> None:
+    english = article(book, "chapters/page.html").select_one("figure.live")
+    chinese = article(book).select_one("figure.live")
+    assert "bytes from and to HBM" in english.get_text()
+    assert "往来的字节" not in str(english)
+    assert "与 HBM 往来的字节" in chinese.get_text()
+    assert "bytes from and to HBM" not in str(chinese)
+    html = book.folder / "_build" / "html"
+    for page in ("chapters/page.html", "zh/chapters/page.html"):
+        assert "vnd.roofline" not in (html / page).read_text(encoding="utf-8")
 
 
 def test_ids_are_the_same_in_both_languages(book: Book) -> None:
@@ -255,6 +302,13 @@ def test_a_language_that_is_not_published_is_built_on_request(
     settings.write_text("published = true\n", encoding="utf-8")
     monkeypatch.delenv(published.VARIABLE)
     assert published.languages(book.folder) == ["zh_CN"]
+
+
+def test_a_changed_word_of_a_figure_changes_the_next_build(book: Book) -> None:
+    file = book.folder / "locale" / "zh_CN" / "LC_MESSAGES" / "figures.po"
+    file.write_text(FIGURES.replace("往来", "来往"), encoding="utf-8")
+    assert book.build(no_python(book.folder)).returncode == 0
+    assert "与 HBM 来往的字节" in article(book).select_one("figure.live").get_text()
 
 
 def test_a_book_without_catalogs_has_one_language(book: Book) -> None:
