@@ -134,6 +134,35 @@ def test_a_cell_shows_its_figure_in_the_languages_that_the_build_asks_for(
     assert "下界" in own[kind]
 
 
+def test_reasons_against_a_layout_are_translated() -> None:
+    with words.spoken(CHINESE):
+        chinese = figures.model().given["shapes"]
+    for name, row in figures.model().given["shapes"].items():
+        for kind in ("refusals", "refusals_whole", "refusals_spread"):
+            for reason, translated in zip(row[kind], chinese[name][kind], strict=True):
+                assert bool(reason) == bool(translated)
+                assert english(translated, NAMES | {"vocabulary"}) == []
+    reasons = [reason for row in chinese.values() for reason in row["refusals"] if reason]
+    assert reasons
+    assert "chips must divide" in str(figures.model().given["shapes"])
+
+
+def test_a_widget_has_chinese_words_and_the_same_settings() -> None:
+    with words.spoken(CHINESE):
+        figure = figures.model()
+        shown = figure.widget.children[-1]
+        (experts,) = [w for w in folded_inputs(figure) if w.description == "专家"]
+        experts.value = "whole on a chip"
+    assert figure.settings["experts"] == "whole on a chip"
+    assert "没有路由专家" not in shown.value
+    assert [label for label, _ in experts.options] == ["切分到各芯片", "整个放在一块芯片上"]
+
+
+def folded_inputs(figure: Figure) -> list[Any]:
+    sections = [w for w in figure.widget.children if type(w).__name__ == "Accordion"]
+    return list(sections[0].children[0].children)
+
+
 def test_a_figure_keeps_the_language_in_which_it_was_made() -> None:
     with words.spoken(CHINESE):
         figure, expected = figures.ring(), figures.ring().html()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from roofkit.words import _
 from rooflib.config import model_from_config
 from rooflib.dtypes import dtype
 from rooflib.layers import Layer
@@ -19,6 +21,11 @@ CHIPS = REPLICAS = (1, 2, 4, 8)
 COUNTS = (*CHIPS, 16)
 HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
 """Numbers that formulas know of chips of a replica, and of all: those to choose, and twice that."""
+# A refusal of rooflib: the number that can't be divided, by how many chips, and what could.
+REFUSAL = re.compile(
+    r"chips .*; got (?P<name>\w+)=(?P<size>\d+), chips.*=(?P<count>\d+);"
+    r" (?P<model>.+) can be \w+ over (?P<fitting>.+)"
+)
 ACTIVATIONS = ("bf16", "fp8", "int8")
 
 
@@ -105,5 +112,27 @@ def _refusal(model: Model, chips: int, replicas: int = 1) -> str:
         types = {"x": "bf16", "compute": "bf16"}
         model.decode(replicas, 1, chips, replicas=replicas, expert_parallel=spread, **types)
     except ValueError as error:
-        return str(error)
+        return _in_words(str(error))
     return ""
+
+
+def _in_words(refusal: str) -> str:
+    """Return rooflib's reason in the language in force; another one stays English."""
+    sentences = {
+        "K": _(
+            "chips must divide K or be a multiple of K; got K={size}, chips={count}; {model} can be"
+            " split over {fitting}"
+        ),
+        "experts": _(
+            "chips times replicas must divide experts; got experts={size}, chips times"
+            " replicas={count}; {model} can be spread over {fitting}"
+        ),
+    }
+    other = _(
+        "chips must divide {name}; got {name}={size}, chips={count}; {model} can be split over"
+        " {fitting}"
+    )
+    found = REFUSAL.fullmatch(refusal)
+    if not found:
+        return refusal
+    return sentences.get(found["name"], other).format(**found.groupdict())
