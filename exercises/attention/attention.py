@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable
 
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Whole
@@ -251,7 +252,7 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=2,
-            hint=(
+            hint=N_(
                 "Take one head of one sequence. Write the shapes of its queries and of its keys: "
                 "what shape has the product, and along which side does each of its sums run? "
                 "Then do the same for the product with the values. Ask at the end how many heads "
@@ -286,7 +287,7 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=4,
-            hint=(
+            hint=N_(
                 "Make a table with a row for each of the four arrays that are loaded or written: "
                 "how many sequences, positions and heads it has, how wide a head is, and how many "
                 "bytes an element takes. Two of the rows have the positions and heads of the "
@@ -328,7 +329,7 @@ EXERCISE = Exercise(
             key="decode-intensity",
             function="decode_intensity",
             points=3,
-            hint=(
+            hint=N_(
                 "Your functions of the parts before already know it: what is the number of "
                 "positions with a query in decode? Divide what the unit says, FLOPs by bytes. "
                 "To see whether it is plausible, double the batch: what happens to both?"
@@ -378,7 +379,7 @@ EXERCISE = Exercise(
             key="decode-limit",
             function="decode_limit",
             points=2,
-            hint=(
+            hint=N_(
                 "Of your four arrays, which grow with the context, and which do not? Let the "
                 "context be so long that only the first kind counts. Divide the FLOPs by their "
                 "bytes alone. What cancels, and what remains?"
@@ -415,7 +416,7 @@ EXERCISE = Exercise(
             key="compute-bound-from",
             function="compute_bound_from",
             points=4,
-            hint=(
+            hint=N_(
                 "Write FLOPs and bytes for one sequence, with the same letter for both lengths. "
                 "The FLOPs have it squared. Which of the bytes have it squared, which have it "
                 "once? Set FLOPs over bytes equal to the chip's ratio of peak and bandwidth, "
@@ -484,7 +485,7 @@ EXERCISE = Exercise(
             key="sequences-that-fit",
             function="sequences_that_fit",
             points=3,
-            hint=(
+            hint=N_(
                 "First find how many bytes the cache takes for one position: count the elements "
                 "of one layer, then all layers. Then for one sequence. Write down what the weights "
                 "leave of the capacity, and ask how often a sequence goes into it. Look at what "
@@ -540,7 +541,7 @@ EXERCISE = Exercise(
             function="step_bounds",
             points=2,
             kind="numbers",
-            hint=(
+            hint=N_(
                 "Write two times: FLOPs by FLOPs per second, bytes by bytes per second. Which of "
                 "the bytes does the batch multiply, and which are loaded once for all sequences? "
                 "Then ask what the whole step takes if both go on at once, and what it takes if "
@@ -589,12 +590,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "In decode each sequence brings a cache of its own. So the batch reuses the weights and "
         "nothing else: attention itself stays where its heads put it, and what counts is how many "
         "bytes the caches have."
     ),
-    thoughts=(
+    thoughts=N_(
         "A larger batch spreads the weights' bytes over more tokens, until the caches outweigh "
         "the weights: from then on each token costs the bytes of its own cache. Often space ends "
         "before that, since caches fill what the weights leave. Fewer heads of keys shrink the "

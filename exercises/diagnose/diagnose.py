@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import rooflib as rl
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part, combinations
 from grading.schema.ranges import Choice, Made, Range, Real, Whole
@@ -583,7 +584,7 @@ EXERCISE = Exercise(
             key="fixed-time",
             function="fixed_time",
             points=3,
-            hint=(
+            hint=N_(
                 "Turn both rates into the time of a step. Write each time as a sum of two terms, "
                 "of which one is divided by the number of chips: two equations with two unknowns. "
                 "Multiply each by its number of chips, and subtract one from the other: which "
@@ -599,7 +600,7 @@ EXERCISE = Exercise(
             ),
             ranges={
                 "n, rate, more, more_rate": Made(
-                    scaling, "two different numbers of chips, each with a rate"
+                    scaling, N_("two different numbers of chips, each with a rate")
                 )
             },
             branches={
@@ -628,7 +629,7 @@ EXERCISE = Exercise(
             function="explained_by",
             points=4,
             kind="names",
-            hint=(
+            hint=N_(
                 "Write a helper that finds the cause of a single operation. First compare what was "
                 "measured with the time of the needed bytes: which cause is the only one that can "
                 "make a program faster than that? If it is not that one, compute the other times, "
@@ -640,7 +641,7 @@ EXERCISE = Exercise(
                 {"operations": SIX[:1], "cause": "overhead"},
             ),
             ranges={
-                "operations": Made(some_operations, "a list of invented operations"),
+                "operations": Made(some_operations, N_("a list of invented operations")),
                 "cause": Choice(*CAUSES),
             },
             allowed=is_clear,
@@ -666,7 +667,7 @@ EXERCISE = Exercise(
             function="telling",
             points=3,
             kind="names",
-            hint=(
+            hint=N_(
                 "For each experiment, ask each suspect: if you alone took the time, by which "
                 "factor would it change? One of them follows the FLOPs, one follows the bytes of "
                 "all arrays, and one does not care about sizes. Compare the two answers with each "
@@ -681,7 +682,7 @@ EXERCISE = Exercise(
             ),
             ranges={
                 "B, D, F, changes, one, other": Made(
-                    changed_sizes, "other sizes, experiments and pairs of suspects"
+                    changed_sizes, N_("other sizes, experiments and pairs of suspects")
                 )
             },
             allowed=lambda B, D, F, changes, **suspects: all(
@@ -710,7 +711,7 @@ EXERCISE = Exercise(
             key="gain",
             function="gain",
             points=4,
-            hint=(
+            hint=N_(
                 "Write three times, for arithmetic, traffic and overhead: the longest is the bound "
                 "before the fix. Then change the one quantity that the fix changes, and write all "
                 "three again. The longest may be another one now."
@@ -730,7 +731,7 @@ EXERCISE = Exercise(
                 program("half the bytes", 5 * 10**9, 9 * 10**7, 9 * 10**7, 1.5e-3),
             ),
             ranges=FIXED
-            | {PROGRAM: Made(times_of_a_program, "counts and rates of other programs")},
+            | {PROGRAM: Made(times_of_a_program, N_("counts and rates of other programs"))},
             allowed=clearly,
             branches={
                 "gains nothing": gains(1, 1),
@@ -755,7 +756,7 @@ EXERCISE = Exercise(
             function="rates",
             points=3,
             kind="numbers",
-            hint=(
+            hint=N_(
                 "Go through the draft line by line, and say for each figure what the sheet means "
                 "by it: which zeros does a peak count, is a prefix a power of ten, is a link "
                 "printed in bits or bytes, one way or both? Two of the lines need a condition, "
@@ -798,7 +799,7 @@ EXERCISE = Exercise(
             function="layer_times",
             points=3,
             kind="numbers",
-            hint=(
+            hint=N_(
                 "Three lines of the draft are wrong. Count what one element of the output takes: "
                 "how many multiplications, how many additions? List the arrays that pass through "
                 "memory, the result among them. And ask what happens to a total if everything "
@@ -834,12 +835,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "A measured time is a clue and not a cause. Each cause predicts a time, and the longest of "
         "them decides; so first find the cause, then compute what its fix can gain, and only then "
         "repair. An experiment is worth its time if two explanations disagree about the outcome."
     ),
-    thoughts=(
+    thoughts=N_(
         "It could be the time to start the kernels of each layer, the delay of the messages that "
         "chips exchange, or work that each chip does in full. A step on one chip sends no "
         "messages: if they were the fixed part, it would lie that far below the line through the "

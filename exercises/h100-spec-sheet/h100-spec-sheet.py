@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import rooflib as rl
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part, combinations
 from grading.schema.ranges import Choice, Printed, Sheets, Whole
@@ -200,7 +201,7 @@ EXERCISE = Exercise(
             key="dense-peak",
             function="dense_peak",
             points=4,
-            hint=(
+            hint=N_(
                 "Go through one sheet's figure by hand. First turn the prefix of its unit into a "
                 "power of ten. Then look at `sparse`: what does the question say that sparsity "
                 "does to a printed figure? Must each figure be corrected, or only some?"
@@ -243,7 +244,7 @@ EXERCISE = Exercise(
             key="one-way-bandwidth",
             function="one_way_bandwidth",
             points=3,
-            hint=(
+            hint=N_(
                 "There are three separate questions for a figure: which power of ten is its "
                 "prefix, does the unit count bits or bytes, and are both directions counted? Make "
                 "a table with a row for each of the four units, and fill in how many bytes per "
@@ -286,7 +287,7 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=5,
-            hint=(
+            hint=N_(
                 "Turn both figures into base units first, with your functions of the parts before. "
                 "Memory is printed one way. Then write the intensity of a bf16 matmul in the "
                 "small-batch limit: how many operations and how many bytes does one weight bring "
@@ -323,7 +324,7 @@ EXERCISE = Exercise(
             key="critical-batches",
             function="critical_batches",
             points=4,
-            hint=(
+            hint=N_(
                 "A loop over the sheets. Each sheet is a dictionary: its entries are the arguments "
                 "of your function of the part before, and its name is the key of the result. Check "
                 "one chip by hand against a call of that function."
@@ -346,7 +347,7 @@ EXERCISE = Exercise(
             key="enough-on",
             function="enough_on",
             points=4,
-            hint=(
+            hint=N_(
                 "A row of the matmul is a token. Write down how many tokens one replica has in a "
                 "step, from the two numbers. The part before gives for each chip from which batch "
                 "on it is compute-bound. On which side of that must the tokens be?"
@@ -401,11 +402,11 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "Half of the sheet's headline, divided by the bandwidth, is the critical batch: on an "
         "H100 it is of the same order as on a TPU. Read the footnotes before you divide."
     ),
-    thoughts=(
+    thoughts=N_(
         "The rounding moves the peak, and with it the critical batch, by about one per cent. That "
         "decides nothing where real kernels miss the roof by much more; it could decide whether a "
         "batch just at the border counts as compute-bound, which no one should build on. No rule "

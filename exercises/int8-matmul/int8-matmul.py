@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
@@ -83,7 +84,7 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=3,
-            hint=(
+            hint=N_(
                 "Draw the three arrays and write under each how many elements it has, from its two "
                 "sides. Then write how many bytes one int8 element takes. Which of the arrays are "
                 "read, and which is written? Each belongs into one of the two numbers of the pair."
@@ -104,7 +105,7 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=2,
-            hint=(
+            hint=N_(
                 "Take one element of the output. It is a sum of products: along which side does "
                 "that sum run, and how many products does it have? Write down how many operations "
                 "one product costs together with its addition. Then ask how many output elements "
@@ -124,7 +125,7 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=3,
-            hint=(
+            hint=N_(
                 "Write two lines: all operations of the multiplication, and all bytes that it "
                 "moves, loaded and written together. You have functions for both from the parts "
                 "before. The unit, OP/byte, says which of the lines is divided by which."
@@ -145,7 +146,7 @@ EXERCISE = Exercise(
             key="intensity-small-batch",
             function="intensity_small_batch",
             points=2,
-            hint=(
+            hint=N_(
                 "Write down the bytes as a sum of three terms, one for each array. Put in a small "
                 "B beside large D and F: which term is left? Divide the operations by that term "
                 "alone and cancel what stands on both sides."
@@ -163,7 +164,7 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=3,
-            hint=(
+            hint=N_(
                 "A chip has an intensity of its own: what it can compute while it moves one byte. "
                 "Write it down from its two figures. The multiplication is compute-bound once its "
                 "intensity reaches that number. Put in what you found for small batches, and solve "
@@ -183,7 +184,7 @@ EXERCISE = Exercise(
             key="times",
             function="times",
             points=4,
-            hint=(
+            hint=N_(
                 "Each of the two times is an amount, and a rate at which it is worked off. Write "
                 "down both amounts (the parts before gave them) and both rates (they are "
                 "arguments), with their units. The units must cancel so that seconds remain."
@@ -205,7 +206,7 @@ EXERCISE = Exercise(
             key="bounds",
             function="bounds",
             points=3,
-            hint=(
+            hint=N_(
                 "Draw the two times as bars on a time axis, once side by side from the same start, "
                 "once one after the other. When is everything over in the first picture? When in "
                 "the second?"
@@ -230,12 +231,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "Half the bytes and twice the operations per second move both roofs by the same factor. "
         "So int8 everywhere leaves the critical batch about where it is in bf16; what it halves "
         "is the time, at every batch."
     ),
-    thoughts=(
+    thoughts=N_(
         "The two critical batches are the same: in bf16 the ridge point is half as high, and so "
         "is the intensity at each batch. Using int8 everywhere halves the lower bound of the "
         "time, whichever roof binds. So you notice it far below the critical batch, too: there "

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
@@ -106,7 +107,7 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=4,
-            hint=(
+            hint=N_(
                 "Make a table with a row for each of the three arrays: number of elements, bytes "
                 "for one element, product of the two. Only one of the rows has a different type. "
                 "The sum of the last column is what the operations are divided by."
@@ -130,7 +131,7 @@ EXERCISE = Exercise(
             key="critical-batch-limit",
             function="critical_batch_limit",
             points=4,
-            hint=(
+            hint=N_(
                 "Take your intensity and let B be small beside D and F: only the weights' bytes "
                 "remain. How does that intensity depend on B? Set it equal to the chip's own ratio "
                 "of peak and bandwidth, and solve for B. No factor of the arithmetic changes: it "
@@ -150,7 +151,7 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=7,
-            hint=(
+            hint=N_(
                 "Write the equation: your exact intensity on one side, the chip's ratio of peak "
                 "and bandwidth on the other. Multiply by the bytes, so that B stands on both "
                 "sides. Bring all terms with B to one side. What you divide by at the end can be "
@@ -188,7 +189,7 @@ EXERCISE = Exercise(
             key="speedup",
             function="speedup",
             points=5,
-            hint=(
+            hint=N_(
                 "Write four times: arithmetic and traffic, each with bf16 weights and with int8 "
                 "weights. Two of them are equal. With perfect overlap, the longer one of each kind "
                 "of weights decides. Only then compare the two."
@@ -232,12 +233,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "Weights in int8 are half the bytes that matter, and the arithmetic stays as it was: so "
         "about half the batch keeps the chip busy. That is why serving quantizes weights, which "
         "it reads for a few tokens at a time."
     ),
-    thoughts=(
+    thoughts=N_(
         "The speedup is close to two for a small batch, falls once the int8 layer is "
         "compute-bound, and is one from where the bf16 layer is compute-bound as well. So who "
         "serves one user gains almost a factor of two, and who trains with large batches gains "

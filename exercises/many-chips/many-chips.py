@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable
 
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Whole
@@ -207,7 +208,7 @@ EXERCISE = Exercise(
             key="bytes-sent",
             function="bytes_sent",
             points=3,
-            hint=(
+            hint=N_(
                 "How large is one piece? In each step of a lap, a chip sends one piece. A piece "
                 "starts on one chip and has to visit all others: how many steps is that? Count "
                 "the steps of both laps, and multiply by the piece. What comes out for a single "
@@ -244,7 +245,7 @@ EXERCISE = Exercise(
             function="times",
             points=4,
             kind="numbers",
-            hint=(
+            hint=N_(
                 "Write the shapes of what one chip multiplies: which side is shorter than in the "
                 "whole multiplication? Count its FLOPs. Then write the shape of its partial sums, "
                 "and how many bytes they take. That is the array that your function of the part "
@@ -295,7 +296,7 @@ EXERCISE = Exercise(
             key="first-depth",
             function="first_depth",
             points=4,
-            hint=(
+            hint=N_(
                 "Set your two times equal. Three of the letters stand on both sides and cancel; "
                 "solve for the width. The number of chips stands below the fraction bar on both "
                 "sides: what of it is left? At the end, ask which of the two whole numbers next "
@@ -340,7 +341,7 @@ EXERCISE = Exercise(
             key="speedup",
             function="speedup",
             points=4,
-            hint=(
+            hint=N_(
                 "Write down five times: arithmetic and HBM on one chip, and arithmetic, HBM and "
                 "network on each of many. Which bytes are divided among the chips, and which does "
                 "each chip write whole? The longest of each group decides. Only then compare."
@@ -394,7 +395,7 @@ EXERCISE = Exercise(
             key="all-reduce-time",
             function="all_reduce_time",
             points=3,
-            hint=(
+            hint=N_(
                 "Draw one chip's messages on a line, one after the other: how many are there in "
                 "both laps? Each of them takes its delay, and then the time of its bytes. How "
                 "large is one message?"
@@ -437,7 +438,7 @@ EXERCISE = Exercise(
             key="equal-size",
             function="equal_size",
             points=2,
-            hint=(
+            hint=N_(
                 "Take the two terms of your time with a delay and set them equal. What cancels, "
                 "and what is left for the size? Look whether it is the size of a message or of "
                 "the whole array."
@@ -462,12 +463,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "With D split, each chip sends nearly the same however many there are, while its share of "
         "the arithmetic shrinks: so the model must be wider for each chip that joins. For small "
         "arrays the delay decides, and neither width nor bandwidth helps."
     ),
-    thoughts=(
+    thoughts=N_(
         "Below that width, more chips still help where HBM binds and not arithmetic: with a small "
         "batch, most bytes are weights, and each chip loads only its part of them. The output "
         "that they exchange is small then. A step for a few sequences sends little more than "

@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Made, Range, Real
@@ -429,14 +430,14 @@ EXERCISE = Exercise(
             function="parameters",
             points=5,
             kind="numbers",
-            hint=(
+            hint=N_(
                 "Write down the weights of one layer in four lines: attention, router, one expert, "
                 "and how many experts. Three of the lines are the same in both counts: which one "
                 "is not? Then multiply by the layers, and go to the tables: which of the two does "
                 "a token only look up?"
             ),
             cases=tuple({"config": one} for one in CONFIGS),
-            ranges={"config": Made(a_config, "the config files of other models")},
+            ranges={"config": Made(a_config, N_("the config files of other models"))},
             branches=OF_A_CONFIG,
             misconceptions=(
                 wrong("all-experts-per-token", counted_by(taken="n_routed_experts")),
@@ -464,7 +465,7 @@ EXERCISE = Exercise(
             key="cache",
             function="cache_per_position",
             points=3,
-            hint=(
+            hint=N_(
                 "What does one layer keep of a position, and for which of the two kinds of heads? "
                 "Count the elements, then the layers, and turn elements into bytes. Which keys of "
                 "the file did you not need, and does that surprise you?"
@@ -477,7 +478,7 @@ EXERCISE = Exercise(
                 {"config": DOGWOOD, "kv_bytes": 2},
                 {"config": ELDER, "kv_bytes": 1},
             ),
-            ranges={"config": Made(a_config, "the config files of other models")} | WIDTHS,
+            ranges={"config": Made(a_config, N_("the config files of other models"))} | WIDTHS,
             branches=OF_A_CONFIG,
             misconceptions=(
                 wrong("values-not-counted", cached_by(kept=1)),
@@ -496,7 +497,7 @@ EXERCISE = Exercise(
             key="step",
             function="step_time",
             points=5,
-            hint=(
+            hint=N_(
                 "Two times, and the longer one is the bound. For the arithmetic, your first "
                 "function already has the weights of a token. For the bytes, ask of each group of "
                 "weights whether the batch changes how many of them are loaded: only for one it "
@@ -508,7 +509,7 @@ EXERCISE = Exercise(
                 *(SMALL, SMALL_BUSY, SMALL_ALONE, SMALL_LONG, LOOKED_UP),
             ),
             ranges={
-                STEP: Made(lambda rng: tuple(a_step(rng).values()), "steps of other models"),
+                STEP: Made(lambda rng: tuple(a_step(rng).values()), N_("steps of other models")),
             },
             branches=OF_A_CONFIG
             | BOUND
@@ -540,7 +541,7 @@ EXERCISE = Exercise(
             key="critical-batch",
             function="critical_batch",
             points=3,
-            hint=(
+            hint=N_(
                 "Take one expert of one layer. How many tokens of the batch does it see on "
                 "average? Write its FLOPs for these tokens and the bytes of its weights: which "
                 "sizes cancel? Set the quotient equal to the chip's ratio of peak and bandwidth, "
@@ -555,7 +556,7 @@ EXERCISE = Exercise(
                 {"config": ELDER, "width": 2, **GIVEN},
             ),
             ranges={
-                "config": Made(a_config, "the config files of other models"),
+                "config": Made(a_config, N_("the config files of other models")),
                 "width": Choice(0.5, 1, 2),
                 "peak": Real(1e14, 2e15),
                 "bandwidth": Real(5e11, 8e12),
@@ -595,7 +596,7 @@ EXERCISE = Exercise(
             function="gains",
             points=4,
             kind="numbers",
-            hint=(
+            hint=N_(
                 "Write a helper that gives the tokens per second of one setting: how many tokens "
                 "does a step write, and how long does it take at least? Call it with the setting "
                 "as it is, and once for each change with one argument replaced. Both the tokens "
@@ -664,7 +665,9 @@ EXERCISE = Exercise(
                 ),
             ),
             ranges={
-                f"{STEP}, changes": Made(a_step_to_change, "steps of other models, with changes")
+                f"{STEP}, changes": Made(
+                    a_step_to_change, N_("steps of other models, with changes")
+                )
             },
             branches=BOUND
             | {
@@ -701,13 +704,13 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "A mixture of experts computes with few of its weights, and a step for several tokens "
         "loads nearly all of them. So its experts need a larger batch than a dense layer: by as "
         "many times as there are experts for each one that a token takes. Below that, bytes "
         "decide, and what helps is what makes them fewer, or shares them among more tokens."
     ),
-    thoughts=(
+    thoughts=N_(
         "Beside the weights there is room for less than a twentieth of the batch that the experts "
         "need, so on one chip they always wait for bytes. Where many chips share the experts, "
         "each loads its part of them for the tokens of all chips, and holds fewer weights, which "

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Some, Whole
@@ -142,7 +143,7 @@ EXERCISE = Exercise(
             key="attainable",
             function="attainable",
             points=6,
-            hint=(
+            hint=N_(
                 "First find the time: at perfect overlap, the longer of the arithmetic's and the "
                 "traffic's. Then ask how many FLOPs were done in that time. Try a very large "
                 "batch: the result must come out at the peak and never above it."
@@ -183,7 +184,7 @@ EXERCISE = Exercise(
             key="ceiling-batch",
             function="ceiling_batch",
             points=4,
-            hint=(
+            hint=N_(
                 "At the ceiling, arithmetic and traffic take equally long. Write that as an "
                 "equation with B as the unknown, with the exact bytes, and collect the terms with "
                 "B. If what stands beside B is zero or negative, the two never meet."
@@ -226,7 +227,7 @@ EXERCISE = Exercise(
             key="delay",
             function="delay",
             points=3,
-            hint=(
+            hint=N_(
                 "You have a function for the batch at which a curve reaches its ceiling. Which "
                 "sizes must it be called with for the small matrix, and which for the large one? "
                 "The title of the part says how the two batches are compared."
@@ -261,7 +262,7 @@ EXERCISE = Exercise(
             key="figure",
             function="plot_throughput",
             points=7,
-            hint=(
+            hint=N_(
                 "Go through the picture as somebody who has not seen your code. For each size: is "
                 "there a curve, through all batches, and does something in the picture name its "
                 "size? For each axis: is it said what it shows, and in which unit the values are "
@@ -300,12 +301,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "Both sizes reach the same ceiling, and the larger matrix does so with the smaller batch: "
         "of its bytes, activations are the smaller share. The small one needs more, though less "
         "than twice as much."
     ),
-    thoughts=(
+    thoughts=N_(
         "Against the intensity both sizes lie on one line, the roofline, since the attainable "
         "FLOP/s depend on nothing else; against the batch they differ, because the same batch "
         "gives the small matrix a lower intensity. Logarithmic axes turn the slope into a "

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import rooflib as rl
+from grading.schema.messages import N_
 from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
@@ -102,7 +103,7 @@ EXERCISE = Exercise(
             key="operations",
             function="operations",
             points=3,
-            hint=(
+            hint=N_(
                 "Row b of the input meets matrix b and no other. Write down what one row costs "
                 "with its own matrix. Then ask how often that happens. Does it differ from a "
                 "multiplication in which all rows share one matrix?"
@@ -122,7 +123,7 @@ EXERCISE = Exercise(
             key="bytes-moved",
             function="bytes_moved",
             points=5,
-            hint=(
+            hint=N_(
                 "Write the shapes of all three arrays under each other, and multiply out how many "
                 "elements each has. One of them has three sides here. Every element is moved once, "
                 "and int8 says how many bytes it takes."
@@ -143,7 +144,7 @@ EXERCISE = Exercise(
             key="intensity",
             function="intensity",
             points=4,
-            hint=(
+            hint=N_(
                 "Use your functions of the parts before. Which is divided by which follows from "
                 "the unit, OP/byte. To see whether it is plausible, double B and look what happens "
                 "to both."
@@ -165,7 +166,7 @@ EXERCISE = Exercise(
             key="intensity-limit",
             function="intensity_limit",
             points=3,
-            hint=(
+            hint=N_(
                 "Write down the bytes as a sum of three terms, one for each array, with the width "
                 "of an element in each. Which term grows fastest as D and F grow? Divide the "
                 "operations by that one alone. What cancels, and what remains?"
@@ -189,7 +190,7 @@ EXERCISE = Exercise(
             key="compute-bound-chips",
             function="compute_bound_chips",
             points=5,
-            hint=(
+            hint=N_(
                 "A chip can be kept busy if the operation offers more operations for each byte "
                 "than the chip can do while it moves one. The part before gives what the operation "
                 "offers at best. Write down what the chip asks for, from its pair, and compare the "
@@ -238,12 +239,12 @@ EXERCISE = Exercise(
             ),
         ),
     ),
-    moral=(
+    moral=N_(
         "Where every row brings its own weights, the batch cancels: the intensity is a constant, "
         "far below the ridge point of every chip in the catalog. Such an operation is always "
         "communication-bound."
     ),
-    thoughts=(
+    thoughts=N_(
         "Attention in decode is such an operation: each sequence has keys and values of its own, "
         "and no batch helps. What helps is sharing them, among heads of queries or among "
         "sequences that begin alike, since then a loaded element is used more than once. A "

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofkit.words import _
+
 
 class _Formless:
     """A range whose values all have the same form."""
@@ -54,10 +56,12 @@ class Whole(_Formless):
 
     def __str__(self) -> str:
         if self.power_of_two:
-            return f"a power of two from {self.low} to {self.high}"
-        if self.multiple_of > 1:
-            return f"a multiple of {self.multiple_of} from {self.low} to {self.high}"
-        return f"a whole number from {self.low} to {self.high}"
+            said = _("a power of two from {low} to {high}")
+        elif self.multiple_of > 1:
+            said = _("a multiple of {number} from {low} to {high}")
+        else:
+            said = _("a whole number from {low} to {high}")
+        return said.format(low=self.low, high=self.high, number=self.multiple_of)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Real(_Formless):
             yield float(f"{number:.5e}")
 
     def __str__(self) -> str:
-        return f"a number from {self.low:g} to {self.high:g}"
+        return _("a number from {low} to {high}").format(low=f"{self.low:g}", high=f"{self.high:g}")
 
 
 class Choice:
@@ -95,8 +99,8 @@ class Choice:
 
     def __str__(self) -> str:
         if any(isinstance(option, list) for option in self.options):
-            return "other lists"
-        return "one of " + ", ".join(str(option) for option in self.options)
+            return _("other lists")
+        return _("one of {options}").format(options=", ".join(map(str, self.options)))
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,8 @@ class Some(_Formless):
             yield rng.sample(self.options, rng.randint(self.least, self.most))
 
     def __str__(self) -> str:
-        return f"lists of {self.least} to {self.most} sizes in any order"
+        said = _("lists of {least} to {most} sizes in any order")
+        return said.format(least=self.least, most=self.most)
 
 
 class Printed:
@@ -137,7 +142,8 @@ class Printed:
         return str(value[1])
 
     def __str__(self) -> str:
-        return f"{self.values} in base units, printed in {', '.join(self.units)}"
+        said = _("{numbers} in base units, printed in {units}")
+        return said.format(numbers=self.values, units=", ".join(self.units))
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,8 @@ class Pairs(_Formless):
             yield {name: (next(firsts), next(seconds)) for name in names}
 
     def __str__(self) -> str:
-        return f"a dictionary of {self.least} to {self.most} invented chips"
+        said = _("a dictionary of {least} to {most} invented chips")
+        return said.format(least=self.least, most=self.most)
 
 
 @dataclass(frozen=True)
@@ -191,7 +198,8 @@ class Sheets(_Formless):
             yield sheets
 
     def __str__(self) -> str:
-        return f"the data sheets of {self.least} to {self.most} invented chips"
+        said = _("the data sheets of {least} to {most} invented chips")
+        return said.format(least=self.least, most=self.most)
 
 
 @dataclass(frozen=True)
@@ -209,7 +217,7 @@ class Made(_Formless):
             yield self.make(rng)
 
     def __str__(self) -> str:
-        return self.says
+        return _(self.says)
 
 
 Range = Whole | Real | Choice | Some | Printed | Pairs | Sheets | Made

@@ -63,6 +63,11 @@ def _(message: str) -> str:
     return message if code == ORIGINAL else translations(code).gettext(message)
 
 
+def N_(message: str) -> str:
+    """Mark a message in a table for extraction; ``_`` translates it when it is shown."""
+    return message
+
+
 @cache
 def translations(code: str) -> gettext.NullTranslations:
     """Return a language's messages; none are known of a language without catalogs."""

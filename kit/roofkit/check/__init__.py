@@ -7,23 +7,24 @@ failed checks. The check that finds the last part right also prints the exercise
 `check.solution()` the reference solution if it was released.
 """
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from roofkit.words import ORIGINAL, _, language, spoken
 
 from .answers import ask_all
 from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, doubt, limited
 from .compare import MisconceptionValues, Verdict, judge
 from .earlier_parts import called
 from .packing import cases_of, unpack
-from .wording import listed, percent, written
+from .wording import listed, percent, series, wrapped, written
 
 __all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
 
 TRIES = 2  # offer a stronger hint after this many failed checks
-WIDTH = 80  # `nbgrader validate` truncates longer lines
 
 _published: dict[str, Any] = {}  # from part to its published cases
+_languages: dict[str, str] = {}  # from part to the language of its notebook
 _failed: dict[str, int] = {}  # from part to the number of its failed checks
 _wrong: set[str] = set()  # parts whose last check failed
 _passed: set[str] = set()  # parts whose last check passed
@@ -44,12 +45,19 @@ class CheckInterrupted(KeyboardInterrupt):
         return str(self).splitlines()
 
 
-def cases(data: str) -> None:
-    """Load the published cases of all parts, as packed into the released notebook."""
+def cases(data: str, language: str = ORIGINAL) -> None:
+    """Load the published cases of all parts, as packed into the released notebook.
+
+    language: the language of the notebook, which its checks speak.
+    """
     try:
-        _published.update(unpack(data))
-    except ValueError as error:
-        raise CheckFailed(_wrapped(f"{error}. Take the cell from a fresh copy.")) from None
+        parts = unpack(data)
+    except ValueError:
+        with spoken(language):
+            said = _("the data of this check were changed. Take the cell from a fresh copy.")
+            raise CheckFailed(wrapped(said)) from None
+    _published.update(parts)
+    _languages.update(dict.fromkeys(parts, language))
 
 
 class Check:
@@ -61,11 +69,16 @@ class Check:
         Print the result if all cases pass. Raise CheckFailed with an explanation otherwise, and
         CheckInterrupted if the learner interrupts the check.
         """
+        with spoken(_language(part)):
+            self._check(part, function)
+
+    def _check(self, part: str, function: object) -> None:
         known = _data(part)
         try:
             verdict = _judged(known, function)
         except KeyboardInterrupt:
-            raise CheckInterrupted(f"{part}: the check was interrupted.") from None
+            said = _("{part}: the check was interrupted.").format(part=part)
+            raise CheckInterrupted(said) from None
         _remember(part, function, verdict)
         slow = doubt()
         report = "\n".join(_report(part, known, function, verdict, slow))
@@ -75,33 +88,35 @@ class Check:
         print(report)
         _passed.add(part)
         if (moral := known.get("moral")) and not _left():
-            print("\n" + _wrapped(f"All parts are right. {moral}"))
+            print("\n" + wrapped(_("All parts are right. {moral}").format(moral=moral)))
             if known.get("thoughts"):
-                print("To compare your answer to the last question, run: check.thoughts()")
+                print(_("To compare your answer to the last question, run: check.thoughts()"))
             if known.get("solution"):
-                print("To compare your code with another solution, run: check.solution()")
+                print(_("To compare your code with another solution, run: check.solution()"))
 
     def hint(self, part: str) -> None:
         """Print the stronger hint of `part`: what to write down next."""
-        known = _data(part)
-        print(
-            _wrapped(f"{part}: {known.get('hint') or 'there is no stronger hint for this part.'}")
-        )
+        with spoken(_language(part)):
+            if hint := _data(part).get("hint"):
+                said = _("{part}: {hint}").format(part=part, hint=hint)
+            else:
+                said = _("{part}: there is no stronger hint for this part.").format(part=part)
+            print(wrapped(said))
 
     def thoughts(self) -> None:
         """Print a text to compare the last answer with, if all parts are right."""
-        if left := _left():
-            raise CheckFailed(_wrapped(f"First run the checks of all parts. Left: {listed(left)}."))
-        said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}
-        for text in said or {"This exercise has nothing to compare with."}:
-            print(_wrapped(text))
+        with spoken(_language()):
+            _require_all()
+            said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}
+            for text in said or {_("This exercise has nothing to compare with.")}:
+                print(wrapped(text))
 
     def solution(self) -> None:
         """Print the reference solution, if the release has it and all parts are right."""
-        if left := _left():
-            raise CheckFailed(_wrapped(f"First run the checks of all parts. Left: {listed(left)}."))
-        found = [code for known in _published.values() if (code := known.get("solution"))]
-        print("\n\n\n".join(found) or "This copy of the course holds no solutions.")
+        with spoken(_language()):
+            _require_all()
+            found = [code for known in _published.values() if (code := known.get("solution"))]
+            print("\n\n\n".join(found) or _("This copy of the course holds no solutions."))
 
 
 check = Check()
@@ -109,26 +124,35 @@ check = Check()
 
 def headline(part: str, verdict: Verdict) -> str:
     """Return the result of a check in one line."""
-    cases = "the published case" if verdict.total == 1 else f"{verdict.total} published cases"
+    right, total = verdict.right, verdict.total
+    if verdict.passed and total == 1:
+        return _("{part}: right for the published case.").format(part=part)
     if verdict.passed:
-        return f"{part}: right for {cases}."
-    if verdict.total == 1 or verdict.cause in ("changing", "changed-inputs"):
-        return f"{part}: not right yet."
-    return f"{part}: not right yet ({verdict.right} of {cases})."
+        return _("{part}: right for {total} published cases.").format(part=part, total=total)
+    if total == 1 or verdict.cause in ("changing", "changed-inputs"):
+        return _("{part}: not right yet.").format(part=part)
+    said = _("{part}: not right yet ({right} of {total} published cases).")
+    return said.format(part=part, right=right, total=total)
 
 
 def scope(known: Mapping[str, Any]) -> list[str]:
     """Return what was checked here, and what grading checks with the same function."""
     cases = cases_of(known["cases"])
-    shown = "; ".join(dict.fromkeys(line for case in cases if (line := _short(case))))
-    ranges = "; ".join(f"{name}: {values}" for name, values in known["ranges"].items())
-    within = [f"A value counts within {percent(known['tolerance'])} of the right one."]
-    return [
-        f"Checked here: {shown or 'the cases of the question'}.",
-        *([] if known["kind"] == "names" else within),
-        f"Grading asks {known['function']} with these values and with others, not shown here "
-        f"({ranges}).",
-    ]
+    if shown := series(dict.fromkeys(line for case in cases if (line := _short(case)))):
+        lines = [_("Checked here: {cases}.").format(cases=shown)]
+    else:
+        lines = [_("Checked here: the cases of the question.")]
+    if known["kind"] != "names":
+        said = _("A value counts within {tolerance} of the right one.")
+        lines.append(said.format(tolerance=percent(known["tolerance"])))
+    ranges = series(
+        _("{name}: {values}").format(name=name, values=values)
+        for name, values in known["ranges"].items()
+    )
+    said = _(
+        "Grading asks {function} with these values and with others, not shown here ({ranges})."
+    )
+    return [*lines, said.format(function=known["function"], ranges=ranges)]
 
 
 def tries() -> dict[str, Any]:
@@ -148,14 +172,25 @@ def _left() -> list[str]:
     return [part for part in _published if part not in _passed]
 
 
+def _require_all() -> None:
+    """Raise CheckFailed unless the last checks of all parts passed."""
+    if left := _left():
+        said = _("First run the checks of all parts. Left: {parts}.")
+        raise CheckFailed(wrapped(said.format(parts=listed(left))))
+
+
+def _language(part: str = "") -> str:
+    """Return the language of a part's notebook, or of any part's; else the one in force."""
+    return _languages.get(part) or next(iter(_languages.values()), language())
+
+
 def _data(part: str) -> Mapping[str, Any]:
     if part not in _published:
-        raise CheckFailed(
-            _wrapped(
-                f"{part}: nothing to compare with yet. Run the cell of the released notebook that "
-                "begins with `cases(`."
-            )
+        said = _(
+            "{part}: nothing to compare with yet. Run the cell of the released notebook that "
+            "begins with `cases(`."
         )
+        raise CheckFailed(wrapped(said.format(part=part)))
     data: Mapping[str, Any] = _published[part]
     return data
 
@@ -199,18 +234,22 @@ def _report(
     part: str, known: Mapping[str, Any], function: Any, verdict: Verdict, slow: str
 ) -> Iterator[str]:
     """Yield the lines to print; `slow`: why a call may time out in grading."""
-    yield _wrapped(headline(part, verdict))
+    yield wrapped(headline(part, verdict))
     if verdict.passed and slow:
-        yield _wrapped(slow)
+        yield wrapped(slow)
     if not verdict.passed and verdict.cause != "calls-unwritten":
-        yield from map(_wrapped, _wrong_parts_called(part, known, function))
-    yield from map(_wrapped, verdict.sentences)
+        yield from map(wrapped, _wrong_parts_called(part, known, function))
+    yield from map(wrapped, verdict.sentences)
     if verdict.cause == "too-late":
-        limits = f"{CALL_SECONDS:g} s of computing and {CALL_WALL_SECONDS:g} s in all"
-        yield _wrapped(f"It was stopped: a call gets {limits}, in grading too.")
-    yield from map(_wrapped, scope(known))
+        said = _(
+            "It was stopped: a call gets {seconds} s of computing and {wall_seconds} s in all, in "
+            "grading too."
+        )
+        limits = {"seconds": f"{CALL_SECONDS:g}", "wall_seconds": f"{CALL_WALL_SECONDS:g}"}
+        yield wrapped(said.format(**limits))
+    yield from map(wrapped, scope(known))
     if part in _wrong and _failed.get(part, 0) >= TRIES and known.get("hint"):
-        yield f'For a stronger hint, run: check.hint("{part}")'
+        yield _('For a stronger hint, run: check.hint("{part}")').format(part=part)
 
 
 def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
@@ -219,18 +258,20 @@ def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> I
     parts.pop(known["function"], None)
     wrong = [f"`{name}`" for name in called(function, parts)] if callable(function) else []
     if wrong:
-        them = "which was" if len(wrong) == 1 else "which were"
-        yield (
-            f"`{known['function']}` calls {listed(wrong)}, {them} not right at the last check: "
-            "put that right first."
-        )
+        if len(wrong) == 1:
+            said = _(
+                "`{function}` calls {others}, which was not right at the last check: put that "
+                "right first."
+            )
+        else:
+            said = _(
+                "`{function}` calls {others}, which were not right at the last check: put that "
+                "right first."
+            )
+        yield said.format(function=known["function"], others=listed(wrong))
 
 
 def _short(case: Mapping[str, Any]) -> str:
     """Return a case without its lists and dictionaries, which would fill the page."""
     plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
     return ", ".join(f"{key} = {written(value)}" for key, value in plain.items())
-
-
-def _wrapped(line: str) -> str:
-    return textwrap.fill(line, WIDTH, break_on_hyphens=False)

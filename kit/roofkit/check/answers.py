@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 
+from roofkit.words import _
+
 from .calling import Mismatch, caller
 from .plain_data import Plain, Unusable, describe, plain, same
 from .plot_reading import facts
@@ -130,10 +132,10 @@ def _asked(
 
 def _describe_non_function(value: object) -> str:
     """Describe what was passed instead of a function, often after `name = name(…)`."""
-    return (
-        f"what was handed in is {describe(value)}. If its name was given to a result, as in "
+    return _(
+        "what was handed in is {kind}. If its name was given to a result, as in "
         "`name = name(…)`, run the cell with its `def` again, and give the result another name"
-    )
+    ).format(kind=describe(value))
 
 
 def _failure(function: Callable[..., object], error: BaseException) -> Answer:
@@ -147,9 +149,8 @@ def _failure(function: Callable[..., object], error: BaseException) -> Answer:
         text = f"{type(error).__name__}: {error}".removesuffix(": ")
     except Exception:  # the error's __str__ fails
         text = type(error).__name__
-    return Answer(
-        problem="raised", detail=shorten(text, MAX_DETAIL, placeholder=" …") + _line_in_cell(error)
-    )
+    detail = _with_line(shorten(text, MAX_DETAIL, placeholder=" …"), error)
+    return Answer(problem="raised", detail=detail)
 
 
 def _innermost(error: BaseException) -> str:
@@ -160,15 +161,18 @@ def _innermost(error: BaseException) -> str:
     return name
 
 
-def _line_in_cell(error: BaseException) -> str:
-    """Return line and function of the last traceback entry in a learner's cell."""
-    where = function = ""
+def _with_line(text: str, error: BaseException) -> str:
+    """Add line and function of the last traceback entry in a learner's cell, if there is one."""
+    line, function = 0, ""
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if "ipykernel" in code.co_filename or code.co_filename.startswith("<ipython"):
             if not (function and code.co_name in COMPREHENSIONS):
                 function = code.co_name
-            where = f" (line {trace.tb_lineno} of the cell with {function})"
+            line = trace.tb_lineno
         trace = trace.tb_next
-    return where
+    if not function:
+        return text
+    said = _("{error} (line {line} of the cell with {function})")
+    return said.format(error=text, line=line, function=function)

@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from roofkit.words import _
+
 AXIS = "ax"  # name of the parameter for the axes to draw on, as used in the questions
 
 
@@ -44,8 +46,11 @@ def caller(function: Callable[..., Any], names: Iterable[str], figure: bool) -> 
     try:
         signature.bind(*positional, **rest)
     except TypeError:
-        takes = _as_written(signature) or "none"
-        raise Mismatch(f"{', '.join(wanted)} (yours takes {takes})") from None
+        if takes := _as_written(signature):
+            said = _("{names} (yours takes {parameters})")
+        else:
+            said = _("{names} (yours takes none)")
+        raise Mismatch(said.format(names=", ".join(wanted), parameters=takes)) from None
     return call
 
 

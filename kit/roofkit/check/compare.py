@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofkit.words import N_, _
+
 from .answers import Answer
 from .findings import Findings
 from .messages import PROBLEMS, sentence
 from .plain_data import Plain, describe, has_names, same
 from .plot_reading import reading
 from .slips import rounded
-from .wording import case_text, listed
+from .wording import case_text, joined, listed, series
 
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
 
@@ -68,7 +70,7 @@ def judge(
     """
     total = len(answers)
     if again.problem:
-        return Verdict(0, total, again.problem, (PROBLEMS[again.problem],))
+        return Verdict(0, total, again.problem, (_(PROBLEMS[again.problem]),))
     seen = [_read(answer, case) for answer, case in zip(answers, cases, strict=True)]
     right = [
         not answer.problem and same(answer.value, value, tolerance)
@@ -92,7 +94,7 @@ def judge(
         problem, detail = "raised", "NotImplementedError"
     said = sentence(problem, detail if private else "", expected[first])
     if private and 0 < sum(answer.problem == problem for answer in seen) < total:
-        said = f"For {case_text(cases[first])}: {said}"
+        said = _("For {case}: {sentence}").format(case=case_text(cases[first]), sentence=said)
     return Verdict(sum(right), total, problem, (said,))
 
 
@@ -127,16 +129,23 @@ def recognize(
 
 
 def explanation(known: Sequence[MisconceptionValues], qualifier: str) -> str:
-    """Return the explanation; with "Either … Or …" if several misconceptions fit."""
+    """Return the explanation; with "Either … Or …" if several misconceptions fit.
+
+    qualifier: "" or one of the messages that `qualifier` returns.
+    """
     if len(known) == 1:
-        return qualifier + known[0].says
-    either = "Either: " + " Or: ".join(one.says for one in known)
-    return (qualifier or "More than one slip gives these values. ") + either
+        said = known[0].says
+    else:
+        first, *others = (one.says for one in known)
+        ors = [_("Or: {explanation}").format(explanation=other) for other in others]
+        said = joined([_("Either: {explanation}").format(explanation=first), *ors])
+        qualifier = qualifier or N_("More than one slip gives these values. {explanation}")
+    return _(qualifier).format(explanation=said) if qualifier else said
 
 
 def where_to_read(known: Sequence[MisconceptionValues]) -> str:
     """Return a sentence that says where to read about these misconceptions."""
-    return f"Read: {'; '.join(dict.fromkeys(one.read for one in known))}."
+    return _("Read: {places}.").format(places=series(dict.fromkeys(one.read for one in known)))
 
 
 def telling(value: Plain) -> bool:
@@ -151,13 +160,13 @@ def telling(value: Plain) -> bool:
 
 
 def qualifier(found: Findings, everywhere: bool) -> str:
-    """Return a qualifier that keeps a misconception's sentence from overclaiming."""
+    """Return a message around a misconception's sentence that keeps it from overclaiming."""
     if found.names:
-        return "These names come out in this way, among others: "
+        return N_("These names come out in this way, among others: {explanation}")
     if not everywhere:
-        return "Where it is not right, this would give the same values: "
+        return N_("Where it is not right, this would give the same values: {explanation}")
     if rounded(found.pairs):
-        return "The numbers are rounded too far, or this has happened: "
+        return N_("The numbers are rounded too far, or this has happened: {explanation}")
     return ""
 
 
@@ -180,10 +189,12 @@ def shape_detail(value: Plain, expected: Plain) -> str:
     if isinstance(value, dict) and isinstance(expected, dict):
         missing = [key for key in expected if key not in value]
         extra = [key for key in value if key not in expected]
-        parts = [("missing", missing), ("not asked for", extra)]
-        return "; ".join(f"{what}: {listed(names)}" for what, names in parts if names)
+        said = [_("missing: {names}").format(names=listed(missing))] if missing else []
+        if extra:
+            said.append(_("not asked for: {names}").format(names=listed(extra)))
+        return series(said)
     if isinstance(value, list):
-        return "1 value" if len(value) == 1 else f"{len(value)} values"
+        return _("1 value") if len(value) == 1 else _("{count} values").format(count=len(value))
     return describe(value)
 
 

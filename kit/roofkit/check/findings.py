@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofkit.words import _
+
 from .answers import Answer
 from .plain_data import Plain, has_names, same
 from .plot_reading import looked_at
 from .slips import Pair, slip
 from .wording import case_text, listed, returned, written
-
-ORDER = ("first", "second")
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,10 @@ class Findings:
         if private:
             yield self._shown(value, expected, self.cases[first])
         else:
-            some = "some of them are right" if any(self.right) else "none of them is right"
-            yield f"The values are not as expected: {some}."
+            if any(self.right):
+                yield _("The values are not as expected: some of them are right.")
+            else:
+                yield _("The values are not as expected: none of them is right.")
         if self.names:
             yield self._about_names(private)
         elif said := slip(self.pairs, self.fine):
@@ -56,35 +58,50 @@ class Findings:
         """Return a sentence with the learner's own value and its case."""
         if "sizes" in case and isinstance(value, dict):
             return self._curve(value, expected, case)
-        said = f"For {case_text(case)} you returned "
+        about = {"case": case_text(case)}
         if isinstance(expected, dict):
             off = {
                 key: entry for key, entry in value.items() if not self._same(entry, expected[key])
             }
             first = next(iter(off))
-            more = f" (and {len(off) - 1} more that are not it)" if len(off) > 1 else ""
-            return f"{said}{written(off[first])} for {first}, which is not it{more}."
-        which = ""
+            about |= {"value": written(off[first]), "name": first}
+            if len(off) == 1:
+                said = _("For {case} you returned {value} for {name}, which is not it.")
+                return said.format(**about)
+            said = _(
+                "For {case} you returned {value} for {name}, which is not it (and {count} more "
+                "that are not it)."
+            )
+            return said.format(**about, count=len(off) - 1)
+        wrong: list[bool] = []
         if isinstance(expected, list) and not has_names(expected) and len(expected) == 2:
             wrong = [not self._same(*pair) for pair in zip(value, expected, strict=True)]
-            which = " (neither of the two)" if all(wrong) else f" (the {ORDER[wrong.index(True)]})"
-        return f"{said}{returned(value)}, which is not it{which}."
+        if wrong == [True, True]:
+            said = _("For {case} you returned {value}, which is not it (neither of the two).")
+        elif wrong == [True, False]:
+            said = _("For {case} you returned {value}, which is not it (the first).")
+        elif wrong == [False, True]:
+            said = _("For {case} you returned {value}, which is not it (the second).")
+        else:
+            said = _("For {case} you returned {value}, which is not it.")
+        return said.format(**about, value=returned(value))
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
         for size, heights in value.items():
             whose = [other for other, right in expected.items() if self._same(heights, right)]
             if whose and size not in whose:
-                return f"The curve that is named {int(size):,} is that of another size."
+                said = _("The curve that is named {size} is that of another size.")
+                return said.format(size=f"{int(size):,}")
         batches = [case["batches"][at] for at in looked_at(case["batches"])]
         for size, heights in expected.items():
             for batch, height, right in zip(batches, value.get(size, ()), heights, strict=False):
                 if not self._same(height, right):
                     shown = written(float(f"{height:.4g}"))
-                    return (
-                        f"The curve for {int(size):,} shows {shown} FLOP/s at "
-                        f"batch {written(batch)}, by the unit of its label, which is not it."
-                    )
-        return "The curves are not those expected."
+                    return _(
+                        "The curve for {size} shows {value} FLOP/s at batch {batch}, by the unit "
+                        "of its label, which is not it."
+                    ).format(size=f"{int(size):,}", value=shown, batch=written(batch))
+        return _("The curves are not those expected.")
 
     def _about_names(self, private: bool) -> str:
         """Return what is wrong with the names; quote names only if `private`."""
@@ -99,11 +116,12 @@ class Findings:
         unknown = sorted({name for named, _ in pairs for name in named} - known_names)
         if unknown and known_names.issuperset(set().union(*(right for _, right in pairs))):
             if not private:
-                return "Some of the names are none of those that were handed in."
-            return f"Not among the names that were handed in: {listed(unknown)}."
+                return _("Some of the names are none of those that were handed in.")
+            said = _("Not among the names that were handed in: {names}.")
+            return said.format(names=listed(unknown))
         if missing and extra:
-            return "Some names are missing, and some are named that should not be."
-        return "Some names are missing." if missing else "Some are named that should not be."
+            return _("Some names are missing, and some are named that should not be.")
+        return _("Some names are missing.") if missing else _("Some are named that should not be.")
 
     def _names_in_cases(self) -> set[str]:
         """Return all strings in the cases."""

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from roofkit.words import _
+
 Plain = Any  # int | float | str | list[Plain] | dict[str, Plain]
 
 MAX_ENTRIES = 100_000  # more than any question asks for; stops endless iterators
@@ -46,7 +48,7 @@ def describe(value: object) -> str:
     try:
         return _described(value)
     except Exception:
-        return "an object that can't be looked at"
+        return _("an object that can't be looked at")
 
 
 def same(value: Plain, expected: Plain, tolerance: float) -> bool:
@@ -76,29 +78,30 @@ def has_names(value: Plain) -> bool:
 def _described(value: object) -> str:
     known: dict[type | tuple[type, ...], str] = {
         type(None): "None",
-        (bool, np.bool_): "True or False",
-        (str, bytes): "a text",
-        list: "a list",
-        tuple: "a tuple",
-        dict: "a dictionary",
-        (set, frozenset): "a set",
-        (complex, np.complexfloating): "a complex number",
-        (numbers.Real, Decimal): "a number",
+        (bool, np.bool_): _("True or False"),
+        (str, bytes): _("a text"),
+        list: _("a list"),
+        tuple: _("a tuple"),
+        dict: _("a dictionary"),
+        (set, frozenset): _("a set"),
+        (complex, np.complexfloating): _("a complex number"),
+        (numbers.Real, Decimal): _("a number"),
     }
     if shape := _shape(value):
-        return f"an array of shape {shape}"
+        return _("an array of shape {shape}").format(shape=shape)
     if type(value) is tuple and len(value) == 1:
-        return "a tuple with one entry, as a comma behind a value makes it"
+        return _("a tuple with one entry, as a comma behind a value makes it")
     if hasattr(value, "__next__"):
-        return f"a {type(value).__name__} object, which hands out its values one by one"
+        said = _("a {kind} object, which hands out its values one by one")
+        return said.format(kind=type(value).__name__)
     if inspect.iscoroutine(value):
-        return "what an `async def` returns: write `def`"
+        return _("what an `async def` returns: write `def`")
     for kind, words in known.items():
         if isinstance(value, kind):
             return words
     if callable(value):
-        return "a function"
-    return f"an object of type {type(value).__name__}"
+        return _("a function")
+    return _("an object of type {kind}").format(kind=type(value).__name__)
 
 
 def _number(value: object) -> int | float:
@@ -158,19 +161,24 @@ def _entry(entry: object, whole: object) -> int | float:
         problem, detail = unusable.args
         if problem != "not-a-number":
             raise
-        within = f"{describe(whole)} in which there is {detail}"
+        within = _within(describe(whole), detail)
         raise Unusable("not-numbers", within) from None
+
+
+def _within(whole: str, entry: str) -> str:
+    return _("{whole} in which there is {entry}").format(whole=whole, entry=entry)
 
 
 def _names(value: object) -> list[str]:
     if isinstance(value, Mapping):
         if any(isinstance(entry, bool | np.bool_) for entry in _entries(value.values(), value)):
-            raise Unusable("not-names", "a dictionary that says True or False for each name")
+            said = _("a dictionary that says True or False for each name")
+            raise Unusable("not-names", said)
         value = value.keys()
     entries = _listed(value, "not-names", set | frozenset | KeysView | ValuesView)
     for entry in entries:
         if not isinstance(entry, str):
-            within = f"{describe(value)} in which there is {describe(entry)}"
+            within = _within(describe(value), describe(entry))
             raise Unusable("not-names", within)
     return sorted({str(entry) for entry in entries})
 

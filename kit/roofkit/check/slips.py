@@ -7,30 +7,42 @@ slip, but never the direction or size of the error, which would reveal the right
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from roofkit.words import N_, _
+
 Pair = tuple[float, float]  # the returned number and the right one, which differ
 
-PREFIX = (
+PREFIX = N_(
     "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another"
+)
+BINARY_PREFIX = N_(
+    "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another, "
+    "and powers of two besides"
+)
+PREFIX_AND_MORE = N_(
+    "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another, "
+    "together with a second slip"
 )
 FACTORS: tuple[tuple[float, str], ...] = (
     (
         2,
-        "a multiply-add counted as one operation, or an operation counted twice; elements of "
-        "another width; both directions of a link for one; sparse for dense",
+        N_(
+            "a multiply-add counted as one operation, or an operation counted twice; elements of "
+            "another width; both directions of a link for one; sparse for dense"
+        ),
     ),
-    (4, "elements of another width; bits for bytes together with a second slip"),
-    (8, "bits for bytes, or bytes for bits"),
-    (64, "bits and bytes converted the wrong way round"),
-    (100, "a percentage for a plain ratio, or the other way round"),
+    (4, N_("elements of another width; bits for bytes together with a second slip")),
+    (8, N_("bits for bytes, or bytes for bits")),
+    (64, N_("bits and bytes converted the wrong way round")),
+    (100, N_("a percentage for a plain ratio, or the other way round")),
     *((1000**power, PREFIX) for power in range(1, 6)),
-    *((1024**power, PREFIX + ", and powers of two besides") for power in range(1, 6)),
+    *((1024**power, BINARY_PREFIX) for power in range(1, 6)),
     *(
-        ((1024 / 1000) ** power, "a prefix taken as a power of two, or as one of ten")
+        ((1024 / 1000) ** power, N_("a prefix taken as a power of two, or as one of ten"))
         for power in range(1, 6)
     ),
-    *((10**power, "a power of ten in a unit or a constant") for power in range(1, 19)),
+    *((10**power, N_("a power of ten in a unit or a constant")) for power in range(1, 19)),
     *(
-        (1000**power * second, PREFIX + ", together with a second slip")
+        (1000**power * second, PREFIX_AND_MORE)
         for power in range(1, 6)
         for second in (0.125, 0.25, 0.5, 2, 4, 8)
     ),
@@ -79,11 +91,11 @@ def _zeros(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if any(value for value, _ in pairs):
         return ""
     if len(pairs) > 1 and not right_numbers:
-        return (
+        return _(
             "The function gives 0 in all of these cases. Are the arguments used? Or is something "
             "divided with `//`, or rounded?"
         )
-    return (
+    return _(
         "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
         "number of a fixed width (numpy's int32) overflow?"
     )
@@ -93,14 +105,14 @@ def _infinite(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if all(math.isinf(right) for _, right in pairs):
         if not any(math.isfinite(number) for number in right_numbers):
             return ""
-        return (
+        return _(
             "It is right wherever the answer is finite. The question says what to return where it "
             "is not."
         )
     if all(math.isinf(value) for value, _ in pairs):
-        return "An infinite value is returned where there is a finite one."
+        return _("An infinite value is returned where there is a finite one.")
     if all(math.isinf(value) != math.isinf(right) for value, right in pairs):
-        return (
+        return _(
             "An infinite value is returned where there is a finite one, and a finite one where "
             "the answer is infinite. Is a comparison or a difference the wrong way round?"
         )
@@ -110,7 +122,7 @@ def _infinite(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
 def _overflow(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     for bits in WIDTHS:
         if all(_wrapped(value, right, bits) for value, right in pairs):
-            return (
+            return _(
                 "A whole number overflowed: a type of fixed width, such as numpy's int32, keeps "
                 "only part of a number that is too large for it. Use Python's own numbers."
             )
@@ -128,7 +140,7 @@ def _wrapped(value: float, right: float, bits: int) -> bool:
 def _signs(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if not any(value < 0 < right for value, right in pairs):
         return ""
-    return (
+    return _(
         "A negative number is returned where none can be. Is a difference the wrong way round, or "
         "did a whole number of a fixed width (numpy's int32) overflow?"
     )
@@ -138,8 +150,12 @@ def _constant(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     values = [*(value for value, _ in pairs), *right_numbers]
     if len(values) < 2 or any(value != values[0] for value in values):
         return ""
-    doubt = " Or is it rounded?" if rounded(pairs) else ""
-    return f"It is one and the same number in all of these cases. Are the arguments used?{doubt}"
+    if rounded(pairs):
+        return _(
+            "It is one and the same number in all of these cases. Are the arguments used? Or is it "
+            "rounded?"
+        )
+    return _("It is one and the same number in all of these cases. Are the arguments used?")
 
 
 def _rounded(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
@@ -147,11 +163,13 @@ def _rounded(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
         return ""
     # A maximum or a limit gives small integers as well.
     if all(_is_small_integer(value) for value, _ in pairs):
-        return (
+        return _(
             "The numbers look rounded, further than the tolerance allows; or limits stand for the "
             "exact values; or one of two terms decides where the other should."
         )
-    return "The numbers look rounded, further than the tolerance allows: return them as they are."
+    return _(
+        "The numbers look rounded, further than the tolerance allows: return them as they are."
+    )
 
 
 def _repeated(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
@@ -167,7 +185,7 @@ def _repeated(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
         for value, right in pairs
     ):
         return ""
-    return (
+    return _(
         "The function gives one number for cases that differ. Is an argument left out, or a "
         "result kept from one call to the next?"
     )
@@ -182,19 +200,23 @@ def _factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
         return ""
     for factor, slips in FACTORS:
         if any(math.isclose(most, way, rel_tol=FACTOR_TOLERANCE) for way in (factor, 1 / factor)):
-            return f"{_all_off(len(pairs))} Slips that do this: {slips}."
+            if len(pairs) == 1:
+                said = _(
+                    "The number that is not right is off by a simple factor. Slips that do this: "
+                    "{slips}."
+                )
+            else:
+                said = _(
+                    "The numbers that are not right are all off by one and the same factor. Slips "
+                    "that do this: {slips}."
+                )
+            return said.format(slips=_(slips))
     if len(pairs) < 2:
         return ""
-    return (
-        f"{_all_off(len(pairs))} Look for a constant that is missing, wrong, or there once too "
-        "often."
+    return _(
+        "The numbers that are not right are all off by one and the same factor. Look for a "
+        "constant that is missing, wrong, or there once too often."
     )
-
-
-def _all_off(count: int) -> str:
-    if count == 1:
-        return "The number that is not right is off by a simple factor."
-    return "The numbers that are not right are all off by one and the same factor."
 
 
 def _inverse(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
@@ -208,10 +230,10 @@ def _inverse(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if most - least > FACTOR_TOLERANCE * most:
         return ""
     if math.isclose(most, 1, rel_tol=FACTOR_TOLERANCE):
-        return "The ratio is upside down."
+        return _("The ratio is upside down.")
     if len(pairs) < 2:
         return ""
-    return "A ratio is upside down, and there is a constant factor that does not belong there."
+    return _("A ratio is upside down, and there is a constant factor that does not belong there.")
 
 
 def _shift(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
@@ -224,7 +246,7 @@ def _shift(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     )
     if max(shifts) - min(shifts) > digits or min(map(abs, shifts)) < 100 * digits:
         return ""
-    return "The numbers that are not right are all off by one and the same amount."
+    return _("The numbers that are not right are all off by one and the same amount.")
 
 
 def _about_factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
@@ -232,11 +254,11 @@ def _about_factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     for power in range(1, 6):
         for factor in (1000.0**power, 1000.0**-power):
             if shares and all(abs(share / factor - 1) < MAX_PREFIX_ERROR for share in shares):
-                return (
+                return _(
                     "The numbers that are not right are all off by nearly the same factor: "
-                    f"{PREFIX}. Besides, something is rounded, or a small term is missing or too "
+                    "{prefix}. Besides, something is rounded, or a small term is missing or too "
                     "much."
-                )
+                ).format(prefix=_(PREFIX))
     return ""
 
 
@@ -245,7 +267,7 @@ def _near(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
         return ""
     if any(abs(value / right - 1) > MAX_NEAR_ERROR for value, right in pairs):
         return ""
-    return (
+    return _(
         "The numbers come close, but not within the tolerance. A small term is missing or too "
         "much; or a limit stands for the exact value, or the exact value for a limit; or "
         "something was rounded on the way."

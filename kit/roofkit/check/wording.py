@@ -1,8 +1,13 @@
 """Short texts for learners about numbers, cases and returned values."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from roofkit.words import ORIGINAL, _, language
 
 from .plain_data import Plain
 
@@ -10,6 +15,12 @@ from .plain_data import Plain
 MAX_SHOWN = 3
 # Characters shown of a string.
 MAX_TEXT = 40
+WIDTH = 80  # `nbgrader validate` truncates longer lines
+# What a Chinese line may be broken after: a word, or a character, with the punctuation around it.
+_WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
+_UNIT = re.compile(
+    r"[（“《]*(?:[^\s\u2e80-\u9fff\uff00-\uffef（“《，。；：？！、）”》]+|[^\s（“《])[，。；：？！、）”》]*\s*"
+)
 
 
 def written(value: object) -> str:
@@ -41,13 +52,13 @@ def case_text(case: Mapping[str, Any]) -> str:
 def returned(value: Plain) -> str:
     """Return a value in words that can follow "you returned"."""
     if isinstance(value, dict):
-        return written(value) if value else "an empty dictionary"
+        return written(value) if value else _("an empty dictionary")
     if not isinstance(value, list):
         return written(value)
     if all(isinstance(entry, str) for entry in value):
-        return listed(value) if value else "no names"
+        return listed(value) if value else _("no names")
     if len(value) == 2:
-        return " and ".join(map(written, value))
+        return listed([*map(written, value)])
     return written(value)
 
 
@@ -55,8 +66,50 @@ def listed(names: Sequence[str]) -> str:
     """Join names for a sentence: "A and B", "A, B, C and 5 more"."""
     shown, rest = list(names[:MAX_SHOWN]), len(names) - MAX_SHOWN
     if rest > 0:
-        return f"{', '.join(shown)} and {rest} more"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+        return _("{names} and {rest} more").format(names=_with_commas(shown), rest=rest)
+    if len(shown) < 2:
+        return "".join(shown)
+    return _("{names} and {name}").format(names=_with_commas(shown[:-1]), name=shown[-1])
+
+
+def series(entries: Iterable[str]) -> str:
+    """Join entries that may have commas of their own: "A; B"."""
+    first, *others = [*entries] or [""]
+    for other in others:
+        first = _("{entries}; {entry}").format(entries=first, entry=other)
+    return first
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """Join whole sentences."""
+    first, *others = sentences
+    for other in others:
+        first = _("{sentences} {sentence}").format(sentences=first, sentence=other)
+    return first
+
+
+def wrapped(text: str, width: int = WIDTH) -> str:
+    """Break a text into lines. Chinese is broken between characters, which take two columns."""
+    if language() == ORIGINAL:
+        return textwrap.fill(text, width, break_on_hyphens=False)
+    lines = [""]
+    for unit in _UNIT.findall(tight(text)):
+        if lines[-1] and columns(lines[-1]) + columns(unit.rstrip()) > width:
+            lines.append("")
+        lines[-1] += unit
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def tight(text: str) -> str:
+    """Drop spaces between Chinese characters, as around Chinese that was filled in."""
+    if language() == ORIGINAL:
+        return text
+    return re.sub(rf"(?<={_WIDE}) +(?={_WIDE})", "", text)
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
 
 
 def percent(share: float) -> str:
@@ -70,6 +123,15 @@ def _scientific(value: float) -> str:
     return f"{number}e{int(power)}" if power else number
 
 
+def _with_commas(names: Sequence[str]) -> str:
+    first, *others = names
+    for other in others:
+        first = _("{names}, {name}").format(names=first, name=other)
+    return first
+
+
 def _few(parts: Sequence[str]) -> str:
-    rest = len(parts) - MAX_SHOWN
-    return "[" + "; ".join(parts[:MAX_SHOWN]) + (f"; … {rest} more]" if rest > 0 else "]")
+    shown, rest = "; ".join(parts[:MAX_SHOWN]), len(parts) - MAX_SHOWN
+    if rest > 0:
+        shown = _("{entries}; … {rest} more").format(entries=shown, rest=rest)
+    return f"[{shown}]"

@@ -10,7 +10,6 @@ results, and the JupyterLab extension in labextensions/ changes the text of the 
 import json
 import re
 from importlib.resources import files
-from textwrap import fill
 
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
@@ -18,23 +17,42 @@ from nbgrader.apps import validateapp  # type: ignore[import-untyped]
 from nbgrader.utils import is_grade  # type: ignore[import-untyped]
 from nbgrader.validator import Validator  # type: ignore[import-untyped]
 
+from roofkit.check.wording import wrapped
+from roofkit.notebook_language import language_of
+from roofkit.words import N_, _, spoken
+
 __all__ = ["MESSAGES", "install"]
 
 EXTENSION = files(__name__).joinpath("labextensions", "roofkit-validate")
 MESSAGES: dict[str, str] = json.loads(
     EXTENSION.joinpath("messages.json").read_text(encoding="utf-8")
 )
+# The same texts again, for the extraction of messages.
+MARKED = {
+    "some": N_("{right} of {parts} parts right."),
+    "all": N_(
+        "{right} of {parts} parts right, for the published cases. Grading asks the same functions "
+        "with these cases and with others that are not shown here. Each check names the cases that "
+        "it compared and the ranges that grading draws from."
+    ),
+    "right": N_("{part}: right for the published cases."),
+    "unwritten": N_("Still to be written: {parts}."),
+    "unwritten_line": N_("The function is still to be written."),
+    "stopped": N_("{part}: no answer to check, since a cell above stopped with an error:"),
+}
 SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def summary(right: int, parts: int) -> str:
     """Return how many parts are right and, if all are, what that means."""
-    return MESSAGES["all" if right == parts else "some"].format(right=right, parts=parts)
+    said = _(MESSAGES["all" if right == parts else "some"])
+    return said.format(right=right, parts=parts)
 
 
 def is_unwritten(said: str) -> bool:
     """Return whether a check reported that the function is still unwritten."""
-    return any(line.strip() == MESSAGES["unwritten_line"] for line in said.splitlines())
+    unwritten = MESSAGES["unwritten_line"], _(MESSAGES["unwritten_line"])
+    return any(line.strip() in unwritten for line in said.splitlines())
 
 
 class HonestValidator(Validator):  # type: ignore[misc]
@@ -46,6 +64,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         # Notebooks of other courses keep nbgrader's messages.
         self.ours = any(cell.source.startswith("check(") for cell in parts)
         self.parts, self.failed, self.cells = parts, failed, nb.cells
+        self.language = language_of(nb)
         return failed
 
     def _extract_error(self, cell: NotebookNode) -> str:
@@ -57,8 +76,9 @@ class HonestValidator(Validator):  # type: ignore[misc]
             return error
         if any(output.get("ename") == "NameError" for output in cell.outputs):
             error = ""  # the check itself could not run
-        said = MESSAGES["stopped"].format(part=cell.metadata.nbgrader.grade_id)
-        said = fill(said, self.width - len(self.indent), break_on_hyphens=False)
+        with spoken(self.language):
+            said = _(MESSAGES["stopped"]).format(part=cell.metadata.nbgrader.grade_id)
+            said = wrapped(said, self.width - len(self.indent))
         return "\n".join(filter(None, [said, cause, error]))
 
     def _cause(self, check: NotebookNode, name: str) -> str:
@@ -75,12 +95,16 @@ class HonestValidator(Validator):  # type: ignore[misc]
         if not self.ours:
             super()._print_num_failed(num_failed)
             return
+        with spoken(self.language):
+            self._print_parts()
+
+    def _print_parts(self) -> None:
         right = sum(cell not in self.failed for cell in self.parts)
-        self.stream.write(fill(summary(right, len(self.parts)), self.width) + "\n")
+        self.stream.write(wrapped(summary(right, len(self.parts)), self.width) + "\n")
         said = {cell.metadata.nbgrader.grade_id: self._said(cell) for cell in self.parts}
         if unwritten := [part for part, words in said.items() if is_unwritten(words)]:
-            line = MESSAGES["unwritten"].format(parts=", ".join(unwritten))
-            self.stream.write("\n" + fill(line, self.width, break_on_hyphens=False) + "\n")
+            line = _(MESSAGES["unwritten"]).format(parts=", ".join(unwritten))
+            self.stream.write("\n" + wrapped(line, self.width) + "\n")
         for part, words in said.items():
             if part not in unwritten:
                 self.stream.write("\n" + self._indent(words.rstrip()) + "\n")

@@ -49,7 +49,7 @@ THEMES = (
     "previous page",
     "© Copyright %(copyright)s.",
 )
-KEYWORDS = {"_": None, "phrase": None}
+KEYWORDS = {"_": None, "N_": None, "phrase": None}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
 
