@@ -83,8 +83,10 @@ lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versi
 			--no-header --no-annotate $(LOCK_ARGS) $$name.in --output-file $$name.txt || exit; \
 	done
 
-release: environment  ## write the exercises without solutions into _build/course or COURSE=folder
-	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)")
+# Systems have a variable LANGUAGE of their own: only one on the command line counts.
+release: environment  ## write the exercises without solutions into _build/course or COURSE=folder; LANGUAGE=zh_CN
+	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)") \
+		$(if $(filter command,$(origin LANGUAGE)),--language $(LANGUAGE))
 
 grade: environment  ## grade the submissions of a class: make grade COURSE=folder, options in GRADE_ARGS
 	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(GRADE_ARGS)

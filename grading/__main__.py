@@ -16,6 +16,7 @@ from grading.execution.time_limits import TIME_LIMITS
 from grading.parallel import pool
 from grading.sandbox import modules
 from grading.sandbox.box import accepted
+from roofkit.words import ORIGINAL
 
 # The functions below import what they need: importing nbgrader takes a second, which would delay
 # --help, errors in the arguments, and the start of the fork server.
@@ -68,8 +69,10 @@ def release(options: argparse.Namespace) -> None:
     from grading.course import Course
 
     course = Course(options.course)
-    course.release()
+    course.release(language=options.language)
     print(f"released into {course.folder / 'release'}")
+    if options.language != ORIGINAL:
+        print(f"in {options.language}: {course.folder / f'release-{options.language}'}")
 
 
 def grade(options: argparse.Namespace) -> None:
@@ -157,6 +160,9 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", required=True)
     command = commands.add_parser("release", help="write the exercises without solutions")
     command.add_argument("course", nargs="?", default=BUILT, type=Path)
+    command.add_argument(
+        "--language", default=ORIGINAL, help="also release in this language, such as zh_CN"
+    )
     command.set_defaults(run=release)
     command = commands.add_parser("grade", help="grade what is in COURSE/submitted")
     command.add_argument("course", type=Path)

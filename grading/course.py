@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbgrader.api import InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
 from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]
@@ -31,11 +32,12 @@ from grading.parallel.workers import CannotWork
 from grading.records import gradebook, results
 from grading.records.gradebook_writer import GradebookWriter, parse_timestamp
 from grading.records.seed import FOLDER, course_seed
-from grading.release import exercises
+from grading.release import exercises, translation
 from grading.sandbox import modules
 from grading.sandbox.modules import is_installed
 from grading.settings import CONFIG, database, settings
 from grading.work import Job, Outcome, work
+from roofkit.words import ORIGINAL
 
 OWN_CONFIG = """\
 # Through this file plain nbgrader commands and the formgrader find the course's settings.
@@ -82,11 +84,14 @@ class Course:
             results.replace(own, OWN_CONFIG.format(path=str(CONFIG)))
         course_seed(self.folder)
 
-    def release(self, names: Sequence[str] = ()) -> None:
+    def release(self, names: Sequence[str] = (), language: str = ORIGINAL) -> None:
         """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
-        names: the exercises to release, all if empty. Raises Unable if nbgrader fails.
+        names: the exercises to release, all if empty. language: also write the notebooks in this
+        language, below release-<language>; both are graded alike. Raises Unable if nbgrader fails.
         """
+        if language not in (known := [ORIGINAL, *translation.languages()]):
+            raise Unable(f"{language!r} is none of the languages of the course: {', '.join(known)}")
         self.prepare()
         done = results.read(self._released) or {}
         names = names or exercises.names()
@@ -103,6 +108,17 @@ class Course:
                 results.write(self._released, done := done | {name: exercises.digest(name)})
         with self.gradebook() as book:
             gradebook.add_missing_notebooks(book)
+        if language != ORIGINAL:
+            for name in names:
+                self._translate(name, language)
+
+    def _translate(self, name: str, language: str) -> None:
+        """Write a released notebook in another language."""
+        file = Path(name, f"{name}.ipynb")
+        nb = nbformat.read(self.folder / "release" / file, as_version=4)
+        target = self.folder / f"release-{language}" / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(translation.translated(nb, name, language), target)
 
     def grade(
         self,

@@ -15,6 +15,8 @@ from grading.judging.missing_imports import name_missing_modules
 from grading.judging.verdicts import judge_parts, write
 from grading.release import exercises
 from grading.sandbox.box import LIMITS
+from roofkit.notebook_language import language_of
+from roofkit.words import N_, _, spoken
 
 STOP_REASONS = {
     "memory": "The notebook took more memory than there is for one, and was stopped.",
@@ -22,7 +24,7 @@ STOP_REASONS = {
 }
 SECOND_RUN_SEED = "/again"  # appended to the seed, so that a second run draws other inputs
 NOTE_ID = "run-twice"  # id of the cell with the text RUN_TWICE
-RUN_TWICE = (
+RUN_TWICE = N_(
     "This notebook was run a second time, since something in it ended or took too long when its "
     "functions were called. Below is what the first run printed; the points are those of the last."
 )
@@ -49,6 +51,19 @@ def grade(
     leaked them to the next one through a covert channel, even the machine's caches. So the next run
     receives other inputs, and its output is not shown.
     """
+    with spoken(language_of(nb)):
+        return _grade_in_language(nb, name, seed, limits, unsafe, late_again, earlier)
+
+
+def _grade_in_language(
+    nb: NotebookNode,
+    name: str,
+    seed: str,
+    limits: TimeLimits,
+    unsafe: bool | None,
+    late_again: bool,
+    earlier: NotebookNode | None,
+) -> NotebookNode:
     end = time.monotonic() + limits.notebook
     runs = 1 if earlier is not None else 0  # number of runs that received hidden inputs
 
@@ -142,5 +157,5 @@ def _restore_outputs(nb: NotebookNode, earlier: NotebookNode) -> None:
         output.get("ename") == TOO_LATE for cell in cells for output in cell.get("outputs", [])
     )
     if late or earlier.metadata["rooflib"]["trouble"]:
-        nb.cells.insert(0, new_markdown_cell(RUN_TWICE, id=NOTE_ID))
+        nb.cells.insert(0, new_markdown_cell(_(RUN_TWICE), id=NOTE_ID))
     nb.metadata["rooflib"]["told"] = True

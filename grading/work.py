@@ -30,8 +30,10 @@ from grading.reports import feedback
 from grading.reports.feedback_page import page
 from grading.reports.similarity import code
 from grading.sandbox import modules
+from roofkit.notebook_language import language_of
+from roofkit.words import N_, _, spoken
 
-NO_RESPONSE = "No response."  # nbgrader's comment for an unanswered cell
+NO_RESPONSE = N_("No response.")  # nbgrader's comment for an unanswered cell
 NOT_GRADED = "This could not be graded."
 TOO_LARGE = "reading it takes more memory than there is for one"
 
@@ -142,7 +144,8 @@ def _worked(job: Job, start: float) -> Outcome:
     if nb is None:
         nb = placeholder(job.released, job.exercise, reason)
     found = nb.metadata["rooflib"]
-    comments = dict.fromkeys(untouched(nb, job.released), NO_RESPONSE)
+    with spoken(language_of(nb)):
+        comments = dict.fromkeys(untouched(nb, job.released), _(NO_RESPONSE))
     feedback.clean(nb)
     return Outcome(
         notebook=nbformat.writes(nb),

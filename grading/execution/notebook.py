@@ -18,6 +18,7 @@ from grading.execution.time_limits import Clock, Stopwatch, TimeLimits
 from grading.release import exercises
 from grading.sandbox.box import Box, UnsafeBox
 from grading.sandbox.cell_channel import Content, Ended, Endless
+from roofkit.words import N_, _
 
 PROBE = b64encode(
     marshal.dumps(compile((Path(__file__).parent / "probe.py").read_bytes(), "probe", "exec"))
@@ -25,8 +26,16 @@ PROBE = b64encode(
 READY_SECONDS = 300  # generous, for busy machines; a dead process is noticed immediately
 POLL_SECONDS = 0.2  # between two checks of the time limits
 ANSWER_CPU_SECONDS = 2  # for a reply that takes an idle process milliseconds
-MAX_LATE_CELLS = 3  # stop running the notebook after this many cells exceeded a time limit
-ENDED = "A cell ended the whole Python process; the cells after it were not run."
+MAX_LATE_CELLS = 3  # stop after this many cells exceeded a time limit, as MANY_LATE says
+# Why a notebook did not run to its end; translated where the learner reads it.
+ENDED = N_("A cell ended the whole Python process; the cells after it were not run.")
+ENDLESS = N_("A cell sent more than is taken in; the cells after it were not run.")
+NOT_STOPPED = N_("A cell could not be stopped; the cells after it were not run.")
+USED_UP = N_(
+    "A cell used up the processes or files that a notebook may have; the cells after it were not "
+    "run."
+)
+MANY_LATE = N_("3 cells ran for too long; the cells after them were not run.")
 TOO_LATE = "TooLate"  # name of the error shown by a cell that exceeded a time limit
 SKIP = "skip-execution"  # tag of cells that are not run
 # Notebook metadata that a kernel would report about itself.
@@ -67,20 +76,16 @@ def run(
     try:
         runner.run(nb)
     except _Stuck as stuck:
-        trouble = f"{stuck}; the cells after {stuck.them} were not run."
+        trouble = str(stuck)
     except Ended:
         trouble = ENDED
     except Endless:
-        trouble = "A cell sent more than is taken in; the cells after it were not run."
+        trouble = ENDLESS
     return Execution(trouble, frozenset(runner.late))
 
 
 class _Stuck(Exception):
-    """The notebook can't be run to its end."""
-
-    def __init__(self, why: str, them: str = "it") -> None:
-        super().__init__(why)
-        self.them = them
+    """The notebook can't be run to its end; the message says why."""
 
 
 class _Late(Exception):
@@ -125,7 +130,7 @@ class _Runner:
         except _Late as late:
             raise self._stuck(late) from None
         if not kept.get("kept", True):
-            raise _Stuck("A cell used up the processes or files that a notebook may have")
+            raise _Stuck(USED_UP)
 
     def _run(self, cell: NotebookNode, count: int) -> None:
         cell.outputs, cell.execution_count = [], count
@@ -149,16 +154,17 @@ class _Runner:
         except _Late as late:
             stuck = self._stuck(late)
         seconds = self.limits.cell if clock == "cpu" else self.limits.cell_wall
-        said = f"This cell ran for more than {seconds:g} s and was stopped."
+        said = _("This cell ran for more than {seconds} s and was stopped.")
+        said = said.format(seconds=f"{seconds:g}")
         cell.outputs.append(new_output("error", ename=TOO_LATE, evalue="", traceback=[said]))
         if self.late_cells == MAX_LATE_CELLS:
-            raise _Stuck(f"{MAX_LATE_CELLS} cells ran for too long", "them")
+            raise _Stuck(MANY_LATE)
         if stuck:
             raise stuck
 
     def _stuck(self, late: _Late) -> _Stuck:
         self.late.add(late.clock)
-        return _Stuck("A cell could not be stopped")
+        return _Stuck(NOT_STOPPED)
 
     def _answer(self, what: str, word: Any, cpu: float, wall: float) -> Content:
         """Return the final reply to an order; raise _Late if it takes too many seconds."""

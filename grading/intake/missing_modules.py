@@ -4,6 +4,7 @@ from nbformat import NotebookNode
 
 from grading.intake.own_code import imported
 from grading.sandbox.modules import is_installed
+from roofkit.words import _
 
 MAX_NAME_CHARACTERS = 100  # shown of a module's name in a report
 
@@ -19,5 +20,6 @@ def sentence(modules: list[str]) -> str:
     """Return the sentence that tells the learner about missing modules."""
     *others, last = modules
     if not others:
-        return f"{last} is not installed where notebooks are graded."
-    return f"{', '.join(others)} and {last} are not installed where notebooks are graded."
+        return _("{module} is not installed where notebooks are graded.").format(module=last)
+    said = _("{modules} and {module} are not installed where notebooks are graded.")
+    return said.format(modules=", ".join(others), module=last)

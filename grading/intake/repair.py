@@ -14,7 +14,8 @@ from nbformat.v4 import new_code_cell
 
 from grading.intake.order import reorder
 from grading.intake.own_code import added, functions
-from grading.release import exercises
+from grading.release import exercises, translation
+from roofkit.notebook_language import language_of
 
 SourceCells = Mapping[str, NotebookNode]  # grade id → the cell of the source notebook
 
@@ -24,6 +25,7 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
 
     Changes to the text or the points of a locked cell count as tampering: no editor makes them.
     """
+    language = language_of(nb)
     _drop_metadata(nb)
     source = exercises.source(name)
     source_cells = {grade_id: cell for cell in source.cells if (grade_id := _grade_id(cell))}
@@ -47,6 +49,8 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
     remarks += _add_missing(nb, source_cells, name)
     remarks += reorder(nb, _checked_functions(name), list(source_cells))
     nb["metadata"] = copy.deepcopy(source.metadata)  # replaces what the learner's editor wrote
+    if language in translation.languages():
+        nb.metadata["exercise"]["language"] = language
     return remarks, tampering
 
 

@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 from grading.intake.missing_modules import missing_modules, sentence
 from grading.intake.own_code import imports, parsed
 from grading.judging.verdicts import ONLY_HIDDEN_FAIL, Graded
+from roofkit.words import _
 
 CAUSES = ("raised", "not-a-function")  # problems that a missing module can cause
 MAX_MODULES = 3  # modules listed in a cause
@@ -41,7 +42,7 @@ def name_missing_modules(
 def _with_modules(part: Graded, modules: Sequence[str]) -> Graded:
     names = [ascii(name)[1:-1][:MAX_NAME_CHARACTERS] for name in modules[:MAX_MODULES]]
     # Don't reveal how a function fails if it fails only for hidden values.
-    added = () if ONLY_HIDDEN_FAIL in part.sentences else (sentence(names),)
+    added = () if _(ONLY_HIDDEN_FAIL) in part.sentences else (sentence(names),)
     return replace(
         part,
         cause=f"not installed: {', '.join(names)}",

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy
@@ -14,15 +14,18 @@ from grading.judging.validation import MAX_INTEGER, validated
 from grading.limits import Overrun, run_limited
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
+from grading.release.translation import place
 from grading.schema.parts import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
+from roofkit.check.wording import tight
+from roofkit.words import N_, _
 
 JUDGE_SECONDS = 10  # to judge all parts; if exceeded, each is judged again with an equal share
 ENDING = ("died", "too-late")  # after these problems the function is not called again
 SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
 # The message gives no detail: a function could leak hidden inputs through how it fails.
-ONLY_HIDDEN_FAIL = (
+ONLY_HIDDEN_FAIL = N_(
     "Right for the published cases, but not for all of the values that were not shown. The check "
     "names the ranges that they come from: try the ends, and what lies between."
 )
@@ -160,7 +163,7 @@ def _continues(answers: Sequence[Answer] | None) -> bool:
 def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> dict[str, Any]:
     """Return `Graded` as a dictionary of plain data."""
     if asked.published is None:
-        why = trouble or "The notebook did not get as far as this check."
+        why = _(trouble) or _("The notebook did not get as far as this check.")
         return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))
     try:
         first = _judged(asked.published, known[0], part)
@@ -178,31 +181,35 @@ def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) 
             part.points if passed else 0,
             part.points,
             whole.cause,
-            first.sentences if passed or not first.passed else (ONLY_HIDDEN_FAIL,),
+            first.sentences if passed or not first.passed else (_(ONLY_HIDDEN_FAIL),),
             asked=asked.hidden is not None,
         )
     )
 
 
 def _unreadable(part: Part) -> Graded:
-    return Graded(part.key, 0, part.points, "unreadable", ("The values could not be read.",))
+    return Graded(part.key, 0, part.points, "unreadable", (_("The values could not be read."),))
 
 
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
     """Compare answers with the expected values; raise ValueError for malformed answers."""
     checked = [validated(answer, part.kind) for answer in answers]
     with numpy.errstate(all="ignore"):  # don't warn about a learner's numbers
-        return judge(checked, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
+        known = [replace(one, read=place(one.read)) for one in cases.misconceptions]
+        return judge(checked, cases.expected, known, part.tolerance, cases.inputs)
 
 
 def write(cell: NotebookNode, part: Graded) -> None:
     """Set a check cell's outputs: the sentences, and the points that nbgrader reads."""
     sentences = list(part.sentences)
     if part.points == part.of:
-        sentences = ["Right, for the published cases and for values that were not shown."]
+        sentences = [_("Right, for the published cases and for values that were not shown.")]
     elif part.asked:
-        sentences.append("Asked with the published cases and with values that were not shown.")
-    lines = [f"{part.key}: {part.points:g} of {part.of:g} points.", *sentences]
+        sentences.append(_("Asked with the published cases and with values that were not shown."))
+    first = _("{part}: {points} of {all} points.").format(
+        part=part.key, points=f"{part.points:g}", all=f"{part.of:g}"
+    )
+    lines = [first, *map(tight, sentences)]
     # `new_output` would make the same outputs, but it validates them, which takes time.
     printed: dict[str, Any] = {"name": "stdout", "text": "\n".join(lines) + "\n"}
     points = {"data": {"text/plain": str(float(part.points))}, "execution_count": 1}

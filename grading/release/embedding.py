@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 from nbformat import NotebookNode
@@ -13,6 +14,9 @@ from grading.release.cases import published
 from grading.schema.parts import Part
 from roofkit.check.answers import Plain
 from roofkit.check.packing import literal, pack
+from roofkit.words import ORIGINAL, _, language
+
+CASES = "cases"  # grade id of the cell that is added
 
 MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
@@ -24,17 +28,24 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         name = resources["nbgrader"]["assignment"]
-        exercise = exercises.load(name)
-        closing = {"moral": exercise.moral, "thoughts": exercise.thoughts}
-        parts = {part.key: released(name, part) | closing for part in exercise.parts}
-        if os.environ.get("SOLUTIONS"):
-            for part, source in solutions(name).items():
-                parts[part]["solution"] = source
-        data = pack(parts)
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
-        nb.cells.insert(first + 1, cases_cell(data))
+        nb.cells.insert(first + 1, cases_cell(data(name)))
         continue_after_errors(nb)
         return nb, resources
+
+
+def data(name: str, place: Callable[[str], str] = str) -> str:
+    """Return the packed data of all parts, with texts in the language in force.
+
+    place: returns where to read in that language.
+    """
+    exercise = exercises.load(name)
+    closing = {"moral": _(exercise.moral), "thoughts": _(exercise.thoughts)}
+    parts = {part.key: released(name, part, place) | closing for part in exercise.parts}
+    if os.environ.get("SOLUTIONS"):
+        for part, source in solutions(name).items():
+            parts[part]["solution"] = source
+    return pack(parts)
 
 
 def continue_after_errors(nb: NotebookNode) -> None:
@@ -49,8 +60,9 @@ def continue_after_errors(nb: NotebookNode) -> None:
 
 
 def cases_cell(data: str) -> NotebookNode:
-    """Return a cell that passes the published cases to the checks."""
-    return locked_cell(f'from roofkit.check import cases\n\ncases("""\n{data}\n""")', "cases")
+    """Return a cell that passes the published cases, and their language, to the checks."""
+    last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
+    return locked_cell(f'from roofkit.check import cases\n\ncases("""\n{data}\n{last})', CASES)
 
 
 def locked_cell(source: str, name: str) -> NotebookNode:
@@ -70,8 +82,11 @@ def locked_cell(source: str, name: str) -> NotebookNode:
     return cell
 
 
-def released(name: str, part: Part) -> dict[str, Any]:
-    """Return a part's data for a released notebook: values but no formulas."""
+def released(name: str, part: Part, place: Callable[[str], str] = str) -> dict[str, Any]:
+    """Return a part's data for a released notebook: values but no formulas.
+
+    place: returns where to read in the language in force.
+    """
     cases = published(name, part)
     return {
         "function": part.function,
@@ -82,15 +97,15 @@ def released(name: str, part: Part) -> dict[str, Any]:
         "misconceptions": [
             {
                 "key": known.key,
-                "says": known.says,
-                "read": known.read,
+                "says": _(known.says),
+                "read": place(known.read),
                 "values": short(known.values),
                 "excluded_by": known.excluded_by,
             }
             for known in cases.misconceptions
         ],
         "ranges": {key: str(values) for key, values in part.ranges.items()},
-        "hint": part.hint,
+        "hint": _(part.hint),
     }
 
 

@@ -71,6 +71,15 @@ def decisive(name: str) -> list[tuple[str, Path]]:
         "check": Path(roofkit.check.__file__).parent,
         "rooflib": Path(rooflib.__file__).parent,
     }
+    # Feedback in a notebook's language.
+    kit = Path(roofkit.check.__file__).parents[1]
+    files += [(name, kit / name) for name in ("words.py", "notebook_language.py")]
+    catalogs = [
+        path
+        for path in sorted((ROOT / "locale").glob("*/LC_MESSAGES/*.po"))
+        if path.stem in ("checks", "grading")
+    ]
+    files += [(path.relative_to(ROOT).as_posix(), path) for path in catalogs]
     for label, folder in packages.items():
         files += [
             (f"{label}/{path.relative_to(folder).as_posix()}", path)

@@ -1,11 +1,16 @@
 """The line under a released notebook's title: minutes, difficulty, chapter to read first."""
 
+from collections.abc import Callable
 from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
 from roofkit.exercise_facts import chapter_title, of_notebook
+from roofkit.words import N_, _
+
+# The words for an exercise's difficulty.
+DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
 
 
 class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
@@ -19,8 +24,16 @@ class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
         return nb, resources
 
 
-def line(notebook: NotebookNode) -> str:
-    """Return the Markdown line with an exercise's effort and the chapter to read first."""
+def line(notebook: NotebookNode, heading: Callable[[str], str] = str) -> str:
+    """Return the Markdown line with an exercise's effort and the chapter to read first.
+
+    heading: returns a heading in the language in force.
+    """
     facts = of_notebook(notebook)
-    chapter = chapter_title(facts.read_first)
-    return f"*Effort: {facts.effort}. Read first: the chapter “{chapter}”.*"
+    return _(
+        "*Effort: about {minutes} minutes, {difficulty}. Read first: the chapter “{chapter}”.*"
+    ).format(
+        minutes=facts.minutes,
+        difficulty=_(facts.difficulty),
+        chapter=heading(chapter_title(facts.read_first)),
+    )

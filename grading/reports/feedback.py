@@ -31,7 +31,10 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
+from grading.reports import template_words
 from roofkit import first_cell
+from roofkit.notebook_language import language_of
+from roofkit.words import N_, ORIGINAL, _, spoken
 
 TEMPLATES = [
     str(Path(__file__).parent / "templates"),
@@ -50,12 +53,14 @@ OPENING_CELL = re.compile(
     re.escape(Path(first_cell.__file__).read_text(encoding="utf-8"))
     + r"\s+set_up_notebook\(.*\)\s*"
 )
-CASES_CELL = re.compile(r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""\)\s*''')
+CASES_CELL = re.compile(
+    r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""(?:, "\w+")?\)\s*'''
+)
 # nbgrader's links to the parts all have this same text.
 TEST_CELL_LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')
 MAX_CELLS = 200  # cells on a page; later ones appear only if they belong to the exercise
 PICTURE_TYPES = ("image/png", "image/jpeg")
-ALT_TEXT = "Figure drawn by this cell"
+ALT_TEXT = N_("Figure drawn by this cell")
 NAME_KEYS = ("first_name", "last_name", "student")  # keys in a formgrader page's resources
 METADATA_KEYS = (  # nbgrader's keys that are kept
     *("grade", "locked", "solution", "task", "points"),
@@ -68,6 +73,8 @@ def clean(nb: NotebookNode) -> None:
     kept: dict[str, Any] = {}
     kept["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     kept["language_info"] = {"name": "python"}
+    if (language := language_of(nb)) != ORIGINAL:
+        kept["exercise"] = type(nb)(language=language)
     if "rooflib" in nb.metadata:
         kept["rooflib"] = _scrubbed(nb.metadata["rooflib"])
     nb.metadata.clear()
@@ -75,7 +82,8 @@ def clean(nb: NotebookNode) -> None:
     budget = {"text": MAX_TEXT_CHARACTERS, "pictures": MAX_PICTURE_BYTES}
     ids: set[str] = set()
     for index, cell in enumerate(nb.cells):
-        _clean_cell(cell, budget)
+        with spoken(language):
+            _clean_cell(cell, budget)
         if "id" in cell:
             valid = isinstance(cell.id, str) and re.fullmatch(r"[\w-]{1,64}", cell.id, re.ASCII)
             if not valid or cell.id in ids:
@@ -101,12 +109,18 @@ class Page(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]
         self, nb: NotebookNode, resources: Resources | None = None, **options: Any
     ) -> tuple[str, Resources]:
+        with spoken(language_of(nb)):
+            return self._in_language(nb, resources, **options)
+
+    def _in_language(
+        self, nb: NotebookNode, resources: Resources | None, **options: Any
+    ) -> tuple[str, Resources]:
         # Skip HTMLExporter's method: it parses the finished page, which takes most of the time, to
         # add missing alt texts to pictures. `clean` has added them already.
         page, resources = super(HTMLExporter, self).from_notebook_node(
             without_extra_cells(nb), resources, **options
         )
-        return TEST_CELL_LINK.sub(r"\1\2</a>", page), resources
+        return template_words.translated(TEST_CELL_LINK.sub(r"\1\2</a>", page)), resources
 
 
 def without_extra_cells(nb: NotebookNode) -> NotebookNode:
@@ -121,7 +135,7 @@ def without_extra_cells(nb: NotebookNode) -> NotebookNode:
     ]
     left_out = len(cells) - len(shown)
     if left_out:
-        note = f"{left_out} cells of this notebook are not shown here."
+        note = _("{count} cells of this notebook are not shown here.").format(count=left_out)
         shown.insert(0, type(nb)(cell_type="markdown", metadata=type(nb)(), source=note))
     short = copy.copy(nb)
     short.cells = shown
@@ -201,13 +215,16 @@ def _safe_output(output: NotebookNode, count: int | None, budget: Budget) -> Not
         if picture and len(picture) <= budget["pictures"]:
             budget["pictures"] -= len(picture)
             data[kind_of_data] = picture
-            about[kind_of_data] = {"alt": ALT_TEXT}
+            about[kind_of_data] = {"alt": _(ALT_TEXT)}
             break
     if "text/plain" in found:
         data["text/plain"] = _within_budget(found["text/plain"], budget)
     elif not data:
         kinds = ", ".join(sorted(_text(one)[:60] for one in list(found)[:5]))
-        data["text/plain"] = f"({kinds or 'nothing'}: not shown here)"
+        if kinds:
+            data["text/plain"] = _("({kinds}: not shown here)").format(kinds=kinds)
+        else:
+            data["text/plain"] = _("(nothing: not shown here)")
     if kind == "execute_result":
         return new(output_type=kind, execution_count=count, data=data, metadata=about)
     return new(output_type="display_data", data=data, metadata=about)
@@ -223,7 +240,8 @@ def _within_budget(value: object, budget: Budget) -> str:
 def _shortened(text: str, most: int) -> str:
     if len(text) <= most:
         return text
-    return f"{text[:most]}\n({len(text) - most} more characters are left out here)\n"
+    said = _("({count} more characters are left out here)").format(count=len(text) - most)
+    return f"{text[:most]}\n{said}\n"
 
 
 # Matches control characters and terminal escape sequences; the group marks color codes, which stay.

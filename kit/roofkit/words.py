@@ -60,7 +60,8 @@ def spoken(code: str) -> Iterator[None]:
 def _(message: str) -> str:
     """Return a message in the language in force."""
     code = language()
-    return message if code == ORIGINAL else translations(code).gettext(message)
+    # The empty message is the catalog's header.
+    return message if code == ORIGINAL or not message else translations(code).gettext(message)
 
 
 def N_(message: str) -> str:

@@ -8,9 +8,10 @@ failed checks. The check that finds the last part right also prints the exercise
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from roofkit.words import ORIGINAL, _, language, spoken
+from roofkit.words import _, spoken
 
 from .answers import ask_all
 from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, doubt, limited
@@ -45,15 +46,15 @@ class CheckInterrupted(KeyboardInterrupt):
         return str(self).splitlines()
 
 
-def cases(data: str, language: str = ORIGINAL) -> None:
+def cases(data: str, language: str = "") -> None:
     """Load the published cases of all parts, as packed into the released notebook.
 
-    language: the language of the notebook, which its checks speak.
+    language: the language of the notebook, which its checks speak; "" for the one in force.
     """
     try:
         parts = unpack(data)
     except ValueError:
-        with spoken(language):
+        with _speaking(language):
             said = _("the data of this check were changed. Take the cell from a fresh copy.")
             raise CheckFailed(wrapped(said)) from None
     _published.update(parts)
@@ -69,7 +70,7 @@ class Check:
         Print the result if all cases pass. Raise CheckFailed with an explanation otherwise, and
         CheckInterrupted if the learner interrupts the check.
         """
-        with spoken(_language(part)):
+        with _speaking(_languages.get(part, "")):
             self._check(part, function)
 
     def _check(self, part: str, function: object) -> None:
@@ -88,7 +89,7 @@ class Check:
         print(report)
         _passed.add(part)
         if (moral := known.get("moral")) and not _left():
-            print("\n" + wrapped(_("All parts are right. {moral}").format(moral=moral)))
+            print("\n" + wrapped(_("All parts are right. {moral}").format(moral=_(moral))))
             if known.get("thoughts"):
                 print(_("To compare your answer to the last question, run: check.thoughts()"))
             if known.get("solution"):
@@ -96,24 +97,24 @@ class Check:
 
     def hint(self, part: str) -> None:
         """Print the stronger hint of `part`: what to write down next."""
-        with spoken(_language(part)):
+        with _speaking(_languages.get(part, "")):
             if hint := _data(part).get("hint"):
-                said = _("{part}: {hint}").format(part=part, hint=hint)
+                said = _("{part}: {hint}").format(part=part, hint=_(hint))
             else:
                 said = _("{part}: there is no stronger hint for this part.").format(part=part)
             print(wrapped(said))
 
     def thoughts(self) -> None:
         """Print a text to compare the last answer with, if all parts are right."""
-        with spoken(_language()):
+        with _speaking(next(iter(_languages.values()), "")):
             _require_all()
             said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}
             for text in said or {_("This exercise has nothing to compare with.")}:
-                print(wrapped(text))
+                print(wrapped(_(text)))
 
     def solution(self) -> None:
         """Print the reference solution, if the release has it and all parts are right."""
-        with spoken(_language()):
+        with _speaking(next(iter(_languages.values()), "")):
             _require_all()
             found = [code for known in _published.values() if (code := known.get("solution"))]
             print("\n\n\n".join(found) or _("This copy of the course holds no solutions."))
@@ -179,9 +180,9 @@ def _require_all() -> None:
         raise CheckFailed(wrapped(said.format(parts=listed(left))))
 
 
-def _language(part: str = "") -> str:
-    """Return the language of a part's notebook, or of any part's; else the one in force."""
-    return _languages.get(part) or next(iter(_languages.values()), language())
+def _speaking(language: str) -> AbstractContextManager[None]:
+    """Choose the language of a notebook; "" keeps the one in force."""
+    return spoken(language) if language else nullcontext()
 
 
 def _data(part: str) -> Mapping[str, Any]:

@@ -134,9 +134,9 @@ def explanation(known: Sequence[MisconceptionValues], qualifier: str) -> str:
     qualifier: "" or one of the messages that `qualifier` returns.
     """
     if len(known) == 1:
-        said = known[0].says
+        said = _(known[0].says)
     else:
-        first, *others = (one.says for one in known)
+        first, *others = (_(one.says) for one in known)
         ors = [_("Or: {explanation}").format(explanation=other) for other in others]
         said = joined([_("Either: {explanation}").format(explanation=first), *ors])
         qualifier = qualifier or N_("More than one slip gives these values. {explanation}")

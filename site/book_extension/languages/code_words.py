@@ -3,6 +3,7 @@
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -52,6 +53,7 @@ THEMES = (
 KEYWORDS = {"_": None, "N_": None, "phrase": None}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
+NOTEBOOKS = "notebooks"  # the catalog of the exercises' notebooks
 
 
 def words(book: Path) -> dict[str, list[str]]:
@@ -61,7 +63,10 @@ def words(book: Path) -> dict[str, list[str]]:
     """
     seen: set[str] = set()
     found: dict[str, list[str]] = {}
-    for name in FOLDERS:
+    for name in (*FOLDERS, NOTEBOOKS):
+        if name == NOTEBOOKS:
+            found[name] = list(dict.fromkeys(of_notebooks(book)))
+            continue
         first = [*of_settings(book), *THEMES, *of_cells(book)] if name == "course" else []
         messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name])])
         found[name] = [message for message in messages if message not in seen]
@@ -82,6 +87,26 @@ def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
                 method = METHODS[file.suffix]
                 for _line, message, *_ in extract_from_file(method, file, keywords=KEYWORDS):
                     yield str(message)
+
+
+def of_notebooks(book: Path) -> Iterator[str]:
+    """Yield the headings, list items and paragraphs of the exercises' notebooks.
+
+    A release finds them by the same rules (`grading.release.translation.pieces`).
+    """
+    for file in sorted((book / "exercises").glob("*/*.ipynb")):
+        for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "markdown" and "nbgrader" not in cell["metadata"]:
+                for block in re.split(r"\n{2,}", "".join(cell["source"])):
+                    yield from pieces(block)
+
+
+def pieces(block: str) -> Iterator[str]:
+    if block.startswith("- "):
+        items = re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:]
+        yield from (" ".join(item.split()) for item in items)
+    elif not block.startswith("```"):
+        yield " ".join(re.sub(r"^#+ ", "", block).split())
 
 
 def of_settings(book: Path) -> Iterator[str]:

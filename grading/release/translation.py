@@ -1,0 +1,115 @@
+"""Released notebooks in another language: texts from the catalogs, code and parts as they are."""
+
+import copy
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from babel.messages.pofile import read_po
+from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
+
+from grading.release import embedding, exercises, facts_line
+from roofkit.words import ORIGINAL, _, language, spoken
+
+CATALOGS = exercises.ROOT / "locale"
+NOTEBOOKS = "notebooks"  # the catalog of the notebooks' own texts
+TITLE = re.compile(r"“([^”]+)”")
+FENCE = "```"
+
+
+def languages() -> list[str]:
+    """Return the codes of the languages that there are catalogs for."""
+    return sorted(folder.parent.name for folder in CATALOGS.glob("*/LC_MESSAGES"))
+
+
+def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
+    """Return a released notebook in another language; what is not translated stays English."""
+    nb = copy.deepcopy(nb)
+    english = facts_line.line(nb)
+    with spoken(code):
+        texts = {english: facts_line.line(nb, heading), **messages(name, code)}
+        for cell in nb.cells:
+            marks = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "markdown" and not marks:
+                cell.source = in_words(cell.source, texts)
+            elif marks.get("grade_id") == embedding.CASES:
+                cell.source = embedding.cases_cell(embedding.data(name, place)).source
+                if "checksum" in marks:
+                    marks["checksum"] = compute_checksum(cell)
+    nb.metadata["exercise"]["language"] = code
+    return nb
+
+
+def in_words(source: str, texts: Mapping[str, str]) -> str:
+    """Return Markdown with each text that has a translation replaced by it."""
+    blocks = []
+    for block in re.split(r"\n{2,}", source):
+        lines = []
+        for mark, text in pieces(block):
+            message = " ".join(text.split())
+            lines.append(mark + texts.get(message, text))
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def pieces(block: str) -> Iterator[tuple[str, str]]:
+    """Yield (mark, text) of each heading, list item or paragraph of a block of Markdown."""
+    if block.startswith(FENCE):
+        yield block, ""
+    elif block.startswith("- "):
+        yield from (("- ", item) for item in re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:])
+    else:
+        heading = re.match(r"#+ ", block)
+        mark = heading[0] if heading else ""
+        yield mark, block.removeprefix(mark)
+
+
+@functools.cache
+def messages(name: str, code: str) -> dict[str, str]:
+    """Return English → translation of an exercise's page and of the notebooks."""
+    found: dict[str, str] = {}
+    for catalog in (f"exercises/{name}/{name}", NOTEBOOKS):
+        found |= _read(CATALOGS / code / "LC_MESSAGES" / f"{catalog}.po")
+    return found
+
+
+def place(read: str) -> str:
+    """Return where to read in the language in force, with titles as the pages have them."""
+    if not read.startswith("“"):
+        return _(read)
+    first, *others = (_quoted(heading(title)) for title in TITLE.findall(read))
+    for other in others:
+        first = _("{chapter}, {heading}").format(chapter=first, heading=other)
+    return first
+
+
+def heading(english: str) -> str:
+    """Return a heading of a chapter in the language in force."""
+    code = language()
+    return english if code == ORIGINAL else _headings(code).get(english, english)
+
+
+def _quoted(title: str) -> str:
+    return f"“{title}”"
+
+
+@functools.cache
+def _headings(code: str) -> dict[str, str]:
+    """Return English → translation of the chapters' texts."""
+    found: dict[str, str] = {}
+    for file in sorted((CATALOGS / code / "LC_MESSAGES" / "chapters").glob("*.po")):
+        found |= _read(file)
+    return found
+
+
+def _read(file: Path) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    with file.open("rb") as source:
+        return {
+            str(message.id): str(message.string)
+            for message in read_po(source)
+            if message.id and message.string and not message.fuzzy
+        }
