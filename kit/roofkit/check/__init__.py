@@ -250,7 +250,7 @@ def _report(
         yield wrapped(said.format(**limits))
     yield from map(wrapped, scope(known))
     if part in _wrong and _failed.get(part, 0) >= TRIES and known.get("hint"):
-        yield _('For a stronger hint, run: check.hint("{part}")').format(part=part)
+        yield _("For a stronger hint, run: {command}").format(command=f'check.hint("{part}")')
 
 
 def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:

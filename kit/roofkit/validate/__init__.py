@@ -45,13 +45,18 @@ SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 def summary(right: int, parts: int) -> str:
     """Return how many parts are right and, if all are, what that means."""
-    said = _(MESSAGES["all" if right == parts else "some"])
-    return said.format(right=right, parts=parts)
+    return _said("all" if right == parts else "some").format(right=right, parts=parts)
+
+
+def _said(key: str) -> str:
+    """Return a message in the language in force."""
+    said = MESSAGES[key]
+    return _(said)
 
 
 def is_unwritten(said: str) -> bool:
     """Return whether a check reported that the function is still unwritten."""
-    unwritten = MESSAGES["unwritten_line"], _(MESSAGES["unwritten_line"])
+    unwritten = MESSAGES["unwritten_line"], _said("unwritten_line")
     return any(line.strip() in unwritten for line in said.splitlines())
 
 
@@ -77,7 +82,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         if any(output.get("ename") == "NameError" for output in cell.outputs):
             error = ""  # the check itself could not run
         with spoken(self.language):
-            said = _(MESSAGES["stopped"]).format(part=cell.metadata.nbgrader.grade_id)
+            said = _said("stopped").format(part=cell.metadata.nbgrader.grade_id)
             said = wrapped(said, self.width - len(self.indent))
         return "\n".join(filter(None, [said, cause, error]))
 
@@ -103,7 +108,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         self.stream.write(wrapped(summary(right, len(self.parts)), self.width) + "\n")
         said = {cell.metadata.nbgrader.grade_id: self._said(cell) for cell in self.parts}
         if unwritten := [part for part, words in said.items() if is_unwritten(words)]:
-            line = _(MESSAGES["unwritten"]).format(parts=", ".join(unwritten))
+            line = _said("unwritten").format(parts=", ".join(unwritten))
             self.stream.write("\n" + wrapped(line, self.width) + "\n")
         for part, words in said.items():
             if part not in unwritten:

@@ -21,6 +21,8 @@ from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
 from grading.judging.verdicts import Graded, judge_parts
 from grading.release import exercises
+from roofkit.notebook_language import language_of
+from roofkit.words import spoken
 
 matplotlib.use("agg")
 
@@ -49,10 +51,11 @@ def grade_here(
             run(notebook, questions)
             return judge_parts(name, questions, "tests", limits)
 
-    try:
-        return graded(spare=False)
-    except Ended:
-        return graded(spare=True)
+    with spoken(language_of(notebook)):
+        try:
+            return graded(spare=False)
+        except Ended:
+            return graded(spare=True)
 
 
 def run(notebook: NotebookNode, questions: Questions) -> None:

@@ -18,6 +18,9 @@
 
   const text = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
 
+  // How a check that passed begins, after the name of its part, in each language.
+  const RIGHT = [": right for ", "：正确，"];
+
   // Returns the parts that are done: those whose last check passed.
   const passed = (notebook) =>
     notebook.cells
@@ -25,7 +28,7 @@
       .map((cell) => [cell.metadata.nbgrader.grade_id, cell.outputs ?? []])
       .filter(([part, outputs]) =>
         outputs.some((output) => text(output.text).split("\n")
-          .some((line) => line.startsWith(`${part}: right for `))))
+          .some((line) => RIGHT.some((words) => line.startsWith(part + words)))))
       .map(([part]) => part);
 
   const main = ({ shell }) => [...shell.widgets("main")];

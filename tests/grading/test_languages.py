@@ -1,0 +1,192 @@
+"""Notebooks in English and in Chinese: the same parts, points and causes, each in its language."""
+
+import copy
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from book_extension.languages import catalogs, code_words
+from bs4 import BeautifulSoup
+from classroom.plain import grade
+from nbformat import NotebookNode
+from repository import ROOT
+from submissions import Submission, hand_in, submissions
+
+from grading.__main__ import parser
+from grading.course import Course
+from grading.errors import Unable
+from grading.intake.repair import repair
+from grading.release import exercises, translation
+from grading.schema.misconceptions import MESSAGES
+from grading.work import Job, Outcome, work
+from roofkit.notebook_language import language_of
+from roofkit.words import spoken
+
+CHINESE = "zh_CN"
+HAN = re.compile("[\u4e00-\u9fff]")
+EXERCISES = exercises.names()
+NAME = "int8-matmul"
+ALL = [
+    pytest.param(
+        one,
+        id=f"{name}/{one.name}",
+        marks=[] if number == 0 and name != "roofline-plot" else [pytest.mark.long],
+    )
+    for name in EXERCISES
+    # A wrong one first: it has both points and causes.
+    for number, one in enumerate(sorted(submissions(name), key=lambda one: not one.expected))
+]
+
+
+@cache
+def english(release: Path, name: str) -> NotebookNode:
+    return nbformat.read(release / "release" / name / f"{name}.ipynb", as_version=4)
+
+
+@cache
+def chinese(release: Path, name: str) -> NotebookNode:
+    return translation.translated(english(release, name), name, CHINESE)
+
+
+def both(release: Path, one: Submission) -> list[NotebookNode]:
+    """Return the submission in the English and in the Chinese notebook."""
+    functions = {part.key: part.function for part in exercises.load(one.exercise).parts}
+    source = exercises.source(one.exercise)
+    released = english(release, one.exercise), chinese(release, one.exercise)
+    return [hand_in(one, nb, source, functions) for nb in released]
+
+
+def graded(release: Path, nb: NotebookNode, name: str = NAME) -> Outcome:
+    text = nbformat.writes(english(release, name))
+    content = nbformat.writes(nb).encode()
+    return work(Job("ada", name, content, text, "seed", exercises.digest(name)))
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_only_texts_differ_between_the_languages(release: Path, name: str) -> None:
+    for one, other in zip(english(release, name).cells, chinese(release, name).cells, strict=True):
+        marks = one.metadata.get("nbgrader", {})
+        assert (one.id, one.cell_type) == (other.id, other.cell_type)
+        if marks.get("grade_id") == "cases":
+            assert other.source.endswith(f'""", "{CHINESE}")')
+            assert marks["checksum"] != other.metadata.nbgrader.checksum
+            continue
+        assert one.metadata == other.metadata
+        if one.cell_type == "code":
+            assert one.source == other.source
+        else:
+            assert re.findall("```.*?```", one.source, re.DOTALL) == re.findall(
+                "```.*?```", other.source, re.DOTALL
+            )
+    assert chinese(release, name).metadata.exercise.language == CHINESE
+    assert language_of(english(release, name)) == "en"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_all_texts_of_a_notebook_are_in_the_catalog(name: str) -> None:
+    known = set(code_words.of_notebooks(ROOT))
+    found = [
+        " ".join(text.split())
+        for cell in exercises.source(name).cells
+        if cell.cell_type == "markdown"
+        for block in re.split(r"\n{2,}", cell.source)
+        for _, text in translation.pieces(block)
+        if text
+    ]
+    assert len(found) > 15
+    assert set(found) <= known
+
+
+def test_headings_items_and_paragraphs_are_translated_and_code_is_not() -> None:
+    source = "# One\n\nTwo\nlines.\n\n- Three\n  more.\n- Four.\n\n```\nTwo lines.\n```\n\nFive."
+    texts = {"One": "一", "Two lines.": "二", "Three more.": "三", "Four.": "四"}
+    assert translation.in_words(source, texts) == (
+        "# 一\n\n二\n\n- 三\n- 四\n\n```\nTwo lines.\n```\n\nFive."
+    )
+    assert translation.in_words(source, {}) == source
+
+
+@pytest.mark.parametrize("submission", ALL)
+def test_the_same_answers_get_the_same_points_and_causes(
+    release: Path, submission: Submission
+) -> None:
+    name = submission.exercise
+    one, other = both(release, submission)
+    expected, found = grade(one, name), grade(other, name)
+    assert {key: (part.points, part.cause) for key, part in expected.items()} == {
+        key: (part.points, part.cause) for key, part in found.items()
+    }
+    lost = {key for key, part in found.items() if not part.points}
+    assert lost == set(submission.expected)
+    for key in lost:
+        assert all(HAN.search(sentence) for sentence in found[key].sentences)
+        assert not any(HAN.search(sentence) for sentence in expected[key].sentences)
+
+
+def test_the_feedback_page_is_in_the_language_of_the_notebook(release: Path) -> None:
+    wrong = next(one for one in submissions(NAME) if "output-not-counted" in one.expected.values())
+    outcomes = [graded(release, nb) for nb in both(release, wrong)]
+    points = [[(one["key"], one["points"], one["cause"]) for one in o.parts] for o in outcomes]
+    assert points[0] == points[1]
+    said = MESSAGES["output-not-counted"][0]
+    with spoken(CHINESE):
+        in_chinese = translation._(said)
+    pages = [BeautifulSoup(outcome.feedback, "html.parser") for outcome in outcomes]
+    assert [page.html.get("lang") for page in pages] == [None, "zh-CN"]
+    texts = [" ".join(page.body.get_text().split()) for page in pages]
+    assert [said in text for text in texts] == [True, False]
+    assert [in_chinese in text for text in texts] == [False, True]
+    # The words of nbgrader's template, and the cell with the data for the checks.
+    for words in ("Score:", "(Top)", "Student's answer", "Grade cell"):
+        assert [words in text for text in texts] == [True, False]
+    assert not any("roofkit.check import cases" in text for text in texts)
+
+
+def test_a_notebook_speaks_its_language_without_its_metadata_and_name(release: Path) -> None:
+    nb = copy.deepcopy(chinese(release, NAME))
+    nb.metadata.clear()
+    assert language_of(nb) == CHINESE
+    repair(nb, NAME)
+    assert nb.metadata.exercise == exercises.source(NAME).metadata.exercise | {"language": CHINESE}
+    assert graded(release, nb).feedback.count('<html lang="zh-CN">') == 1
+    # An English notebook, with a language that nobody knows.
+    other = copy.deepcopy(english(release, NAME))
+    for said in ("xx_XX", 7, "../zh_CN", {"a": 1}):
+        other.metadata["exercise"]["language"] = said
+        assert "<html lang" not in graded(release, other).feedback
+
+
+def test_reports_stay_english(release: Path) -> None:
+    nb = copy.deepcopy(chinese(release, NAME))
+    cell = next(cell for cell in nb.cells if cell.source.startswith("def bytes_moved"))
+    cell.source = "import os\nos._exit(1)"
+    outcome = graded(release, nb)
+    assert outcome.reason.startswith("A cell ended the whole Python process")
+    assert {part["cause"] for part in outcome.parts} == {"not-reached"}
+    assert not HAN.search(outcome.reason + json.dumps(outcome.remarks + outcome.tampering))
+    assert "结束了整个 Python 进程" in BeautifulSoup(outcome.feedback, "html.parser").get_text()
+
+
+def test_titles_to_read_are_those_of_the_translated_chapters() -> None:
+    chapter = catalogs.folder(ROOT, CHINESE) / "chapters" / "time.po"
+    titles = {m.id: m.string for m in catalogs.messages(catalogs.read(chapter, CHINESE))}
+    title, heading = "Where does the time go?", "How do the times add up?"
+    with spoken(CHINESE):
+        assert translation.place(f"“{title}”, “{heading}”") == (
+            f"“{titles[title]}”，“{titles[heading]}”"
+        )
+    assert translation.place(f"“{title}”, “{heading}”") == f"“{title}”, “{heading}”"
+
+
+def test_the_release_has_both_languages(tmp_path: Path) -> None:
+    course = Course(tmp_path)
+    course.release([NAME], CHINESE)
+    file = Path(NAME, f"{NAME}.ipynb")
+    books = [nbformat.read(tmp_path / f / file, 4) for f in ("release", f"release-{CHINESE}")]
+    assert [language_of(book) for book in books] == ["en", CHINESE]
+    assert parser().parse_args(["release"]).language == "en"
+    with pytest.raises(Unable, match="'xx' is none of the languages of the course: en, zh_CN"):
+        course.release([NAME], "xx")
