@@ -69,10 +69,11 @@ def release(options: argparse.Namespace) -> None:
     from grading.course import Course
 
     course = Course(options.course)
-    course.release(language=options.language)
+    languages = [code for code in options.language if code != ORIGINAL]
+    course.release(languages=languages)
     print(f"released into {course.folder / 'release'}")
-    if options.language != ORIGINAL:
-        print(f"in {options.language}: {course.folder / f'release-{options.language}'}")
+    for code in languages:
+        print(f"in {code}: {course.folder / f'release-{code}'}")
 
 
 def grade(options: argparse.Namespace) -> None:
@@ -161,7 +162,11 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("release", help="write the exercises without solutions")
     command.add_argument("course", nargs="?", default=BUILT, type=Path)
     command.add_argument(
-        "--language", default=ORIGINAL, help="also release in this language, such as zh_CN"
+        "--language",
+        metavar="CODE",
+        action="append",
+        default=[],
+        help="also release in this language, such as zh_CN",
     )
     command.set_defaults(run=release)
     command = commands.add_parser("grade", help="grade what is in COURSE/submitted")

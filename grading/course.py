@@ -37,7 +37,6 @@ from grading.sandbox import modules
 from grading.sandbox.modules import is_installed
 from grading.settings import CONFIG, database, settings
 from grading.work import Job, Outcome, work
-from roofkit.words import ORIGINAL
 
 OWN_CONFIG = """\
 # Through this file plain nbgrader commands and the formgrader find the course's settings.
@@ -84,14 +83,16 @@ class Course:
             results.replace(own, OWN_CONFIG.format(path=str(CONFIG)))
         course_seed(self.folder)
 
-    def release(self, names: Sequence[str] = (), language: str = ORIGINAL) -> None:
+    def release(self, names: Sequence[str] = (), languages: Sequence[str] = ()) -> None:
         """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
-        names: the exercises to release, all if empty. language: also write the notebooks in this
-        language, below release-<language>; both are graded alike. Raises Unable if nbgrader fails.
+        names: the exercises to release, all if empty. languages: also write the notebooks in these
+        languages, below release-<language>; all are graded alike. Raises Unable if nbgrader fails.
         """
-        if language not in (known := [ORIGINAL, *translation.languages()]):
-            raise Unable(f"{language!r} is none of the languages of the course: {', '.join(known)}")
+        known = translation.languages()
+        for code in languages:
+            if code not in known:
+                raise Unable(f"no translation is called {code!r}, only {', '.join(known)}")
         self.prepare()
         done = results.read(self._released) or {}
         names = names or exercises.names()
@@ -108,9 +109,9 @@ class Course:
                 results.write(self._released, done := done | {name: exercises.digest(name)})
         with self.gradebook() as book:
             gradebook.add_missing_notebooks(book)
-        if language != ORIGINAL:
+        for code in languages:
             for name in names:
-                self._translate(name, language)
+                self._translate(name, code)
 
     def _translate(self, name: str, language: str) -> None:
         """Write a released notebook in another language."""

@@ -29,6 +29,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
         theme,
         values,
     )
+    from .languages import handouts
 
     app.add_role("eval", values.ValueRole(), override=True)
     blocks.setup(app)
@@ -37,6 +38,8 @@ def setup(app: "Sphinx") -> dict[str, object]:
     api.setup(app)
     # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
     app.connect("doctree-read", figures.inline_figures, priority=400)
+    # Before Sphinx collects files to download.
+    app.connect("doctree-read", handouts.link_translated, priority=400)
     app.connect("doctree-read", tables.label_cells)
     maths.setup(app)
     app.connect("config-inited", theme.use_templates)

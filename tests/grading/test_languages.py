@@ -183,10 +183,10 @@ def test_titles_to_read_are_those_of_the_translated_chapters() -> None:
 
 def test_the_release_has_both_languages(tmp_path: Path) -> None:
     course = Course(tmp_path)
-    course.release([NAME], CHINESE)
+    course.release([NAME], [CHINESE])
     file = Path(NAME, f"{NAME}.ipynb")
     books = [nbformat.read(tmp_path / f / file, 4) for f in ("release", f"release-{CHINESE}")]
     assert [language_of(book) for book in books] == ["en", CHINESE]
-    assert parser().parse_args(["release"]).language == "en"
-    with pytest.raises(Unable, match="'xx' is none of the languages of the course: en, zh_CN"):
-        course.release([NAME], "xx")
+    assert parser().parse_args(["release", "--language", CHINESE]).language == [CHINESE]
+    with pytest.raises(Unable, match="no translation is called 'xx', only zh_CN"):
+        course.release([NAME], ["xx"])

@@ -39,7 +39,8 @@ def released(book: Path) -> Path:
     course = book / "_build" / "course"
     digest, stamp = digest_of(book), course / "made-from"
     if not stamp.exists() or stamp.read_text() != digest:
-        release = [sys.executable, "-m", "grading", "release", str(course)]
+        others = [f"--language={code}" for code in wheels.translations(book)]
+        release = [sys.executable, "-m", "grading", "release", str(course), *others]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
         packages = wheels.build(book, book / SERVED / "wheels")
         bundle.write(book, course / "release", packages, course / "exercises.zip")
@@ -55,6 +56,7 @@ def digest_of(book: Path) -> str:
     # The notebooks contain the configured address, the edition's folder and perhaps solutions.
     settings = "\0".join(os.environ.get(name, "") for name in ("EDITION", "SOLUTIONS"))
     digest = hashlib.sha256(settings.encode())
+    files += (book / "locale").rglob("*.po")
     files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
     for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")

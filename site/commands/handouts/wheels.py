@@ -5,6 +5,7 @@ same sources give the same bytes.
 """
 
 import hashlib
+import io
 import os
 import shutil
 import subprocess
@@ -12,11 +13,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+from babel.messages import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
 # The folder of each wheel's pyproject.toml in a book, and the files there that go into the build.
 PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
     Path("kit"): ("pyproject.toml", "roofkit", "roofmeter"),
 }
+CATALOGS = ("checks", "figures", "rooflib")  # whose words are in these packages
 PACKED = (".py", ".toml", ".csv", ".txt", ".json", ".js", ".css", ".typed")
 INDEX = "index.html"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
@@ -42,7 +48,27 @@ PAGE = """\
 
 def sources(book: Path) -> list[Path]:
     """Return the files of a book that its wheels contain."""
-    return [path for project in PROJECTS for path in _files(book, project)]
+    files = [path for project in PROJECTS for path in _files(book, project)]
+    return files + [path for paths in translations(book).values() for path in paths]
+
+
+def translations(book: Path) -> dict[str, list[Path]]:
+    """Return language → the catalogs with the words of our packages, which roofkit's wheel has."""
+    return {
+        folder.parent.name: [path for name in CATALOGS if (path := folder / f"{name}.po").exists()]
+        for folder in sorted((book / "locale").glob("*/LC_MESSAGES"))
+    }
+
+
+def compiled(code: str, files: list[Path]) -> bytes:
+    """Return catalogs as a compiled one, without outdated messages."""
+    found, content = Catalog(locale=code), io.BytesIO()
+    for file in files:
+        for message in read_po(io.BytesIO(file.read_bytes())):
+            if message.id and message.string and not message.fuzzy:
+                found.add(message.id, message.string)
+    write_mo(content, found)
+    return content.getvalue()
 
 
 def build(book: Path, target: Path) -> list[Path]:
@@ -52,6 +78,8 @@ def build(book: Path, target: Path) -> list[Path]:
     for project in PROJECTS:
         with tempfile.TemporaryDirectory() as folder:
             _copy(book, project, Path(folder))
+            if "roofkit" in PROJECTS[project]:
+                _translate(book, Path(folder))
             _build(Path(folder), target)
     wheels = sorted(target.glob("*.whl"))
     (target / INDEX).write_text(page(wheels), encoding="utf-8")
@@ -87,6 +115,15 @@ def _copy(book: Path, project: Path, folder: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(source.read_bytes())
         copy.chmod(0o644)  # wheels record the mode, which otherwise depends on the umask
+
+
+def _translate(book: Path, folder: Path) -> None:
+    """Write the compiled words of each language where `roofkit.words` finds them."""
+    for code, files in translations(book).items():
+        target = folder / "roofkit" / "locale" / f"{code}.mo"
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(compiled(code, files))
+        target.chmod(0o644)
 
 
 def _build(folder: Path, target: Path) -> None:
