@@ -20,10 +20,10 @@ from playwright.sync_api import Browser, Locator, Page
 from repository import ROOT
 from site_browser import DESK
 
-from grading.release import exercises
+from grading.release import exercises, translation
 from roofkit.check import headline
 from roofkit.check.compare import Verdict
-from roofkit.validate import MESSAGES, summary
+from roofkit.validate import MESSAGES, messages, summary
 
 FIRST = "int8-matmul"
 NAME = "int8-weights"  # the smallest exercise; second in the course
@@ -98,11 +98,15 @@ def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
     foreign.metadata.kernelspec = half.metadata.kernelspec
     foreign.cells[0].metadata.nbgrader = dict(cell(half, first).metadata.nbgrader)
     del foreign.cells[0].metadata.nbgrader["checksum"]
+    # Half done, and in another language.
+    chinese = translation.translated(room.released(NAME), NAME, "zh_CN")
+    cell(chinese, f"{first}-solution").source = cell(half, f"{first}-solution").source
     broken = room.released(NAME)
     stub = cell(broken, f"{first}-solution")
     stub.source = stub.source.replace("raise NotImplementedError", "return 2 *")
     for name, notebook in {
         "finished": room.solved(NAME),
+        "chinese": chinese,
         "untouched": room.released(NAME),
         "half-done": half,
         "foreign": foreign,
@@ -324,6 +328,18 @@ def test_an_unfinished_notebook_gets_the_messages_of_its_checks(
     dialog = page.locator(".jp-Dialog-content").bounding_box()
     assert dialog is not None
     assert dialog["height"] < DESK["height"] / 2
+
+
+def test_a_chinese_notebook_gets_chinese_messages(page: Page) -> None:
+    validated(page, "chinese")
+    parts, known = list(points(NAME)), messages("zh_CN")
+    page.get_by_text(known["unwritten"].format(parts=", ".join(parts[1:]))).wait_for()
+    said = page.locator("#validation-message").inner_text().splitlines()
+    assert [line for line in said if line] == [
+        known["some"].format(parts=len(parts), right=1),
+        known["unwritten"].format(parts=", ".join(parts[1:])),
+        known["right"].format(part=parts[0]),
+    ]
 
 
 def test_the_dialog_shows_syntax_errors(page: Page) -> None:

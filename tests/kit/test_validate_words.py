@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from grading.release import exercises
 from roofkit.check.messages import PROBLEMS
-from roofkit.validate import MESSAGES, HonestValidator, summary
+from roofkit.validate import MARKED, MESSAGES, HonestValidator, messages, summary
 
 
 def part(name: str, right: bool, source: str = "") -> nbformat.NotebookNode:
@@ -91,6 +91,27 @@ def validated(tmp_path: Path, notebook: nbformat.NotebookNode) -> str:
 
 def test_the_message_for_unwritten_parts_matches_the_check() -> None:
     assert MESSAGES["unwritten_line"] == PROBLEMS["unwritten"]
+
+
+def test_all_messages_are_marked_for_translation() -> None:
+    assert MESSAGES == MARKED
+
+
+def test_a_notebook_in_chinese_gets_chinese_messages(tmp_path: Path) -> None:
+    unwritten = part("two", False)
+    unwritten.outputs[0].traceback = ["two：还不对。", messages("zh_CN")["unwritten_line"]]
+    right = part("one", True)
+    right.outputs[0].text = "one：正确，公开用例通过。"
+    book = new_notebook(cells=[right, unwritten], metadata={"exercise": {"language": "zh_CN"}})
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(book, path)
+    validator = HonestValidator(preprocessors=[])
+    validator.stream = io.StringIO()
+    validator.validate_and_print(str(path))
+    first, second, third = validator.stream.getvalue().split("\n\n")
+    assert first == "2 个小题中，1 个正确。"
+    assert second == messages("zh_CN")["unwritten"].format(parts="two")
+    assert third.strip() == right.outputs[0].text
 
 
 @pytest.mark.parametrize(

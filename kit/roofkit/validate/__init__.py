@@ -48,6 +48,12 @@ def summary(right: int, parts: int) -> str:
     return _said("all" if right == parts else "some").format(right=right, parts=parts)
 
 
+def messages(code: str) -> dict[str, str]:
+    """Return all messages in a language."""
+    with spoken(code):
+        return {key: _said(key) for key in MESSAGES}
+
+
 def _said(key: str) -> str:
     """Return a message in the language in force."""
     said = MESSAGES[key]

@@ -2,7 +2,7 @@
 // A JupyterLab extension, written directly in the built form that JupyterLab loads. nbgrader's
 // Validate dialog lists the failed cells or says "Success!", and has no option to change that. When
 // the dialog opens, this extension replaces its text: how many parts are right, which are still to be
-// written, and then each other part once.
+// written, and then each other part once, in the language that the notebook names.
 (() => {
   const NAME = "roofkit-validate";
   const MESSAGES = new URL("messages.json", /** @type {HTMLScriptElement} */ (document.currentScript).src);
@@ -38,9 +38,22 @@
     return made;
   };
 
-  const say = (shell, messages) => {
+  // Returns a promise of messages, which JupyterLab doesn't wait for.
+  const read = (address) =>
+    fetch(address).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
+
+  const say = async ({ shell, serviceManager }, english, known) => {
     const dialog = document.querySelector(RESULT);
     if (!dialog || dialog.dataset.by === NAME) return;
+    const code = shell.currentWidget?.content?.model?.getMetadata("exercise")?.language;
+    let messages = english;
+    if (code) {
+      const query = new URLSearchParams({ language: code });
+      const address = `${serviceManager.serverSettings.baseUrl}roofkit/messages?${query}`;
+      known[code] ??= read(address).catch(() => english);
+      messages = await known[code];
+      if (dialog.dataset.by === NAME) return;
+    }
     const all = parts(shell);
     const failed = failures(dialog);
     const sources = new Set(all.map(([, source]) => source));
@@ -49,7 +62,9 @@
     dialog.dataset.by = NAME;
     const right = all.filter(([, source]) => !failed.has(source)).length;
     const message = right === all.length ? messages.all : messages.some;
-    const unwritten = all.filter(([, source]) => says(failed.get(source), messages.unwritten_line));
+    const unwrittenLines = [english.unwritten_line, messages.unwritten_line];
+    const unwritten = all.filter(([, source]) =>
+      unwrittenLines.some((line) => says(failed.get(source), line)));
     const names = unwritten.map(([part]) => part).join(", ");
     const lines = all
       .filter((one) => !unwritten.includes(one))
@@ -67,13 +82,13 @@
   const plugin = {
     id: `${NAME}:message`,
     autoStart: true,
-    activate: ({ shell }) => {
-      // Not awaited: JupyterLab shouldn't wait. If loading fails, nbgrader's text stays.
-      fetch(MESSAGES)
-        .then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)))
-        .then((messages) => {
+    activate: (app) => {
+      // If loading fails, nbgrader's text stays.
+      read(MESSAGES)
+        .then((english) => {
+          const known = {};
           // Dialogs are children of the body, so there is no need to observe the subtree.
-          const watcher = new MutationObserver(() => say(shell, messages));
+          const watcher = new MutationObserver(() => say(app, english, known));
           watcher.observe(document.body, { childList: true });
         })
         .catch((reason) => console.warn(`${NAME}: ${MESSAGES}: ${reason}`));
