@@ -5,12 +5,9 @@ It also gives the button's messages in the language of a notebook.
 
 from typing import Any
 
-from jupyter_server.base.handlers import APIHandler
-from jupyter_server.utils import url_path_join
 from nbgrader.server_extensions.validate_assignment import (  # type: ignore[import-untyped]
     handlers,
 )
-from tornado import web
 
 from roofkit.words import ORIGINAL
 
@@ -19,8 +16,8 @@ from . import HonestValidator, messages
 ADDRESS = "roofkit/messages"
 
 
-class Messages(APIHandler):
-    @web.authenticated
+class Messages(handlers.JupyterHandler):  # type: ignore[misc]
+    @handlers.web.authenticated  # type: ignore[untyped-decorator]
     def get(self) -> None:
         self.finish(messages(self.get_query_argument("language", ORIGINAL)))
 
@@ -32,5 +29,5 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 def _load_jupyter_server_extension(server: Any) -> None:
     handlers.Validator = HonestValidator
     app = server.web_app
-    place = url_path_join(app.settings["base_url"], ADDRESS)
+    place = f"{app.settings['base_url'].rstrip('/')}/{ADDRESS}"
     app.add_handlers(".*$", [(place, Messages)])
