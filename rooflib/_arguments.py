@@ -59,19 +59,18 @@ def non_negative(name: str, value: Size, largest: float = MAX_QUANTITY) -> Numbe
 
 def positives(**values: Size) -> list[Number]:
     """Check that the sizes are above zero, at most 1e30, and broadcast."""
-    numbers = {name: positive(name, value, MAX_SIZE) for name, value in values.items()}
-    check_shapes(numbers)
-    return list(numbers.values())
+    return broadcastable({name: positive(name, value, MAX_SIZE) for name, value in values.items()})
 
 
-def check_shapes(numbers: Mapping[str, Number]) -> None:
-    """Raise a ValueError that names the arrays if their shapes don't broadcast."""
+def broadcastable(numbers: Mapping[str, Number]) -> list[Number]:
+    """Return the numbers; raise a ValueError with their names if shapes don't broadcast."""
     shapes = {name: np.shape(value) for name, value in numbers.items()}
     try:
         np.broadcast_shapes(*shapes.values())
     except ValueError:
         given = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
         raise ValueError(f"shapes must broadcast against each other; got {given}") from None
+    return list(numbers.values())
 
 
 def whole(name: str, value: Size) -> Number:
@@ -85,47 +84,46 @@ def whole(name: str, value: Size) -> Number:
 
 def wholes(**values: Size) -> list[Number]:
     """Check that the sizes are positive whole numbers and broadcast."""
-    numbers = {name: whole(name, value) for name, value in values.items()}
-    check_shapes(numbers)
-    return list(numbers.values())
+    return broadcastable({name: whole(name, value) for name, value in values.items()})
 
 
 def scalar(name: str, value: object) -> float:
     """Return `value` if it is a single number, not an array."""
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        value = value.item()
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return value  # type: ignore[return-value]  # A Fraction stays exact.
+    number = _without_numpy(value)
+    if isinstance(number, Real) and not isinstance(number, bool):
+        return number  # type: ignore[return-value]  # A Fraction stays exact.
     raise TypeError(f"{name} must be one number; got {short(value)}")
+
+
+def rate(name: str, value: object) -> float:
+    """Return `value` if it is a single number above zero."""
+    return positive(name, scalar(name, value))
+
+
+def rates(name: str, values: object, what: str) -> dict[Any, float]:
+    """Return a copy of a mapping if each value is a single number above zero."""
+    given = instance(name, values, Mapping, f"a mapping from {what}")
+    return {key: rate(f"{name}[{key!r}]", value) for key, value in given.items()}
 
 
 def flag(name: str, value: object) -> bool:
     """Return `value` if it is True or False, as a bool."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    raise TypeError(f"{name} must be True or False; got {short(value)}")
+    return bool(instance(name, value, (bool, np.bool_), "True or False"))
 
 
-def string(name: str, value: object) -> str:
-    """Return `value` if it is a string."""
-    if isinstance(value, str):
+def instance(
+    name: str, value: object, kind: Any, what: str, error: type[Exception] = TypeError
+) -> Any:
+    """Return `value` if it is an instance of `kind`; `what` describes it in the error."""
+    if isinstance(value, kind):
         return value
-    raise TypeError(f"{name} must be a string; got {short(value)}")
-
-
-def mapping(name: str, value: object, what: str) -> Mapping[Any, Any]:
-    """Return `value` if it is a mapping; `what` describes it in the error."""
-    if isinstance(value, Mapping):
-        return value
-    raise TypeError(f"{name} must be a mapping from {what}; got {short(value)}")
+    raise error(f"{name} must be {what}; got {short(value)}")
 
 
 def same_fields(one: Any, other: Any) -> bool:
     """Return whether two dataclasses have the same type and values, arrays included."""
     return type(one) is type(other) and all(
-        _same(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(one)
-        if field.compare
+        _same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)
     )
 
 
@@ -186,46 +184,42 @@ def smaller(a: Number, b: Number) -> Number:
     return np.minimum(a, b) if arrays else min(a, b)
 
 
+def _without_numpy(value: Any) -> Any:
+    """Return a numpy scalar as the Python number that it holds; leave anything else."""
+    single = isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return value.item() if single else value
+
+
 def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Number:
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        value = value.item()
-    if isinstance(value, (bool, str, bytes)) or value is None:
-        raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
-    if isinstance(value, Real):
+    value = _without_numpy(value)
+    if isinstance(value, Real) and not isinstance(value, bool):
         number: Any = value  # a Fraction stays exact
-        # Compare without converting: 10**400 does not fit into a float. Comparisons with a nan are
-        # false.
-        if not ((number > 0 or (zero_allowed and number == 0)) and number <= largest):
-            raise ValueError(
-                f"{name} must be {_range(zero_allowed, value, largest)}; got {short(value)}"
-            )
+        low = high = number
+    else:
+        number = _array(name, value)
+        # Two reductions find every bad entry: a nan makes the minimum a nan.
+        low, high = (number.min(), number.max()) if number.size else (1, 1)
+    # Compare without converting: 10**400 does not fit into a float. Comparisons with a nan are
+    # false.
+    if (low > 0 or (zero_allowed and low == 0)) and high <= largest:
         return number
-    return _checked_array(name, value, zero_allowed, largest)
+    got = f"got {short(value)}"
+    if isinstance(number, np.ndarray):
+        good = ((number > 0) | (zero_allowed & (number == 0))) & (number <= largest)
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        number = number[where]
+        got = f"{name}[{', '.join(map(str, where))}] is {number}"
+    raise ValueError(f"{name} must be {_range(zero_allowed, number, largest)}; {got}")
 
 
-def _checked_array(
-    name: str, value: Any, zero_allowed: bool, largest: float
-) -> NDArray[np.float64]:
+def _array(name: str, value: Any) -> NDArray[np.float64]:
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
-    result = np.array(array, np.float64)  # copy: the caller may change the original
-    if result.size == 0:
-        return result
-    # Two reductions find every bad entry: a nan makes the minimum a nan, and comparisons with a nan
-    # are false.
-    low, high = result.min(), result.max()
-    if not ((low > 0 or (zero_allowed and low == 0)) and high <= largest):
-        good = ((result > 0) | (zero_allowed & (result == 0))) & (result <= largest)
-        where = tuple(int(i) for i in np.argwhere(~good)[0])
-        at, bad = ", ".join(map(str, where)), result[where]
-        raise ValueError(
-            f"{name} must be {_range(zero_allowed, bad, largest)}; {name}[{at}] is {bad}"
-        )
-    return result
+    return np.array(array, np.float64)  # copy: the caller may change the original
 
 
 def _range(zero_allowed: bool, bad: Any, largest: float) -> str:

@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflib._arguments import (
-    Number,
-    ReadOnlyDict,
-    Size,
-    divide,
-    larger,
-    non_negative,
-    same_fields,
-    short,
-)
+from rooflib import _arguments as check
+from rooflib._arguments import Number, ReadOnlyDict, Size, divide, larger, same_fields
 from rooflib.catalog import as_chip
 from rooflib.dtypes import Type
 from rooflib.hardware import Chip, Link
@@ -169,8 +161,7 @@ def bound(
     ValueError
         If the chip or link is unknown, the chip has no peak for the data type, or a link is needed.
     """
-    if not isinstance(op, Operation):
-        raise TypeError(f"op must be an Operation, as returned by `matmul`; got {short(op)}")
+    check.instance("op", op, Operation, "an Operation, as returned by `matmul`")
     chip = as_chip(chip)
     times: dict[str, Number] = {COMPUTE: op.flops / chip.peak(op.compute, unit)}
     if np.any(op.vector):
@@ -194,7 +185,7 @@ def bound(
         # Two entries may use the same link: one by its name, one as `ANY_LINK`.
         flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
         times[over.name] = times.get(over.name, 0) + flow
-    start = non_negative("launch", launch)
+    start = check.non_negative("launch", launch)
     if np.any(start):
         times[LAUNCH] = start
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)
@@ -253,6 +244,6 @@ def attainable(
     and a negative or nan intensity raise a ValueError.
     """
     chip = as_chip(chip)
-    slope = non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth
+    slope = check.non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth
     peak = chip.peak(compute, unit)
     return np.minimum(slope, peak) if isinstance(slope, np.ndarray) else min(slope, peak)

@@ -12,7 +12,7 @@ from rooflib._arguments import suggestion
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
 from rooflib.operations import Operation
-from rooflib.source import Source
+from rooflib.source import Source, read_toml
 from rooflib.units import to_base
 
 Named = TypeVar("Named", Chip, Model)
@@ -174,37 +174,31 @@ def chips(more: bool = False) -> tuple[Chip, ...]:
 
 @cache
 def _every_chip() -> tuple[Chip, ...]:
-    entries = [(file, entry) for file in _CHIPS for entry in _catalog(file)["chip"]]
-    return tuple(_make_chip(entry, file) for file, entry in entries)
+    return tuple(_make_chip(entry) for file in _CHIPS for entry in _catalog(file)["chip"])
 
 
 @cache
 def models() -> tuple[Model, ...]:
     """Return all language models of the catalog, in catalog order."""
-    known, entries = _sources("models.toml"), _catalog("models.toml")["model"]
-    return tuple(_make_model({**entry, "source": known[entry["source"]]}) for entry in entries)
+    return tuple(_make_model(**entry) for entry in _catalog("models.toml")["model"])
 
 
 @cache
 def data_points(more: bool = False) -> tuple[DataPoint, ...]:
     """Return all figures of `chips` with their sources, disagreeing ones included."""
-    entries = [(file, e) for file in _CHIPS[: 1 + more] for e in _catalog(file)["chip"]]
-    return tuple(point for file, entry in entries for point in _data_points(entry, file))
+    entries = [entry for file in _CHIPS[: 1 + more] for entry in _catalog(file)["chip"]]
+    return tuple(point for entry in entries for point in _data_points(entry))
 
 
-@cache
 def sources() -> Mapping[str, Source]:
     """Return the sources of the chips' figures, by key."""
-    return _sources("hardware.toml")
+    return _catalog()["sources"]  # type: ignore[no-any-return]
 
 
 @cache
 def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
-    return tuple(
-        PublishedShare(**{**entry, "source": sources()[entry["source"]]})
-        for entry in _catalog()["published_share"]
-    )
+    return tuple(PublishedShare(**entry) for entry in _catalog()["published_share"])
 
 
 @cache
@@ -213,17 +207,8 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
 
     With `more`, also those of mixtures of experts, and times to the first token.
     """
-    entries = [(file, entry) for file in _STEPS[: 1 + more] for entry in _catalog(file)["step"]]
-    return tuple(
-        PublishedStep(**{**entry, "source": _sources(file)[entry["source"]]})
-        for file, entry in entries
-    )
-
-
-@cache
-def _sources(file: str) -> Mapping[str, Source]:
-    entries = _catalog(file)["source"].items()
-    return MappingProxyType({key: Source(key=key, **entry) for key, entry in entries})
+    entries = [entry for file in _STEPS[: 1 + more] for entry in _catalog(file)["step"]]
+    return tuple(PublishedStep(**entry) for entry in entries)
 
 
 def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
@@ -239,55 +224,60 @@ def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
 
 @cache
 def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
-    # Imported here to keep `import rooflib` light.
-    import importlib.resources
-    import tomllib
+    """Read a file of the catalog, with a `Source` in place of each key of a source."""
+    content = read_toml(file)
+    known = {key: Source(key=key, **entry) for key, entry in content.pop("source").items()}
 
-    return tomllib.loads(importlib.resources.files("rooflib").joinpath(file).read_text())
+    def with_sources(part: Any) -> Any:
+        if isinstance(part, list):
+            return [with_sources(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        return {key: known[v] if key == "source" else with_sources(v) for key, v in part.items()}
+
+    return {**with_sources(content), "sources": MappingProxyType(known)}
 
 
-def _data_points(entry: Mapping[str, Any], file: str) -> list[DataPoint]:
-    chosen = {f"peak {kind}": figure for kind, figure in entry["peak"].items()}
-    chosen |= {f"vector {kind}": figure for kind, figure in entry.get("vector", {}).items()}
+def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
     single = ("exponentials", "bandwidth", "capacity")
-    chosen |= {what: entry[what] for what in single if what in entry}
-    chosen |= {f"on-chip {name}": figure for name, figure in entry.get("on_chip", {}).items()}
-    chosen |= {f"link {link['name']}": link["bandwidth"] for link in entry.get("link", [])}
-    others = [({"chosen": False} | figure) for figure in entry.get("also", [])]
-    given = [({"what": what} | figure) for what, figure in chosen.items()] + others
-    return [
-        DataPoint(**{**figure, "chip": entry["name"], "source": _sources(file)[figure["source"]]})
-        for figure in given
-    ]
+    groups = {
+        "peak ": entry["peak"],
+        "vector ": entry.get("vector", {}),
+        "": {what: entry[what] for what in single if what in entry},
+        "on-chip ": entry.get("on_chip", {}),
+        "link ": {link["name"]: link["bandwidth"] for link in entry.get("link", [])},
+    }
+    found = [{"what": g + name, **figure} for g in groups for name, figure in groups[g].items()]
+    found += [{"chosen": False, **figure} for figure in entry.get("also", [])]
+    return [DataPoint(chip=entry["name"], **figure) for figure in found]
 
 
-def _make_model(entry: dict[str, Any]) -> Model:
-    if "config" not in entry:
-        return Model(**entry)
+def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> Model:
+    if config is None:
+        return Model(name, source=source, **shape)
     from rooflib.config import model_from_config
 
-    return replace(model_from_config(entry["config"], entry["name"]), source=entry["source"])
+    return replace(model_from_config(config, name), source=source)
 
 
-def _make_chip(entry: Mapping[str, Any], file: str) -> Chip:
-    values = {point.what: point.value for point in _data_points(entry, file) if point.chosen}
+def _make_chip(entry: Mapping[str, Any]) -> Chip:
+    values = {point.what: point.value for point in _data_points(entry) if point.chosen}
 
     def named(what: str) -> dict[str, float]:
         return {k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}
 
-    links = named("link ")
+    bandwidths = named("link ")
+    links = [{**link, "bandwidth": bandwidths[link["name"]]} for link in entry.get("link", [])]
     return Chip(
-        name=entry["name"],
-        maker=entry["maker"],
+        entry["name"],
         peaks=named("peak "),
         vector=named("vector "),
         bandwidth=values["bandwidth"],
         capacity=values["capacity"],
         on_chip=named("on-chip "),
         exponentials=values.get("exponentials"),
-        links=tuple(
-            Link(**{**link, "bandwidth": links[link["name"]]}) for link in entry.get("link", [])
-        ),
+        links=tuple(Link(**link) for link in links),
+        maker=entry["maker"],
     )
 
 

@@ -12,7 +12,7 @@ nothing. Both may be arrays that broadcast. Errors name the invalid argument.
 
 from __future__ import annotations
 
-from rooflib._arguments import Number, Size, check_shapes, non_negative, whole
+from rooflib._arguments import Number, Size, broadcastable, non_negative, whole
 
 
 def reduce_scatter(size: Size, N: Size) -> Number:
@@ -24,7 +24,7 @@ def reduce_scatter(size: Size, N: Size) -> Number:
     750.0
     """
     size, N = non_negative("size", size), whole("N", N)
-    check_shapes({"size": size, "N": N})
+    broadcastable({"size": size, "N": N})
     return size * (N - 1) / N
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rooflib._arguments import non_negative, short, string, suggestion, whole
+from rooflib._arguments import instance, non_negative, suggestion, whole
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,11 @@ class DType:
     group: int = 1
 
     def __post_init__(self) -> None:
-        string("name of a data type", self.name)
+        instance("name of a data type", self.name, str, "a string")
         non_negative("scale_bits", self.scale_bits)
         for size in ("bits", "group"):
             whole(size, getattr(self, size))
-            if not isinstance(getattr(self, size), int):
-                raise TypeError(f"{size} must be an int; got {short(getattr(self, size))}")
+            instance(size, getattr(self, size), int, "an int")
 
     @property
     def bytes(self) -> float:

@@ -6,17 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rooflib._arguments import (
-    ReadOnlyDict,
-    mapping,
-    non_negative,
-    one_of,
-    positive,
-    scalar,
-    short,
-    string,
-    whole,
-)
+from rooflib import _arguments as check
+from rooflib._arguments import ReadOnlyDict, short
 from rooflib.dtypes import Type, dtype
 from rooflib.table import Table
 from rooflib.units import text
@@ -59,7 +50,7 @@ class Link:
     latency: float = 0.0
 
     def __post_init__(self) -> None:
-        string("name of a link", self.name)
+        check.instance("name of a link", self.name, str, "a string")
         if self.name in ROOFS:
             roofs = ", ".join(ROOFS)
             raise ValueError(
@@ -67,12 +58,12 @@ class Link:
             )
         label = f"link {self.name!r}"
         for name in ("bandwidth", "links_per_axis", "axes", "latency"):
-            scalar(f"{label}: {name}", getattr(self, name))
-        positive(f"{label}: bandwidth", self.bandwidth)
-        whole(f"{label}: links_per_axis", self.links_per_axis)
-        whole(f"{label}: axes", self.axes)
-        one_of(f"{label}: topology", self.topology, TOPOLOGIES)
-        non_negative(f"{label}: latency", self.latency)
+            check.scalar(f"{label}: {name}", getattr(self, name))
+        check.positive(f"{label}: bandwidth", self.bandwidth)
+        check.whole(f"{label}: links_per_axis", self.links_per_axis)
+        check.whole(f"{label}: axes", self.axes)
+        check.one_of(f"{label}: topology", self.topology, TOPOLOGIES)
+        check.non_negative(f"{label}: latency", self.latency)
 
     @property
     def total(self) -> float:
@@ -131,17 +122,16 @@ class Chip:
     exponentials: float | None = None
 
     def __post_init__(self) -> None:
-        string("name", self.name)
-        positive("bandwidth", scalar("bandwidth", self.bandwidth))
-        positive("capacity", scalar("capacity", self.capacity))
+        check.instance("name", self.name, str, "a string")
+        check.rate("bandwidth", self.bandwidth)
+        check.rate("capacity", self.capacity)
         # Make read-only copies, so that later changes by the caller don't affect the chip.
         object.__setattr__(self, "peaks", _by_type("peaks", self.peaks))
         object.__setattr__(self, "vector", _by_type("vector", self.vector))
-        for memory, size in mapping("on_chip", self.on_chip, "name to bytes").items():
-            positive(f"on_chip[{memory!r}]", scalar(f"on_chip[{memory!r}]", size))
-        object.__setattr__(self, "on_chip", ReadOnlyDict(self.on_chip))
+        memories = check.rates("on_chip", self.on_chip, "name to bytes")
+        object.__setattr__(self, "on_chip", ReadOnlyDict(memories))
         if self.exponentials is not None:
-            positive("exponentials", scalar("exponentials", self.exponentials))
+            check.rate("exponentials", self.exponentials)
         object.__setattr__(self, "links", _links(self.links))
         names = [link.name for link in self.links]
         if len(set(names)) < len(names):
@@ -149,7 +139,7 @@ class Chip:
 
     def peak(self, compute: Type = "bf16", unit: str = "matrix") -> float:
         """Return the dense peak in FLOP/s for a data type, of "matrix" or "vector" units."""
-        one_of("unit", unit, ("matrix", "vector"))
+        check.one_of("unit", unit, ("matrix", "vector"))
         peaks = self.peaks if unit == "matrix" else self.vector
         # Custom types can be given by name if the chip has a peak for them.
         if not (isinstance(compute, str) and compute in peaks):
@@ -213,13 +203,11 @@ class Chip:
 def _by_type(argument: str, peaks: Mapping[Any, float]) -> ReadOnlyDict:
     if isinstance(peaks, ReadOnlyDict):  # from another chip, already validated
         return peaks
-    given = mapping(argument, peaks, "data type to FLOP/s")
-    named = {dtype(kind, argument).name: peak for kind, peak in given.items()}
+    check.instance(argument, peaks, Mapping, "a mapping from data type to FLOP/s")
+    named = {dtype(kind, argument).name: peak for kind, peak in peaks.items()}
     if len(named) < len(peaks):
         raise ValueError(f"{argument} must have one figure for each data type; got {dict(peaks)}")
-    for name, peak in named.items():
-        positive(f"{argument}[{name!r}]", scalar(f"{argument}[{name!r}]", peak))
-    return ReadOnlyDict(named)
+    return ReadOnlyDict(check.rates(argument, named, "data type to FLOP/s"))
 
 
 def _links(links: Iterable[Link]) -> tuple[Link, ...]:

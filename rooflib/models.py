@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rooflib._arguments import (
-    Number,
-    ReadOnlyDict,
-    Size,
-    flag,
-    mapping,
-    non_negative,
-    one_of,
-    short,
-    whole,
-    wholes,
-)
+from rooflib import _arguments as check
+from rooflib._arguments import Number, ReadOnlyDict, Size, short
 from rooflib.attention import check_heads
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.operations import ANY_LINK, Operation, matmul_types, total
+from rooflib.operations import Operation, matmul_types, share, total
 
 if TYPE_CHECKING:
     from rooflib.layers import Layer
@@ -86,13 +77,14 @@ class Model:
 
     def __post_init__(self) -> None:
         for size in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
-            whole(size, getattr(self, size))
+            check.whole(size, getattr(self, size))
         for name in ("gated", "tied"):
-            flag(name, getattr(self, name))
+            check.flag(name, getattr(self, name))
         check_heads(self.N, self.K)
         dtype(self.w, "w")
-        for row, kind in mapping("quantized", self.quantized, "row to data type").items():
-            dtype(kind, f"quantized[{one_of('quantized', row, ROWS)!r}]")
+        check.instance("quantized", self.quantized, Mapping, "a mapping from row to data type")
+        for row, stored in self.quantized.items():
+            dtype(stored, f"quantized[{check.one_of('quantized', row, ROWS)!r}]")
         object.__setattr__(self, "quantized", ReadOnlyDict(self.quantized))
         object.__setattr__(self, "kinds", tuple(self.kinds))
         for kind in self.kinds:
@@ -128,7 +120,7 @@ class Model:
         """
         each = sum(kind.count * kind.parameters(self.D, active=True) for kind in self.every_kind)
         of_tables = (1 if self.tied else 2) * self.vocabulary * self.D
-        return each + self.D + (of_tables if flag("tables", tables) else 0)
+        return each + self.D + (of_tables if check.flag("tables", tables) else 0)
 
     @property
     def split_weights(self) -> int:
@@ -148,7 +140,7 @@ class Model:
     def chips_that_divide(self, expert_parallel: bool = False) -> list[int]:
         """Return the numbers of chips, up to 1,024, that split this model evenly."""
         most = min(MAX_LISTED, *(kind.N for kind in self.every_kind))
-        return [n for n in range(1, most + 1) if not self._undivided(n, expert_parallel)]
+        return [n for n in range(1, most + 1) if not self._misfit(n, expert_parallel)]
 
     def decode(
         self,
@@ -217,11 +209,9 @@ class Model:
             If `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
             divides the other; and as for `attention`.
         """
-        sizes = wholes(B=B, S=S, chips=chips, replicas=replicas)
-        types = (w, kv, x, compute)
-        phase = _Phase("decode step", sizes, *types, expert_parallel, experts, latent)
-        phase.decodes = True
-        return self._count(phase)
+        sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
+        options = (expert_parallel, experts, latent)
+        return self._count("decode step", sizes, (w, kv, x, compute), *options)
 
     def prefill(
         self,
@@ -264,13 +254,12 @@ class Model:
 
         Other parameters, and errors, are those of `decode`.
         """
-        sizes = wholes(B=B, S=S, chips=chips, replicas=replicas)
-        types = (w, kv, x, compute)
-        phase = _Phase("prefill", sizes, *types, expert_parallel, experts, latent)
-        S, chunk = phase.S, phase.S if chunk is None else whole("chunk", chunk)
-        phase.passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
-        phase.all_logits = one_of("logits", logits, ("last", "all")) == "all"
-        return self._count(phase)
+        sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
+        S, chunk = sizes[1], sizes[1] if chunk is None else check.whole("chunk", chunk)
+        passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
+        every = check.one_of("logits", logits, ("last", "all")) == "all"
+        options = (expert_parallel, experts, latent, passes, every)
+        return self._count("prefill", sizes, (w, kv, x, compute), *options)
 
     def train(
         self,
@@ -315,196 +304,150 @@ class Model:
             Data types of weights and activations, and of gradients; bytes of the optimizer's state
             per weight: 12 for Adam with a copy of the weight and two moments in fp32.
         """
-        B, S, chips = wholes(B=B, S=S, chips=chips)
+        B, S, chips = check.wholes(B=B, S=S, chips=chips)
         ahead = self.prefill(B, S, logits="all", w=x, x=x, experts="most")
         tables = next(part.flops for part in ahead.parts if part.name == "logits")
         weights = dtype(x, "x").bytes * self.parameters
         slopes = dtype(gradients, "gradients").bytes * self.parameters
-        moments = non_negative("state", state) * self.parameters / chips
+        moments = check.non_negative("state", state) * self.parameters / chips
         largest = max(kind.parameters(self.D) for kind in self.every_kind)
         at_work = dtype(x).bytes * largest * (chips > 1)
         kept = sum(kind.count * kind.activations(self.D) for kind in self.every_kind)
-        if flag("recompute", recompute):
+        again = check.flag("recompute", recompute)
+        if again:
             kept = self.layers * self.D + max(kind.activations(self.D) for kind in self.every_kind)
         saved = dtype(x).bytes * B * S * (kept + self.vocabulary)
 
-        def part(
-            name: str, flops: Number, loaded: Number, written: Number, held: Number
-        ) -> Operation:
-            return Operation(
-                name, flops, loaded, written, ahead.compute, resident=held, chips=chips
-            )
-
-        parts = [
-            part("forward", ahead.flops, weights, 0, weights / chips + at_work),
-            part("backward", 2 * ahead.flops, weights, slopes, slopes / chips),
-            part("recomputation", ahead.flops - tables, weights, 0, 0),
-            part("activations", 0, saved, saved, saved),
-            part("update", 0, moments + slopes / chips, moments + weights / chips, moments),
-        ]
         sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
-        if np.any(sent):
-            hops = {ANY_LINK: 3 * self.layers * ring_steps(chips)}
-            idle = part("collectives", 0, 0, 0, 0)
-            parts.append(replace(idle, sent={ANY_LINK: sent}, hops=hops))
-        used = [each for each in parts if recompute or each.name != "recomputation"]
-        return total(f"training step of {self.name}", tuple(used))
+        part = partial(share, ahead.compute, chips)
+        slope = slopes / chips
+        parts = (
+            part("forward", flops=ahead.flops, loaded=weights, held=weights / chips + at_work),
+            part("backward", flops=2 * ahead.flops, loaded=weights, written=slopes, held=slope),
+            part("recomputation", flops=again * (ahead.flops - tables), loaded=again * weights),
+            part("activations", loaded=saved, written=saved, held=saved),
+            part("update", loaded=moments + slope, written=moments + weights / chips, held=moments),
+            part("collectives", sent=sent, hops=3 * self.layers * ring_steps(chips)),
+        )
+        return total(f"training step of {self.name}", parts)
 
-    def _count(self, at: _Phase) -> Operation:
-        """Count a step; the `parts` of the result are its kinds of operations."""
-        w, kv, x, compute = at.types
+    def _count(
+        self,
+        name: str,
+        sizes: list[Number],
+        types: tuple[Type | None, ...],
+        expert_parallel: bool,
+        experts: str,
+        latent: str,
+        passes: list[tuple[Number, Number]] | None = None,
+        all_logits: bool = False,
+    ) -> Operation:
+        """Count a step; the `parts` of the result are its kinds of operations.
+
+        `passes` are the number of passes of each length T, or None to decode.
+        """
+        routing = check.one_of("experts", experts, ROUTING)
+        absorbed = check.one_of("latent", latent, LATENT) == "absorbed"
+        read, cache, stored, compute = self._types(*types)
+        S, chips, replicas = sizes[1:]
+        self._check_layout(sizes[0], chips, replicas, expert_parallel)
+        D, B = self.D, sizes[0] // replicas
+        repeats = sum(repeats for repeats, _ in passes) if passes else 1
+        n = B * S if passes else B
+        counted: dict[str, dict[str, Number]] = {row: defaultdict(int) for row in ROWS}
+
+        def add(row: str, **counts: Number) -> None:
+            for count, size in counts.items():
+                counted[row][count] += size
+
+        def add_weights(row: str, weights: Number, passes: Number = repeats, n: Number = n) -> None:
+            held = stored[row].bytes * weights
+            add(row, flops=2 * n * weights, loaded=held * passes, held=held)
+
+        for kind in self.every_kind:
+            c, seen = kind.count, kind.visible(S)
+            positions = kind.positions_read(S, passes[0][1]) if passes else seen
+            held = c * cache.bytes * kind.cached(chips)
+            again = 0 if absorbed else kind.expansion(chips) * (B * positions - n)
+            add_weights("embedding, norms", c * kind.gains, n=0)
+            add_weights("projections", c * kind.projections(D, chips))
+            add("projections", flops=2 * c * again, written=held * n)
+            pairs = (kind.N // chips) * B * (kind.pairs(S) if passes else seen)
+            flops = c * kind.pair_flops(absorbed) * pairs
+            add("attention", flops=flops, loaded=held * B * positions, held=held * B * seen)
+            reductions = c * (1 + (kind.F > 0 or not expert_parallel))
+            sent, hops = all_reduce(read.bytes * n * D, chips), repeats * ring_steps(chips, 2)
+            add("collectives", sent=reductions * sent, hops=reductions * hops)
+            add_weights("MLP", c * kind.matrices * D * (kind.F // chips))
+            if not kind.experts:
+                continue
+            add_weights("router", c * D * kind.experts)
+            groups = replicas if expert_parallel else 1
+            passed = [(k, B * T * groups) for k, T in passes or [(1, 1)]]
+            taken = sum(k * kind.touched(tokens, routing) for k, tokens in passed)
+            flops = 2 * c * kind.active * n * (kind.matrices * D * kind.X) / chips
+            over, stack = chips * groups, c * stored["experts"].bytes
+            loaded, held = (stack * m * kind.expert(D) / over for m in (taken, kind.experts))
+            add("experts", flops=flops, loaded=loaded, held=held)
+            if expert_parallel:
+                gathers = kind.F == 0
+                sent = 2 * read.bytes * (n / chips) * D * kind.chips_reached(over)
+                hops = repeats * (2 * ring_steps(over) + gathers * ring_steps(chips))
+                sent += gathers * all_gather(read.bytes * n * D, chips)
+                add("collectives", sent=c * sent, hops=c * hops)
+        last, rows = self.vocabulary // chips, n if all_logits else B
+        add_weights("logits", last * D, repeats if all_logits else 1, rows)
+        add("logits", written=read.bytes * rows * last)
+        add_weights("embedding, norms", D, n=0)
+        one = stored["embedding, norms"].bytes * D
+        add("embedding, norms", loaded=one * n / chips, held=0 if self.tied else one * last)
+        counts = counted.items()
+        parts = (share(compute, chips * replicas, row, **count) for row, count in counts)
+        return total(f"{name} of {self.name}", tuple(parts))
+
+    def _types(
+        self, w: Type | None, kv: Type | None, x: Type | None, compute: Type | None
+    ) -> tuple[DType, DType, dict[str, DType], DType]:
+        """Return the types of activations, of the cache, of each row's weights, and compute."""
         read = dtype(self.w if x is None else x, "x")
         kinds = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
-        types = {row: dtype(kind, "w") for row, kind in kinds.items()}
-        each = [matmul_types(read, kind, None, compute)[3] for kind in types.values()]
-        if any(kind != each[0] for kind in each):
+        stored = {row: dtype(kind, "w") for row, kind in kinds.items()}
+        each = {matmul_types(read, kind, None, compute)[3]: None for kind in stored.values()}
+        if len(each) > 1:
             named = ", ".join(dict.fromkeys(kind.name for kind in each))
             raise ValueError(f"compute must be given: weights of this model differ; got {named}")
         cache = matmul_types(read, kv, None, compute, second="kv")[1]
-        self._check_layout(at, at.everywhere)
-        chips, D, B, n, passes = at.chips, self.D, at.B // at.replicas, at.tokens, at.repeats
-        counted = {row: _Counts(types[row]) for row in ROWS}
-        for kind in self.every_kind:
-            c, seen = kind.count, kind.visible(at.S)
-            read_positions = seen if at.decodes else kind.positions_read(at.S, at.passes[0][1])
-            pairs = seen if at.decodes else kind.pairs(at.S)
-            held = cache.bytes * kind.cached(chips)
-            counted["embedding, norms"].weights(c * kind.gains, passes)
-            weights = kind.projections(D, chips)
-            again = 0 if at.absorbed else kind.expansion(chips)
-            counted["projections"].weights(c * weights, passes, n=n)
-            counted["projections"].flops += 2 * c * again * (B * read_positions - n)
-            counted["projections"].written += c * held * n
-            part = counted["attention"]
-            part.flops += c * kind.pair_flops(at.absorbed) * (kind.N // chips) * B * pairs
-            part.loaded += c * held * B * read_positions
-            part.resident += c * held * B * seen
-            part = counted["collectives"]
-            reduced, ring = all_reduce(read.bytes * n * D, chips), ring_steps(chips, 2)
-            part.sent += c * reduced
-            part.hops += c * passes * ring
-            if kind.F:
-                shared = kind.matrices * D * (kind.F // chips)
-                counted["MLP"].weights(c * shared, passes, n=n)
-            if kind.F or not at.everywhere:
-                part.sent += c * reduced
-                part.hops += c * passes * ring
-            if not kind.experts:
-                continue
-            counted["router"].weights(c * D * kind.experts, passes, n=n)
-            one, part = kind.matrices * D * kind.X, counted["experts"]
-            over = chips * at.replicas if at.everywhere else chips
-            tokens = [(k, B * T * (at.replicas if at.everywhere else 1)) for k, T in at.passes]
-            taken = sum(k * kind.touched(each, at.routing) for k, each in tokens)
-            part.flops += 2 * c * kind.active * n * one / chips
-            part.loaded += c * types["experts"].bytes * taken * kind.expert(D) / over
-            part.resident += c * types["experts"].bytes * kind.experts * kind.expert(D) / over
-            if at.everywhere:
-                part = counted["collectives"]
-                sent = 2 * read.bytes * (n / chips) * D * kind.chips_reached(over)
-                part.sent += c * (sent + (0 if kind.F else all_gather(read.bytes * n * D, chips)))
-                part.hops += c * passes * (2 * ring_steps(over) + (not kind.F) * ring_steps(chips))
-        last, rows = self.vocabulary // chips * D, n if at.all_logits else B
-        counted["logits"].weights(last, passes if at.all_logits else 1, n=rows)
-        counted["logits"].written += read.bytes * rows * (self.vocabulary // chips)
-        part = counted["embedding, norms"]
-        part.weights(D, passes)
-        part.loaded += part.kind.bytes * n * D / chips
-        part.resident += 0 if self.tied else part.kind.bytes * last
-        parts = tuple(
-            part.operation(row, each[0], chips * at.replicas) for row, part in counted.items()
-        )
-        used = tuple(p for p in parts if np.any(p.flops) or np.any(p.bytes) or p.sent)
-        return total(f"{at.name} of {self.name}", used)
+        return read, cache, stored, next(iter(each))
 
-    def _undivided(self, chips: Number, expert_parallel: bool) -> tuple[str, int] | None:
-        """Return the first size that `chips` don't divide, and its name; None if they do."""
-        sizes = [("N", kind.N) for kind in self.every_kind]
-        sizes += [("F", kind.F) for kind in self.every_kind]
+    def _misfit(self, chips: Number, expert_parallel: bool) -> str:
+        """Return the first rule that a split over `chips` breaks, and the size; "" if none."""
+        kinds = self.every_kind
+        sizes = [("N", kind.N) for kind in kinds] + [("F", kind.F) for kind in kinds]
         sizes += [("vocabulary", self.vocabulary)]
-        if not expert_parallel:
-            sizes += [("X", kind.X) for kind in self.every_kind if kind.experts]
+        sizes += [("X", kind.X) for kind in kinds if kind.experts and not expert_parallel]
         for name, size in sizes:
             if np.any(size % chips):
-                return name, size
-        for kind in self.every_kind:
+                return f"chips must divide {name}; got {name}={size}"
+        for kind in kinds:
             if not kind.kv_rank and np.any((kind.K % chips) * (chips % kind.K)):
-                return "K", kind.K
-        return None
+                return f"chips must divide K or be a multiple of K; got K={kind.K}"
+        return ""
 
-    def _check_layout(self, at: _Phase, expert_parallel: bool) -> None:
-        if undivided := self._undivided(at.chips, expert_parallel):
-            name, size = undivided
-            rule = "chips must divide K or be a multiple of K" if name == "K" else None
-            fitting = ", ".join(map(str, self.chips_that_divide(expert_parallel)))
-            raise ValueError(
-                f"{rule or f'chips must divide {name}'}; got {name}={size}, chips={at.chips}; "
-                f"{self.name} can be split over {fitting}"
-            )
-        if np.any(at.B % at.replicas):
-            raise ValueError(f"replicas must divide B; got B={at.B}, replicas={at.replicas}")
-        over = at.chips * at.replicas
+    def _check_layout(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
+        """Raise a ValueError unless chips and replicas divide the model, its experts and B."""
+        if misfit := self._misfit(chips, check.flag("expert_parallel", spread)):
+            fitting = ", ".join(map(str, self.chips_that_divide(spread)))
+            raise ValueError(f"{misfit}, chips={chips}; {self.name} can be split over {fitting}")
+        if np.any(B % replicas):
+            raise ValueError(f"replicas must divide B; got B={B}, replicas={replicas}")
         routed = [kind.experts for kind in self.every_kind if kind.experts]
-        if expert_parallel and not routed:
+        if spread and not routed:
             raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
-        for E in routed if expert_parallel else ():
-            if np.any(E % over):
+        over = chips * replicas
+        for E in routed:
+            if spread and np.any(E % over):
                 fitting = ", ".join(str(n) for n in range(1, min(E, MAX_LISTED) + 1) if not E % n)
                 raise ValueError(
                     f"chips times replicas must divide experts; got experts={E}, chips times "
                     f"replicas={over}; {self.name} can be spread over {fitting}"
                 )
-
-
-class _Phase:
-    """What a step computes: B sequences of S positions, in passes of T tokens of each.
-
-    `passes` has the number of passes of each length T. B is the sequences of all replicas.
-    """
-
-    decodes = all_logits = False
-
-    def __init__(self, name: str, sizes: list[Number], *options: Any) -> None:
-        self.name = name
-        self.passes: list[tuple[Number, Number]] = [(1, 1)]
-        self.B, self.S, self.chips, self.replicas = sizes
-        self.types, self.everywhere = options[:4], flag("expert_parallel", options[4])
-        self.routing = one_of("experts", options[5], ROUTING)
-        self.absorbed = one_of("latent", options[6], LATENT) == "absorbed"
-
-    @property
-    def repeats(self) -> Number:
-        """How often the step loads the weights."""
-        return sum(repeats for repeats, _ in self.passes)
-
-    @property
-    def tokens(self) -> Number:
-        """New tokens of one replica."""
-        return (self.B // self.replicas) * (1 if self.decodes else self.S)
-
-
-class _Counts:
-    """Counts of one kind of operation, while they are added up; `kind` is the type of weights."""
-
-    flops: Number = 0
-    loaded: Number = 0
-    written: Number = 0
-    resident: Number = 0
-    sent: Number = 0
-    hops: Number = 0
-
-    def __init__(self, kind: DType) -> None:
-        self.kind = kind
-
-    def weights(self, weights: Number, passes: Number, n: Number = 0) -> None:
-        """Add weights that are loaded in each pass, and take 2n FLOPs each."""
-        self.flops += 2 * n * weights
-        self.loaded += self.kind.bytes * weights * passes
-        self.resident += self.kind.bytes * weights
-
-    def operation(self, name: str, compute: DType, chips: Number) -> Operation:
-        """Return these counts as an operation on one chip."""
-        sent = {ANY_LINK: self.sent} if np.any(self.sent) else {}
-        hops = {ANY_LINK: self.hops} if np.any(self.hops) else {}
-        counts = (self.flops, self.loaded, self.written, compute, sent, self.resident, chips)
-        return Operation(name, *counts, hops=hops)

@@ -17,17 +17,8 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from rooflib._arguments import (
-    Number,
-    ReadOnlyDict,
-    Size,
-    check_shapes,
-    divide,
-    non_negative,
-    one_of,
-    positives,
-    same_fields,
-)
+from rooflib import _arguments as check
+from rooflib._arguments import Number, ReadOnlyDict, Size, divide, same_fields
 from rooflib.dtypes import DTYPES, DType, Type, common_type, dtype
 from rooflib.table import Table
 from rooflib.units import breakable, span
@@ -162,11 +153,12 @@ def operation(
     `exponentials` the number of exponentials. Errors are those of `matmul`.
     """
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
-    flops, bytes = non_negative("flops", flops), non_negative("bytes", bytes)
-    beside, special = non_negative("vector", vector), non_negative("exponentials", exponentials)
+    flops, bytes = check.non_negative("flops", flops), check.non_negative("bytes", bytes)
+    beside = check.non_negative("vector", vector)
+    special = check.non_negative("exponentials", exponentials)
     waiting = {f"hops[{link!r}]": size for link, size in waits.items()}
     given = {"flops": flops, "bytes": bytes, **ways, "vector": beside, "exponentials": special}
-    check_shapes(given | waiting)
+    check.broadcastable(given | waiting)
     return Operation(
         name,
         flops,
@@ -198,7 +190,7 @@ def dot(
     >>> dot(1000).flops, dot(1000).bytes
     (1999, 4002)
     """
-    (N,), read = positives(N=N), dtype(x, "x")
+    (N,), read = check.positives(N=N), dtype(x, "x")
     flops, kind = sum_of_products(N, accumulate_from), dtype_or("compute", compute, read)
     return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
@@ -218,9 +210,9 @@ def elementwise(
     An addition has two inputs and one FLOP per element; a ReLU has one of each. `out` and
     `compute` default to `x`. Errors are those of `matmul`. Counted from the definition.
     """
-    N, inputs = positives(N=N, inputs=inputs)
-    each, read = non_negative("flops_per_element", flops_per_element), dtype(x, "x")
-    check_shapes({"N": N, "inputs": inputs, "flops_per_element": each})
+    N, inputs = check.positives(N=N, inputs=inputs)
+    each, read = check.non_negative("flops_per_element", flops_per_element), dtype(x, "x")
+    check.broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
     loaded, written = inputs * N * read.bytes, N * dtype_or("out", out, read).bytes
     kind = dtype_or("compute", compute, read)
     return Operation("element-wise", N * each, loaded, written, kind)
@@ -234,7 +226,7 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None)
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
     Mean Square Layer Normalization", 2019. Errors are those of `matmul`.
     """
-    B, D = positives(B=B, D=D)
+    B, D = check.positives(B=B, D=D)
     read = dtype(x, "x")
     loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
     kind = dtype_or("compute", compute, read)
@@ -282,7 +274,7 @@ def matmul(
         For a size that is not a number.
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
-    B, D, F = positives(B=B, D=D, F=F)
+    B, D, F = check.positives(B=B, D=D, F=F)
     outputs, loaded = B * F, D * (read.bytes * B + weight.bytes * F)
     flops = sum_of_products(D, accumulate_from) * outputs
     return Operation("matmul", flops, loaded, result.bytes * outputs, kind)
@@ -308,7 +300,7 @@ def matmul_per_example(
     Parameters and errors are those of `matmul`. Counted from the definition.
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
-    B, D, F = positives(B=B, D=D, F=F)
+    B, D, F = check.positives(B=B, D=D, F=F)
     flops = sum_of_products(D, accumulate_from) * (B * F)
     loaded = read.bytes * (B * D) + weight.bytes * (B * D * F)
     return Operation("matmul, a weight per example", flops, loaded, result.bytes * (B * F), kind)
@@ -338,28 +330,53 @@ def dtype_or(argument: str, given: Type | None, read: DType) -> DType:
 
 def _by_link(name: str, given: Size | Mapping[str, Size]) -> dict[str, Number]:
     if not isinstance(given, Mapping):
-        size = non_negative(name, given)
-        return {ANY_LINK: size} if np.any(size) else {}
-    return {link: non_negative(f"{name}[{link!r}]", size) for link, size in given.items()}
+        return over_any_link(check.non_negative(name, given))
+    return {link: check.non_negative(f"{name}[{link!r}]", size) for link, size in given.items()}
+
+
+def over_any_link(size: Number) -> dict[str, Number]:
+    """Return the bytes or messages of an operation by link; none if they are zero."""
+    return {ANY_LINK: size} if np.any(size) else {}
 
 
 def sum_of_products(D: Number, accumulate_from: str) -> Number:
     """Return the FLOPs of a sum of D products."""
-    start = one_of("accumulate_from", accumulate_from, ("zero", "product"))
+    start = check.one_of("accumulate_from", accumulate_from, ("zero", "product"))
     return 2 * D if start == "zero" else 2 * D - 1
 
 
+def share(
+    compute: DType,
+    chips: Number,
+    name: str,
+    *,
+    flops: Number = 0,
+    loaded: Number = 0,
+    written: Number = 0,
+    held: Number = 0,
+    sent: Number = 0,
+    hops: Number = 0,
+) -> Operation:
+    """Return one chip's share of an operation; `bound` chooses the link of what is sent."""
+    over, waits = over_any_link(sent), over_any_link(hops) if np.any(sent) else {}
+    return Operation(name, flops, loaded, written, compute, over, held, chips, hops=waits)
+
+
 def total(name: str, parts: tuple[Operation, ...]) -> Operation:
-    """Return the operation that consists of `parts`, whose counts add up to its own."""
+    """Return the operation that consists of `parts`, whose counts add up to its own.
+
+    Parts that compute, move and send nothing are left out.
+    """
+    parts = tuple(p for p in parts if np.any(p.flops) or np.any(p.bytes) or p.sent)
+
+    def added(count: str) -> Number:
+        return reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
 
     def by_link(which: str) -> dict[str, Number]:
         given = [getattr(part, which) for part in parts]
         return {link: sum(each.get(link, 0) for each in given) for each in given for link in each}
 
-    flops, loaded, written, held = (
-        reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
-        for count in ("flops", "loaded", "written", "held")
-    )
-    kind, sent, chips = parts[0].compute, by_link("sent"), parts[0].chips
-    counts = (flops, loaded, written, kind, sent, held, chips)
-    return Operation(name, *counts, hops=by_link("hops"), parts=parts)
+    moved = added("flops"), added("loaded"), added("written")
+    first, sent, hops = parts[0], by_link("sent"), by_link("hops")
+    counts = (*moved, first.compute, sent, added("held"), first.chips)
+    return Operation(name, *counts, hops=hops, parts=parts)

@@ -20,7 +20,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Affine2D
 
-from rooflib._arguments import mapping, positive, scalar, short
+from rooflib._arguments import instance, rate, rates, short
 from rooflib.bounds import Bounds
 from rooflib.units import text
 
@@ -120,19 +120,21 @@ def roofline(
         Intensities at the left and right edge; by default, wide enough for all ridges and points.
     """
     points = {} if points is None else points
-    peaks, widths = _rates("ceilings", ceilings), _rates("slopes", slopes)
+    instance("points", points, Mapping, "a mapping from label to intensity")
+    peaks = rates("ceilings", ceilings, "label to rate")
+    widths = rates("slopes", slopes, "label to rate")
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     top, steepest = max(peaks.values()), max(widths.values())
     positions: dict[str, tuple[float, float]] = {}
-    for name, at in mapping("points", points, "label to intensity").items():
+    for name, at in points.items():
         label = f"points[{name!r}]"
         if isinstance(at, tuple):
             if len(at) != 2:
                 raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
-            positions[name] = _positive(f"{label}[0]", at[0]), _positive(f"{label}[1]", at[1])
+            positions[name] = rate(f"{label}[0]", at[0]), rate(f"{label}[1]", at[1])
         else:
-            x = _positive(label, at)
+            x = rate(label, at)
             positions[name] = x, min(*peaks.values(), *(x * width for width in widths.values()))
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
     shown = [*ridges, *(x for x, _ in positions.values())]
@@ -237,9 +239,9 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
 
     `bounds` are bounds of plain numbers, not arrays, by label of the operation.
     """
-    for name, each in mapping("bounds", bounds, "label to Bounds").items():
-        if not isinstance(each, Bounds):
-            raise TypeError(f"bounds[{name!r}] must be a Bounds; got {short(each)}")
+    instance("bounds", bounds, Mapping, "a mapping from label to Bounds")
+    for name, each in bounds.items():
+        instance(f"bounds[{name!r}]", each, Bounds, "a Bounds")
         if any(np.size(time) != 1 for time in each.times.values()):
             raise ValueError(f"bounds[{name!r}] must hold plain numbers, not arrays")
     if not bounds:
@@ -274,15 +276,6 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     return ax
-
-
-def _positive(name: str, value: object) -> float:
-    return float(positive(name, scalar(name, value)))
-
-
-def _rates(name: str, rates: Mapping[str, float]) -> dict[str, float]:
-    given = mapping(name, rates, "label to rate")
-    return {label: _positive(f"{name}[{label!r}]", rate) for label, rate in given.items()}
 
 
 def _note(

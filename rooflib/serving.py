@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rooflib._arguments import positive, scalar, whole
+from rooflib._arguments import rate, scalar, whole
 from rooflib.bounds import Bounds, bound, breakdown
 from rooflib.catalog import as_chip, as_model
 from rooflib.catalog import chips as cataloged
@@ -72,7 +72,7 @@ class Serving:
         for name in ("B", "S", "chips", "replicas"):
             object.__setattr__(self, name, whole(name, scalar(name, getattr(self, name))))
         if self.price is not None:
-            positive("price", scalar("price", self.price))
+            rate("price", self.price)
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property

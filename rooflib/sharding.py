@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, check_shapes, larger, one_of, positives, whole
+from rooflib._arguments import Number, Size, broadcastable, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import Type
-from rooflib.operations import ANY_LINK, Operation, dtype_or, matmul_types
+from rooflib.operations import Operation, dtype_or, matmul_types, share
 
 
 def sharded_matmul(
@@ -50,7 +50,7 @@ def sharded_matmul(
     read, weight, output, kind = matmul_types(x, w, out, compute)
     one_of("result", result, ("replicated", "sharded"))
     (B, D, F), N = positives(B=B, D=D, F=F), whole("N", N)
-    check_shapes({"B": B, "D": D, "F": F, "N": N})
+    broadcastable({"B": B, "D": D, "F": F, "N": N})
     of_sums = dtype_or("partial", partial, output)
     gathered = output.bytes * (B * F)
     ends_with = gathered if result == "replicated" else gathered / N
@@ -66,17 +66,9 @@ def sharded_matmul(
         sent = all_gather(gathered, N) if result == "replicated" else 0
         hops = ring_steps(N)
     loaded = read.bytes * (B * D) + weight.bytes * (D * F)
-    return Operation(
-        name=f"matmul, {split} split over chips",
-        flops=2 * D * (B * F),
-        loaded=loaded,
-        written=written,
-        compute=kind,
-        sent={ANY_LINK: sent} if np.any(sent) else {},
-        resident=loaded + larger(written, ends_with),
-        chips=N,
-        hops={ANY_LINK: hops} if np.any(sent) else {},
-    )
+    counts = {"flops": 2 * D * (B * F), "loaded": loaded, "written": written}
+    held, name = loaded + larger(written, ends_with), f"matmul, {split} split over chips"
+    return share(kind, N, name, **counts, held=held, sent=sent, hops=hops)
 
 
 def _share(name: str, size: Number, N: Number) -> Number:

@@ -1,7 +1,8 @@
-"""The source of a figure: a data sheet, a paper, a measurement."""
+"""The files of figures, and the source of a figure: a data sheet, a paper, a measurement."""
 
 import datetime
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -14,3 +15,12 @@ class Source:
     url: str
     read: datetime.date
     note: str = ""
+
+
+def read_toml(file: str) -> dict[str, Any]:
+    """Return the content of a TOML file beside this module."""
+    # Imported here to keep `import rooflib` light.
+    import importlib.resources
+    import tomllib
+
+    return tomllib.loads(importlib.resources.files("rooflib").joinpath(file).read_text())

@@ -12,7 +12,7 @@ import re
 import pytest
 
 import rooflib as rl
-from rooflib.catalog import DataPoint, Source, _sources, sources
+from rooflib.catalog import DataPoint, Source, _catalog, sources
 from rooflib.units import FACTORS
 
 MIB, GIB = 1_048_576, 1_073_741_824
@@ -512,7 +512,7 @@ def test_figures_outside_of_the_catalog_have_a_source_with_a_date():
     assert more[: len(rl.data_points())] == rl.data_points()
     others = more[len(rl.data_points()) :]
     assert {point.chip for point in others} == set(MORE)
-    assert {point.source.key for point in others} == set(_sources("more_hardware.toml"))
+    assert {point.source.key for point in others} == set(_catalog("more_hardware.toml")["sources"])
     for point in others:
         assert point.source.url.startswith("https://")
         assert datetime.date(2026, 11, 24) <= point.source.read <= datetime.date.today()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rooflib as rl
-from rooflib.catalog import _sources
+from rooflib.catalog import _catalog
 
 quick = settings(deadline=None, max_examples=60)
 
@@ -232,7 +232,7 @@ def test_model_lookup_ignores_case_and_separators():
 
 
 def test_every_model_has_a_source_and_vice_versa():
-    sources = _sources("models.toml")
+    sources = _catalog("models.toml")["sources"]
     assert {model.source for model in rl.models()} == set(sources.values())
     for source in sources.values():
         assert datetime.date(2026, 11, 22) <= source.read <= datetime.date.today()

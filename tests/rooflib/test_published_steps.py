@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rooflib as rl
-from rooflib.catalog import PublishedStep, _sources
+from rooflib.catalog import PublishedStep, _catalog
 
 # Model, chip, chips, B, printed tokens/s, number of chips they count; typed from the tables.
 PRINTED = [
@@ -116,7 +116,7 @@ def test_a_step_generates_one_token_per_sequence():
 
 def test_every_published_step_has_a_source_and_vice_versa():
     files = ("published_steps.toml", "more_steps.toml")
-    known = {source for file in files for source in _sources(file).values()}
+    known = {source for file in files for source in _catalog(file)["sources"].values()}
     assert {each.source for each in ALL} == known
     for each in ALL:
         assert each.source.url.startswith("https://")
