@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import rooflib as rl
@@ -35,8 +36,6 @@ examples:
   python -m rooflib "H100 SXM" decode "Llama 3 8B" 16 8192 --launch 5e-6
   python -m rooflib model config.json "H100 SXM" --chips 4 --batch 32 --plot step.svg"""
 
-Parameters = Mapping[str, inspect.Parameter]
-
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _run(words)
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, argparse.ArgumentTypeError) as error:
         _Parser(add_help=False).error(str(error))
 
 
@@ -59,7 +58,8 @@ def operations() -> dict[str, Callable[..., rl.Operation]]:
     return {
         name: function
         for name, function in (public | methods).items()
-        if inspect.isfunction(function) and _parameters(function)[1] == "Operation"
+        if inspect.isfunction(function)
+        and inspect.signature(function).return_annotation == "Operation"
     }
 
 
@@ -88,8 +88,8 @@ def _model(words: Sequence[str]) -> None:
     parser.add_argument("names", nargs="*", help="a config.json or a model's name, and a chip's")
     sizes = {"chips": "chips", "replicas": "replicas", "chunk": "chunk"}
     for word, name in {"batch": "B", "context": "S", **sizes}.items():
-        parser.add_argument(f"--{word}", dest=name, metavar="N", type=_named_number(word))
-    parser.add_argument("--price", metavar="PER_HOUR", type=_named_number("price"))
+        parser.add_argument(f"--{word}", dest=name, metavar="N", type=partial(_number, word))
+    parser.add_argument("--price", metavar="PER_HOUR", type=partial(_number, "price"))
     for name in ("w", "kv", "x", "compute", "experts", "link"):
         parser.add_argument(f"--{name}", metavar="NAME")
     parser.add_argument("--expert-parallel", action="store_true", default=None)
@@ -106,44 +106,42 @@ def _model(words: Sequence[str]) -> None:
     print(*tables, served.prefill_table, served.changes_table, sep="\n\n")
     if path:
         parts = [part for part in served.decode.parts if part.flops]
-        compute = served.decode.compute
         points = {part.name: float(part.intensity) for part in parts}
-        _draw(path, rl.chip(chip), compute, rl.chip(chip).peak(compute), points)
+        _draw(path, rl.chip(chip), served.decode.compute, points)
 
 
 def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
     known = operations()
     name = one_of("operation", name.replace("-", "_"), known)
-    parameters, bound_parameters = _parameters(known[name])[0], _parameters(rl.bound)[0]
-    bound_options = {
-        key: each for key, each in bound_parameters.items() if key not in ("op", "chip")
-    }
-    parser = _Parser(
-        prog=f"python -m rooflib CHIP {name}",
-        description=(inspect.getdoc(known[name]) or "").splitlines()[0],
-        allow_abbrev=False,
-    )
-    parser.add_argument("sizes", nargs="*", help=_usage(known[name]))
+    function, bound_parameters = known[name], inspect.signature(rl.bound).parameters
+    summary = (inspect.getdoc(function) or "").splitlines()[0]
+    prog = f"python -m rooflib CHIP {name}"
+    parser = _Parser(prog=prog, description=summary, allow_abbrev=False)
+    parser.add_argument("sizes", nargs="*", help=_usage(function))
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
-    operation_options = {
-        key: each for key, each in parameters.items() if key not in ("self", *_sizes(parameters))
-    }
-    known_options = [*_add_options(parser, operation_options | bound_options), "--plot"]
+    parameters = {**inspect.signature(function).parameters, **bound_parameters}
+    for place in ("op", "chip", *_places(function)):
+        parameters.pop(place, None)
+    known_options = [*_add_options(parser, parameters), "--plot"]
     given, unknown = parser.parse_known_intermixed_args(words)
     if unknown:
         raise ValueError(f"{name} takes no {unknown[0]}; it takes {', '.join(known_options)}")
     options = {key: value for key, value in vars(given).items() if value is not None}
-    del options["sizes"]
-    path = options.pop("plot", None)
-    roofs = {key: options.pop(key) for key in bound_options if key in options}
-    op = _operation(name, known[name], given.sizes, options)
+    sizes, path = options.pop("sizes"), options.pop("plot", None)
+    roofs = {key: options.pop(key) for key in bound_parameters if key in options}
+    op = _operation(name, function, sizes, options)
     bounds = rl.bound(op, chip, **roofs)
     if path:
-        _plot(path, op, bounds, chip.peak(op.compute, roofs.get("unit", "matrix")), chip)
+        if not 0 < op.intensity < float("inf"):
+            raise ValueError("--plot needs an operation with FLOPs and bytes")
+        point = float(op.intensity), float(bounds.attainable)
+        _draw(path, chip, op.compute, {op.name: point}, roofs.get("unit", "matrix"))
     print(op.table, f"on {chip.name}:", bounds.table, sep="\n\n")
 
 
-def _add_options(parser: argparse.ArgumentParser, parameters: Parameters) -> list[str]:
+def _add_options(
+    parser: argparse.ArgumentParser, parameters: Mapping[str, inspect.Parameter]
+) -> list[str]:
     """Add an option for each parameter; return the option strings."""
     words = []
     for name, each in parameters.items():
@@ -158,7 +156,7 @@ def _add_options(parser: argparse.ArgumentParser, parameters: Parameters) -> lis
         words.append(f"--{word}")
         if "Size" in kinds:
             help = f"a number{default}"
-            parser.add_argument(words[-1], type=_named_number(name), help=help)
+            parser.add_argument(words[-1], type=partial(_number, name), help=help)
         else:
             what = "a data type" if "DType" in kinds else "a name"
             parser.add_argument(words[-1], help=f"{what}{default}")
@@ -168,55 +166,37 @@ def _add_options(parser: argparse.ArgumentParser, parameters: Parameters) -> lis
 def _operation(
     name: str, function: Callable[..., rl.Operation], words: Sequence[str], options: dict[str, Any]
 ) -> rl.Operation:
-    parameters, _ = _parameters(function)
-    names = _sizes(parameters)
-    required = [size for size in names if parameters[size].default is inspect.Parameter.empty]
-    model = [rl.model(words[0])] if words and "self" in parameters else []
-    sizes = words[len(model) :]
-    if not len(required) <= len(sizes) <= len(names) or len(model) < ("self" in parameters):
+    places = _places(function)
+    if not sum(places.values()) <= len(words) <= len(places):
         raise ValueError(f"{name} takes {_usage(function)}; got {' '.join(words) or 'none'}")
-    numbers = {size: _number(size, s) for size, s in zip(names, sizes, strict=False)}
-    return function(*model, **numbers, **options)
+    sizes = {
+        place: rl.model(word) if place == "self" else _number(place, word)
+        for place, word in zip(places, words, strict=False)
+    }
+    return function(**sizes, **options)
 
 
-def _parameters(function: Callable[..., Any]) -> tuple[Parameters, Any]:
-    """Return the parameters of a function, and its return annotation."""
-    signature = inspect.signature(function)
-    return signature.parameters, signature.return_annotation
-
-
-def _sizes(parameters: Parameters) -> list[str]:
-    """Return the names of positional sizes, in order."""
-    return [
-        name
-        for name, each in parameters.items()
-        if each.annotation == "Size" and each.kind is each.POSITIONAL_OR_KEYWORD
-    ]
+def _places(function: Callable[..., Any]) -> dict[str, bool]:
+    """Return the positional sizes of an operation, and whether each is required."""
+    return {
+        name: each.default is each.empty
+        for name, each in inspect.signature(function).parameters.items()
+        if name == "self" or (each.annotation == "Size" and each.kind is not each.KEYWORD_ONLY)
+    }
 
 
 def _usage(function: Callable[..., Any]) -> str:
     """Return the sizes of an operation for a usage line: `B S [chips]`."""
-    parameters, _ = _parameters(function)
-    needed = inspect.Parameter.empty
-    shown = [n if parameters[n].default is needed else f"[{n}]" for n in _sizes(parameters)]
-    return " ".join(["MODEL", *shown] if "self" in parameters else shown)
-
-
-def _named_number(name: str) -> Callable[[str], float]:
-    def number(shown: str) -> float:
-        try:
-            return _number(name, shown)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return number
+    places = _places(function).items()
+    shown = [name if required else f"[{name}]" for name, required in places]
+    return " ".join(shown).replace("self", "MODEL")
 
 
 def _number(name: str, shown: str) -> float:
     try:
         return int(shown) if shown.isdecimal() else float(shown)
     except ValueError:
-        raise ValueError(f"{name} must be a number; got {shown!r}") from None
+        raise argparse.ArgumentTypeError(f"{name} must be a number; got {shown!r}") from None
 
 
 def _all_chips() -> Table:
@@ -229,20 +209,15 @@ def _all_chips() -> Table:
     return Table({"chip": names, "peak bf16": peaks, "ridge": ridges, "links": links})
 
 
-def _plot(path: str, op: rl.Operation, bounds: rl.Bounds, peak: float, chip: rl.Chip) -> None:
-    if not 0 < op.intensity < float("inf"):
-        raise ValueError("--plot needs an operation with FLOPs and bytes")
-    _draw(path, chip, op.compute, peak, {op.name: (float(op.intensity), float(bounds.attainable))})
-
-
-def _draw(path: str, chip: rl.Chip, compute: rl.DType, peak: float, points: Any) -> None:
+def _draw(path: str, chip: rl.Chip, compute: rl.DType, points: Any, unit: str = "matrix") -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
     with mpl.rc_context(rl.plots.STYLE):
         ax = rl.plots.axes()
         slopes = {f"HBM of {chip.name}": chip.bandwidth}
-        rl.plots.roofline(ax, {compute.name: peak}, slopes, points)
+        ceilings = {compute.name: chip.peak(compute, unit)}
+        rl.plots.roofline(ax, ceilings, slopes, points)
         ax.figure.savefig(path, facecolor="white")  # type: ignore[union-attr]
 
 
