@@ -167,13 +167,12 @@ def _operation(
     name: str, function: Callable[..., rl.Operation], words: Sequence[str], options: dict[str, Any]
 ) -> rl.Operation:
     places = _places(function)
+    model = {"self": rl.model(words[0])} if words and "self" in places else {}
     if not sum(places.values()) <= len(words) <= len(places):
         raise ValueError(f"{name} takes {_usage(function)}; got {' '.join(words) or 'none'}")
-    sizes = {
-        place: rl.model(word) if place == "self" else _number(place, word)
-        for place, word in zip(places, words, strict=False)
-    }
-    return function(**sizes, **options)
+    given = zip(places, words, strict=False)
+    sizes = {place: _number(place, word) for place, word in given if place not in model}
+    return function(**model, **sizes, **options)
 
 
 def _places(function: Callable[..., Any]) -> dict[str, bool]:

@@ -48,6 +48,9 @@ def attention(
     not counted. The scaling by √H is left out, since it can be folded into the query weights.
     Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018.
 
+    Raises a ValueError if a size is not a whole number above zero, N is not a multiple of K, or S
+    is below T with a causal mask; and as `matmul`.
+
     Parameters
     ----------
     B, T, S
@@ -66,12 +69,6 @@ def attention(
     softmax
         The data type of the softmax. False leaves out its FLOPs and exponentials, for chips with an
         unknown vector peak.
-
-    Raises
-    ------
-    ValueError
-        If a size is not a whole number above zero, N is not a multiple of K, or S is below T with
-        a causal mask; and as for `matmul`.
     """
     causal, fused = flag("causal", causal), flag("fused", fused)
     read, cache, result, kind = matmul_types(x, kv, out, compute, second="kv")

@@ -142,6 +142,9 @@ def bound(
     Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To Scale
     Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
+    Raises a ValueError if the chip or link is unknown, the chip has no peak for the data type, or a
+    link is needed.
+
     Parameters
     ----------
     chip
@@ -155,11 +158,6 @@ def bound(
     launch
         Seconds to launch `op`. At best the launch overlaps with earlier work on the chip, so it is
         a roof like the others.
-
-    Raises
-    ------
-    ValueError
-        If the chip or link is unknown, the chip has no peak for the data type, or a link is needed.
     """
     check.instance("op", op, Operation, "an Operation, as returned by `matmul`")
     chip = as_chip(chip)
@@ -176,11 +174,9 @@ def bound(
         times[chip.link(link).name] = 0
     for name in names:
         if name == ANY_LINK and link is None:
+            reason = "this operation sends bytes to other chips"
             known = ", ".join(known.name for known in chip.links) or "none"
-            raise ValueError(
-                f"link must be given, because this operation sends bytes to other chips; "
-                f"{chip.name} has: {known}"
-            )
+            raise ValueError(f"link must be given, because {reason}; {chip.name} has: {known}")
         over = chip.link(link if link and name == ANY_LINK else name)
         # Two entries may use the same link: one by its name, one as `ANY_LINK`.
         flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency

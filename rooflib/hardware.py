@@ -21,6 +21,9 @@ ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
 class Link:
     """A connection from a chip to other chips or to its host.
 
+    Raises a ValueError if a figure is not above zero and finite, a count is not whole, or the name
+    is reserved for a roof.
+
     Attributes
     ----------
     name
@@ -34,12 +37,6 @@ class Link:
         same peer. "host": one shared connection through PCIe or the host's network card.
     latency
         Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
-
-    Raises
-    ------
-    ValueError
-        If a figure is not above zero and finite, a count is not whole, or the name is reserved for
-        a roof.
     """
 
     name: str
@@ -52,18 +49,14 @@ class Link:
     def __post_init__(self) -> None:
         check.instance("name of a link", self.name, str, "a string")
         if self.name in ROOFS:
-            roofs = ", ".join(ROOFS)
-            raise ValueError(
-                f"name of a link must not be the name of a roof: {roofs}; got {self.name!r}"
-            )
+            wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
+            raise ValueError(f"name of a link {wanted}; got {self.name!r}")
         label = f"link {self.name!r}"
-        for name in ("bandwidth", "links_per_axis", "axes", "latency"):
-            check.scalar(f"{label}: {name}", getattr(self, name))
-        check.positive(f"{label}: bandwidth", self.bandwidth)
-        check.whole(f"{label}: links_per_axis", self.links_per_axis)
-        check.whole(f"{label}: axes", self.axes)
+        check.rate(f"{label}: bandwidth", self.bandwidth)
+        for name in ("links_per_axis", "axes"):
+            check.whole(f"{label}: {name}", check.rate(f"{label}: {name}", getattr(self, name)))
         check.one_of(f"{label}: topology", self.topology, TOPOLOGIES)
-        check.non_negative(f"{label}: latency", self.latency)
+        check.non_negative(f"{label}: latency", check.scalar(f"{label}: latency", self.latency))
 
     @property
     def total(self) -> float:
@@ -89,6 +82,9 @@ class Link:
 class Chip:
     """A chip: dense peaks, HBM bandwidth and capacity, and links.
 
+    Raises a ValueError if a figure is not above zero and finite, a data type is unknown, or two
+    links share a name.
+
     Attributes
     ----------
     name, maker
@@ -104,11 +100,6 @@ class Chip:
         Bytes of each on-chip memory by name ("VMEM", "L2"), if known.
     exponentials
         Exponentials/s of the special-function units; None if unknown.
-
-    Raises
-    ------
-    ValueError
-        If a figure is not above zero and finite, a data type is unknown, or two links share a name.
     """
 
     name: str
@@ -132,7 +123,10 @@ class Chip:
         object.__setattr__(self, "on_chip", ReadOnlyDict(memories))
         if self.exponentials is not None:
             check.rate("exponentials", self.exponentials)
-        object.__setattr__(self, "links", _links(self.links))
+        links = tuple(self.links) if isinstance(self.links, Iterable) else (None,)
+        if not all(isinstance(link, Link) for link in links):
+            raise TypeError(f"links must be a sequence of Link; got {short(self.links)}")
+        object.__setattr__(self, "links", links)
         names = [link.name for link in self.links]
         if len(set(names)) < len(names):
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
@@ -145,28 +139,23 @@ class Chip:
         if not (isinstance(compute, str) and compute in peaks):
             compute = dtype(compute, "compute").name
         if compute not in peaks:
+            wanted = f"a type that the {unit} units of {self.name} have a peak for"
             known = ", ".join(peaks) or "none"
-            raise ValueError(
-                f"compute must be a type that the {unit} units of {self.name} have a peak for: "
-                f"{known}; got {compute!r}"
-            )
+            raise ValueError(f"compute must be {wanted}: {known}; got {compute!r}")
         return peaks[compute]
 
     def link(self, name: str | Link) -> Link:
         """Look up a link by name; a `Link` is returned unchanged."""
         if isinstance(name, Link):
             return name
-        for link in self.links:
-            if link.name == name:
-                return link
-        known = ", ".join(link.name for link in self.links) or "none"
-        raise ValueError(f"link must be one that {self.name} has: {known}; got {name!r}")
+        known = {link.name: link for link in self.links}
+        if name not in known:
+            shown = ", ".join(known) or "none"
+            raise ValueError(f"link must be one that {self.name} has: {shown}; got {name!r}")
+        return known[name]
 
     def ridge(
-        self,
-        compute: Type = "bf16",
-        unit: str = "matrix",
-        link: str | Link | None = None,
+        self, compute: Type = "bf16", unit: str = "matrix", link: str | Link | None = None
     ) -> float:
         """Return the ridge point: the FLOP/byte above which compute is the roof.
 
@@ -208,14 +197,6 @@ def _by_type(argument: str, peaks: Mapping[Any, float]) -> ReadOnlyDict:
     if len(named) < len(peaks):
         raise ValueError(f"{argument} must have one figure for each data type; got {dict(peaks)}")
     return ReadOnlyDict(check.rates(argument, named, "data type to FLOP/s"))
-
-
-def _links(links: Iterable[Link]) -> tuple[Link, ...]:
-    found = tuple(links) if isinstance(links, Iterable) else (links,)
-    for each in found:
-        if not isinstance(each, Link):
-            raise TypeError(f"links must be a sequence of Link; got {short(links)}")
-    return found
 
 
 def _flow(link: Link) -> str:

@@ -13,6 +13,8 @@ from rooflib.attention import check_heads
 class Layer:
     """A kind of layer of a decoder, and how many layers are of this kind.
 
+    Raises a ValueError for a size that can't be.
+
     Attributes
     ----------
     count
@@ -32,8 +34,6 @@ class Layer:
     gains, expert_biases
         Weights outside of matrices: gains of norms, biases and sinks of a layer; and whether the
         matrices of routed experts have biases.
-
-    Raises a ValueError for a size that can't be.
     """
 
     count: int

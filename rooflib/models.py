@@ -37,6 +37,8 @@ class Model:
     Without `kinds`, all layers are dense and have no biases, as those of Llama. `model_from_config`
     reads other models from a file.
 
+    Raises a ValueError if a size is not a whole number above zero, or N is not a multiple of K.
+
     Attributes
     ----------
     name, source
@@ -56,8 +58,6 @@ class Model:
     w, quantized
         The data type in which weights are stored; and exceptions, by kind of operation: "experts",
         "projections" and the other names in `Operation.parts`.
-
-    Raises a ValueError if a size is not a whole number above zero, or N is not a multiple of K.
     """
 
     name: str
@@ -179,6 +179,9 @@ class Model:
 
         `Operation.parts` has the same counts by kind of operation; they add up to the step.
 
+        Raises a ValueError if `chips` doesn't divide N, F and the vocabulary, or if neither of
+        `chips` and K divides the other; and as `attention`.
+
         Parameters
         ----------
         B, S, chips
@@ -202,12 +205,6 @@ class Model:
         latent
             How latent attention computes: "absorbed" compares queries with the cached vectors,
             "expanded" makes keys and values of every position again.
-
-        Raises
-        ------
-        ValueError
-            If `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
-            divides the other; and as for `attention`.
         """
         sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
         options = (expert_parallel, experts, latent)
@@ -241,6 +238,8 @@ class Model:
         chunks of `chunk` tokens, all at once by default. Each chunk loads the weights again, and
         the cached positions up to its end. Positions that a chunk adds are written and read once.
 
+        Other parameters, and errors, are those of `decode`.
+
         Parameters
         ----------
         B, S, chips
@@ -251,8 +250,6 @@ class Model:
             "last": logits of the last position of each prompt, as sampling needs. "all": of all.
         latent
             "expanded" by default: each chunk makes keys and values of all positions that it sees.
-
-        Other parameters, and errors, are those of `decode`.
         """
         sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
         S, chunk = sizes[1], sizes[1] if chunk is None else check.whole("chunk", chunk)

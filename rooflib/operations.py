@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 
@@ -100,8 +101,7 @@ class Operation:
     def table(self) -> Table:
         """Table of the counts of one chip; arrays show their range."""
         rows = {"FLOPs": span(self.flops, "FLOP"), "computed in": self.compute.name}
-        rows |= dict(zip(["on vector units"], self._vector, strict=False))
-        rows |= dict(zip(["exponentials"], self._exponentials, strict=False))
+        rows |= {label.removeprefix("of "): shown for label, shown in self._others.items()}
         rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
         rows |= {f"sent over {link}": span(size, "B") for link, size in self.sent.items()}
         rows["intensity"] = span(self.intensity, "FLOP/B")
@@ -109,21 +109,19 @@ class Operation:
 
     def __repr__(self) -> str:
         parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}"]
-        parts += [f"{shown} on vector units" for shown in self._vector]
-        parts += [f"{shown} of exponentials" for shown in self._exponentials]
+        parts += [f"{shown} {label}" for label, shown in self._others.items()]
         parts += [span(self.bytes, "B")]
         parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
         parts.append(span(self.intensity, "FLOP/B"))
         return breakable(f"<Operation {self.name}: {', '.join(parts)}>")
 
     @property
-    def _vector(self) -> list[str]:
-        shown = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
-        return [shown] if np.any(self.vector) else []
-
-    @property
-    def _exponentials(self) -> list[str]:
-        return [span(self.exponentials, "OP")] if np.any(self.exponentials) else []
+    def _others(self) -> dict[str, str]:
+        """The counts that most operations lack, as text; without those that are zero."""
+        vector = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
+        others = {"on vector units": vector} if np.any(self.vector) else {}
+        special = {"of exponentials": span(self.exponentials, "OP")}
+        return others | (special if np.any(self.exponentials) else {})
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -153,24 +151,12 @@ def operation(
     `exponentials` the number of exponentials. Errors are those of `matmul`.
     """
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
-    flops, bytes = check.non_negative("flops", flops), check.non_negative("bytes", bytes)
-    beside = check.non_negative("vector", vector)
-    special = check.non_negative("exponentials", exponentials)
-    waiting = {f"hops[{link!r}]": size for link, size in waits.items()}
-    given = {"flops": flops, "bytes": bytes, **ways, "vector": beside, "exponentials": special}
-    check.broadcastable(given | waiting)
-    return Operation(
-        name,
-        flops,
-        bytes,
-        0,
-        dtype(compute, "compute"),
-        ways,
-        vector=beside,
-        vector_compute=dtype(vector_compute, "vector_compute"),
-        hops=waits,
-        exponentials=special,
-    )
+    given = {"flops": flops, "bytes": bytes, "vector": vector, "exponentials": exponentials}
+    counts: Any = {count: check.non_negative(count, size) for count, size in given.items()}
+    check.broadcastable(counts | ways | {f"hops[{link!r}]": n for link, n in waits.items()})
+    counts |= {"loaded": counts.pop("bytes"), "written": 0, "sent": ways, "hops": waits}
+    kind, beside = dtype(compute, "compute"), dtype(vector_compute, "vector_compute")
+    return Operation(name, compute=kind, vector_compute=beside, **counts)
 
 
 def dot(
@@ -253,6 +239,9 @@ def matmul(
     >>> layer.flops, layer.loaded, layer.written
     (12000, 1000, 600)
 
+    Raises a ValueError for an unknown data type, types without a common type, a size that is not
+    above zero and finite, or shapes that don't broadcast; a TypeError for a size that is no number.
+
     Parameters
     ----------
     B, D, F
@@ -264,14 +253,6 @@ def matmul(
         if there is none.
     accumulate_from
         "zero" counts 2BDF FLOPs, "product" counts BF(2D - 1).
-
-    Raises
-    ------
-    ValueError
-        For an unknown data type, types without a common type, a size that is not above zero and
-        finite, or shapes that don't broadcast.
-    TypeError
-        For a size that is not a number.
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = check.positives(B=B, D=D, F=F)

@@ -47,25 +47,17 @@ UP_OR_DOWN = [offset for offset in ANYWHERE if offset[0] == 0]
 FREE: dict[str, Any] = {"in_layout": False}  # movable labels must not shrink the axes
 LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
+_INKED = ("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor", "text.color")
 STYLE: dict[Any, Any] = {
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-    "axes.edgecolor": MUTED,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.grid": True,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
+    **dict.fromkeys(_INKED, INK),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    **dict.fromkeys(("axes.axisbelow", "axes.grid"), True),
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "grid.color": GRID,
     "grid.linewidth": 0.6,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "text.color": INK,
     "font.size": 10.5,
     "hatch.linewidth": 0.6,
     "lines.linewidth": 2.0,

@@ -32,6 +32,8 @@ class Serving:
     All times are bounds: nothing is faster than the lower one, at which all roofs overlap; at the
     upper one, nothing overlaps.
 
+    Errors are those of `Model.decode` and `bound`.
+
     Attributes
     ----------
     model, chip
@@ -46,8 +48,6 @@ class Serving:
         Tokens of a prompt that are read together, as for `Model.prefill`.
     price
         Price of one chip for an hour, in any currency; for the cost of a million tokens.
-
-    Errors are those of `Model.decode` and `bound`.
     """
 
     model: Model | str
@@ -204,12 +204,11 @@ class Serving:
         yield "twice the chips", {"chips": 2 * self.chips}
         if self.chips * self.replicas > 1 and not self.expert_parallel:
             yield "whole experts on each chip", {"expert_parallel": True}
-        faster = [
-            c for c in cataloged(more=True) if c.maker == here.maker and compute.name in c.peaks
-        ]
-        faster = [c for c in faster if c.bandwidth > here.bandwidth]
-        for chip in sorted(faster, key=lambda c: c.bandwidth)[:1]:
-            yield f"the next chip, {chip.name}", {"chip": chip}
+        for chip in sorted(cataloged(more=True), key=lambda chip: chip.bandwidth):
+            alike = chip.maker == here.maker and compute.name in chip.peaks
+            if alike and chip.bandwidth > here.bandwidth:
+                yield f"the next chip, {chip.name}", {"chip": chip}
+                break
 
     def _decode(self, B: int, S: int) -> Operation:
         return as_model(self.model).decode(B, S, **self._layout)
