@@ -167,26 +167,22 @@ def as_model(model_or_name: str | Model) -> Model:
     return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
 
 
+@cache
 def chips(more: bool = False) -> tuple[Chip, ...]:
     """Return the chips of the catalog, in catalog order; with `more`, those outside of it too."""
-    return _every_chip()[: None if more else len(_catalog()["chip"])]
-
-
-@cache
-def _every_chip() -> tuple[Chip, ...]:
-    return tuple(_make_chip(entry) for file in _CHIPS for entry in _catalog(file)["chip"])
+    return tuple(map(_make_chip, _entries("chip", *_CHIPS[: 1 + more])))
 
 
 @cache
 def models() -> tuple[Model, ...]:
     """Return all language models of the catalog, in catalog order."""
-    return tuple(_make_model(**entry) for entry in _catalog("models.toml")["model"])
+    return tuple(_make_model(**entry) for entry in _entries("model", "models.toml"))
 
 
 @cache
 def data_points(more: bool = False) -> tuple[DataPoint, ...]:
     """Return all figures of `chips` with their sources, disagreeing ones included."""
-    entries = [entry for file in _CHIPS[: 1 + more] for entry in _catalog(file)["chip"]]
+    entries = _entries("chip", *_CHIPS[: 1 + more])
     return tuple(point for entry in entries for point in _data_points(entry))
 
 
@@ -198,7 +194,7 @@ def sources() -> Mapping[str, Source]:
 @cache
 def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
-    return tuple(PublishedShare(**entry) for entry in _catalog()["published_share"])
+    return tuple(PublishedShare(**entry) for entry in _entries("published_share", _CHIPS[0]))
 
 
 @cache
@@ -207,8 +203,7 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
 
     With `more`, also those of mixtures of experts, and times to the first token.
     """
-    entries = [entry for file in _STEPS[: 1 + more] for entry in _catalog(file)["step"]]
-    return tuple(PublishedStep(**entry) for entry in entries)
+    return tuple(PublishedStep(**entry) for entry in _entries("step", *_STEPS[: 1 + more]))
 
 
 def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
@@ -236,6 +231,10 @@ def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
         return {key: known[v] if key == "source" else with_sources(v) for key, v in part.items()}
 
     return {**with_sources(content), "sources": MappingProxyType(known)}
+
+
+def _entries(kind: str, *files: str) -> list[Any]:
+    return [entry for file in files for entry in _catalog(file)[kind]]
 
 
 def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:

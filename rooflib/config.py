@@ -169,19 +169,16 @@ def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
     how = _instance("quantization_config", how, Mapping, "an object")
     method = one_of("quant_method", how.get("quant_method", ""), METHODS)
     rows = {"experts"} if method == "mxfp4" else {"projections", "MLP", "experts"}
-    for module in _instance(
-        "modules_to_not_convert", how.get("modules_to_not_convert") or [], list, "a list"
-    ):
-        rows -= _rows_of(_instance("modules_to_not_convert", module, str, "a list of names"))
+    key = "modules_to_not_convert"
+    for module in _instance(key, how.get(key) or [], list, "a list"):
+        rows -= _rows_of(_instance(key, module, str, "a list of names"))
     return plain, dict.fromkeys(sorted(rows), _quantized(method, how))
 
 
 def _rows_of(module: str) -> set[str]:
     """Return the rows of a step that a module excluded from quantization belongs to."""
     *path, last = module.removesuffix(".weight").split(".")
-    if any(
-        part in last for part in ("norm", "router", "embed", "head", "bias", "vis", "projector")
-    ):
+    if re.search("norm|router|embed|head|bias|vis|projector", last):
         return set()
     rows = {"self_attn": {"projections"}, "mlp": {"MLP", "experts"}, "experts": {"experts"}}
     rows |= {"shared_experts": {"MLP"}, "gate": set()}
@@ -203,9 +200,8 @@ def _quantized(method: str, how: Mapping[str, Any]) -> DType:
             raise ValueError(f"weight_block_size must be a list of two sizes; got {short(sides)}")
         down, across = (_whole("weight_block_size", side) for side in sides)
         return DType("fp8", 8, scale_bits=32, group=down * across)
-    bits = {4: 4, 8: 8}.get(_whole("bits", how.get("bits")))
-    if bits is None:
-        raise ValueError(f"bits must be 4 or 8; got {how['bits']}")
+    if (bits := _whole("bits", how.get("bits"))) not in (4, 8):
+        raise ValueError(f"bits must be 4 or 8; got {bits}")
     # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a whole
     # column, so there are too few scales to count.
     if (group := how.get("group_size")) == -1:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,9 +98,8 @@ class Model:
         """The kinds of layers, also of a model that was made without `kinds`."""
         from rooflib.layers import Layer  # imported here to keep `import rooflib` light
 
-        F, gated, gains = self.F, self.gated, 2 * self.D
-        N, K, H = self.N, self.K, self.H
-        return self.kinds or (Layer(self.layers, N, K, H, F=F, gated=gated, gains=gains),)
+        shape: Any = {"F": self.F, "gated": self.gated, "gains": 2 * self.D}
+        return self.kinds or (Layer(self.layers, self.N, self.K, self.H, **shape),)
 
     @property
     def parameters(self) -> int:
@@ -314,10 +313,8 @@ class Model:
         if again:
             kept = self.layers * self.D + max(kind.activations(self.D) for kind in self.every_kind)
         saved = dtype(x).bytes * B * S * (kept + self.vocabulary)
-
         sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
-        part = partial(share, ahead.compute, chips)
-        slope = slopes / chips
+        part, slope = partial(share, ahead.compute, chips), slopes / chips
         parts = (
             part("forward", flops=ahead.flops, loaded=weights, held=weights / chips + at_work),
             part("backward", flops=2 * ahead.flops, loaded=weights, written=slopes, held=slope),
@@ -444,7 +441,6 @@ class Model:
         for E in routed:
             if spread and np.any(E % over):
                 fitting = ", ".join(str(n) for n in range(1, min(E, MAX_LISTED) + 1) if not E % n)
-                raise ValueError(
-                    f"chips times replicas must divide experts; got experts={E}, chips times "
-                    f"replicas={over}; {self.name} can be spread over {fitting}"
-                )
+                given = f"experts={E}, chips times replicas={over}"
+                hint = f"{self.name} can be spread over {fitting}"
+                raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")

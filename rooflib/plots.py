@@ -121,13 +121,13 @@ def roofline(
     positions: dict[str, tuple[float, float]] = {}
     for name, at in points.items():
         label = f"points[{name!r}]"
-        if isinstance(at, tuple):
-            if len(at) != 2:
-                raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
-            positions[name] = rate(f"{label}[0]", at[0]), rate(f"{label}[1]", at[1])
-        else:
+        if not isinstance(at, tuple):
             x = rate(label, at)
             positions[name] = x, min(*peaks.values(), *(x * width for width in widths.values()))
+        elif len(at) == 2:
+            positions[name] = rate(f"{label}[0]", at[0]), rate(f"{label}[1]", at[1])
+        else:
+            raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
     shown = [*ridges, *(x for x, _ in positions.values())]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -83,8 +84,8 @@ class Serving:
     @cached_property
     def prefill(self) -> Operation:
         """One chip's share of a prefill of one prompt of S tokens on each replica."""
-        prompts = self.replicas
-        return as_model(self.model).prefill(prompts, self.S, chunk=self.chunk, **self._layout)
+        model, B = as_model(self.model), self.replicas
+        return model.prefill(B, self.S, chunk=self.chunk, **self._layout)
 
     @cached_property
     def per_token(self) -> Bounds:
@@ -169,10 +170,8 @@ class Serving:
         """
         found = []
         for name, change in self._possible():
-            try:
+            with suppress(ValueError):
                 found.append((name, replace(self, **change)))
-            except ValueError:
-                continue
         return tuple(sorted(found, key=lambda each: -each[1].tokens_per_second))
 
     @property
