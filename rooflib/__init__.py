@@ -62,15 +62,12 @@ __version__ = "0.3.0"
 # fmt: off
 __all__ = [
     "Bounds", "Chip", "DType", "DataPoint", "Layer", "Link", "Model", "Operation", "Serving",
-    "Table", "__version__", "all_gather", "all_reduce", "attainable", "attention",
-    "bound", "breakdown", "chip", "chips", "critical_batch", "critical_batch_limit",
-    "critical_depth", "critical_training_batch",
-    "data_points", "dot", "dtype", "elementwise", "first_whole_above", "first_whole_from",
-    "kv_bytes_per_token",
-    "matmul", "matmul_per_example", "model",
+    "Table", "__version__", "all_gather", "all_reduce", "attainable", "attention", "bound",
+    "breakdown", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
+    "critical_training_batch", "data_points", "dot", "dtype", "elementwise", "first_whole_above",
+    "first_whole_from", "kv_bytes_per_token", "matmul", "matmul_per_example", "model",
     "model_from_config", "models", "operation", "percent", "plots", "published_shares",
-    "published_steps", "reduce_scatter", "rms_norm", "scientific",
-    "sharded_matmul", "text",
+    "published_steps", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
 ]
 # fmt: on
 

@@ -37,8 +37,7 @@ def attention(
     Queries and keys form P pairs over all heads and sequences: BNTS or, with a causal mask,
     BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v. BTNH
     elements of q and BSKH each of k and v are loaded; BTNH elements of the result are written. If
-    fused, scores stay on the chip; otherwise P scores and P probabilities are written and read as
-    well.
+    fused, scores stay on the chip; if not, P scores and P probabilities are written and read, too.
     Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
     "GQA", 2023; fused: Dao et al., "FlashAttention", 2022.
 

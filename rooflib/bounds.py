@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rooflib import _arguments as check
-from rooflib._arguments import Number, ReadOnlyDict, Size, divide, larger, same_fields
+from rooflib._arguments import Number, ReadOnlyDict, Size, divide, larger, same_fields, smaller
 from rooflib.catalog import as_chip
 from rooflib.dtypes import Type
 from rooflib.hardware import Chip, Link
@@ -218,13 +218,11 @@ def breakdown(op: Operation, chip: str | Chip, link: str | Link | None = None) -
 
 
 def _vector_peak(op: Operation, chip: Chip) -> float:
-    kind = op.vector_compute.name
+    kind, known = op.vector_compute.name, ", ".join(chip.vector) or "none"
     if kind not in chip.vector:
-        known = ", ".join(chip.vector) or "none"
-        raise ValueError(
-            f"{chip.name} must have a peak of its vector units in {kind} for this operation; it "
-            f"has: {known}. attention(..., softmax=False) leaves out the FLOPs of the softmax"
-        )
+        wanted = f"a peak of its vector units in {kind} for this operation; it has: {known}"
+        hint = "attention(..., softmax=False) leaves out the FLOPs of the softmax"
+        raise ValueError(f"{chip.name} must have {wanted}. {hint}")
     return chip.vector[kind]
 
 
@@ -241,5 +239,4 @@ def attainable(
     """
     chip = as_chip(chip)
     slope = check.non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth
-    peak = chip.peak(compute, unit)
-    return np.minimum(slope, peak) if isinstance(slope, np.ndarray) else min(slope, peak)
+    return smaller(slope, chip.peak(compute, unit))

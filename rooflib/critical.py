@@ -84,15 +84,14 @@ def critical_depth(
 
     From this D on, the link keeps up with compute.
 
-    With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF
-    bytes (all-reduce), so D = (N - 1) · out · C ÷ W; splitting B or F
-    sends half of that (all-gather), so the threshold is half as high. B and F cancel. C is the
-    dense peak, W the link's bandwidth to one peer, `out` the bytes per element sent.
+    With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
+    (all-reduce), so D = (N - 1) · out · C ÷ W; splitting B or F sends half of that (all-gather), so
+    the threshold is half as high. B and F cancel. C is the dense peak, W the link's bandwidth to
+    one peer, `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
 
-    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's links. An
-    unknown chip, link, data type or split, and an N that is not a whole number, raise a
-    ValueError.
+    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's links. An unknown
+    chip, link, data type or split, and an N that is not a whole number, raise a ValueError.
 
     The result is the D of the whole multiplication, not rounded, and 0 for one chip: a number, or
     an array for arrays.

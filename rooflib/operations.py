@@ -288,11 +288,7 @@ def matmul_per_example(
 
 
 def matmul_types(
-    x: Type,
-    w: Type | None,
-    out: Type | None,
-    compute: Type | None,
-    second: str = "w",
+    x: Type, w: Type | None, out: Type | None, compute: Type | None, second: str = "w"
 ) -> tuple[DType, DType, DType, DType]:
     """Return the data types of a matmul: input, weight, output, arithmetic.
 

@@ -286,9 +286,8 @@ def _note(
 def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:
     edges = [ax.get_xlim()[0], *sorted(peak / w for w in widths), ax.get_xlim()[1]]
     if len(labels) != len(edges) - 1:
-        raise ValueError(
-            f"regions must hold {len(edges) - 1} labels, one more than slopes; got {len(labels)}"
-        )
+        wanted = f"{len(edges) - 1} labels, one more than slopes"
+        raise ValueError(f"regions must hold {wanted}; got {len(labels)}")
     at = ("data", "axes fraction")
     for i, label in enumerate(labels):
         ax.axvspan(edges[i], edges[i + 1], color=ZONES[i % 5], zorder=0, linewidth=0)
