@@ -19,6 +19,9 @@ const DEFAULTS = {
   maxAboveRoof: 1.15, // a matmul that exceeds its roof by this factor contradicts the roof
 };
 
+const WATCH_FIRST = 100; // ms of clock readings that show whether the machine is quiet
+const WATCH_LONGER = 500;
+
 class Refused extends Error {}
 const busy = (why) =>
   new Refused(
@@ -93,15 +96,18 @@ async function measure(pool, say, settings = {}) {
 }
 
 async function untilQuiet(pool, watch, set, began) {
-  for (;;) {
-    const seen = await watch(100);
-    if (seen.tick > set.maxTick * set.sample) {
+  for (let time = WATCH_FIRST; ; ) {
+    const seen = await watch(time);
+    // Of a worker that did not run, or whose clock hardly moves, there are too few readings: take longer.
+    const isKnown = Number.isFinite(seen.tick);
+    if (!isKnown) time = WATCH_LONGER;
+    if (isKnown && seen.tick > set.maxTick * set.sample) {
       const steps = { steps: text(seen.tick / 1e3, "s"), most: text((set.maxTick * set.sample) / 1e3, "s") };
       throw new Refused(
         phrase("This browser's clock is too coarse: it goes in steps of {steps}, and this needs steps of at most {most}. A setting against fingerprinting may be the cause.", steps),
       );
     }
-    if (1 - seen.lost >= set.minOwnShare) return seen;
+    if (isKnown && 1 - seen.lost >= set.minOwnShare) return seen;
     if (pool.now() - began > set.quietTimeout) {
       throw busy(phrase("its workers had to wait for {share} of their time", { share: percent(seen.lost) }));
     }
