@@ -94,6 +94,17 @@ def test_windows_are_read_from_patterns_layer_types_and_switches():
     assert sorted(windows(qwen | {"use_sliding_window": True})) == [0, 8]
 
 
+def test_keys_that_published_files_leave_out_have_the_defaults_of_transformers():
+    left_out = ("vocab_size", "num_attention_heads", "num_key_value_heads")
+    gemma = rl.model_from_config({key: GEMMA[key] for key in GEMMA if key not in left_out})
+    assert (gemma.vocabulary, gemma.N, gemma.K, gemma.H) == (262_208, 8, 4, 256)
+    assert gemma.tied
+    gpt = LLAMA | {"model_type": "gpt_oss", "head_dim": 16, "sliding_window": 16}
+    gpt |= {"num_hidden_layers": 9, "num_experts_per_tok": 2, "num_local_experts": 8}
+    counts = {kind.window: kind.count for kind in rl.model_from_config(gpt).kinds}
+    assert counts == {16: 5, 0: 4}
+
+
 def test_dense_layers_of_mixtures_are_recognized():
     def dense(config):
         return sum(each.count for each in rl.model_from_config(config).kinds if not each.experts)
