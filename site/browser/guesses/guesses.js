@@ -94,7 +94,7 @@
       const after = unit(right);
       const asked = what || phrase("Your guess");
       field.setAttribute("aria-label", after ? phrase("{asked}, in {unit}", { asked, unit: after }) : asked);
-      if (what) box.append(made("span", { textContent: `${what}:` }));
+      if (what) box.append(made("span", { textContent: phrase("{what}:", { what }) }));
       box.append(field, made("span", { textContent: after }), keep);
       entered = () => {
         const text = field.value.trim();
