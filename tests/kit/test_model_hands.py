@@ -135,7 +135,7 @@ def fields(figure: Figure) -> tuple[Any, Any, Any]:
     (box,) = [
         child
         for child in figure.widget.children
-        if getattr(child, "titles", ()) == (config_form.TITLE,)
+        if getattr(child, "titles", ()) == (config_form.title(),)
     ]
     assert box.selected_index is None
     file, text, words = box.children[0].children
@@ -164,7 +164,7 @@ def put(figure: Figure, config: bytes, pasted: bool) -> str:
 @pytest.mark.parametrize("config", [LLAMA, QWEN, DEEPSEEK, GEMMA], ids=lambda c: c["model_type"])
 def test_the_widget_draws_the_readers_model(config: dict[str, Any], pasted: bool) -> None:
     figure, named = figures.model(), config | {"_name_or_path": "mine"}
-    assert put(figure, json.dumps(named).encode(), pasted) == config_form.LAB_HINT
+    assert put(figure, json.dumps(named).encode(), pasted) == config_form.lab_hint()
     expected = figures.model(named)
     assert figure.settings["model"] == "mine"
     assert figure.texts() == expected.texts()
