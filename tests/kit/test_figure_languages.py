@@ -165,8 +165,9 @@ def folded_inputs(figure: Figure) -> list[Any]:
 
 def test_a_figure_keeps_the_language_in_which_it_was_made() -> None:
     with words.spoken(CHINESE):
-        figure, expected = figures.ring(), figures.ring().html()
-    assert figure.html() == expected
+        figure = figures.ring()
+        expected = figures.ring().svg(), figures.ring().html()
+    assert (figure.svg(), figure.html()) == expected
 
 
 def test_choices_have_the_same_values_in_all_languages() -> None:
