@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from book_extension.languages import catalogs, code_words
 from bs4 import BeautifulSoup
+from classroom import Classroom
 from classroom.plain import grade
 from nbformat import NotebookNode
 from repository import ROOT
@@ -20,6 +21,7 @@ from grading.course import Course
 from grading.errors import Unable
 from grading.intake.repair import repair
 from grading.release import exercises, translation
+from grading.reports import overview
 from grading.schema.misconceptions import MESSAGES
 from grading.work import Job, Outcome, work
 from roofkit.notebook_language import language_of
@@ -190,3 +192,32 @@ def test_the_release_has_both_languages(tmp_path: Path) -> None:
     assert parser().parse_args(["release", "--language", CHINESE]).language == [CHINESE]
     with pytest.raises(Unable, match="no translation is called 'xx', only zh_CN"):
         course.release([NAME], ["xx"])
+
+
+def test_a_class_may_mix_languages(release: Path, tmp_path: Path) -> None:
+    room = Classroom(tmp_path, release)
+    wrong = next(one for one in submissions(NAME) if "output-not-counted" in one.expected.values())
+    in_english, in_chinese = both(release, wrong)
+    room.hand_in("ada", NAME, in_english)
+    file = room.hand_in("bob", NAME, in_chinese)
+    file.rename(file.with_name(f"{NAME} (1).ipynb"))  # as browsers rename a second download
+    room.course.grade()
+    overview.write(room.course)
+    state = room.course.state()
+    ada, bob = state["ada"][NAME]["parts"], state["bob"][NAME]["parts"]
+    assert [(part["points"], part["cause"]) for part in ada] == [
+        (part["points"], part["cause"]) for part in bob
+    ]
+    pages = [room.course.feedback(one, NAME).read_text(encoding="utf-8") for one in ("ada", "bob")]
+    assert ['lang="zh-CN"' in page for page in pages] == [False, True]
+    assert ["漏算了输出" in page for page in pages] == [False, True]
+    # Pages that nbgrader makes of the graded notebook have the same words.
+    made = room.course.feedback("bob", NAME)
+    made.unlink()
+    room.course._make_page("bob", NAME)
+    text = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser").get_text()
+    assert "漏算了输出" in text
+    assert "Student's answer" not in text
+    tables = list(tmp_path.glob("*.csv"))
+    assert len(tables) > 2
+    assert not any(HAN.search(table.read_text(encoding="utf-8-sig")) for table in tables)
