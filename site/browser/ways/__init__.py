@@ -77,8 +77,8 @@ def choice(app: Sphinx, here: str) -> nodes.container:
             heading = app.env.titles[page].astext()
             line += nodes.reference("", heading, internal=True, refuri=target)
         if left_out:
-            words = str(_("It leaves out {count} sections: a line below their headings says so."))
-            line += [nodes.Text(". "), nodes.Text(words.format(count=len(left_out)))]
+            words = str(_(". It leaves out {count} sections: a line below their headings says so."))
+            line += nodes.Text(words.format(count=len(left_out)))
         box += line
     return box
 
