@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from native_python import serving_native
-from page_reader import bar, change_cell, first_run, press
+from page_reader import a_run, bar, change_cell, first_run, press
 from playwright.sync_api import Browser, Page
 from repository import ROOT
 from site_browser import (
@@ -28,7 +28,8 @@ from site_server import Server
 
 EDITION = tomllib.loads((ROOT / "locale/zh_CN/edition.toml").read_text(encoding="utf-8"))
 CHAPTER = "zh/chapters/time"
-KINDS = ("zh/index", CHAPTER, "zh/exercises/int8-matmul/int8-matmul", "zh/search")
+EXERCISE = "zh/exercises/int8-matmul/int8-matmul"
+KINDS = ("zh/index", CHAPTER, EXERCISE, "zh/chapters/glossary", "zh/search")
 # Words of three pages and more, and a page that each must find.
 QUERIES = {
     "时间": "time",
@@ -62,6 +63,9 @@ QUERIES = {
     "HBM 带宽": "time",
     "谁在等谁": "time",
 }
+
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +131,7 @@ def test_a_missing_page_leads_to_both_languages(page: Page, server: Server) -> N
     assert chinese.locator("h2").inner_text() == "找不到页面"
     home = chinese.get_by_role("link", name="回到首页")
     assert home.evaluate("(link) => link.href") == f"{server.origin}/zh/index.html"
-    chinese.get_by_role("searchbox", name="搜索课程").fill("脊点")
+    chinese.get_by_role("searchbox", name="搜索课程").fill("带宽")
     page.keyboard.press("Enter")
     page.locator("#search-results li a").first.wait_for()
     assert page.url.startswith(f"{server.origin}/zh/search.html")
@@ -158,4 +162,50 @@ def test_python_in_the_page_speaks_chinese(page: Page, server: Server) -> None:
     assert re.match(r"完成。文中有 \d+ 个数值改变，已标出。", press(page))
     notes = page.locator(".as-printed").all_inner_texts()
     assert notes
-    assert [note for note in notes if not re.search("[\u4e00-\u9fff]", note)] == []
+    assert [note for note in notes if not CHINESE.search(note)] == []
+
+
+def test_an_exercise_on_its_page_speaks_chinese(page: Page, server: Server) -> None:
+    put_width(page, DESK)
+    ready(page, f"{server.origin}/{EXERCISE}.html")
+    page.get_by_role("button", name="在这里回答").click()
+    part = page.locator(".answers section").first
+    part.get_by_role("button", name="检查").wait_for()
+    assert page.locator(".answers-done").inner_text().startswith("7 个小题已完成 0 个。")
+    buttons = page.locator(".answers button, .answers-end button").all_inner_texts()
+    assert [text for text in buttons if text and not CHINESE.search(text)] == []
+    named = page.locator(":is(.answers, .answers-end) [aria-label]")
+    labels = named.evaluate_all("(all) => all.map((e) => e.getAttribute('aria-label'))")
+    assert [label for label in labels if not CHINESE.search(label)] == []
+    with a_run(page):
+        part.get_by_role("button", name="检查").click()
+    assert bar(page) == "检查发现了问题，见答案下方。"
+    assert axe(page) == []
+
+
+def test_a_chapter_can_be_read_by_keyboard(page: Page, server: Server) -> None:
+    put_width(page, DESK)
+    ready(page, f"{server.origin}/{CHAPTER}.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent.trim()") == "跳到正文"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main-content")
+    page.locator("details > summary").first.press("Enter")
+    assert page.locator("details[open]").count() >= 1
+    page.locator("a.language").press("Enter")
+    page.wait_for_url(re.compile("/chapters/time.html(?!.*zh)"))
+    assert "/zh/" not in page.url
+
+
+def test_a_printed_chapter_is_unfolded_and_fits_the_paper(page: Page, server: Server) -> None:
+    put_width(page, DESK)
+    ready(page, f"{server.origin}/{CHAPTER}.html")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".bd-article details:not([open]):not(.above-input)").count() == 0
+    assert not page.locator(".bd-sidebar-primary").is_visible()
+    assert not page.locator(".run-cell").first.is_visible()
+    page.set_viewport_size({"width": 700, "height": 1000})  # an A4 page with margins
+    assert page.evaluate(SIDEWAYS) <= 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
