@@ -8,7 +8,7 @@ written in the last; if partial sums go to other chips, that takes a round of it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from roofkit.figures.bounds import fits
@@ -58,7 +58,10 @@ def word_names() -> dict[str, str]:
         "dot product": _("dot product"),
         "small batch": _("small batch"),
         "large batch": _("large batch"),
-        "prefill, G = 4": _("prefill, G = 4"),
+        "matmul": _("matmul"),
+        "attention": _("attention"),
+        "element-wise": _("element-wise"),
+        "operation": _("operation"),
         "decode": _("decode"),
         "prefill": _("prefill"),
     }
@@ -67,7 +70,16 @@ def word_names() -> dict[str, str]:
 TIMES = ("t_load", "t_store", "t_math", "t_link")
 
 
-def formulas() -> dict[str, str]:
+def word(name: str) -> str:
+    """Return a name in the language in force; one like "decode, G = 4" has a known beginning."""
+    known = word_names()
+    begins, comma, detail = name.partition(", ")
+    if name in known or not comma or begins not in known:
+        return known.get(name, name)
+    return _("{name}, {detail}").format(name=known[begins], detail=detail)
+
+
+def formulas(jobs: Iterable[str]) -> dict[str, str]:
     once = quoted(_("once"))
     often = said(_("{count} times"), count="text(uses)")
     used = _(" A {follows}, once loaded, is used {times}.")
@@ -81,7 +93,7 @@ def formulas() -> dict[str, str]:
         _("The link binds: the {unit} waits for it, {waits_text} of the time."),
     )
     return {
-        "work": named("job", word_names()),
+        "work": named("job", {job: word(job) for job in jobs}),
         "t_load": "loads[job]",
         "t_store": "stores[job]",
         "t_math": "maths[job]",
@@ -144,7 +156,7 @@ def byte(
     jobs = {ops.name: ops} if isinstance(ops, Operation) else dict(ops)
     on, counts = as_chip(chip), uses or {}
     measure = SHOWS[one_of("shows", shows, SHOWS)]
-    words = {"unit": unit_name(unit), "follows": word_names().get(follows, follows)}
+    words = {"unit": unit_name(unit), "follows": word(follows)}
     bounds = {name: bound(op, on, link, unit) for name, op in jobs.items()}
     roads = {
         HBM,
@@ -156,7 +168,11 @@ def byte(
     if not linked:
         del steps[3]
     first, *others = jobs
-    choice = [Choice("job", _("operation"), list(jobs), first, word_names())] if others else []
+    choice = (
+        [Choice("job", _("operation"), list(jobs), first, {job: word(job) for job in jobs})]
+        if others
+        else []
+    )
     return Figure(
         name="byte",
         title=_("Follow one byte: who waits for whom?"),
@@ -184,7 +200,7 @@ def byte(
             "chip": quoted(on.name),
             **{name: quoted(word) for name, word in words.items()},
             "rounds": f"{len(steps) - 1} * 1",
-            **formulas(),
+            **formulas(jobs),
         },
         numbers=[Number(shows, joined(labels()[shows].format(**words)), measure)],
         says=_(
