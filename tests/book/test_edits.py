@@ -14,7 +14,8 @@ import tomllib
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 
-import matplotlib as mpl
+import matplotlib
+import matplotlib.pyplot  # imported here so that forks have it
 import pytest
 from edited_pages import (
     Claim,
@@ -50,7 +51,7 @@ MAX_BYTES = 4 * 2**30  # memory limit, since an edit may ask for an array of any
 
 def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES))
-    mpl.use("agg")
+    matplotlib.use("agg")
 
 
 def checked(name: str, count: int | None) -> Tally:
