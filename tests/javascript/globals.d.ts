@@ -7,6 +7,8 @@ interface Window {
   courseTerms: Record<string, { title: string; text: string; href: string }>;
   /** English → translation of the scripts' words, from the generated words.js. */
   courseWords?: Record<string, string>;
+  /** Template → translation of values with words, from the same script. */
+  courseValues?: Record<string, string>;
   phrase: (english: string, values?: Record<string, unknown>) => string;
   /** Settings with which tests shorten the measurement of a browser. */
   rooflineRoofSettings?: { cores?: number } & Record<string, number>;

@@ -209,3 +209,10 @@ def test_a_printed_chapter_is_unfolded_and_fits_the_paper(page: Page, server: Se
     assert page.evaluate(SIDEWAYS) <= 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
+
+
+def test_values_with_words_count_as_unchanged_after_a_run(page: Page, server: Server) -> None:
+    put_width(page, DESK)
+    first_run(page, f"{server.origin}/zh/chapters/hardware.html")
+    assert "约 40 分钟，中等" in page.locator(".bd-article .computed").all_inner_texts()
+    assert bar(page) == "完成。文中的数值都没有变。"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from book_extension import published
+from book_extension.languages import value_words
 from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser
 from repository import Book, small_book
@@ -32,6 +33,8 @@ A paragraph that nobody has translated.
 | left side | right side |
 |---|---|
 | {while}`count == 3` some chips | {eval}`count * size` of them |
+
+{eval}`f"about {8 * size} minutes, easy"`
 
 :::{admonition} Your guess
 :class: tip
@@ -112,6 +115,9 @@ msgstr "Roofline"
 
 msgid "On this page"
 msgstr "本页内容"
+
+msgid "about {minutes} minutes, easy"
+msgstr "简单，约 {minutes} 分钟"
 """
 FIGURES = """
 msgid ""
@@ -268,6 +274,13 @@ def test_steps_name_values_in_the_order_of_the_page(book: Book) -> None:
     # The fourth belongs to an answer, whose words are translated.
     assert [b["values"] for b in chinese[:3]] == [b["values"] for b in english[:3]]
     assert [b.get("premise") for b in chinese] == [b.get("premise") for b in english]
+
+
+def test_words_in_values_are_translated_by_their_template(book: Book) -> None:
+    shown = [value.get_text() for value in article(book).select("p > .computed")]
+    assert "简单，约 40 分钟" in shown
+    assert value_words.translated("2 TB/s, sparse", lambda _: "稀疏 {figure}") == "稀疏 2 TB/s"
+    assert value_words.translated("2 TB/s", lambda _: "none") == "2 TB/s"
 
 
 def test_options_of_guesses_are_translated(book: Book) -> None:

@@ -21,7 +21,7 @@ from sphinx.util.nodes import is_translatable
 
 from book_extension import minutes, published
 
-from . import catalogs, citations, page_words, prompts, search
+from . import catalogs, citations, page_words, prompts, search, value_words
 
 _ = get_translation("sphinx")
 
@@ -207,6 +207,7 @@ def setup(app: Sphinx) -> None:
     app.connect("html-page-context", offer_languages)
     app.connect("builder-inited", page_words.write_words)
     app.add_transform(ChooseMessages)
+    app.add_transform(value_words.TranslateValues)
     citations.setup(app)
     prompts.setup(app)
     app.add_transform(CountWords)

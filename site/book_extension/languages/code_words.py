@@ -11,6 +11,8 @@ from pathlib import Path
 import yaml
 from babel.messages.extract import extract_from_file
 
+from . import value_words
+
 # Catalog → where its words stand: folder and pattern of files.
 FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "course": (
@@ -67,11 +69,16 @@ def words(book: Path) -> dict[str, list[str]]:
         if name == NOTEBOOKS:
             found[name] = list(dict.fromkeys(of_notebooks(book)))
             continue
-        first = [*of_settings(book), *THEMES, *of_cells(book)] if name == "course" else []
+        first = first_words(book) if name == "course" else []
         messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name])])
         found[name] = [message for message in messages if message not in seen]
         seen.update(messages)
     return {name: messages for name, messages in found.items() if messages}
+
+
+def first_words(book: Path) -> list[str]:
+    """Return the messages that do not stand in calls."""
+    return [*of_settings(book), *THEMES, *value_words.TEMPLATES, *of_cells(book)]
 
 
 def of_javascript(book: Path) -> list[str]:

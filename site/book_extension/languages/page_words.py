@@ -5,13 +5,14 @@ A script sets the words before the others run. In the original they use those in
 
 import json
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
 
-from . import catalogs, code_words
+from . import catalogs, code_words, value_words
 
 SCRIPT = "words.js"
 STYLE = Path(__file__).parent / "chinese.css"
@@ -23,21 +24,23 @@ def write_words(app: Sphinx) -> None:
     compiled = [place / f"{catalogs.SPHINX}.mo" for place in places]
     if app.builder.format != "html" or not compiled or not compiled[0].is_file():
         return
-    found = of_scripts(Path(app.srcdir), compiled[0])
+    found = {
+        "courseWords": translated(compiled[0], code_words.of_javascript(Path(app.srcdir))),
+        "courseValues": translated(compiled[0], value_words.TEMPLATES),
+    }
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
     data = json.dumps(found, ensure_ascii=False, indent=0)
-    (static / SCRIPT).write_text(f"window.courseWords = {data};\n", encoding="utf-8")
+    (static / SCRIPT).write_text(f"Object.assign(window, {data});\n", encoding="utf-8")
     attributes: dict[str, Any] = {"loading_method": "defer", "priority": 100}
     app.add_js_file(SCRIPT, **attributes)
     shutil.copyfile(STYLE, static / STYLE.name)
     app.add_css_file(STYLE.name, priority=950)
 
 
-def of_scripts(book: Path, compiled: Path) -> dict[str, str]:
-    """Return English → translation of the messages in JavaScript, as far as there is one."""
+def translated(compiled: Path, messages: Iterable[str]) -> dict[str, str]:
+    """Return English → translation of messages, as far as there is one."""
     with compiled.open("rb") as file:
         found = list(catalogs.messages(read_mo(file)))
     known = {str(message.id): str(message.string) for message in found}
-    scripts = code_words.of_javascript(book)
-    return {english: known[english] for english in scripts if english in known}
+    return {english: known[english] for english in messages if english in known}

@@ -13,6 +13,18 @@ const withChanges = (list) => phrase("As printed. With your changes: {list}.", {
 const unknown = () => phrase("can’t be computed");
 const change = (printed, now) => `${printed} → ${now ?? unknown()}`;
 
+// Return a value from Python in the page's language: templates with places for its parts, from
+// words.js, recognize values with words. See site/book_extension/languages/value_words.py.
+function inLanguage(value) {
+  for (const [template, translation] of Object.entries(window.courseValues ?? {})) {
+    const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const texts = template.split(/\{\w+\}/).map((text) => text.replace(/[.*+?^$()|[\]\\]/g, "\\$&"));
+    const found = new RegExp(`^${texts.join("(.+)")}$`).exec(value);
+    if (found) return translation.replace(/\{(\w+)\}/g, (_, name) => found[1 + names.indexOf(name)]);
+  }
+  return value;
+}
+
 // A heading with a value is in the table of contents, too.
 function updateContents(heading) {
   const id = heading.closest("section")?.id;
@@ -43,7 +55,10 @@ class Block {
     return this.#note !== null;
   }
 
-  show({ follows, now }) {
+  show({ follows, now: values }) {
+    const now = Object.fromEntries(
+      Object.entries(values).map(([expression, text]) => [expression, text && inLanguage(text)]),
+    );
     this.#mark(false);
     this.#setValues(follows ? now : {});
     this.#say(follows ? "" : this.#words(now), Object.keys(now)[0]);
