@@ -63,5 +63,6 @@ class TranslateValues(SphinxTransform):
                 text = node.astext()
                 words = translated(text, lambda template: str(_(template)))
                 if words != text:
+                    node["original"] = text
                     node.children[:] = []
                     node += nodes.Text(words)

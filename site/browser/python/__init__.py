@@ -204,14 +204,17 @@ def text_with_values(cells: list[NotebookNode], index: int) -> str:
 def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
     """Return a block with its printed values, which are the next ones on the page.
 
-    A translated block may have its values in another order.
+    A translated block may have its values in another order. They are those of the cells, which
+    speak English; the page's script translates their words.
     """
     expected = [*block.expressions] or [block.premise]
     on_page = [mark for mark in (next(marks, None) for _ in expected) if mark is not None]
     found = [str(mark["expression"]) for mark in on_page]
     if sorted(found) != sorted(expected):
         raise PageError(f"{expected!r} expected, {found!r} found in this block: {block.text}")
-    printed = {mark["expression"]: mark.astext() for mark in on_page} if block.expressions else {}
+    printed = {}
+    if block.expressions:
+        printed = {mark["expression"]: mark.get("original", mark.astext()) for mark in on_page}
     data: dict[str, Any] = {"values": printed, "shown": found if block.expressions else [None]}
     return data | ({"premise": block.premise} if block.premise else {})
 

@@ -25,6 +25,9 @@ function inLanguage(value) {
   return value;
 }
 
+const allInLanguage = (values) =>
+  Object.fromEntries(Object.entries(values).map(([expression, text]) => [expression, text && inLanguage(text)]));
+
 // A heading with a value is in the table of contents, too.
 function updateContents(heading) {
   const id = heading.closest("section")?.id;
@@ -44,7 +47,7 @@ class Block {
   changed = 0; // values that differ from the printed ones
 
   constructor({ values }, shown) {
-    this.#printed = values;
+    this.#printed = allInLanguage(values);
     this.#shown = shown;
     const [[, first]] = shown;
     this.#row = first.closest("tr");
@@ -56,9 +59,7 @@ class Block {
   }
 
   show({ follows, now: values }) {
-    const now = Object.fromEntries(
-      Object.entries(values).map(([expression, text]) => [expression, text && inLanguage(text)]),
-    );
+    const now = allInLanguage(values);
     this.#mark(false);
     this.#setValues(follows ? now : {});
     this.#say(follows ? "" : this.#words(now), Object.keys(now)[0]);
