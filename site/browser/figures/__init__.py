@@ -44,13 +44,11 @@ def keep_translated(page: NotebookNode, cache: Path) -> None:
     """
     for output in (output for cell in page.cells for output in cell.get("outputs", ())):
         data = output.get("data", {})
-        for kind in [kind for kind in data if TRANSLATED.fullmatch(kind)]:
-            html = data.pop(kind)
-            found = TRANSLATED.fullmatch(kind)
-            assert found
-            file = place(cache, found["tag"], data["text/html"])
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(html, encoding="utf-8")
+        for kind in list(data):
+            if found := TRANSLATED.fullmatch(kind):
+                file = place(cache, found["tag"], data["text/html"])
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(data.pop(kind), encoding="utf-8")
 
 
 def place(cache: Path, tag: str, original: str) -> Path:
