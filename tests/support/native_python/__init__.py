@@ -6,17 +6,20 @@ real site: the scripts, the packed course, the worker that can be terminated.
 """
 
 import functools
+import hashlib
 import io
 import json
 import os
 import select
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,7 +34,9 @@ class Process:
     """A Python process for one worker, with its own folder."""
 
     home: Path
-    running: subprocess.Popen[bytes]
+    handle: int  # a file descriptor of the process, by which it is killed
+    questions: io.FileIO
+    answers: io.FileIO
     lines: list[bytes] = field(default_factory=list)
     rest: bytes = b""
 
@@ -40,50 +45,72 @@ class Process:
 
         The process is killed when the asker disconnects.
         """
-        send, answers = self.running.stdin, self.running.stdout
-        assert send is not None
-        assert answers is not None
         if question is not None:
-            send.write(json.dumps(question).encode() + b"\n")
-            send.flush()
+            self.questions.write(json.dumps(question).encode() + b"\n")
         while not self.lines:
-            ready, _, _ = select.select([answers, asker], [], [])
-            if answers not in ready:
-                self.running.kill()
+            ready, _, _ = select.select([self.answers, asker], [], [])
+            if self.answers not in ready:
+                self.kill()
                 raise ConnectionAbortedError
-            heard = os.read(answers.fileno(), 1 << 16)
+            heard = self.answers.read(1 << 16)
             if not heard:
                 raise ConnectionAbortedError
             *self.lines, self.rest = (self.rest + heard).split(b"\n")
         return self.lines.pop(0)
 
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.handle, signal.SIGKILL)
+
+    def end(self) -> None:
+        self.kill()
+        for file in (self.questions, self.answers):
+            file.close()
+        os.close(self.handle)
+
 
 class Processes:
-    """All started processes, by number."""
+    """All started processes, by number: forks of one that has imported NumPy and Matplotlib."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.all: list[Process] = []
         self.lock = threading.Lock()
+        self.asking, answering = socket.socketpair()
+        with answering:
+            self.imported = subprocess.Popen(
+                [sys.executable, "-I", str(HERE / "process.py")],
+                stdin=answering,
+                env={"MPLBACKEND": "agg", "HOME": str(folder)},
+            )
 
     def start(self) -> int:
         with self.lock:
             home = self.folder / str(len(self.all))
             home.mkdir()
-            running = subprocess.Popen(
-                [sys.executable, "-I", str(HERE / "process.py"), str(home)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                env={"MPLBACKEND": "agg", "HOME": str(home)},
+            (reads, questions), (answers, writes) = os.pipe(), os.pipe()
+            socket.send_fds(self.asking, [str(home).encode()], [reads, writes])
+            handle = os.pidfd_open(int(self.asking.recv(100)))
+            os.close(reads)
+            os.close(writes)
+            self.all.append(
+                Process(home, handle, io.FileIO(questions, "w"), io.FileIO(answers, "r"))
             )
-            self.all.append(Process(home, running))
             return len(self.all) - 1
+
+    def unpack(self, process: Process, archive: bytes) -> None:
+        """Unpack the course for a process; all share the files, and so what Python compiles."""
+        course = self.folder / hashlib.sha256(archive).hexdigest()
+        with self.lock:
+            if not course.exists():
+                zipfile.ZipFile(io.BytesIO(archive)).extractall(course)
+        (process.home / "course").symlink_to(course)
 
     def end(self) -> None:
         for process in self.all:
-            process.running.kill()
-            process.running.communicate()
+            process.end()
+        self.asking.close()
+        self.imported.wait()
 
 
 class NativeHandler(Handler):
@@ -108,7 +135,7 @@ class NativeHandler(Handler):
             return self.answer(200, str(self.processes.start()).encode())
         process = self.processes.all[int(number)]
         if what == "unpack":
-            zipfile.ZipFile(io.BytesIO(body)).extractall(process.home / "course")
+            self.processes.unpack(process, body)
             return self.answer(200, b"")
         try:
             answer = process.ask(json.loads(body), self.connection)  # type: ignore[arg-type]
