@@ -145,6 +145,7 @@ def test_workflows_run_only_make_commands() -> None:
     assert called == {
         "release.yml": {"pdf"},
         "locks.yml": {"lock"},
+        "long.yml": {"test-all"},
         "site.yml": {"javascript", "test", "test-book", "book", "editions"},
         ".gitlab-ci.yml": {"javascript", "test", "test-book", "book", "editions", "pdf"},
         "devcontainer.json": {"book"},
@@ -184,6 +185,7 @@ def test_jobs_have_only_the_permissions_that_they_need() -> None:
     reads = {"contents": "read"}
     assert given == {
         **dict.fromkeys(("changes", "test", "javascript", "book", "files", "upgrade"), reads),
+        "test-all": reads,
         "propose": {"actions": "write", "contents": "write", "pull-requests": "write"},
         "publish": {"pages": "write", "id-token": "write"},
         "release": {"contents": "write", "actions": "write"},
@@ -318,7 +320,15 @@ def test_workflows_use_supported_pythons() -> None:
         assert environment.complaint(tuple(map(int, version.split("."))), True) == ""
 
 
-# The weekly upgrade of the locks.
+# The weekly long tests, and the weekly upgrade of the locks.
+
+
+def test_the_long_tests_run_every_week() -> None:
+    workflow = read(".github/workflows/long.yml")
+    assert set(workflow[True]) == {"schedule", "workflow_dispatch"}
+    (when,) = workflow[True]["schedule"]
+    assert re.fullmatch(r"\d+ \d+ \* \* [0-6]", when["cron"])
+    assert "make test-all" in scripts(workflow)
 
 
 def test_the_job_that_installs_packages_has_no_write_permission() -> None:
