@@ -18,11 +18,14 @@ book: environment  ## build the site into _build/html
 editions: book  ## collect the site and the edition of each tag in _build/public
 	@$(BIN)/python site editions
 
-pdf: dev book  ## print the whole book into _build/roofline.pdf
-	@$(BIN)/python site pdf
+# Systems have a variable LANGUAGE of their own: only one on the command line counts.
+IN_LANGUAGE = $(if $(filter command,$(origin LANGUAGE)),--language $(LANGUAGE))
 
-slides: dev book  ## print the lectures' slides with their notes: _build/*-slides.pdf
-	@$(BIN)/python site slides
+pdf: dev book  ## print the whole book into _build/roofline.pdf; LANGUAGE=zh_CN
+	@$(BIN)/python site pdf $(IN_LANGUAGE)
+
+slides: dev book  ## print the lectures' slides with their notes: _build/*-slides.pdf; LANGUAGE=zh_CN
+	@$(BIN)/python site slides $(IN_LANGUAGE)
 
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site serve $(PORT)
@@ -83,10 +86,9 @@ lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versi
 			--no-header --no-annotate $(LOCK_ARGS) $$name.in --output-file $$name.txt || exit; \
 	done
 
-# Systems have a variable LANGUAGE of their own: only one on the command line counts.
 release: environment  ## write the exercises without solutions into _build/course or COURSE=folder; LANGUAGE=zh_CN
 	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)") \
-		$(if $(filter command,$(origin LANGUAGE)),--language $(LANGUAGE))
+		$(IN_LANGUAGE)
 
 grade: environment  ## grade the submissions of a class: make grade COURSE=folder, options in GRADE_ARGS
 	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(GRADE_ARGS)

@@ -1,6 +1,7 @@
 """Build the slides into ``_build/html/slides``, and print them with their notes.
 
-``python site slides [folder]`` prints each deck of a built book into ``_build`` and the paths.
+``python site slides [folder]`` prints each deck of a built book into ``_build`` and the paths;
+``--language zh_CN`` prints those in another language, which lie in ``_build/html/zh/slides``.
 """
 
 import argparse
@@ -8,14 +9,19 @@ import logging
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+
+from book_extension.languages import ORIGINAL, Language, catalogs, chosen
 
 from commands.printing.press import ARGUMENTS, READY, NoChromium, chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "site/slides_extension/static"
+NAME = "slides"  # the folder of the decks, of their pages in a site and of their catalogs
 FAVICON = ROOT / "site/book_extension/static/favicon.svg"
 WIDTH, HEIGHT = 1280, 720
 # Files of reveal.js that the slides use; other themes would load fonts from other hosts.
@@ -35,6 +41,12 @@ MIMES = (
     ("text/plain", 100),
 )
 
+NONE: Mapping[str, object] = MappingProxyType({})
+
+
+class NotExtracted(Exception):
+    """Raised if Sphinx could not read the decks; it has printed why."""
+
 
 def settings(cache: Path) -> dict[str, Any]:
     """Return Sphinx's configuration, instead of a conf.py."""
@@ -52,8 +64,11 @@ def settings(cache: Path) -> dict[str, Any]:
         "nb_output_stderr": "error",
         "nb_render_markdown_format": "myst",
         "nb_merge_streams": True,
-        # Without this, MyST-NB has no output priorities for this builder and drops all outputs.
-        "nb_mime_priority_overrides": [("revealjs", mime, at) for mime, at in MIMES],
+        # Without this, MyST-NB has no output priorities for this builder and drops all outputs;
+        # for gettext it has none of pictures, whose alternative texts are messages.
+        "nb_mime_priority_overrides": [
+            (builder, mime, at) for builder in ("revealjs", "gettext") for mime, at in MIMES
+        ],
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",
         "revealjs_static_path": [str(THEME)],
@@ -79,27 +94,31 @@ def settings(cache: Path) -> dict[str, Any]:
     }
 
 
-def build(book: Path, cache: Path) -> bool:
-    """Build the decks of a book whose site is built; return whether that succeeded."""
+def make(
+    book: Path,
+    made: Path,
+    cache: Path,
+    builder: str = "revealjs",
+    more: Mapping[str, object] = NONE,
+) -> bool:
+    """Run Sphinx on a book's decks; return whether that succeeded.
+
+    made: the folder for the output, `html` in it, and for what Sphinx keeps. more: settings.
+    """
     # Import late: the check for changes is much faster than this import.
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
-    source, made = book / "slides", book / "_build" / "slides"
-    target = book / "_build" / "html" / "slides"
-    if not any(source.glob("*.md")):
-        return True
     os.environ["ROOFKIT_LIVE"] = "page"
     logging.getLogger("traitlets").setLevel(logging.WARNING)  # traitlets logs each execution
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
-            srcdir=source,
+            srcdir=book / NAME,
             confdir=None,
             outdir=made / "html",
             doctreedir=made / "doctrees",
-            buildername="revealjs",
-            confoverrides=settings(cache),
+            buildername=builder,
+            confoverrides=settings(cache) | dict(more),
             status=None,
             # Read all decks again: cells are cached, and reading and writing take a second.
             freshenv=True,
@@ -107,10 +126,60 @@ def build(book: Path, cache: Path) -> bool:
             keep_going=True,
         )
         app.build(force_all=True)
+    return app.statuscode == 0
+
+
+def templates(book: Path, cache: Path) -> Path:
+    """Take the messages out of a book's decks; return the folder of their templates."""
+    made = book / "_build" / "gettext" / NAME
+    shutil.rmtree(made, ignore_errors=True)
+    if not make(book, made, cache, "gettext", {"gettext_compact": False}):
+        raise NotExtracted
+    return made / "html"
+
+
+def translation(source: Path, made: Path, language: Language) -> dict[str, object]:
+    """Compile the decks' catalogs; return the settings of Sphinx for a language."""
+    compiled = catalogs.folder(made, language.code)
+    for name in [file.stem for file in (source / NAME).glob("*.po")]:
+        file = source / NAME / f"{name}.po"
+        catalogs.write_compiled(catalogs.read(file, language.code), compiled / name)
+    code = catalogs.of_code(source, language.code)
+    catalogs.write_compiled(code, compiled / catalogs.SPHINX)
+    return {
+        "language": language.code,
+        "locale_dirs": [str(compiled.parents[1])],
+        "gettext_compact": False,
+        "gettext_auto_build": False,
+    }
+
+
+def build(
+    book: Path,
+    cache: Path,
+    language: Language = ORIGINAL,
+    *,
+    output: Path | None = None,
+    source: Path | None = None,
+) -> bool:
+    """Build the decks of a book into its site; return whether that succeeded.
+
+    output: the folder of the site, `html` in it, instead of ``_build``. source: a folder of
+    catalogs instead of the book's.
+    """
+    # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
+    output = output or book / "_build"
+    made, target = output / NAME, output / "html" / NAME
+    if not any((book / NAME).glob("*.md")):
+        return True
+    more: Mapping[str, object] = NONE
+    if language is not ORIGINAL:
+        more = translation(source or catalogs.folder(book, language.code), made, language)
+    succeeded = make(book, made, cache, more=more)
     for left in ("_sphinx_design_static", "objects.inv", "search.html", "searchindex.js"):
         path = made / "html" / left
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if app.statuscode != 0:
+    if not succeeded:
         return False
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(".buildinfo*"))
@@ -121,20 +190,21 @@ def build(book: Path, cache: Path) -> bool:
     return True
 
 
-def handouts(book: Path) -> list[Path]:
-    """Print each deck, with a page of notes after each slide."""
+def handouts(book: Path, language: Language = ORIGINAL) -> list[Path]:
+    """Print each deck in a language, with a page of notes after each slide."""
     from playwright.sync_api import sync_playwright
 
     made = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
         try:
-            for deck in sorted((book / "_build" / "html" / "slides").glob("*.html")):
+            site = book / "_build" / "html" / language.folder
+            for deck in sorted((site / NAME).glob("*.html")):
                 page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
                 page.goto(f"{deck.resolve().as_uri()}?print-pdf&showNotes=separate-page")
                 page.wait_for_selector(".pdf-page")
                 page.evaluate(READY)
-                target = book / "_build" / f"{deck.stem}-slides.pdf"
+                target = book / "_build" / f"{deck.stem}-slides{language.suffix}.pdf"
                 page.pdf(path=target, prefer_css_page_size=True, print_background=True)
                 made.append(target)
         finally:
@@ -145,8 +215,10 @@ def handouts(book: Path) -> list[Path]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("book", nargs="?", type=Path, default=ROOT)
+    parser.add_argument("--language", type=chosen, default=ORIGINAL, help="such as zh_CN")
+    told = parser.parse_args()
     try:
-        for path in handouts(parser.parse_args().book.resolve()):
+        for path in handouts(told.book.resolve(), told.language):
             print(path)
     except NoChromium as error:
         print(error, file=sys.stderr)

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from book_extension import published
-from book_extension.languages import catalogs
+from book_extension.languages import catalogs, chosen
 
+from commands import slides
 from commands.build import build_pages
 
 
@@ -46,7 +47,8 @@ def build(
     status = build_pages(book, output / "html", cache, settings, force_all=force_all)
     if status != 0:
         environment.unlink(missing_ok=True)
-    return status == 0
+        return False
+    return slides.build(book, cache, chosen(language), output=output, source=source)
 
 
 def main() -> int:

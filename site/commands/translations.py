@@ -15,17 +15,15 @@ from pathlib import Path
 from babel.messages import Catalog
 from book_extension.languages import catalogs, code_words
 
+from commands import slides
 from commands.build import PYODIDE, build_pages, run_pages
+from commands.slides import NotExtracted
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("zh_CN",)
 # The page of functions comes from docstrings, which stay English, as code does.
 ENGLISH = {"chapters/api"}
 WIDTH = 70  # characters of a message that are printed
-
-
-class NotExtracted(Exception):
-    """Raised if Sphinx could not read the pages; it has printed why."""
 
 
 def templates(book: Path) -> dict[str, list[str]]:
@@ -36,6 +34,7 @@ def templates(book: Path) -> dict[str, list[str]]:
     cache = run_pages(book)
     output = book / "_build" / "gettext" / "pot"
     shutil.rmtree(output, ignore_errors=True)  # no catalogs of pages that are gone
+    decks = slides.templates(book, cache)
     os.environ[PYODIDE] = ""
     settings = {"gettext_compact": False}
     status = build_pages(book, output, cache, settings, builder="gettext", freshenv=True)
@@ -44,6 +43,9 @@ def templates(book: Path) -> dict[str, list[str]]:
     pages = (path.relative_to(output) for path in output.rglob("*.pot"))
     names = sorted({page.with_suffix("").as_posix() for page in pages} - ENGLISH - {"sphinx"})
     found = {name: ids(catalogs.read((output / name).with_suffix(".pot"))) for name in names}
+    for deck in sorted(decks.glob("*.pot")):
+        if deck.stem != "sphinx":
+            found[f"{slides.NAME}/{deck.stem}"] = ids(catalogs.read(deck))
     return {name: page for name, page in found.items() if page} | code_words.words(book)
 
 

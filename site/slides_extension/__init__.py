@@ -1,18 +1,43 @@
 """Sphinx extension of the slides: values and figures as on pages, and timed notes."""
 
 import html
+import re
 from typing import Any
 
-from book_extension import blocks, figures, maths, pages, values
+from book_extension import blocks, figures, languages, maths, pages, values
+from book_extension.languages import page_words
 from browser import figures as live_figures
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.locale import get_translation
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
+_ = get_translation("sphinx")
+
+
+def N_(message: str) -> str:
+    """Mark a message for extraction; ``_`` translates it when it is shown."""
+    return message
+
+
 # The slides reuse static files of the site, two folders above their own.
 SITE_STATIC = "../../_static"
+
+# Words in the pictures of the decks' cells, line by line, besides those of live figures.
+PICTURES = (
+    N_("batch of 1,024"),
+    N_("batch of 64"),
+    N_("decode:"),
+    N_("keys and values"),
+    N_("of the prompt at once"),
+    N_("one row"),
+    N_("prefill: all rows"),
+    N_("queries"),
+)
+TEXT = re.compile(r"(?<=>)([^<>]*[a-z]{2}[^<>]*)(?=</text>)")
 
 
 class speaker_notes(nodes.General, nodes.Element):  # type: ignore[misc]
@@ -39,22 +64,51 @@ class Notes(SphinxDirective):
 
 
 def write_clock(app: Sphinx, doctree: nodes.document) -> None:
-    """Start each slide's notes with its minutes and its end time."""
+    """Start each slide's notes with its minutes and its end time.
+
+    Not while messages are taken out for translation: the clock is not one.
+    """
+    if app.builder.name == "gettext":
+        return
     spent = 0
     for found in doctree.findall(speaker_notes):
         spent += found["minutes"]
-        clock = f"{found['minutes']} min, until {spent // 60}:{spent % 60:02}."
+        end = f"{spent // 60}:{spent % 60:02}"
+        clock = _("{minutes} min, until {end}.").format(minutes=found["minutes"], end=end)
         found.insert(0, nodes.paragraph(clock, clock))
+
+
+def translate_pictures(app: Sphinx, doctree: nodes.document) -> None:
+    """Translate the words of pictures, which cells draw once, in English, for all languages."""
+    if not languages.is_translation(app):
+        return
+    for raw in doctree.findall(nodes.raw):
+        svg = raw.astext()
+        if svg.lstrip().startswith("<svg"):
+            raw.children[:] = [nodes.Text(TEXT.sub(translated, svg))]
+
+
+def translated(found: re.Match[str]) -> str:
+    return html.escape(str(_(html.unescape(found[0]))), quote=False)
 
 
 def add_live_figures(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Make live figures load their scripts from the site."""
+    """Make live figures load their scripts from the site, with the words of a translation."""
     if doctree is None:
         return
     if any(live_figures.MARK in raw.astext() for raw in doctree.findall(nodes.raw)):
+        if languages.is_translation(app):
+            app.add_js_file(f"{SITE_STATIC}/{page_words.SCRIPT}", loading_method="defer")
         app.add_js_file(f"{SITE_STATIC}/{live_figures.SCRIPT}", loading_method="defer")
+
+
+def write_language(app: Sphinx, config: Config) -> None:
+    """Load the translated site's style sheet: the reader's fonts for Chinese."""
+    if languages.is_translation(app):
+        style = f"{SITE_STATIC}/{page_words.STYLE.name}"
+        config.revealjs_css_files = [*config.revealjs_css_files, style]
 
 
 def setup(app: Sphinx) -> dict[str, object]:
@@ -65,8 +119,13 @@ def setup(app: Sphinx) -> dict[str, object]:
     maths.setup(app)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
+    app.add_transform(languages.ChooseMessages)
+    app.add_transform(languages.MarkOriginals)
+    app.add_transform(live_figures.TranslateFigures)
+    app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
     # As on the pages: before Sphinx collects images (500).
     app.connect("doctree-read", figures.inline_figures, priority=400)
+    app.connect("doctree-read", translate_pictures, priority=450)
     app.connect("html-page-context", add_live_figures)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

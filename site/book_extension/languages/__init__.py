@@ -41,6 +41,11 @@ class Language:
         """The path of the language's pages below the top of the site, "" or "zh/"."""
         return f"{self.folder}/" if self.folder else ""
 
+    @property
+    def suffix(self) -> str:
+        """What the names of printed files end in, "" or ".zh-CN"."""
+        return f".{self.tag}" if self.folder else ""
+
 
 ORIGINAL = Language("en", "en", "", "English", "This page in English")
 TRANSLATIONS = (Language("zh_CN", "zh-CN", "zh", "中文", "本页的中文版"),)
@@ -50,6 +55,15 @@ def of_book(book: Path) -> list[Language]:
     """Return the languages that a book is built in, the original first."""
     known = published.languages(book)
     return [ORIGINAL, *(language for language in TRANSLATIONS if language.code in known)]
+
+
+def chosen(code: str) -> Language:
+    """Return the language with a code; raises ValueError with the known ones."""
+    for language in (ORIGINAL, *TRANSLATIONS):
+        if language.code == code:
+            return language
+    known = ", ".join(language.code for language in (ORIGINAL, *TRANSLATIONS))
+    raise ValueError(f"no language {code}; there are {known}")
 
 
 def current(config: Config) -> Language:
@@ -176,7 +190,10 @@ class MarkOriginals(SphinxTransform):
 
 
 class LeadUp(SphinxTransform):
-    """Lead links in HTML to files beside the pages, which lie at the top of the site only."""
+    """Lead links in HTML to files beside the pages, which lie at the top of the site only.
+
+    The slides do not: they are translated, too.
+    """
 
     default_priority = 30
 
@@ -184,7 +201,7 @@ class LeadUp(SphinxTransform):
         if not is_translation(self.app) or is_fragment(self.document):
             return
         for raw in self.document.findall(nodes.raw):
-            led = re.sub(r'(<a href="?)(?=\.\./)', r"\1../", raw.astext())
+            led = re.sub(r'(<a href="?)(?=\.\./(?!slides/))', r"\1../", raw.astext())
             if led != raw.astext():
                 raw[:] = [nodes.Text(led)]
 
