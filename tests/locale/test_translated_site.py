@@ -1,7 +1,10 @@
 """A small book with a Chinese translation: what is translated, what is marked, what is shared."""
 
+import gettext
+import io
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -241,6 +244,16 @@ def test_a_table_of_a_cell_is_translated_cell_by_cell(book: Book) -> None:
     assert output.th.get_text().strip() == "左边"
     english = article(book, "chapters/page.html").find_all(class_="cell_output")[1]
     assert english.td.get_text().strip() == "many chips"
+
+
+def test_the_pages_python_knows_the_words_of_tables(book: Book) -> None:
+    (file,) = (book.folder / "_build" / "html").glob("_static/python/*/words-zh_CN.zip")
+    with zipfile.ZipFile(file) as archive:
+        content = archive.read("kit/roofkit/locale/zh_CN.mo")
+    known = gettext.GNUTranslations(io.BytesIO(content))
+    assert known.gettext("many chips") == "许多芯片"
+    assert known.gettext("bytes from and to HBM") == "与 HBM 往来的字节"
+    assert known.gettext("{while}`count == 3` some chips") == "{while}`count == 3` some chips"
 
 
 def test_a_page_shows_its_figure_in_its_language(book: Book) -> None:

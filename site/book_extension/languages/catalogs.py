@@ -19,6 +19,7 @@ from book_extension.published import FOLDER
 
 from . import code_words
 
+MARKUP_OR_LONG = re.compile(r"[`{$*\n]|^.{60}")  # as in kit/roofkit/words.py
 SPHINX = "sphinx"  # where Sphinx looks for the words of templates
 # Header lines that programs need; others name people and dates.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
@@ -127,6 +128,20 @@ def of_code(source: Path, language: str) -> Catalog:
         if file.exists():
             for message in filter(is_current, messages(read(file, language))):
                 found.add(message.id, message.string)
+    return found
+
+
+def of_python(source: Path, language: str) -> Catalog:
+    """Return what Python code shows: its words, and short messages of pages without markup.
+
+    Headings and cells of the tables that a page's cells make are among the latter.
+    """
+    found = of_code(source, language)
+    for name in names(source):
+        if "/" in name:
+            for message in filter(is_current, messages(read(source / f"{name}.po", language))):
+                if message.id not in found and not MARKUP_OR_LONG.search(str(message.id)):
+                    found.add(message.id, message.string)
     return found
 
 

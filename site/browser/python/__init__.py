@@ -329,7 +329,7 @@ def facts_of(notebook: Path) -> bytes:
 @cache
 def words(book: Path, language: str) -> bytes:
     """Return the compiled words of a language for Python code."""
-    return catalogs.compiled(catalogs.of_code(catalogs.folder(book, language), language))
+    return catalogs.compiled(catalogs.of_python(catalogs.folder(book, language), language))
 
 
 def pack(contents: Mapping[str, bytes], target: Path) -> None:
