@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from native_python import serving_native
 from page_reader import SLOW, a_run, bar, change_cell, first_run, press, put_back, values
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, ViewportSize
 from pyodide_server import serving_pyodide
 from site_browser import (
     DESK,
@@ -120,18 +120,22 @@ def test_blocks_without_a_premise_stay_as_printed_and_say_so(opened: Opened) -> 
     assert values(page) == before
 
 
-def test_notes_are_accessible(opened: Opened) -> None:
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [(PHONE, "dark"), pytest.param(DESK, "light", marks=pytest.mark.long)],
+    ids=["phone", "desk"],
+)
+def test_notes_are_accessible(opened: Opened, size: ViewportSize, theme: str) -> None:
     page = opened("")
     change_cell(page, OLD, NEW)
     press(page)
-    for size, theme in ((DESK, "light"), (PHONE, "dark")):
-        put_width(page, size)
-        put_theme(page, theme)
-        page.wait_for_function(FOCUSABLE)
-        page.evaluate(SETTLED)
-        assert axe(page) == []
-        assert page.evaluate(SIDEWAYS) <= 0
-        assert page.evaluate(STICKING_OUT) == []
+    put_width(page, size)
+    put_theme(page, theme)
+    page.wait_for_function(FOCUSABLE)
+    page.evaluate(SETTLED)
+    assert axe(page) == []
+    assert page.evaluate(SIDEWAYS) <= 0
+    assert page.evaluate(STICKING_OUT) == []
     put_width(page, DESK)
     put_theme(page, "light")
     put_back(page)

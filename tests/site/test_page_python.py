@@ -104,6 +104,15 @@ def test_pages_fetch_little_before_a_button_is_pressed(site: Path) -> None:
     assert sum(len(gzip.compress(path.read_bytes())) for path in small) < UNPRESSED
 
 
+@pytest.mark.parametrize("page", [CHAPTER, "chapters/matmul", "index"])
+def test_only_the_first_cell_with_code_leaves_room_for_a_note(site: Path, page: str) -> None:
+    html = BeautifulSoup((site / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
+    inputs = html.select(".bd-article div.cell_input")
+    marked = html.select(".first-input")
+    assert marked == inputs[:1]
+    assert (site / f"{page}.steps.json").exists() == bool(inputs)
+
+
 def test_outputs_in_the_page_match_the_build(chapter: Page, site: Path) -> None:
     html = (site / f"{CHAPTER}.html").read_text(encoding="utf-8")
     cells = BeautifulSoup(html, "html.parser").select(".bd-article div.cell")

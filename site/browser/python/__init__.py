@@ -80,6 +80,7 @@ PACKED = (".py", ".toml", ".csv")
 
 
 def setup(app: Sphinx) -> dict[str, object]:
+    app.connect("doctree-resolved", mark_first_input)
     app.connect("html-page-context", offer_python)
     app.add_directive("page-python-parts", made_of.PagePythonParts)
     app.connect("builder-inited", serve_python)
@@ -92,6 +93,14 @@ def files() -> Path | None:
     """Return the folder of Pyodide's files; None for a site without Python in its pages."""
     folder = os.environ.get(FILES)
     return Path(folder) if folder else None
+
+
+def mark_first_input(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Mark the page's first cell with code, which leaves room for a note of its button."""
+    for part in doctree.findall(nodes.container):
+        if "cell_input" in part.get("classes", ()):
+            part["classes"].append("first-input")
+            return
 
 
 def offer_python(
