@@ -382,9 +382,50 @@ def test_several_answers_to_a_box_share_a_cover(reader: BrowserContext, server: 
         page.locator(f"form.guess[name={name}] input").fill(guess)
         page.locator(f"form.guess[name={name}] button").click()
         assert rendered(page, name) == {False}
+    box = page.locator(".admonition.tip", has=page.locator("form[name=dcn-slower]"))
+    notes = box.locator(".guess-note")
+    assert notes.all_inner_texts() == ["Kept. Answer the others too."] * 2 + [""]
     page.locator("form.guess[name=dcn-slower] input").fill("300")
     page.locator("form.guess[name=dcn-slower] button").click()
     assert rendered(page, "nvlink-slower") == {True}
+    assert notes.all_inner_texts() == ["", "", "Kept. Read on to see how far off it is."]
+
+
+def test_a_guess_of_one_is_not_called_one_times(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    form = page.locator("form.guess[name=nvlink-slower]")
+    form.locator("input").fill("1")
+    form.get_by_role("button").click()
+    said = page.locator(".answer[data-name=nvlink-slower] + .guess-told").text_content() or ""
+    assert said.startswith(f"Your guess was 1, and it is {right(page, 'nvlink-slower')}: ")
+
+
+def test_units_stay_next_to_their_fields_on_a_phone(reader: BrowserContext, server: Server) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    put_width(page, PHONE)
+    fields = page.locator("form.guess .guess-field:visible")
+    assert fields.count() >= 3
+    for field in fields.all():
+        box, unit = (field.locator(one).bounding_box() for one in ("input", "span"))
+        assert box
+        assert unit
+        assert unit["x"] >= box["x"] + box["width"]
+        assert unit["y"] < box["y"] + box["height"]
+
+
+def test_questions_ask_for_an_answer_and_boxes_for_a_guess(
+    reader: BrowserContext, server: Server
+) -> None:
+    page = opened(reader, server, "chapters/time.html")
+    buttons = {
+        name: page.locator(f"form.guess[name={name}] button").text_content()
+        for name in ("dcn-slower", "check-v5e", "check-faster")
+    }
+    assert buttons == {
+        "dcn-slower": "Keep my guess",
+        "check-v5e": "Keep my answer",
+        "check-faster": "Keep my answer",
+    }
 
 
 def test_folded_answers_cover_nothing_else(reader: BrowserContext, server: Server) -> None:
@@ -458,6 +499,8 @@ def test_covers_end_at_a_label(reader: BrowserContext, server: Server) -> None:
     reader.route("**/chapters/time.html", end_early)
     page = opened(reader, server, "chapters/time.html")
     form = page.locator("form.guess[name=bounds-apart]")
+    assert not form.is_visible()  # the cover of the guess before it reaches over it
+    choose(page, "layer-takes", "something in between")
     assert form.is_visible()
     assert page.locator("#fig-time-factor").is_visible()
     code = page.locator(".cell", has_text="apart = (1 + ratio)").first

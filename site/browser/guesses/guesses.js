@@ -68,7 +68,9 @@
       if (result.right) return phrase("Your order was right: {right}.", { right });
       return phrase("In your order {placed} of {all} stood in their place. It is: {right}.", { placed, all: order.length, right });
     }
-    const said = { guess: guess + (unit(right).startsWith("%") ? "%" : ` ${unit(right)}`.trimEnd()), right };
+    // "1 times" would be wrong, so a guessed number of times stands alone.
+    const after = /^times\b/.test(unit(right)) ? "" : unit(right);
+    const said = { guess: guess + (after.startsWith("%") ? "%" : ` ${after}`.trimEnd()), right };
     if (result.points >= 0.5) {
       return phrase("Your guess was {guess}, and it is {right}: {points} points away.", { ...said, points: few(result.points) });
     }
@@ -83,11 +85,12 @@
 
   // ---- asking
 
-  // Return a form that passes what it was given to onGuess(guess), or onGuess(null, problem).
-  function form({ name, kind, ask: what }, right, choices, onGuess) {
+  // Return a form that passes what it was given to onGuess(guess), or onGuess(null, problem). A
+  // question to work out, unlike a guess, has a folded answer.
+  function form({ name, kind, ask: what }, right, choices, isQuestion, onGuess) {
     const { guess } = read(`${page}:${name}`) ?? {};
     const box = made("form", { className: "guess", name });
-    const keep = made("button", { textContent: phrase("Keep my guess") });
+    const keep = made("button", { textContent: isQuestion ? phrase("Keep my answer") : phrase("Keep my guess") });
     let entered; // returns the guess, or {problem}
     if (kind === "number") {
       const field = made("input", { type: "text", inputMode: "decimal", size: 8, value: guess ?? "", autocomplete: "off" });
@@ -95,7 +98,7 @@
       const asked = what || phrase("Your guess");
       field.setAttribute("aria-label", after ? phrase("{asked}, in {unit}", { asked, unit: after }) : asked);
       if (what) box.append(made("span", { textContent: phrase("{what}:", { what }) }));
-      box.append(field, made("span", { textContent: after }), keep);
+      box.append(made("span", { className: "guess-field" }, field, made("span", { textContent: after })), keep);
       entered = () => {
         const text = field.value.trim();
         const given = parts(text);
@@ -155,6 +158,7 @@
     const one = {
       key: `skipped:${page}:${name}`,
       guesses: [],
+      notes: [],
       parts: [],
       bar: made("p", { className: "guess-skip" }, phrase("What follows is covered until you guess."), skip),
     };
@@ -252,7 +256,7 @@
       said.hidden = !kept;
       if (kept) said.textContent = feedback(kind, kept.guess, right);
     };
-    const ask = form(place.dataset, right, choices, (guess, problem) => {
+    const ask = form(place.dataset, right, choices, Boolean(folded), (guess, problem) => {
       note.textContent = problem ?? "";
       if (problem) return;
       savePage();
@@ -262,7 +266,10 @@
       if (folded) note.textContent = phrase("Kept. Now unfold the answer.");
       else if (isMissing) note.textContent = phrase("Kept. Answer the others too.");
       else note.textContent = phrase("Kept. Read on to see how far off it is.");
-      if (covered && !isMissing) open(covered);
+      if (covered && !isMissing) {
+        for (const other of covered.notes) if (other !== note) other.textContent = "";
+        open(covered);
+      }
     });
     if (own) own.append(ask, note);
     else place.before(ask, note);
@@ -270,6 +277,7 @@
     if (!folded) {
       covered = (own && asked.get(own)) ?? cover(own ?? note, place);
       covered.guesses.push(key);
+      covered.notes.push(note);
     }
     if (own) asked.set(own, covered);
     if (folded) (folded.querySelector(".sd-summary-content") ?? folded).prepend(said);
