@@ -1,21 +1,26 @@
-"""Print the built book into one PDF: ``python site pdf [folder]``. Prints the PDF's path."""
+"""Print the built book into one PDF: ``python site pdf [folder]``. Prints the PDF's path.
+
+``--language zh_CN`` prints a translation.
+"""
 
 import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from book_extension.languages import ORIGINAL, Language, chosen
+
 from commands.printing import finished_pdf, one_document
 from commands.printing.press import NoChromium, press
 
 ROOT = Path(__file__).resolve().parents[2]
-NAME = "roofline.pdf"
+NAME = "roofline{suffix}.pdf"
 # Longer page numbers in the contents could push a line onto the next page.
 TRIES = 4
 
 
-def print_book(folder: Path) -> Path:
-    """Print a built book and return the PDF's path.
+def print_book(folder: Path, language: Language = ORIGINAL) -> Path:
+    """Print a built book in a language and return the PDF's path.
 
     Headings' page numbers are known only after printing. So the book is printed first without
     numbers in the contents, and then with those of the last print, until they agree.
@@ -23,10 +28,11 @@ def print_book(folder: Path) -> Path:
     output = folder / "_build"
     work = output / "print"
     work.mkdir(exist_ok=True)
-    document, printed = work / "roofline.html", work / "printed.pdf"
+    suffix = language.suffix
+    document, printed = work / f"roofline{suffix}.html", work / f"printed{suffix}.pdf"
     # Start Chromium first, so that a missing one is reported before the work begins.
     with press() as print_out:
-        book = one_document.compose(folder)
+        book = one_document.compose(folder, language)
         anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
         numbers: Mapping[str, int] = {}
         for _ in range(TRIES):
@@ -38,7 +44,7 @@ def print_book(folder: Path) -> Path:
             numbers = found
         else:
             raise RuntimeError("the numbers in the contents do not settle")
-    target = output / NAME
+    target = output / NAME.format(suffix=suffix)
     date = str(book.cited["date-released"])
     finished_pdf.finish(
         printed,
@@ -54,8 +60,10 @@ def print_book(folder: Path) -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("book", nargs="?", type=Path, default=ROOT)
+    parser.add_argument("--language", type=chosen, default=ORIGINAL, help="such as zh_CN")
+    told = parser.parse_args()
     try:
-        print(print_book(parser.parse_args().book.resolve()))
+        print(print_book(told.book.resolve(), told.language))
     except NoChromium as error:
         print(error, file=sys.stderr)
         return 1

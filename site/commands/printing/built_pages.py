@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from book_extension.languages import ORIGINAL, Language
 from bs4 import BeautifulSoup, Tag
 
 
@@ -53,12 +54,16 @@ def _with_sections(entry: dict[str, Any], caption: str) -> Iterator[tuple[str, s
         yield from _with_sections(section, caption)
 
 
-def read(book: Path) -> list[BuiltPage]:
-    """Read all pages of a built book."""
+def site(book: Path, language: Language = ORIGINAL) -> Path:
+    """Return the folder of a built book's pages in a language."""
+    return book / "_build" / "html" / language.folder
+
+
+def read(book: Path, language: Language = ORIGINAL) -> list[BuiltPage]:
+    """Read all pages of a built book in a language."""
     contents = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     return [
-        _page(book / "_build" / "html" / f"{name}.html", name, part)
-        for name, part in listed(contents)
+        _page(site(book, language) / f"{name}.html", name, part) for name, part in listed(contents)
     ]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from book_extension.languages import ORIGINAL, Language, words as words_of
 from bs4 import BeautifulSoup
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
@@ -36,6 +37,7 @@ class Book:
     pages: list[BuiltPage]
     # CITATION.cff.
     cited: dict[str, Any]
+    language: Language = ORIGINAL
 
     @property
     def title(self) -> str:
@@ -43,10 +45,24 @@ class Book:
 
     @property
     def authors(self) -> str:
+        _ = words_of(self.folder, self.language)
         return ", ".join(
-            author.get("name") or f"{author['given-names']} {author['family-names']}"
+            _(author.get("name") or f"{author['given-names']} {author['family-names']}")
             for author in self.cited["authors"]
         )
+
+    @property
+    def imprint(self) -> list[str]:
+        """Lines at the foot of the title page."""
+        _ = words_of(self.folder, self.language)
+        return [
+            self.authors,
+            _("Version {version}, {date}").format(
+                version=self.cited["version"], date=self.cited["date-released"]
+            ),
+            _("The code is under the MIT license, the text and the figures under CC BY 4.0."),
+            _("Code that the site folds away is left out here. Figures that move there stand still."),
+        ]
 
     def document(self, target: Path, numbers: Mapping[str, int] | None = None) -> str:
         """Render the document for the target's folder; ``numbers`` are the anchors' pages."""
@@ -57,8 +73,10 @@ class Book:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        _ = words_of(self.folder, self.language)
         return environment.get_template("one-document.html").render(
             book=self,
+            contents=_("Contents"),
             parts=self.contents(),
             numbers=numbers or {},
             styles=self._styles(target),
@@ -71,15 +89,16 @@ class Book:
         sections = {page.name: _sections(page) for page in self.pages}
         times = Counter(_unnumbered(entry.title) for found in sections.values() for entry in found)
         parts: dict[str, list[Entry]] = {}
+        _ = words_of(self.folder, self.language)
         for page in self.pages[1:]:
             telling = [e for e in sections[page.name] if times[_unnumbered(e.title)] == 1]
-            parts.setdefault(page.part, []).append(Entry(page.anchor, page.title, telling))
+            parts.setdefault(_(page.part), []).append(Entry(page.anchor, page.title, telling))
         return parts
 
     def _styles(self, target: Path) -> list[str]:
         """Return the style sheets of all pages, each once, in the pages' order."""
         found: dict[Path, None] = {}
-        html = self.folder / "_build" / "html"
+        html = built_pages.site(self.folder, self.language)
         # Start with the longest list: the others lack some sheets, but have the same order.
         for page in sorted(self.pages, key=lambda page: -len(page.styles)):
             base = (html / page.name).parent
@@ -88,14 +107,14 @@ class Book:
         return [Path(os.path.relpath(path, target.parent.resolve())).as_posix() for path in files]
 
 
-def compose(folder: Path) -> Book:
-    """Read a built book's pages and prepare them for one document."""
-    pages = built_pages.read(folder)
+def compose(folder: Path, language: Language = ORIGINAL) -> Book:
+    """Read a built book's pages in a language and prepare them for one document."""
+    pages = built_pages.read(folder, language)
     for page in pages:
         for_paper.prepare(page.article)
     inner_links.join(pages)
     cited = yaml.safe_load((folder / "CITATION.cff").read_text(encoding="utf-8"))
-    return Book(folder, pages, cited)
+    return Book(folder, pages, cited, language)
 
 
 def _sections(page: BuiltPage) -> list[Entry]:
