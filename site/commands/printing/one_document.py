@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
-from book_extension.languages import ORIGINAL, Language, words as words_of
+from book_extension.languages import ORIGINAL, Language
+from book_extension.languages import words as words_of
 from bs4 import BeautifulSoup
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
