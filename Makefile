@@ -30,8 +30,8 @@ slides: dev book  ## print the lectures' slides with their notes: _build/*-slide
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site serve $(PORT)
 
-lab: environment  ## open the chapters and the exercises in JupyterLab
-	@$(BIN)/python site lab $(LAB_ARGS)
+lab: environment  ## open the chapters and the exercises in JupyterLab; LANGUAGE=zh_CN is remembered
+	@$(BIN)/python site lab $(IN_LANGUAGE) $(LAB_ARGS)
 
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
 	@$(BIN)/python site solution $(EXERCISE)

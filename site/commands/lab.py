@@ -1,23 +1,28 @@
 """Open the chapters and the exercises in JupyterLab: ``python site lab [its options]``.
 
 A reader works on copies in my-work/ and begins at a start page; see the folder jupyterlab/.
+``--language zh_CN`` chooses the language of exercises, figures and messages; it is remembered.
 """
 
+import argparse
 import os
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import nbformat
 from book_extension.contents import names, pages
+from book_extension.languages import ORIGINAL, Language, catalogs, chosen, words
 from nbformat import NotebookNode
 
 from commands import handouts
 from commands.handouts.bundle import NBGRADER
 from commands.jupyterlab import start_page
-from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once
+from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once, write_whole
 from commands.jupyterlab.folders import make_quiet, variables
 from commands.jupyterlab.page_copy import chapter_notebook
 
+VARIABLE = "ROOFLINE_LANGUAGE"  # for kernels, as in roofkit.words
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
 FRESH = (
@@ -39,18 +44,66 @@ def notebooks(book: Path, release: Path) -> dict[str, NotebookNode]:
     return found
 
 
-def prepare(book: Path, work: Path, release: Path) -> Report:
-    """Make or update all copies of a book's notebooks, the start page and nbgrader's settings."""
+def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL) -> Report:
+    """Make or update all copies of a book's notebooks, the start page and nbgrader's settings.
+
+    release: the folder of the exercises, which are in the language.
+    """
     supplied = notebooks(book, release)
     named = names(book / "_toc.yml")
     report = bring_up_to_date(supplied, named, work)
     exercises = [work / named[name] for name in supplied if name.startswith("exercises/")]
     copy_nbgrader_config(work, *(path.parent for path in exercises))
     content = start_page.contents(
-        start_page.title_of(book), pages(book / "_toc.yml"), named, supplied
+        start_page.title_of(book),
+        pages(book / "_toc.yml"),
+        named,
+        supplied,
+        translation(book, language, supplied),
     )
     start_page.write(work, content)
     return report
+
+
+def translation(
+    book: Path, language: Language, notebooks: Mapping[str, NotebookNode]
+) -> Callable[[str], str]:
+    """Return a function that translates the book's title, captions and pages' titles."""
+    titles, source = {}, catalogs.folder(book, language.code)
+    for docname, notebook in notebooks.items():
+        file, title = source / f"{docname}.po", start_page.heading(notebook)
+        found = catalogs.read(file, language.code).get(title) if file.exists() else None
+        if found is not None and catalogs.is_current(found):
+            titles[title] = str(found.string)
+    code = words(book, language)
+    return lambda message: titles.get(message) or code(message)
+
+
+def remembered(folder: Path, code: str | None) -> Language:
+    """Return the language that was asked for, or else the one of the last start.
+
+    folder: where it is kept. Raises ValueError if there is no such language.
+    """
+    file = folder / "language"
+    if code is not None:
+        language = chosen(code)
+        write_whole(file, f"{code}\n")
+        return language
+    return chosen(file.read_text(encoding="utf-8").strip()) if file.exists() else ORIGINAL
+
+
+def exercises_in(release: Path, language: Language) -> Path:
+    """Return the folder of the released exercises in a language, or of the original's."""
+    translated = release.with_name(f"{release.name}-{language.code}")
+    return translated if language is not ORIGINAL and translated.is_dir() else release
+
+
+def asked(options: list[str]) -> tuple[str | None, list[str]]:
+    """Return the language among the options, if any, and JupyterLab's options."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--language")
+    told, others = parser.parse_known_args(options)
+    return told.language, others
 
 
 def copy_nbgrader_config(*folders: Path) -> None:
@@ -76,12 +129,19 @@ def main(options: list[str]) -> None:
     # Set the variables before anything writes to these folders.
     own = WORK / ".jupyter"
     os.environ.update(variables(own, os.environ, Path.home()))
+    code, options = asked(options)
     try:
         make_quiet(own / "config")
-        report = prepare(ROOT, WORK, handouts.released(ROOT))
+        language = remembered(own, code)
+        released = exercises_in(handouts.released(ROOT), language)
+        report = prepare(ROOT, WORK, released, language)
+    except ValueError as error:
+        sys.exit(str(error))
     except OSError as error:
         sys.exit(cannot_write(error, WORK))
     print(f"my-work: {report.line()}\n{FRESH}", flush=True)
+    if language is not ORIGINAL:
+        os.environ[VARIABLE] = language.code  # kernels and Validate inherit it
     jupyterlab = command(WORK, *options)
     os.execv(jupyterlab[0], jupyterlab)
 

@@ -5,7 +5,7 @@ the parts that are done in the reader's notebooks.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,30 +19,41 @@ from commands.jupyterlab.copies import write_whole
 FILE = "course.json"
 
 
+def same(message: str) -> str:
+    return message
+
+
 def contents(
-    title: str, pages: list[Page], names: Mapping[str, str], notebooks: Mapping[str, NotebookNode]
+    title: str,
+    pages: list[Page],
+    names: Mapping[str, str],
+    notebooks: Mapping[str, NotebookNode],
+    translate: Callable[[str], str] = same,
 ) -> dict[str, Any]:
-    """Return the course as plain data: its pages in order, and its exercises with their parts."""
+    """Return the course as plain data: its pages in order, and its exercises with their parts.
+
+    translate: gives titles and captions in the reader's language.
+    """
     mine = [page for page in pages if page.docname in notebooks]
     chapters = [page for page in mine if not page.docname.startswith("exercises/")]
     exercises = [page for page in mine if page not in chapters]
     first = {
         Path(page.docname).name: {
             "path": names[page.docname],
-            "title": heading(notebooks[page.docname]),
+            "title": translate(heading(notebooks[page.docname])),
         }
         for page in chapters
     }
     return {
-        "title": title,
+        "title": translate(title),
         "parts": [
             {
-                "caption": caption,
+                "caption": translate(caption),
                 "pages": [
                     {
                         "path": names[page.docname],
                         "number": page.number,
-                        "title": heading(notebooks[page.docname]),
+                        "title": translate(heading(notebooks[page.docname])),
                     }
                     for page in group
                     if page in chapters
@@ -51,7 +62,7 @@ def contents(
             for caption, group in groupby(mine, key=lambda page: page.caption)
         ],
         "exercises": [
-            exercise(names[page.docname], page.caption, notebooks[page.docname], first)
+            exercise(names[page.docname], translate(page.caption), notebooks[page.docname], first)
             for page in exercises
         ],
     }

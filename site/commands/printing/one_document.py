@@ -62,7 +62,10 @@ class Book:
                 version=self.cited["version"], date=self.cited["date-released"]
             ),
             _("The code is under the MIT license, the text and the figures under CC BY 4.0."),
-            _("Code that the site folds away is left out here. Figures that move there stand still."),
+            _(
+                "Code that the site folds away is left out here. "
+                "Figures that move there stand still."
+            ),
         ]
 
     def document(self, target: Path, numbers: Mapping[str, int] | None = None) -> str:
