@@ -140,7 +140,7 @@ def main(options: list[str]) -> None:
     except OSError as error:
         sys.exit(cannot_write(error, WORK))
     print(f"my-work: {report.line()}\n{FRESH}", flush=True)
-    if language is not ORIGINAL:
+    if code or language is not ORIGINAL:
         os.environ[VARIABLE] = language.code  # kernels and Validate inherit it
     jupyterlab = command(WORK, *options)
     os.execv(jupyterlab[0], jupyterlab)
