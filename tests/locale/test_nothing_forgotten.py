@@ -1,5 +1,6 @@
 """Nothing forgotten: in a translation whose messages are in brackets, no English is outside."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +13,13 @@ from repository import ROOT
 from site_browser import DESK, UNFOLD, put_width, ready
 from site_server import Server
 
+import rooflib as rl
+
 ENGLISH = tomllib.loads((ROOT / "tests/locale/english.toml").read_text(encoding="utf-8"))
 AREAS = [*ENGLISH["english"], *ENGLISH["not_yet"]]
+NAMES = [one.name for one in (*rl.chips(), *rl.models())]
 WORDS = {word for words in ENGLISH["words"].values() for word in words}
+WORDS |= {word for name in NAMES for word in re.findall(r"[A-Za-z][A-Za-z0-9'’-]+", name)}
 PAGES = (
     "index",
     "chapters/time",
