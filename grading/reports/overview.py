@@ -13,6 +13,7 @@ from typing import Any
 
 import jinja2
 import matplotlib
+import matplotlib.style
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 
@@ -173,7 +174,8 @@ def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
     """Draw a bar for each misconception of each part, as SVG."""
     drawn = io.StringIO()
     names = [" · ".join(place) for *place, _ in misconceptions]
-    with matplotlib.rc_context({"svg.hashsalt": "misconceptions"}):
+    # In Matplotlib's own style, whatever the process has drawn before.
+    with matplotlib.style.context(["default", {"svg.hashsalt": "misconceptions"}]):
         # Place the labels by hand: tick labels and automatic layout would take longer than grading
         # ten notebooks.
         size = matplotlib.rcParams["font.size"]

@@ -14,7 +14,7 @@ from commands.printing import finished_pdf, one_document
 from commands.printing.press import NoChromium, press
 
 ROOT = Path(__file__).resolve().parents[2]
-NAME = "roofline{suffix}.pdf"
+NAME = "roofline.pdf"
 # Longer page numbers in the contents could push a line onto the next page.
 TRIES = 4
 
@@ -44,7 +44,7 @@ def print_book(folder: Path, language: Language = ORIGINAL) -> Path:
             numbers = found
         else:
             raise RuntimeError("the numbers in the contents do not settle")
-    target = output / NAME.format(suffix=suffix)
+    target = (output / NAME).with_stem(f"roofline{suffix}")
     date = str(book.cited["date-released"])
     finished_pdf.finish(
         printed,

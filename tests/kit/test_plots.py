@@ -20,6 +20,7 @@ from roofkit.figures import Figure, attention_figure, chips_figure, intensity_fi
 from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.expressions import FUNCTIONS, value
 from roofkit.figures.engine.own_chip import OWN
+from roofkit.figures.roofs import RooflinePlot
 from rooflib.sharding import sharded_matmul
 
 WIDTHS = (320, 400, 720)
@@ -174,7 +175,7 @@ def chip_and_link(chosen: Settings) -> tuple[rl.Chip, rl.Link]:
 def test_points_of_the_chips_figure_match_the_times_in_bounds() -> None:
     figure = figures.chips()
     for chosen, picture, width in settings(figure):
-        at = scales(chips_figure.PLOT, figure, width, chosen)
+        at = scales(chips_figure.plot(), figure, width, chosen)
         D, (on, link) = chosen["D"], chip_and_link(chosen)
         for time, here in sharded_times(chosen, D).items():
             assert near(centers(picture, f"at-{time}")[0], at.place(D, here))
@@ -199,7 +200,7 @@ def matmul_place(at: Scales, chosen: Settings, B: int) -> Place:
 def test_points_of_the_matmul_figure_match_rooflib() -> None:
     figure = figures.matmul()
     for chosen, picture, width in settings(figure):
-        at = scales(matmul_figure.PLOT, figure, width, chosen)
+        at = scales(RooflinePlot(matmul_figure.X, matmul_figure.Y), figure, width, chosen)
         chip = chip_of(chosen["chip"])
         assert near(centers(picture, "here")[0], matmul_place(at, chosen, chosen["B"]))
         batches = centers(picture, "batches")
@@ -228,7 +229,7 @@ def decode_place(at: Scales, chosen: Settings, B: int) -> Place:
 def test_curves_of_the_attention_figure_match_decode_steps() -> None:
     figure = figures.attention()
     for chosen, picture, width in settings(figure):
-        at = scales(attention_figure.PLOT, figure, width, chosen)
+        at = scales(attention_figure.plot(), figure, width, chosen)
         here = decode_place(at, chosen, int(chosen["B"]))
         assert near(centers(picture, "here")[0], here)
         # The dotted part goes from the largest batch that fits to 2**18.
@@ -299,6 +300,8 @@ def test_curves_of_the_chips_figure_fill_their_plot() -> None:
     figure = figures.chips()
     for chosen, picture, _ in settings(figure):
         high = float(ElementTree.fromstring(picture).attrib["height"])
-        places = [y for time in chips_figure.NAMES for _, y in points(picture, f"curve-{time}")]
+        places = [
+            y for time in chips_figure.curve_names() for _, y in points(picture, f"curve-{time}")
+        ]
         assert 28 < min(places) < 60, chosen
         assert high - 75 < max(places) < high - 42, chosen

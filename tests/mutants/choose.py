@@ -77,6 +77,15 @@ TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
     "kit/roofmeter/": (USERS, "tests/meter"),
     "kit/roofkit/": (USERS, SITE_USERS),
+    "site/commands/translat": (
+        "tests/locale/test_catalogs.py",
+        "tests/locale/test_translated_site.py",
+    ),
+    "site/commands/languages/": (
+        "tests/locale/test_catalogs.py",
+        "tests/locale/test_translated_site.py",
+    ),
+    "kit/roofkit/notebook_language.py": ("tests/grading/test_languages.py",),
     "rooflib/hardware.toml": ("tests/rooflib/test_catalog.py", "tests/rooflib"),
     "kit/roofkit/check/": (
         "tests/kit/test_{stem}.py",

@@ -103,7 +103,15 @@ MADE = {
     "pygments.css": "pygments",
 }
 # Our own files with a name that only the site has.
-OURS = {"browser-roof.js", "course.zip", "exercises.zip", "searchindex.js", "terms.js", "words.js"}
+OURS = {
+    "browser-roof.js",
+    "course.zip",
+    "exercises.zip",
+    "searchindex.js",
+    "terms.js",
+    "words.js",
+    "words-zh_CN.zip",
+}
 # Files for Python in the pages, tested in test_made_of.py.
 PYTHON = {*pyodide_files.SERVED, editor_bundle.SCRIPT}
 

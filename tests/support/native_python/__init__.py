@@ -11,6 +11,7 @@ import io
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -99,12 +100,21 @@ class Processes:
             return len(self.all) - 1
 
     def unpack(self, process: Process, archive: bytes) -> None:
-        """Unpack the course for a process; all share the files, and so what Python compiles."""
-        course = self.folder / hashlib.sha256(archive).hexdigest()
+        """Unpack the course for a process, or a translation's words into it.
+
+        All processes share the files, and so what Python compiles.
+        """
+        link, digest = process.home / "course", hashlib.sha256(archive)
+        before = link.resolve() if link.exists() else None
+        digest.update(str(before).encode())
+        course = self.folder / digest.hexdigest()
         with self.lock:
             if not course.exists():
+                if before:
+                    shutil.copytree(before, course)
                 zipfile.ZipFile(io.BytesIO(archive)).extractall(course)
-        (process.home / "course").symlink_to(course)
+        link.unlink(missing_ok=True)
+        link.symlink_to(course)
 
     def end(self) -> None:
         for process in self.all:
