@@ -50,7 +50,7 @@ check: style  ## lint, types, rooflib's tests and its docstrings' examples: unde
 
 # mypy runs in a test, tests/repository/test_types.py, in parallel with the others.
 test: system style  ## everything that CI runs
-	$(PYTEST)
+	$(PYTEST) || $(BIN)/python tests/again.py $$?
 
 test-book: dev  ## the book and its tests: enough for a change of prose only
 	$(PYTEST) tests/book
