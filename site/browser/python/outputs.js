@@ -21,8 +21,9 @@ function likenessOf(svg, other) {
       ["d", "x", "y"].flatMap((name) => (part.getAttribute(name) ?? "").match(/-?\d+(\.\d+)?/g) ?? []),
     ).map(Number);
   const [mine, theirs] = [numbers(svg), numbers(other)];
-  if (texts(svg) !== texts(other) || mine.length !== theirs.length) return "other";
-  return mine.every((number, place) => Math.abs(number - theirs[place]) < CLOSE) ? "same" : "close";
+  if (texts(svg) !== texts(other)) return "other";
+  const isNear = (number, place) => Math.abs(number - theirs[place]) < CLOSE;
+  return mine.length === theirs.length && mine.every(isNear) ? "same" : "close";
 }
 
 export function outputElement({ kind, text }) {
