@@ -51,5 +51,5 @@ def test_downloads_lead_to_the_notebook_in_the_language_of_the_page(
 
 def test_wheels_and_releases_have_all_languages() -> None:
     assert [*wheels.translations(ROOT)] == ["zh_CN"]
-    (names,) = wheels.translations(ROOT).values()
-    assert "checks.po" in {name.name for name in names}
+    (folder,) = wheels.translations(ROOT).values()
+    assert folder / "checks.po" in wheels.sources(ROOT)

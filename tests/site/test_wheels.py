@@ -55,11 +55,12 @@ def test_a_wheel_holds_every_file_of_its_package(built: Path, name: str, folder:
 def test_a_wheel_speaks_each_language(built: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel(built, "roofkit")) as archive:
         archive.extractall(tmp_path)
-    code = "from roofkit.words import _, use; use('zh_CN'); print(_('a list'))"
+    code = "from roofkit.words import _, use; use('zh_CN'); print(_('a list'), _('scores kept'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout == "一个列表\n"
+    # A word of checks, and one of a chapter's table.
+    assert done.stdout == "一个列表 分数留在片上\n"
 
 
 def test_extensions_are_where_jupyterlab_finds_them(built: Path) -> None:

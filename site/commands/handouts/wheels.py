@@ -5,7 +5,6 @@ same sources give the same bytes.
 """
 
 import hashlib
-import io
 import os
 import shutil
 import subprocess
@@ -13,16 +12,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from babel.messages import Catalog
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
+from book_extension.languages import catalogs
 
 # The folder of each wheel's pyproject.toml in a book, and the files there that go into the build.
 PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
     Path("kit"): ("pyproject.toml", "roofkit", "roofmeter"),
 }
-CATALOGS = ("checks", "figures", "rooflib")  # whose words are in these packages
 PACKED = (".py", ".toml", ".csv", ".txt", ".json", ".js", ".css", ".typed")
 INDEX = "index.html"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
@@ -49,26 +45,16 @@ PAGE = """\
 def sources(book: Path) -> list[Path]:
     """Return the files of a book that its wheels contain."""
     files = [path for project in PROJECTS for path in _files(book, project)]
-    return files + [path for paths in translations(book).values() for path in paths]
+    return files + [
+        file for folder in translations(book).values() for file in sorted(folder.rglob("*.po"))
+    ]
 
 
-def translations(book: Path) -> dict[str, list[Path]]:
-    """Return language → the catalogs with the words of our packages, which roofkit's wheel has."""
+def translations(book: Path) -> dict[str, Path]:
+    """Return language → the folder of its catalogs."""
     return {
-        folder.parent.name: [path for name in CATALOGS if (path := folder / f"{name}.po").exists()]
-        for folder in sorted((book / "locale").glob("*/LC_MESSAGES"))
+        folder.parent.name: folder for folder in sorted((book / "locale").glob("*/LC_MESSAGES"))
     }
-
-
-def compiled(code: str, files: list[Path]) -> bytes:
-    """Return catalogs as a compiled one, without outdated messages."""
-    found, content = Catalog(locale=code), io.BytesIO()
-    for file in files:
-        for message in read_po(io.BytesIO(file.read_bytes())):
-            if message.id and message.string and not message.fuzzy:
-                found.add(message.id, message.string)
-    write_mo(content, found)
-    return content.getvalue()
 
 
 def build(book: Path, target: Path) -> list[Path]:
@@ -119,10 +105,10 @@ def _copy(book: Path, project: Path, folder: Path) -> None:
 
 def _translate(book: Path, folder: Path) -> None:
     """Write the compiled words of each language where `roofkit.words` finds them."""
-    for code, files in translations(book).items():
+    for code, source in translations(book).items():
         target = folder / "roofkit" / "locale" / f"{code}.mo"
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes(compiled(code, files))
+        target.write_bytes(catalogs.compiled(catalogs.of_python(source, code)))
         target.chmod(0o644)
 
 
