@@ -21,6 +21,7 @@ from browser.pyodide import files as pyodide_files
 ROOT = Path(__file__).resolve().parents[2]
 # Folders that pages are made from, besides the files at the top.
 FOLDERS = ("chapters", "exercises", "grading", "kit", "locale", "rooflib", "slides")
+PACKED = ("exercises", "kit", "locale", "rooflib")  # folders of what the pages' Python imports
 NONE: Mapping[str, object] = MappingProxyType({})
 PYODIDE = "ROOFLINE_PYODIDE"  # environment variable with Pyodide's folder
 
@@ -47,6 +48,7 @@ def state(book: Path) -> dict[str, object]:
         "library": pyodide_files.how_made(Path(os.environ.get(PYODIDE, "."))),
         "languages": published.languages(book),
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
+        "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
         "theme": digest(book, [path for path in site if path.suffix != ".py"]),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
@@ -171,8 +173,10 @@ def build(book: Path, python: Path | None = None) -> bool:
     # Import late: the check above is much faster than these imports.
     from commands import handouts, languages, slides
 
-    # A change in style sheets, templates, buttons or languages affects every page.
-    force_all = any(built.get(part) != now[part] for part in ("theme", "library", "languages"))
+    # A change in style sheets, templates, buttons or languages affects every page, and one in the
+    # packages the address of the page's Python.
+    affecting = ("theme", "library", "languages", "packages")
+    force_all = any(built.get(part) != now[part] for part in affecting)
     force_all |= bool(built.get("page python")) != bool(now["page python"])
     fresh = built.get("extensions") != now["extensions"]
     translations = languages.Translations(book, cache, fresh=fresh, force_all=force_all)

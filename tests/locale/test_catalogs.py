@@ -1,6 +1,7 @@
 """Catalogs: messages merged, read, written and compiled."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ def test_merging_keeps_translations_and_follows_the_order_of_the_page() -> None:
     assert list(found) == [*reversed(OLD), "New here."]
     assert {english: found[english] for english in OLD} == OLD
     assert catalogs.progress(new) == catalogs.Progress(3, ("New here.",), ())
+
+
+def test_the_same_messages_compile_to_the_same_bytes_at_any_time() -> None:
+    dates = [datetime(year, 1, 1, tzinfo=UTC) for year in (2026, 2027)]
+    made = [Catalog(locale="zh_CN", creation_date=date, revision_date=date) for date in dates]
+    for catalog in made:
+        catalog.add("A chip computes.", "芯片做计算。")
+    assert len({catalogs.compiled(catalog) for catalog in made}) == 1
 
 
 def test_a_changed_message_keeps_its_translation_as_outdated() -> None:

@@ -337,6 +337,17 @@ def test_a_changed_word_of_a_figure_changes_the_next_build(book: Book) -> None:
     assert "与 HBM 来往的字节" in article(book).select_one("figure.live").get_text()
 
 
+def test_pages_find_their_python_after_a_word_of_it_has_changed(book: Book) -> None:
+    file = book.folder / "locale" / "zh_CN" / "LC_MESSAGES" / "checks.po"
+    file.write_text('msgid ""\nmsgstr ""\n\nmsgid "a list"\nmsgstr "一个列表"\n', encoding="utf-8")
+    assert book.build(no_python(book.folder)).returncode == 0
+    site = book.folder / "_build" / "html"
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
+    named = {name for page in pages for name in re.findall(r"_static/python/(\w{8})/", page)}
+    assert named
+    assert all((site / "_static" / "python" / name).is_dir() for name in named)
+
+
 def test_a_book_without_catalogs_has_one_language(book: Book) -> None:
     (book.folder / "locale").rename(book.folder / "kept")
     assert book.build(no_python(book.folder)).returncode == 0

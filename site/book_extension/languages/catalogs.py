@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages import Catalog, Message
@@ -20,6 +21,7 @@ from book_extension.published import FOLDER
 from . import code_words
 
 MARKUP_OR_LONG = re.compile(r"[`{$*\n]|^.{60}")  # as in kit/roofkit/words.py
+NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # instead of the time at which it is compiled
 SPHINX = "sphinx"  # where Sphinx looks for the words of templates
 # Header lines that programs need; others name people and dates.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
@@ -155,7 +157,11 @@ def write_compiled(catalog: Catalog, file: Path) -> None:
 
 
 def compiled(catalog: Catalog) -> bytes:
-    """Return a catalog as a .mo file, without outdated messages."""
+    """Return a catalog as a .mo file, without outdated messages.
+
+    The same messages give the same bytes: addresses in pages have a hash of them.
+    """
+    catalog.creation_date = catalog.revision_date = NO_DATE
     file = io.BytesIO()
     write_mo(file, catalog, use_fuzzy=False)
     return file.getvalue()
