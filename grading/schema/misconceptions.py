@@ -91,7 +91,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
             "The batch is left out of the weights: they are counted as one matrix that all rows "
             "share."
         ),
-        "the question: the shape of the weights",
+        N_("the question: the shape of the weights"),
     ),
     "two-bytes-for-int8": (
         N_("Elements in int8 are counted as two bytes each, as if they were bf16."),
@@ -125,7 +125,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "swapped": (
         N_("The two values of the pair are the right ones in the wrong order."),
-        "the docstring of the function: what it returns",
+        N_("the docstring of the function: what it returns"),
     ),
     # intensity and critical batch
     "upside-down": (
@@ -168,7 +168,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "shared-weights": (
         N_("This grows with the batch, as it does when all rows share one matrix."),
-        "the question: the shape of the weights",
+        N_("the question: the shape of the weights"),
     ),
     "width-left-out": (
         N_("The width of an element is left out: fewer bytes for each element change the ratio."),
@@ -271,15 +271,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "difference": (
         N_("This is the difference of the two batches; the question asks how many times as large."),
-        "the question",
+        N_("the question"),
     ),
     "increase": (
         N_("This is by how much the batch is larger; the question asks how many times as large."),
-        "the question",
+        N_("the question"),
     ),
     "one-side-twice": (
         N_("The weights are taken as square, with D on both sides; the question gives D and F."),
-        "the question",
+        N_("the question"),
     ),
     # chips and data sheets
     "the-others": (
@@ -317,7 +317,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
             "A figure is halved where it should not be, and not where it should: the condition is "
             "the wrong way round."
         ),
-        "the question",
+        N_("the question"),
     ),
     "both-ways-doubled": (
         N_("The figure for both directions is doubled; it is the sum of the two already."),
@@ -387,7 +387,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "one-sequence": (
         N_("This is what a single sequence of the batch takes."),
-        "the question: how many sequences there are",
+        N_("the question: how many sequences there are"),
     ),
     "every-position-asks": (
         N_("As many queries are counted as there are positions with a key; there are fewer."),
@@ -512,33 +512,33 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "positions-for-sequences": (
         N_("Positions are counted here; the question asks for whole sequences of them."),
-        "the question",
+        N_("the question"),
     ),
     "not-whole": (
         N_("This is not a whole number, and only a whole one can be meant."),
-        "the question",
+        N_("the question"),
     ),
     "rounded-up": (
         N_("The number is rounded up; for the last one there is not room enough."),
-        "the question",
+        N_("the question"),
     ),
     "exact-fit-left-out": (
         N_("Where the last sequence fills the memory to its last byte, it is left out; it fits."),
-        "the question",
+        N_("the question"),
     ),
     "below-zero": (
         N_(
             "Where the weights alone need too much, this is below zero; the question says what to "
             "return then."
         ),
-        "the question",
+        N_("the question"),
     ),
     "below-zero-cut": (
         N_(
             "A negative number is cut off toward zero where the weights alone need too much; the "
             "question says what to return then."
         ),
-        "the question",
+        N_("the question"),
     ),
     "cache-not-counted": (
         N_("The weights alone are loaded here; the cache must be loaded in each step as well."),
@@ -637,7 +637,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
             "Where the quotient is a whole number, this is one more: at that width both times are "
             "equal, so the network does not take longer."
         ),
-        "the question",
+        N_("the question"),
     ),
     "width-for-a-pair": (
         N_("This is the width for a pair, however many chips are handed in."),
@@ -717,7 +717,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "rate-of-each-chip": (
         N_("The rate is taken as that of each chip; it is that of all chips together."),
-        "the question",
+        N_("the question"),
     ),
     "above-perfect-scaling": (
         N_(
@@ -730,7 +730,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         N_(
             "This is the part that the chips share; the question asks for the part that they don't."
         ),
-        "the question",
+        N_("the question"),
     ),
     "roof-of-memory-always": (
         N_(
@@ -797,7 +797,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
             "These are the experiments in which both suspects predict the same or nearly so: the "
             "comparison is the wrong way round."
         ),
-        "the question",
+        N_("the question"),
     ),
     "overhead-of-each-row": (
         N_("The overhead grows with the rows here; one call takes all rows, however many."),
@@ -818,7 +818,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         N_(
             "This is the share of the time that is saved; the question asks how many times as fast."
         ),
-        "the question",
+        N_("the question"),
     ),
     "no-bytes-left": (
         N_("No bytes are left after fusing; those that are needed still have to be moved."),
@@ -834,7 +834,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "as-in-the-draft": (
         N_("These are the values of the draft: none of its mistakes is repaired."),
-        "the question: the draft",
+        N_("the question: the draft"),
     ),
     # a mixture of experts
     "all-experts-per-token": (
@@ -846,35 +846,35 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "two-matrices-an-expert": (
         N_("An expert is counted with two matrices; a gated one has a third: gate, up and down."),
-        "the question: the matrices of an expert",
+        N_("the question: the matrices of an expert"),
     ),
     "shared-experts-left-out": (
         N_(
             "The shared experts are left out; every token takes them, beside those that the router "
             "picks."
         ),
-        "the question: the matrices of an expert",
+        N_("the question: the matrices of an expert"),
     ),
     "router-left-out": (
         N_(
             "The router is left out; it is a matrix as well, and every token is multiplied with it."
         ),
-        "the question: the router",
+        N_("the question: the router"),
     ),
     "head-width-from-the-model": (
         N_(
             "The width of the model is shared out among the heads; the file gives the width of a "
             "head by itself."
         ),
-        "the question: the keys of the file",
+        N_("the question: the keys of the file"),
     ),
     "dense-width": (
         N_("An expert is taken to be as wide as a dense MLP; the file has a width for each."),
-        "the question: the keys of the file",
+        N_("the question: the keys of the file"),
     ),
     "layers-left-out": (
         N_("Attention, router and experts of a single layer are counted; every layer has its own."),
-        "the question: the keys of the file",
+        N_("the question: the keys of the file"),
     ),
     "embedding-multiplied": (
         N_(
@@ -896,22 +896,22 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "tied-table-twice": (
         N_("Two tables are counted also where the file says that one serves for both."),
-        "the question: the tables",
+        N_("the question: the tables"),
     ),
     "norms-counted": (
         N_("The gains of norms are counted; the question leaves them out."),
-        "the question",
+        N_("the question"),
     ),
     "cache-as-wide-as-the-model": (
         N_(
             "Keys and values are taken to be as wide as the model; the file gives heads, and how "
             "wide one is."
         ),
-        "the question: the keys of the file",
+        N_("the question: the keys of the file"),
     ),
     "elements-for-bytes": (
         N_("Elements are counted; the question asks for bytes."),
-        "the question",
+        N_("the question"),
     ),
     "all-experts-loaded": (
         N_("All routed experts are loaded here, whatever the batch; a small one takes only some."),
@@ -957,13 +957,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
             "The whole embedding table is loaded here; a step looks up a row for each sequence, "
             "and the question leaves those out."
         ),
-        "the question",
+        N_("the question"),
     ),
     "attention-arithmetic-counted": (
         N_(
             "The arithmetic of queries with keys and values is counted; the question leaves it out."
         ),
-        "the question",
+        N_("the question"),
     ),
     "dense-batch": (
         N_("This is the batch of a dense layer; an expert sees only some of the tokens."),
@@ -982,18 +982,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
             "The shared experts are counted among the routed ones; the question is about the "
             "routed ones alone."
         ),
-        "the question",
+        N_("the question"),
     ),
     "two-bytes-a-weight": (
         N_("Weights are taken as two bytes each, whatever their width."),
-        "the question",
+        N_("the question"),
     ),
     "time-for-tokens": (
         N_(
             "The times of a step are compared; where the batch is larger, a step also writes more "
             "tokens."
         ),
-        "the question",
+        N_("the question"),
     ),
     "changed-alone": (
         N_(

@@ -183,6 +183,14 @@ def test_titles_to_read_are_those_of_the_translated_chapters() -> None:
     assert translation.place(f"“{title}”, “{heading}”") == f"“{title}”, “{heading}”"
 
 
+@pytest.mark.parametrize("cause", MESSAGES)
+def test_where_to_read_is_translated(cause: str) -> None:
+    read = MESSAGES[cause][1]
+    assert not HAN.search(translation.place(read))
+    with spoken(CHINESE):
+        assert HAN.search(translation.place(read))
+
+
 def test_the_release_has_both_languages(tmp_path: Path) -> None:
     course = Course(tmp_path)
     course.release([NAME], [CHINESE])
