@@ -16,6 +16,8 @@ from pathlib import Path
 NEEDED = {
     "bubblewrap": lambda: shutil.which("bwrap"),
     "chromium": lambda: any(map(shutil.which, BROWSERS)),
+    "fontconfig": lambda: shutil.which("fc-list"),
+    "fonts-wqy-microhei": lambda: has_chinese_font(),
     "firefox-esr": lambda: any(map(shutil.which, ("firefox-esr", "firefox"))),
     "git": lambda: shutil.which("git"),
     "libatomic1": lambda: has_library("libatomic.so.1"),  # for Playwright's driver
@@ -40,6 +42,13 @@ def has_library(name):
     except OSError:
         return False
     return True
+
+
+def has_chinese_font():
+    """Return whether a font for Chinese is installed; without one, browsers draw boxes."""
+    if not shutil.which("fc-list"):
+        return False
+    return bool(subprocess.check_output(["fc-list", ":lang=zh-cn"]).strip())
 
 
 def has_postgresql():

@@ -11,7 +11,7 @@ from pathlib import Path
 from book_extension.languages import ORIGINAL, Language, chosen
 
 from commands.printing import finished_pdf, one_document
-from commands.printing.press import NoChromium, press
+from commands.printing.press import CannotPrint, check_font, press
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "roofline.pdf"
@@ -30,7 +30,8 @@ def print_book(folder: Path, language: Language = ORIGINAL) -> Path:
     work.mkdir(exist_ok=True)
     suffix = language.suffix
     document, printed = work / f"roofline{suffix}.html", work / f"printed{suffix}.pdf"
-    # Start Chromium first, so that a missing one is reported before the work begins.
+    # What is missing is reported before the work begins.
+    check_font(language.tag)
     with press() as print_out:
         book = one_document.compose(folder, language)
         anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
@@ -64,7 +65,7 @@ def main() -> int:
     told = parser.parse_args()
     try:
         print(print_book(told.book.resolve(), told.language))
-    except NoChromium as error:
+    except CannotPrint as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -17,7 +17,7 @@ from typing import Any
 
 from book_extension.languages import ORIGINAL, Language, catalogs, chosen
 
-from commands.printing.press import ARGUMENTS, READY, NoChromium, chromium
+from commands.printing.press import ARGUMENTS, READY, CannotPrint, check_font, chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "site/slides_extension/static"
@@ -195,6 +195,7 @@ def handouts(book: Path, language: Language = ORIGINAL) -> list[Path]:
     from playwright.sync_api import sync_playwright
 
     made = []
+    check_font(language.tag)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
         try:
@@ -220,7 +221,7 @@ def main() -> int:
     try:
         for path in handouts(told.book.resolve(), told.language):
             print(path)
-    except NoChromium as error:
+    except CannotPrint as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -219,6 +219,17 @@ def test_a_missing_chromium_is_reported_in_one_line(site: Path, tmp_path: Path) 
     assert run.stderr == f"{press.MISSING}\n"
 
 
+def test_a_missing_font_is_reported_before_printing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    press.check_font("zh-CN")
+    without_fonts = tmp_path / "fonts.conf"
+    without_fonts.write_text("<fontconfig/>")
+    monkeypatch.setenv("FONTCONFIG_FILE", str(without_fonts))
+    with pytest.raises(press.CannotPrint, match="zh-CN"):
+        press.check_font("zh-CN")
+
+
 # The PDF.
 
 

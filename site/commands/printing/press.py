@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,7 @@ CHROMIUM = (
     "google-chrome-stable",
     "chromium-headless-shell",
 )
+FONTS = {"zh-CN": "sudo apt install fonts-wqy-microhei"}
 MISSING = "no Chromium found, which prints the book: sudo apt install chromium"
 ARGUMENTS = (
     "--headless",
@@ -36,16 +38,28 @@ ARGUMENTS = (
 READY = "() => document.fonts.ready"
 
 
-class NoChromium(Exception):
-    """Raised if this machine has no Chromium to print with."""
+class CannotPrint(Exception):
+    """Raised if this machine lacks what printing needs."""
 
 
 def chromium() -> str:
     """Return the path of the system's Chromium."""
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
-        raise NoChromium(MISSING)
+        raise CannotPrint(MISSING)
     return found
+
+
+def check_font(tag: str) -> None:
+    """Raise CannotPrint if no font has a language's characters: Chromium would print boxes.
+
+    `tag` is as in HTML, such as zh-CN. A system without fontconfig is not asked.
+    """
+    if (listing := shutil.which("fc-list")) is None:
+        return
+    fonts = subprocess.run([listing, f":lang={tag.lower()}"], capture_output=True, check=True)
+    if not fonts.stdout.strip():
+        raise CannotPrint(f"no font has the characters of {tag}: {FONTS.get(tag, 'install one')}")
 
 
 def print_out(page: Page, document: Path, target: Path) -> None:
