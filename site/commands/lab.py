@@ -1,44 +1,41 @@
 """Open the chapters and the exercises in JupyterLab: ``python site lab [its options]``.
 
 A reader works on copies in my-work/ and begins at a start page; see the folder jupyterlab/.
-``--language zh_CN`` chooses the language of exercises, figures and messages; it is remembered.
+``--language zh_CN`` chooses the language, which is remembered. The first start in a terminal asks.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import nbformat
 from book_extension.contents import names, pages
-from book_extension.languages import ORIGINAL, Language, catalogs, chosen, words
+from book_extension.languages import ORIGINAL, Language, chosen, words
+from book_extension.languages.code_words import extracted
 from nbformat import NotebookNode
 
 from commands import handouts
 from commands.handouts.bundle import NBGRADER
-from commands.jupyterlab import start_page
-from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once, write_whole
-from commands.jupyterlab.folders import make_quiet, variables
+from commands.jupyterlab import first_start, start_page
+from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once
+from commands.jupyterlab.folders import set_defaults, variables
 from commands.jupyterlab.page_copy import chapter_notebook
 
 VARIABLE = "ROOFLINE_LANGUAGE"  # for kernels, as in roofkit.words
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
-FRESH = (
-    "For a fresh copy of a notebook, rename or delete yours and run `make lab` again. "
-    "Nothing of yours is overwritten."
-)
+EXTENSIONS = "kit/roofkit/validate/labextensions"
 
 
-def notebooks(book: Path, release: Path) -> dict[str, NotebookNode]:
+def notebooks(book: Path, release: Path, language: Language = ORIGINAL) -> dict[str, NotebookNode]:
     """Return each page that a reader can work on, in order: docname → notebook."""
     found = {}
     for docname in names(book / "_toc.yml"):
         folder, *_, stem = docname.split("/")
         released = release / stem / f"{stem}.ipynb"
         if folder != "exercises":
-            found[docname] = chapter_notebook(book / f"{docname}.md", book)
+            found[docname] = chapter_notebook(book / f"{docname}.md", book, language)
         elif released.exists():
             found[docname] = nbformat.read(released, as_version=4)
     return found
@@ -49,7 +46,7 @@ def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL
 
     release: the folder of the exercises, which are in the language.
     """
-    supplied = notebooks(book, release)
+    supplied = notebooks(book, release, language)
     named = names(book / "_toc.yml")
     report = bring_up_to_date(supplied, named, work)
     exercises = [work / named[name] for name in supplied if name.startswith("exercises/")]
@@ -59,37 +56,11 @@ def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL
         pages(book / "_toc.yml"),
         named,
         supplied,
-        translation(book, language, supplied),
+        words(book, language),
+        extracted(book, [(EXTENSIONS, "**/*.js")]),
     )
     start_page.write(work, content)
     return report
-
-
-def translation(
-    book: Path, language: Language, notebooks: Mapping[str, NotebookNode]
-) -> Callable[[str], str]:
-    """Return a function that translates the book's title, captions and pages' titles."""
-    titles, source = {}, catalogs.folder(book, language.code)
-    for docname, notebook in notebooks.items():
-        file, title = source / f"{docname}.po", start_page.heading(notebook)
-        found = catalogs.read(file, language.code).get(title) if file.exists() else None
-        if found is not None and catalogs.is_current(found):
-            titles[title] = str(found.string)
-    code = words(book, language)
-    return lambda message: titles.get(message) or code(message)
-
-
-def remembered(folder: Path, code: str | None) -> Language:
-    """Return the language that was asked for, or else the one of the last start.
-
-    folder: where it is kept. Raises ValueError if there is no such language.
-    """
-    file = folder / "language"
-    if code is not None:
-        language = chosen(code)
-        write_whole(file, f"{code}\n")
-        return language
-    return chosen(file.read_text(encoding="utf-8").strip()) if file.exists() else ORIGINAL
 
 
 def exercises_in(release: Path, language: Language) -> Path:
@@ -117,7 +88,7 @@ def command(folder: Path, *options: str) -> list[str]:
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
         "--ServerApp.jpserver_extensions=roofkit.validate.server=True",
-        f"--LabApp.extra_labextensions_path={ROOT / 'kit/roofkit/validate/labextensions'}",
+        f"--LabApp.extra_labextensions_path={ROOT / EXTENSIONS}",
         f"--LabApp.extra_labextensions_path={ROOT / 'site/commands/jupyterlab/labextensions'}",
         # Looking for language servers starts npm, which writes into HOME.
         "--LanguageServerManager.autodetect=False",
@@ -131,17 +102,24 @@ def main(options: list[str]) -> None:
     os.environ.update(variables(own, os.environ, Path.home()))
     code, options = asked(options)
     try:
-        make_quiet(own / "config")
-        language = remembered(own, code)
+        language = first_start.language_of(own, chosen(code) if code else None, os.environ)
+        set_defaults(own / "config", language)
         released = exercises_in(handouts.released(ROOT), language)
         report = prepare(ROOT, WORK, released, language)
     except ValueError as error:
         sys.exit(str(error))
     except OSError as error:
         sys.exit(cannot_write(error, WORK))
-    print(f"my-work: {report.line()}\n{FRESH}", flush=True)
-    if code or language is not ORIGINAL:
-        os.environ[VARIABLE] = language.code  # kernels and Validate inherit it
+    except KeyboardInterrupt:  # instead of an answer
+        sys.exit(130)
+    _ = words(ROOT, language)
+    print(f"my-work: {report.line(_)}")
+    fresh = _(
+        "For a fresh copy of a notebook, rename or delete yours and run `make lab` again. "
+        "Nothing of yours is overwritten."
+    )
+    print(fresh, flush=True)
+    os.environ[VARIABLE] = language.code  # kernels and Validate inherit it
     jupyterlab = command(WORK, *options)
     os.execv(jupyterlab[0], jupyterlab)
 

@@ -67,7 +67,7 @@ def make_lab_environment(folder: Path, home: Path) -> dict[str, str]:
     """Return the environment variables that `make lab` sets, with HOME in `home`."""
     given = {name: value for name, value in os.environ.items() if name not in folders.VARIABLES}
     own = folder / ".jupyter"
-    folders.make_quiet(own / "config")
+    folders.set_defaults(own / "config")
     return given | folders.variables(own, given, home) | {"HOME": str(home)}
 
 

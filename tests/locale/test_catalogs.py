@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from babel.messages import Catalog
 from babel.messages.mofile import read_mo
-from book_extension.languages import catalogs, code_words, has_words
+from book_extension.languages import catalogs, code_words
+from book_extension.languages.markdown import has_words
 from commands import translations
 from repository import ROOT
 
@@ -138,7 +139,7 @@ def test_words_come_from_settings_templates_python_and_scripts(tmp_path: Path) -
 
 def test_all_words_of_scripts_are_found_and_literal() -> None:
     """The extraction skips what stands in the places of a template literal."""
-    found = code_words.of_javascript(ROOT)
+    found = code_words.of_javascript(ROOT, code_words.FOLDERS)
     for folder, _ in {place for places in code_words.FOLDERS.values() for place in places}:
         scripts = (ROOT / folder).rglob("*.js")
         for script in (path for path in scripts if not path.name.endswith(code_words.GENERATED)):

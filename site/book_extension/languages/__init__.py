@@ -22,6 +22,7 @@ from sphinx.util.nodes import is_translatable
 from book_extension import minutes, published
 
 from . import catalogs, citations, page_words, prompts, search, value_words
+from .markdown import has_words
 
 _ = get_translation("sphinx")
 
@@ -129,21 +130,6 @@ def offer_languages(
 def is_fragment(document: nodes.document) -> bool:
     """Return whether a document is a translated message, which Sphinx parses by itself."""
     return str(document["source"]).endswith("<translated>")
-
-
-# What a translator leaves alone: computed values, code, formulas, abbreviations, names of chips and
-# numbers with units.
-UNTRANSLATED = re.compile(
-    r"\{(?:eval|while)\}`[^`]*`|`[^`]*`|\$[^$]*\$|\d\S*\s[mnµ]?s\b|\S*(?:\d|[A-Z]\S*[A-Z])\S*"
-)
-
-# English even of names: an article, a plural.
-ENGLISH = re.compile(r"\ba (?=[A-Z]{2})|\b[A-Z]{2,}s\b")
-
-
-def has_words(message: str) -> bool:
-    """Return whether a message has something to translate."""
-    return bool(ENGLISH.search(message) or re.search("[a-z]{2}", UNTRANSLATED.sub("", message)))
 
 
 class ChooseMessages(SphinxTransform):

@@ -11,7 +11,10 @@ from pathlib import Path
 import yaml
 from babel.messages.extract import extract_from_file
 
-from . import value_words
+from . import markdown, value_words
+
+FIRST_CELL = "first_cell.py"
+README = Path("site/commands/handouts/bundle-readme.md")
 
 # Catalog → where its words stand: folder and pattern of files.
 FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -26,12 +29,17 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
         ("kit/roofkit/figures", "**/*.js"),
     ),
     "checks": (
+        ("kit/roofkit", FIRST_CELL),
         ("kit/roofkit/check", "**/*.py"),
         ("kit/roofkit/validate", "**/*.py"),
         ("exercises", "*/*.py"),
     ),
     "grading": (("grading", "**/*.py"),),
-    "lab": (("site/commands", "**/*.py"),),
+    "lab": (
+        ("site/commands", "**/*.py"),
+        ("site/commands/jupyterlab", "**/*.js"),
+        ("kit/roofkit/validate", "**/*.js"),
+    ),
     "slides": (("site/slides_extension", "**/*.py"),),
 }
 METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
@@ -55,6 +63,7 @@ THEMES = (
 KEYWORDS = {"_": None, "N_": None, "phrase": None}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
+OF_PAGES = ("course", "figures")  # catalogs of the scripts that pages load
 NOTEBOOKS = "notebooks"  # the catalog of the exercises' notebooks
 
 
@@ -70,7 +79,8 @@ def words(book: Path) -> dict[str, list[str]]:
             found[name] = list(dict.fromkeys(of_notebooks(book)))
             continue
         first = first_words(book) if name == "course" else []
-        messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name])])
+        last = of_readme(book) if name == "lab" else []
+        messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name]), *last])
         found[name] = [message for message in messages if message not in seen]
         seen.update(messages)
     return {name: messages for name, messages in found.items() if messages}
@@ -81,9 +91,15 @@ def first_words(book: Path) -> list[str]:
     return [*of_settings(book), *THEMES, *value_words.TEMPLATES, *of_cells(book)]
 
 
-def of_javascript(book: Path) -> list[str]:
-    """Return the messages in the scripts of pages."""
-    folders = [place for places in FOLDERS.values() for place in places if place[1].endswith(".js")]
+def of_readme(book: Path) -> list[str]:
+    """Return the messages of what explains the exercises to download."""
+    file = book / README
+    return markdown.messages(file.read_text(encoding="utf-8")) if file.exists() else []
+
+
+def of_javascript(book: Path, names: Iterable[str] = OF_PAGES) -> list[str]:
+    """Return the messages in scripts, of pages unless other catalogs are named."""
+    folders = [place for name in names for place in FOLDERS[name] if place[1].endswith(".js")]
     return list(dict.fromkeys(extracted(book, folders)))
 
 

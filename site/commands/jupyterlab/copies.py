@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,14 +30,19 @@ class Report:
     kept: list[str] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)  # new versions of edited copies
 
-    def line(self) -> str:
-        """Return a summary in one line."""
-        counts = {"made": self.made, "updated": self.updated, "as they were": self.kept}
-        said = ", ".join(f"{len(paths)} {what}" for what, paths in counts.items() if paths)
-        if self.beside:
-            news = f"new version beside yours: {', '.join(self.beside)}"
-            said = f"{said}; {news}" if said else news
-        return said
+    def line(self, _: Callable[[str], str] = str) -> str:
+        """Return a summary in one line, in the language of the words."""
+        counts = {
+            _("{count} made"): self.made,
+            _("{count} updated"): self.updated,
+            _("{count} as they were"): self.kept,
+        }
+        said = [what.format(count=len(paths)) for what, paths in counts.items() if paths]
+        line = _(", ").join(said)
+        if not self.beside:
+            return line
+        news = _("new version beside yours: {names}").format(names=_(", ").join(self.beside))
+        return _("{counts}; {news}").format(counts=line, news=news) if line else news
 
 
 def bring_up_to_date(

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from book_extension.languages import ORIGINAL, Language
+
 from commands.jupyterlab.copies import write_whole
 
 VARIABLES = {
@@ -32,10 +34,12 @@ def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[
     return found | {name: environment[name] for name in VARIABLES if environment.get(name)}
 
 
-def make_quiet(config: Path) -> None:
-    """Turn off Jupyter's news feed and its check for updates.
+def set_defaults(config: Path, language: Language = ORIGINAL) -> None:
+    """Turn off Jupyter's news feed and its check for updates; set the language of its menus.
 
-    This is a default, which the user's own settings override.
+    These are defaults, which the user's own settings override.
     """
-    defaults = {"@jupyterlab/apputils-extension:notification": QUIET}
+    defaults: dict[str, object] = {"@jupyterlab/apputils-extension:notification": QUIET}
+    if language is not ORIGINAL:
+        defaults["@jupyterlab/translation-extension:plugin"] = {"locale": language.code}
     write_whole(config / "labconfig" / "default_setting_overrides.json", json.dumps(defaults))

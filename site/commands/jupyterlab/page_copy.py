@@ -9,6 +9,9 @@ from typing import Any
 
 import nbformat
 from book_extension import contents
+from book_extension.languages import ORIGINAL, Language, catalogs, value_words, words
+from book_extension.languages.code_words import extracted
+from book_extension.languages.markdown import Words, in_words
 from book_extension.prose import Block
 from book_extension.prose import blocks as prose_blocks
 from browser.python import made_of
@@ -23,20 +26,47 @@ from .sources import Piece, blocks, read_pieces
 from .targets import Targets, read_targets
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-NOT_COMPUTED = "(run all cells)"
-BLOCKS = "course_blocks"  # read by labextensions/course-values/values.js
-WORDS = 8  # first words of a block, by which a note names it
+# Metadata that labextensions/course-values/values.js reads.
+BLOCKS = "course_blocks"
+WORDS_OF_VALUES = "course_words"
+# First words of a block, by which a note names it, and letters of these at most.
+WORDS = 8
+LETTERS = 60
+SCRIPTS = ("site/commands/jupyterlab/labextensions", "**/*.js")
 
 
 @dataclass(frozen=True)
 class Book:
-    """A book's folder and what its pages' copies share, computed once."""
+    """A book's folder and what its pages' copies in a language share, computed once."""
 
     folder: Path
+    language: Language = ORIGINAL
 
     @cached_property
     def targets(self) -> Targets:
-        return read_targets(self.folder)
+        return read_targets(self.folder, self.words_of)
+
+    @cached_property
+    def code_words(self) -> Words:
+        return words(self.folder, self.language)
+
+    @cached_property
+    def words_of_values(self) -> dict[str, dict[str, str]]:
+        """English → translation of what values.js says, and of the words in values."""
+        said = extracted(self.folder, [SCRIPTS])
+        return {
+            "said": {message: self.code_words(message) for message in said},
+            "values": {one: self.code_words(one) for one in value_words.TEMPLATES},
+        }
+
+    def words_of(self, page: str) -> Words:
+        """Return a function that gives the messages of a page in the language, or in English."""
+        if self.language is ORIGINAL:
+            return str
+        file = catalogs.folder(self.folder, self.language.code) / f"{page}.po"
+        found = catalogs.messages(catalogs.read(file)) if file.exists() else ()
+        known = {str(one.id): str(one.string) for one in found if catalogs.is_current(one)}
+        return lambda message: known.get(message) or self.code_words(message)
 
     @cached_property
     def places(self) -> dict[str, str]:
@@ -46,32 +76,38 @@ class Book:
     @cached_property
     def values(self) -> dict[str, dict[str, Any]]:
         """Values that each page computes, and the error if a cell failed."""
+        if self.language is not ORIGINAL:
+            return book_of(self.folder).values
         pages = {page: steps(pieces) for page, pieces in self.targets.pieces.items()}
         return kept_or_computed(self.folder, pages)
 
 
-def book_of(folder: Path) -> Book:
+def book_of(folder: Path, language: Language = ORIGINAL) -> Book:
     """Return the book; what its pages share is recomputed only after a file has changed."""
     texts = [folder / "_toc.yml", *folder.glob("*.bib"), *folder.glob("*.md")]
     texts += [path for room in ("chapters", "exercises") for path in (folder / room).rglob("*.md")]
+    if language is not ORIGINAL:
+        texts += catalogs.folder(folder, language.code).rglob("*.po")
     digest = hashlib.sha256()
     for path in sorted(set(texts)):
         digest.update(f"{path}\0".encode() + (path.read_bytes() if path.exists() else b"") + b"\0")
-    return kept_book(folder, digest.hexdigest())
+    return kept_book(folder, digest.hexdigest(), language)
 
 
-@lru_cache(maxsize=1)
-def kept_book(folder: Path, digest: str) -> Book:
-    return Book(folder)
+@lru_cache(maxsize=2)  # a translation and the original, which computes its values
+def kept_book(folder: Path, digest: str, language: Language) -> Book:
+    return Book(folder, language)
 
 
-def chapter_notebook(chapter: Path, book: Path | None = None) -> NotebookNode:
+def chapter_notebook(
+    chapter: Path, book: Path | None = None, language: Language = ORIGINAL
+) -> NotebookNode:
     """Return a page's copy for JupyterLab; a page outside the table of contents runs alone.
 
     The same sources give the same notebook. The values in prose are in the metadata of their
     cells, where jupyterlab-myst expects them.
     """
-    whole = book_of((book or Path(__file__).resolve().parents[3]).resolve())
+    whole = book_of((book or Path(__file__).resolve().parents[3]).resolve(), language)
     page = chapter.resolve()
     if page.is_relative_to(whole.folder):
         docname = page.relative_to(whole.folder).with_suffix("").as_posix()
@@ -80,27 +116,31 @@ def chapter_notebook(chapter: Path, book: Path | None = None) -> NotebookNode:
     if docname in whole.targets.pieces:
         pieces, found = whole.targets.pieces[docname], whole.values[docname]
     else:
-        pieces = read_pieces(page)
+        pieces = read_pieces(page, whole.words_of(docname))
         found = computed(whole.folder, {"": steps(pieces)})[""]
     links = Links(whole.targets, whole.places, docname)
     values = found["values"]
     cells: list[NotebookNode] = []
-    numbered = [part for piece in pieces for part in converted(piece, links, whole.folder)]
+    numbered = [part for piece in pieces for part in converted(piece, links, whole)]
     for number, piece in enumerate(numbered):
         name = piece.label or f"cell-{number}"
         if piece.kind == "code":
             cell = nbformat.v4.new_code_cell(piece.text, id=name, metadata=piece.metadata)
         else:
             cell = nbformat.v4.new_markdown_cell(piece.text, id=name)
-            shown = stored(piece.expressions, values)
+            shown = stored(piece.expressions, values, whole.code_words)
             if shown:
                 cell.metadata["user_expressions"] = shown
             if piece.prose:
-                cell.metadata[BLOCKS] = [block_data(block, values) for block in piece.prose]
+                cell.metadata[BLOCKS] = [
+                    block_data(block, values, whole.code_words) for block in piece.prose
+                ]
         cells.append(cell)
     notebook: NotebookNode = nbformat.v4.new_notebook(
         cells=cells, metadata={"kernelspec": KERNEL}, nbformat_minor=5
     )
+    if language is not ORIGINAL:
+        notebook.metadata[WORDS_OF_VALUES] = whole.words_of_values
     nbformat.validate(notebook)
     return notebook
 
@@ -113,14 +153,18 @@ def steps(pieces: list[Piece]) -> list[list[str]]:
     ]
 
 
-def stored(expressions: list[str], values: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return values in the format of jupyterlab-myst's stored expressions."""
+def stored(expressions: list[str], values: Mapping[str, str], _: Words) -> list[dict[str, Any]]:
+    """Return values, with their words translated, as jupyterlab-myst's stored expressions."""
     return [
         {
             "expression": expression,
             "result": {
                 "status": "ok",
-                "data": {"text/plain": values.get(expression, NOT_COMPUTED)},
+                "data": {
+                    "text/plain": value_words.translated(values[expression], _)
+                    if expression in values
+                    else _("(run all cells)")
+                },
                 "metadata": {},
             },
         }
@@ -128,16 +172,26 @@ def stored(expressions: list[str], values: Mapping[str, str]) -> list[dict[str, 
     ]
 
 
-def block_data(block: Block, values: Mapping[str, str]) -> dict[str, Any]:
-    """Return a block as roofkit.following reads it, with its first words."""
+def block_data(block: Block, values: Mapping[str, str], words: Words) -> dict[str, Any]:
+    """Return a block as roofkit.following reads it, with its first words.
+
+    The values stay as the cells compute them, since they are compared.
+    """
     printed = {e: values[e] for e in block.expressions if e in values}
-    words = with_values(block.text, values).split()
-    begins = " ".join(words[:WORDS]) + (" …" if len(words) > WORDS else "")
+    shown = {e: value_words.translated(value, words) for e, value in values.items()}
+    begins = first_words(with_values(block.text, shown))
     data: dict[str, Any] = {"values": printed, "begins": begins}
     return data | ({"premise": block.premise} if block.premise else {})
 
 
-def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
+def first_words(text: str) -> str:
+    """Return the beginning of a text; Chinese has few spaces, so letters are counted, too."""
+    whole = " ".join(text.split())
+    begins = " ".join(whole.split()[:WORDS])[:LETTERS].rstrip()
+    return begins if begins == whole else f"{begins} …"
+
+
+def converted(piece: Piece, links: Links, book: Book) -> Iterator[Piece]:
     """Yield a piece as JupyterLab can show it; a bibliography yields a piece for each work."""
     if piece.kind == "code":
         yield piece
@@ -158,7 +212,8 @@ def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
                 for key, work in links.targets.works.items()
             ]
         else:
-            text += directive(block, piece.text[block.start : block.end], book)
+            source = piece.text[block.start : block.end]
+            text += directive(block, source, book, links.page)
         end = block.end
     text = without_site_links(text + piece.text[end:])
     following = tuple(prose_blocks(text))
@@ -168,12 +223,12 @@ def converted(piece: Piece, links: Links, book: Path) -> Iterator[Piece]:
     yield from works
 
 
-def directive(block: Directive, source: str, book: Path) -> str:
+def directive(block: Directive, source: str, book: Book, page: str) -> str:
     """Convert a directive unknown to JupyterLab to Markdown; return others unchanged."""
     if block.name == "eval-rst":
-        return signatures.as_list(block.body, book)
+        return signatures.as_list(block.body, book.folder)
     if block.name == "page-python-parts":
-        return made_of.table()
+        return in_words(made_of.table(), book.words_of(page))
     if block.name == "div":
         return block.body
     if block.name in ("answer", "guesses", "include"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+from book_extension.languages.markdown import Words, in_words, translated
 from book_extension.prose import DIRECTIVE, FENCE, expressions, without_code
 from book_extension.prose import Block as ProseBlock
 
@@ -60,8 +61,11 @@ class Block:
     body: str
 
 
-def read_pieces(page: Path) -> list[Piece]:
-    """Return the page's cells in order, with Markdown split at labels and glossary terms."""
+def read_pieces(page: Path, words: Words = str) -> list[Piece]:
+    """Return the page's cells in order, with Markdown split at labels and glossary terms.
+
+    words: returns a message of the page in the reader's language.
+    """
     notebook = jupytext.reads(page.read_text(encoding="utf-8"), fmt="md:myst")
     found: list[Piece] = []
     for cell in notebook.cells:
@@ -71,9 +75,11 @@ def read_pieces(page: Path) -> list[Piece]:
             found.append(piece)
             if piece.figure.get("caption"):
                 name = str(piece.figure.get("name") or "")
-                found.append(Piece("caption", str(piece.figure["caption"]).strip(), name))
+                caption = translated(str(piece.figure["caption"]).strip(), words)
+                found.append(Piece("caption", caption, name))
         else:
-            found += [part for text in at_labels(cell.source) for part in with_terms(text)]
+            text = in_words(cell.source, words)
+            found += [part for piece in at_labels(text) for part in with_terms(piece, words)]
     return [piece for piece in found if piece.text.strip() or piece.kind == "code"]
 
 
@@ -87,17 +93,19 @@ def at_labels(markdown: str) -> Iterator[Piece]:
         yield Piece("markdown", markdown[start:end].strip("\n"), label)
 
 
-def with_terms(piece: Piece) -> Iterator[Piece]:
+def with_terms(piece: Piece, _: Words = str) -> Iterator[Piece]:
     """Split a piece with a glossary into the text around it and one piece for each term."""
     glossary = next((b for b in blocks(piece.text) if b.name == "glossary"), None)
     if glossary is None:
         yield piece
         return
     yield Piece("markdown", piece.text[: glossary.start].strip("\n"), piece.label)
-    for entry in filter(str.strip, TERM.split(glossary.body)):
-        term, _, definition = entry.partition("\n")
-        text = re.sub(r"^[ \t]+", "", definition, flags=re.MULTILINE).strip()
-        yield Piece("markdown", f"**{term.strip()}**: {text}", term_label(term))
+    for lines in filter(str.strip, TERM.split(glossary.body)):
+        term, *rest = lines.splitlines()
+        definition = in_words("\n".join(line.strip() for line in rest).strip(), _)
+        name = f"**{translated(term.strip(), _)}**"
+        entry = _("{term}: {definition}").format(term=name, definition=definition)
+        yield Piece("markdown", entry, term_label(term))
     yield Piece("markdown", piece.text[glossary.end :].strip("\n"))
 
 

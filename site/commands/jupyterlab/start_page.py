@@ -5,13 +5,14 @@ the parts that are done in the reader's notebooks.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import yaml
 from book_extension.contents import Page
+from book_extension.languages.markdown import Words
 from nbformat import NotebookNode
 
 from commands.jupyterlab.copies import write_whole
@@ -19,20 +20,17 @@ from commands.jupyterlab.copies import write_whole
 FILE = "course.json"
 
 
-def same(message: str) -> str:
-    return message
-
-
 def contents(
     title: str,
     pages: list[Page],
     names: Mapping[str, str],
     notebooks: Mapping[str, NotebookNode],
-    translate: Callable[[str], str] = same,
+    translate: Words = str,
+    said: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the course as plain data: its pages in order, and its exercises with their parts.
 
-    translate: gives titles and captions in the reader's language.
+    translate: gives words in the language of the notebooks. said: what the extension itself says.
     """
     mine = [page for page in pages if page.docname in notebooks]
     chapters = [page for page in mine if not page.docname.startswith("exercises/")]
@@ -40,7 +38,7 @@ def contents(
     first = {
         Path(page.docname).name: {
             "path": names[page.docname],
-            "title": translate(heading(notebooks[page.docname])),
+            "title": heading(notebooks[page.docname]),
         }
         for page in chapters
     }
@@ -53,7 +51,7 @@ def contents(
                     {
                         "path": names[page.docname],
                         "number": page.number,
-                        "title": translate(heading(notebooks[page.docname])),
+                        "title": heading(notebooks[page.docname]),
                     }
                     for page in group
                     if page in chapters
@@ -62,14 +60,19 @@ def contents(
             for caption, group in groupby(mine, key=lambda page: page.caption)
         ],
         "exercises": [
-            exercise(names[page.docname], translate(page.caption), notebooks[page.docname], first)
+            exercise(names[page.docname], page.caption, notebooks[page.docname], first, translate)
             for page in exercises
         ],
+        "words": {message: translate(message) for message in said},
     }
 
 
 def exercise(
-    path: str, caption: str, notebook: NotebookNode, chapters: Mapping[str, Mapping[str, Any]]
+    path: str,
+    caption: str,
+    notebook: NotebookNode,
+    chapters: Mapping[str, Mapping[str, Any]],
+    translate: Words,
 ) -> dict[str, Any]:
     """Return one exercise as plain data; unknown facts are "" or None.
 
@@ -79,10 +82,10 @@ def exercise(
     facts = notebook.metadata.get("exercise", {})
     return {
         "path": path,
-        "caption": caption,
+        "caption": translate(caption),
         "title": heading(notebook),
         "minutes": facts.get("minutes", ""),
-        "difficulty": facts.get("difficulty", ""),
+        "difficulty": translate(facts.get("difficulty", "")),
         "first": chapters.get(facts.get("read_first", "")),
         "parts": [
             cell.metadata["nbgrader"]["grade_id"]

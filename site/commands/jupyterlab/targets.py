@@ -1,11 +1,12 @@
 """Targets of references in pages: pages, labels, figures, glossary terms and cited works."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from book_extension import contents
+from book_extension.languages.markdown import Words
 
 from .sources import Piece, read_pieces
 from .works import Work, read_works
@@ -40,8 +41,11 @@ class Targets:
         return next(holds, "")
 
 
-def read_targets(book: Path) -> Targets:
-    """Read every page in a book's table of contents, and the bibliography."""
+def read_targets(book: Path, words_of: Callable[[str], Words]) -> Targets:
+    """Read every page in a book's table of contents, and the bibliography.
+
+    words_of: returns for a page what gives its messages in the reader's language.
+    """
     pieces: dict[str, list[Piece]] = {}
     titles: dict[str, str] = {}
     labels: dict[str, Target] = {}
@@ -49,16 +53,18 @@ def read_targets(book: Path) -> Targets:
         path = book / f"{page.docname}.md"
         if not path.exists():
             continue
-        pieces[page.docname] = read_pieces(path)
+        words = words_of(page.docname)
+        pieces[page.docname] = read_pieces(path, words)
         titles[page.docname] = next((p.title for p in pieces[page.docname] if p.title), "")
         figures = 0
         for piece in pieces[page.docname]:
             title = piece.title
             if piece.kind == "caption":
                 figures += 1
-                title = f"Fig. {page.number}.{figures}" if page.number else ""
+                number = f"{page.number}.{figures}"
+                title = words("Fig. {number}").format(number=number) if page.number else ""
             if piece.label:
                 labels[piece.label] = Target(page.docname, piece.label, title)
     bibliography = book / "references.bib"
-    works = read_works(bibliography) if bibliography.exists() else {}
+    works = read_works(bibliography, words_of("")) if bibliography.exists() else {}
     return Targets(pieces, titles, labels, works)

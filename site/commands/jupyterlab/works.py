@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from book_extension.languages.markdown import Words
 from pybtex.backends.markdown import Backend
 from pybtex.database import Entry, Person, parse_file
 from pybtex.style.formatting.alpha import Style
@@ -18,13 +19,16 @@ class Work:
     entry: str
 
 
-def read_works(bibliography: Path) -> dict[str, Work]:
-    """Return the works by key, in the order of the bibliography."""
+def read_works(bibliography: Path, words: Words = str) -> dict[str, Work]:
+    """Return the works by key, in the order of the bibliography.
+
+    words: returns the words between the authors' names in the reader's language.
+    """
     data = parse_file(str(bibliography), bib_format="bibtex")
     style, backend = Style(), Backend()
     return {
         entry.key: Work(
-            authors(data.entries[entry.key]),
+            authors(data.entries[entry.key], words),
             data.entries[entry.key].fields.get("year", "n.d."),
             plain(entry.text.render(backend)),
         )
@@ -37,10 +41,14 @@ def plain(markdown: str) -> str:
     return re.sub(r"\\([.\-()#+!{}])", r"\1", markdown)
 
 
-def authors(entry: Entry) -> str:
+def authors(entry: Entry, words: Words) -> str:
     """Return one name, two names, or the first with "et al."."""
     names = [last_name(person) for person in entry.persons.get("author", [])]
-    return names[0] + " et al." if len(names) > 2 else " and ".join(names)
+    if len(names) > 2:
+        return f"{names[0]} {words('et al.')}"
+    if len(names) == 2:
+        return words("{one} and {other}").format(one=names[0], other=names[1])
+    return "".join(names)
 
 
 def last_name(person: Person) -> str:

@@ -16,6 +16,17 @@
     return made;
   };
 
+  // The course's words, if it is in another language.
+  let words = {};
+
+  // Returns a message in the course's language, with values in its places.
+  const phrase = (message, values = {}) =>
+    (words[message] ?? message).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
+  // Returns the parts of a message: its text, and nodes in some of its places.
+  const parts = (message, nodes) =>
+    message.split(/\{(\w+)\}/).flatMap((part, at) => (at % 2 ? nodes[part] : part));
+
   const text = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
 
   // How a check that passed begins, after the name of its part, in each language.
@@ -113,9 +124,9 @@
     const found = [...files].filter((file) => file.startsWith(begin) && file.endsWith(".ipynb"));
     const links = found.sort().map((file) => link(app, file, file.split("/").at(-1)));
     if (!links.length) return "";
-    const line = element("p", { class: "news" }, "The course has changed since you began. New: ");
-    links.forEach((made, place) => line.append(place ? ", " : "", made));
-    return line;
+    const separated = links.flatMap((made, place) => (place ? [phrase(", "), made] : [made]));
+    const message = phrase("The course or its language has changed since you began. New: {links}");
+    return element("p", { class: "news" }, ...parts(message, { links: separated }));
   };
 
   const count = (exercises) => {
@@ -127,14 +138,16 @@
     const [right, all] = count(exercises);
     if (!all) return "";
     const made = element("div", { class: "summary" });
-    const label = `${right} of ${all} parts done`;
-    const line = element("p", {}, element("strong", {}, label));
+    const label = phrase("{right} of {all} parts done", { right, all });
+    const done = element("strong", {}, label);
+    const line = element("p", {}, done);
     const at = exercises.findIndex(({ done }) => done.includes(false));
     if (at >= 0) {
-      const { path, parts, done } = exercises[at];
-      const part = done.indexOf(false);
-      const words = `exercise ${at + 1}, part ${part + 1}`;
-      line.append("; next: ", link(app, path, words, parts[part]));
+      const next = exercises[at];
+      const part = next.done.indexOf(false);
+      const named = phrase("exercise {exercise}, part {part}", { exercise: at + 1, part: part + 1 });
+      const place = link(app, next.path, named, next.parts[part]);
+      line.replaceChildren(...parts(phrase("{done}; next: {place}"), { done, place }));
     }
     made.append(line, element("progress", { max: all, value: right, "aria-label": label }));
     return made;
@@ -142,16 +155,17 @@
 
   const card = (app, exercise, files) => {
     const [right, all] = count([exercise]);
-    const label = `${right} of ${all} parts done`;
-    const minutes = exercise.minutes ? `${exercise.minutes} minutes` : "";
-    const facts = [minutes, exercise.difficulty].filter(Boolean).join(", ");
+    const label = phrase("{right} of {all} parts done", { right, all });
+    const minutes = exercise.minutes ? phrase("{minutes} minutes", { minutes: exercise.minutes }) : "";
+    const facts = [minutes, exercise.difficulty].filter(Boolean).join(phrase(", "));
+    const { first } = exercise;
     return element(
       "li",
       { class: "exercise" },
       element("h3", {}, link(app, exercise.path, exercise.title)),
       facts ? element("p", {}, facts) : "",
-      exercise.first
-        ? element("p", {}, "Read first: ", link(app, exercise.first.path, exercise.first.title))
+      first
+        ? element("p", {}, ...parts(phrase("Read first: {chapter}"), { chapter: link(app, first.path, first.title) }))
         : "",
       element("p", {}, label),
       element("progress", { max: all, value: right, "aria-label": label }),
@@ -194,6 +208,7 @@
     if (!there) return;
     const read = await contents.get(COURSE, { type: "file", format: "text", content: true });
     const course = JSON.parse(read.content);
+    words = course.words ?? {};
     const { Widget } = await shared("@lumino/widgets");
     document.head.append(element("link", { rel: "stylesheet", href: STYLE }));
 
@@ -210,8 +225,8 @@
         super();
         this.id = NAME;
         this.addClass(NAME);
-        this.title.label = "Start page";
-        this.title.caption = `${course.title}: chapters, exercises, and what is done`;
+        this.title.label = phrase("Start page");
+        this.title.caption = phrase("{title}: chapters, exercises, and what is done", { title: course.title });
         this.title.closable = true;
         this.node.tabIndex = 0;
         this.node.append(element("div", { class: "roofkit-sheet" }));
@@ -233,7 +248,7 @@
     });
     const button = new Widget({ node: element("div") });
     button.id = `${NAME}-button`;
-    const press = element("button", { type: "button" }, "Start page");
+    const press = element("button", { type: "button" }, phrase("Start page"));
     press.addEventListener("click", () => bring(true));
     button.node.append(press);
     app.shell.add(button, "top", { rank: 900 });

@@ -10,7 +10,9 @@
 (() => {
   const NAME = "course-values";
   const KEY = "user_expressions";
-  const BLOCKS = "course_blocks"; // written by page_copy.py
+  // Written by page_copy.py: blocks of a cell; words of a notebook in another language.
+  const BLOCKS = "course_blocks";
+  const WORDS = "course_words";
   const NOTE = "course-note"; // in a cell's metadata, and the class of its element
   const UNDRAWN = "course-undrawn";
   const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
@@ -31,6 +33,28 @@
       ? [...new Set([...cell.sharedModel.getSource().matchAll(EVAL)].map((role) => role[1]))]
       : [];
 
+  // Return what gives a message in the notebook's language, with values in its places.
+  const speaking = (notebook) => (message, values = {}) =>
+    (notebook.model.getMetadata(WORDS)?.said?.[message] ?? message)
+      .replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
+
+  // Return a value that the kernel computed in the notebook's language, as the pages do: see
+  // site/book_extension/languages/value_words.py.
+  const inLanguage = (notebook, value) => {
+    for (const [template, said] of Object.entries(notebook.model.getMetadata(WORDS)?.values ?? {})) {
+      const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const texts = template.split(/\{\w+\}/).map((text) => text.replace(/[.*+?^$()|[\]\\]/g, "\\$&"));
+      const found = new RegExp(`^${texts.join("(.+)")}$`).exec(value);
+      if (found) return said.replace(/\{(\w+)\}/g, (_, name) => found[1 + names.indexOf(name)]);
+    }
+    return value;
+  };
+
+  const resultInLanguage = (notebook, result) => {
+    const text = result.data?.["text/plain"];
+    return text ? { ...result, data: { ...result.data, "text/plain": inLanguage(notebook, text) } } : result;
+  };
+
   const store = (cell, wanted, found) => {
     const before = cell.getMetadata(KEY) ?? [];
     const kept = new Map(before.map((entry) => [entry.expression, entry]));
@@ -44,8 +68,10 @@
   };
 
   // A value in a block that stays as printed, and what it would be now.
-  const asPrinted = (printed, now) =>
-    now === null ? `${printed} (as printed; can’t be computed now)` : `${printed} (as printed; now ${now})`;
+  const asPrinted = (phrase, printed, now) =>
+    now === null
+      ? phrase("{printed} (as printed; can’t be computed now)", { printed })
+      : phrase("{printed} (as printed; now {now})", { printed, now });
   const asResult = (text) => ({ status: "ok", data: { "text/plain": text }, metadata: {} });
 
   // Ask for the decision about the cell's blocks, which kit/roofkit/following.py makes.
@@ -63,16 +89,18 @@
 
   // Return what each expression of a cell shows: as printed if its block stays so. Before the cells
   // above have run, names are missing, and what is shown stays.
-  const decided = (blocks, states, wanted, results) => {
-    const found = new Map(wanted.map((expression, i) => [expression, results[i]]));
+  const decided = (notebook, blocks, states, wanted, results) => {
+    const found = new Map(wanted.map((expression, i) => [expression, resultInLanguage(notebook, results[i])]));
+    const said = (value) => value && inLanguage(notebook, value);
     blocks.forEach(({ values }, place) => {
       const state = states[place];
       for (const [expression, printed] of Object.entries(values)) {
         if (!found.has(expression)) continue; // the reader has edited the text
         if (!state || state.undefined) found.delete(expression);
         else if (!state.follows) {
-          const now = state.now[expression];
-          found.set(expression, asResult(now === undefined ? printed : asPrinted(printed, now)));
+          const now = said(state.now[expression]);
+          const text = said(printed);
+          found.set(expression, asResult(now === undefined ? text : asPrinted(speaking(notebook), text, now)));
         }
       }
     });
@@ -82,13 +110,13 @@
   };
 
   // Blocks whose premise fails although no value shows it are named in a note below their cell.
-  const noteOf = (blocks, states) => {
+  const noteOf = (phrase, blocks, states) => {
     const failing = blocks.filter((_, place) => {
       const state = states[place];
       return state && !state.undefined && !state.follows && !Object.keys(state.now).length;
     });
     const named = failing.map(({ begins }) => `“${begins}”`).join(", ");
-    return named && `As printed, and need not hold with your changes: ${named}`;
+    return named && phrase("As printed, and need not hold with your changes: {named}", { named });
   };
 
   const drawNote = (widget) => {
@@ -106,7 +134,7 @@
 
   // Send the request without waiting for earlier ones: the kernel answers in order, so the values are
   // those between the cell above and the cell below.
-  const compute = (kernel, widget) => {
+  const compute = (kernel, notebook, widget) => {
     const cell = widget.model;
     const wanted = expressions(cell);
     const blocks = cell.getMetadata(BLOCKS) ?? [];
@@ -124,8 +152,8 @@
       if (content.status !== "ok") return;
       const results = content.user_expressions;
       const states = readStates(blocks, results.blocks);
-      store(cell, wanted, decided(blocks, states, wanted, results));
-      const note = noteOf(blocks, states);
+      store(cell, wanted, decided(notebook, blocks, states, wanted, results));
+      const note = noteOf(speaking(notebook), blocks, states);
       if (note) cell.setMetadata(NOTE, note);
       else cell.deleteMetadata(NOTE);
       drawNote(widget);
@@ -235,7 +263,7 @@
         running.delete(cell);
         const panel = tracker.find((panel) => panel.content === notebook);
         const kernel = panel?.sessionContext.session?.kernel;
-        if (cell.model.type === "markdown") compute(kernel, cell);
+        if (cell.model.type === "markdown") compute(kernel, notebook, cell);
         // After a single cell has run, update the prose up to the next code cell.
         if (cell.model.type !== "code" || !success) return;
         for (const other of running) if (other.isDisposed) running.delete(other);
@@ -243,7 +271,7 @@
         const place = notebook.widgets.indexOf(cell);
         for (const other of place < 0 ? [] : notebook.widgets.slice(place + 1)) {
           if (other.model.type === "code") break;
-          compute(kernel, other);
+          compute(kernel, notebook, other);
         }
       });
     },
