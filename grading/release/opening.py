@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from babel.messages.extract import extract_from_file
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
@@ -17,8 +18,10 @@ import rooflib
 from grading.release import exercises
 from grading.release.embedding import locked_cell
 from roofkit import first_cell
+from roofkit.words import _
 
 CONFIG = exercises.ROOT / "_config.yml"
+OPENING = "opening"  # grade id of the cell that is added
 MODULES = ("rooflib", "roofkit.check")
 
 
@@ -29,16 +32,28 @@ class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
-        nb.cells.insert(first, locked_cell(source(address(CONFIG)), "opening"))
+        nb.cells.insert(first, locked_cell(source(address(CONFIG)), OPENING))
         return nb, resources
 
 
 def source(site: str) -> str:
-    """Return the cell's code; `site` is the address of the course's site, "" if unknown."""
+    """Return the cell's code, which prints its messages in the language in force.
+
+    site: the address of the course's site, "" if unknown.
+    """
     text = Path(first_cell.__file__).read_text(encoding="utf-8")
     versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
     arguments = ", ".join(map(repr, (site, versions, *MODULES)))
+    words = {message: said for message in messages() if (said := _(message)) != message}
+    if words:
+        arguments += f", words={words!r}"
     return f"{text}\n\nset_up_notebook({arguments})"
+
+
+def messages() -> list[str]:
+    """Return what the cell may print, in English."""
+    found = extract_from_file("python", first_cell.__file__, keywords={"_": None})
+    return [str(message) for _line, message, *_rest in found]
 
 
 def address(config: Path) -> str:

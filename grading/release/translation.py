@@ -10,7 +10,7 @@ from babel.messages.pofile import read_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
-from grading.release import embedding, exercises, facts_line
+from grading.release import embedding, exercises, facts_line, opening
 from roofkit.words import ORIGINAL, _, language, spoken
 
 CATALOGS = exercises.ROOT / "locale"
@@ -35,11 +35,18 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, texts)
             elif marks.get("grade_id") == embedding.CASES:
-                cell.source = embedding.cases_cell(embedding.data(name, place)).source
-                if "checksum" in marks:
-                    marks["checksum"] = compute_checksum(cell)
+                replace(cell, embedding.cases_cell(embedding.data(name, place)).source)
+            elif marks.get("grade_id") == opening.OPENING:
+                replace(cell, opening.source(opening.address(opening.CONFIG)))
     nb.metadata["exercise"]["language"] = code
     return nb
+
+
+def replace(cell: NotebookNode, source: str) -> None:
+    """Replace the source of a locked cell."""
+    cell.source = source
+    if "checksum" in cell.metadata["nbgrader"]:
+        cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
 
 
 def in_words(source: str, texts: Mapping[str, str]) -> str:

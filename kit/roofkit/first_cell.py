@@ -1,11 +1,14 @@
 """Install rooflib and roofkit where they are missing, as on Colab. Elsewhere this does nothing."""
 
 
-def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
+def set_up_notebook(
+    site: str, versions: dict[str, str], *modules: str, words: dict[str, str] | None = None
+) -> None:
     """Import `modules`; if that fails, install the course's packages and retry.
 
     site: address of the course's site; "" if unknown.
     versions: the version of each package that the notebook was made with.
+    words: English → translation of what the cell prints, in a notebook in another language.
     The wheels are taken from the notebook's folder or the unpacked exercises.zip around it, else
     from the site. If neither works, raise an ImportError that says what to do; it is shown without
     a traceback.
@@ -19,6 +22,9 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
     class NotSetUp(ImportError):
         def _render_traceback_(self) -> list[str]:
             return str(self).splitlines()
+
+    def _(message: str) -> str:
+        return (words or {}).get(message, message)
 
     def problem() -> str:
         """Why the modules can't be imported, "" if they can."""
@@ -53,29 +59,44 @@ def set_up_notebook(site: str, versions: dict[str, str], *modules: str) -> None:
             found = importlib.import_module(name).__version__
             if numbers(found) < numbers(version):
                 file = addresses.get(name, files[name])
-                how = "run" if addresses else f"download {file} from the course's site,\nrun"
-                print(f"{name} {found} is installed; this notebook was made with {version}.")
-                print(f'To update it, {how} %pip install --upgrade --no-deps "{file}"')
-                print("and restart the kernel.")
+                command = f'%pip install --upgrade --no-deps "{file}"'
+                print(
+                    _("{name} {found} is installed; this notebook was made with {version}.").format(
+                        name=name, found=found, version=version
+                    )
+                )
+                how = (
+                    _("To update it, run {command}\nand restart the kernel.")
+                    if addresses
+                    else _(
+                        "To update it, download {file} from the course's site,\nrun {command}\n"
+                        "and restart the kernel."
+                    )
+                )
+                print(how.format(command=command, file=file))
         return
     if not addresses:
-        raise NotSetUp(
-            f"{why}. This notebook needs two packages of the course. Download\n"
-            + "".join(f"    {file}\n" for file in files.values())
-            + 'from the page "Working on the exercises" of the course\'s site, put both into the\n'
-            + f"folder of this notebook ({Path.cwd()}), and run this cell again.\n"
-            + "If you publish the course: set the site's address as html.baseurl in _config.yml,\n"
-            + "and this cell will fetch both by itself."
+        message = _(
+            "{why}. This notebook needs two packages of the course. Download\n{files}\n"
+            'from the page "Working on the exercises" of the course\'s site, put both into the\n'
+            "folder of this notebook ({folder}), and run this cell again.\n"
+            "If you publish the course: set the site's address as html.baseurl in _config.yml,\n"
+            "and this cell will fetch both by itself."
         )
-    print(f"{why}. Installing {' and '.join(addresses.values())}", flush=True)
+        listed = "\n".join(f"    {file}" for file in files.values())
+        raise NotSetUp(message.format(why=why, files=listed, folder=Path.cwd()))
+    both = ", ".join(addresses.values())
+    print(_("{why}. Installing {both}").format(why=why, both=both), flush=True)
     extras = {"roofkit": "[figures]"} if "roofkit.figures" in modules else {}
     wanted = [f"{name}{extras.get(name, '')} @ {at}" for name, at in addresses.items()]
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
     done = subprocess.run([*pip, *wanted], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise NotSetUp(f"They could not be installed. pip said:\n{done.stderr.strip()}")
+        message = _("They could not be installed. pip said:\n{error}")
+        raise NotSetUp(message.format(error=done.stderr.strip()))
     for name in [name for name in sys.modules if name.partition(".")[0] in versions]:
         del sys.modules[name]
     if why := problem():
-        raise NotSetUp(f"{why}, though both are installed: restart the kernel, then run this cell.")
-    print("Both are installed.")
+        message = _("{why}, though both are installed: restart the kernel, then run this cell.")
+        raise NotSetUp(message.format(why=why))
+    print(_("Both are installed."))

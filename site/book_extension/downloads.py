@@ -30,7 +30,16 @@ def offer_notebook(
         return
     baseurl, top = str(app.config.html_baseurl or ""), languages.top(app.config)
     found_numbers = numbers(app.env, page)
-    notebook = download_notebook(page, doctree, executed, baseurl, found_numbers, is_hidden, top)
+    notebook = download_notebook(
+        page,
+        doctree,
+        executed,
+        baseurl,
+        found_numbers,
+        is_hidden,
+        top,
+        translate=lambda message: str(_(message)),
+    )
     target = Path(app.outdir) / f"{page}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)

@@ -5,7 +5,10 @@ Its text comes from the learner's kit. Released exercises begin with the same te
 """
 
 import re
+from collections.abc import Callable
 from pathlib import Path
+
+from .languages import code_words
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = ROOT / "kit" / "roofkit" / "first_cell.py"
@@ -16,15 +19,20 @@ FIGURES = re.compile(r"\bfrom roofkit import figures\b|\broofkit\.figures\b")
 VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 
 
-def source(code: str, site: str) -> str:
+def source(code: str, site: str, translate: Callable[[str], str] = str) -> str:
     """Return the cell for a notebook with this code; "" if it needs none of our packages.
 
-    site: the address of the course's site, "" if unknown.
+    site: the address of the course's site, "" if unknown. translate: gives what the cell prints in
+    the language of the notebook.
     """
     if not OURS.search(code):
         return ""
     modules = ["rooflib", "roofkit.figures" if FIGURES.search(code) else "roofkit"]
     arguments = ", ".join(map(repr, (site, versions(), *modules)))
+    messages = code_words.extracted(ROOT, [("kit/roofkit", code_words.FIRST_CELL)])
+    words = {one: said for one in messages if (said := translate(one)) != one}
+    if words:
+        arguments += f", words={words!r}"
     return f"{TEXT.read_text(encoding='utf-8')}\n\nset_up_notebook({arguments})"
 
 

@@ -25,20 +25,22 @@ def download_notebook(
     numbers: Mapping[str, str],
     is_hidden: Callable[[NotebookNode], bool],
     top: str | None = None,
+    translate: Callable[[str], str] = str,
 ) -> NotebookNode:
     """Return the notebook of a page.
 
     `document` is the page as Sphinx has resolved it, `executed` the notebook that the build has
     run, `numbers` the numbers of figures and tables by their id. `is_hidden` tells cells that the
     build has added from those of the page's author. `baseurl` is where the pages are, and `top`
-    where the whole site is, if that differs.
+    where the whole site is, if that differs. `translate` gives what the first cell prints in the
+    page's language.
     """
     top = baseurl if top is None else top
     writer = Writer(baseurl.rstrip("/"), page, numbers, top.rstrip("/"))
     ran = [None if is_hidden(cell) else cell for cell in executed.cells]
     cells = list(page_cells(writer.parts(document), ran))
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    if source := opening_cell.source(code, top):
+    if source := opening_cell.source(code, top, translate):
         opening = nbformat.v4.new_code_cell(source, metadata={"jupyter": {"source_hidden": True}})
         cells.insert(0, opening)
     for number, cell in enumerate(cells):

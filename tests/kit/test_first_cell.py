@@ -105,7 +105,7 @@ def test_both_packages_are_installed_from_the_site(
     lib, kit = (f"https://example.org/book/wheels/{file}" for file in FILES)
     assert words[-2:] == [f"alonelib @ {lib}", f"alonekit @ {kit}"]
     first, last = capsys.readouterr().out.splitlines()
-    assert first == f"No module named 'alonelib'. Installing {lib} and {kit}"
+    assert first == f"No module named 'alonelib'. Installing {lib}, {kit}"
     assert last == "Both are installed."
 
 
