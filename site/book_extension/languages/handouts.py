@@ -1,4 +1,4 @@
-"""Links to an exercise's notebook: a page in another language leads to the notebook in it."""
+"""Links to exercises: a page in another language leads to the notebooks and the archive in it."""
 
 from pathlib import Path
 
@@ -7,14 +7,17 @@ from sphinx.addnodes import download_reference
 from sphinx.application import Sphinx
 
 RELEASE = "/course/release/"
+BUNDLE = "exercises.zip"
 
 
 def link_translated(app: Sphinx, doctree: nodes.document) -> None:
-    """Replace the targets of downloads by the notebooks in the language of the pages, if any."""
+    """Replace the targets of downloads by the files in the language of the pages, if any."""
     code = app.config.language
     for link in doctree.findall(download_reference):
-        target = link.get("reftarget", "").replace(RELEASE, f"/course/release-{code}/")
-        if RELEASE in link.get("reftarget", "") and (_folder(app) / target).resolve().exists():
+        original = link.get("reftarget", "")
+        target = original.replace(RELEASE, f"/course/release-{code}/")
+        target = target.replace(f"/course/{BUNDLE}", f"/course/{code}/{BUNDLE}")
+        if target != original and (_folder(app) / target).resolve().exists():
             link["reftarget"] = target
 
 

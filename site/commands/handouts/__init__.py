@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import nbformat
+from book_extension.languages import chosen
+from book_extension.languages.handouts import BUNDLE
 
 from commands.handouts import bundle, wheels
 
@@ -43,7 +45,10 @@ def released(book: Path) -> Path:
         release = [sys.executable, "-m", "grading", "release", str(course), *others]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
         packages = wheels.build(book, book / SERVED / "wheels")
-        bundle.write(book, course / "release", packages, course / "exercises.zip")
+        bundle.write(book, course / "release", packages, course / BUNDLE)
+        for code in wheels.translations(book):
+            folder, target = course / f"release-{code}", course / code / BUNDLE
+            bundle.write(book, folder, packages, target, chosen(code))
         stamp.write_text(digest)
     return course / "release"
 

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+from book_extension.languages import ORIGINAL, Language, words
+from book_extension.languages.code_words import README
+from book_extension.languages.markdown import in_words
+
 from commands.handouts import wheels
 
-README = Path("site/commands/handouts/bundle-readme.md")
 NBGRADER = Path("kit/roofkit/validate/learner_config.py")
 LOCK = Path("requirements.txt")
 LICENSE = Path("LICENSE")
@@ -31,10 +34,20 @@ def sources(book: Path) -> list[Path]:
     return [book / name for name in (README, LICENSE, LOCK, NBGRADER, *PROJECTS)]
 
 
-def write(book: Path, release: Path, packages: list[Path], target: Path) -> None:
-    """Pack the released notebooks, the wheels of our packages and a lock of all others."""
+def write(
+    book: Path,
+    release: Path,
+    packages: list[Path],
+    target: Path,
+    language: Language = ORIGINAL,
+) -> None:
+    """Pack the released notebooks, the wheels of our packages and a lock of all others.
+
+    language: that of the notebooks, in which the README explains them.
+    """
+    readme = in_words((book / README).read_text(encoding="utf-8"), words(book, language))
     files = {
-        Path("README.md"): (book / README).read_bytes(),
+        Path("README.md"): readme.encode(),
         Path("LICENSE"): (book / LICENSE).read_bytes(),
         Path("nbgrader_config.py"): (book / NBGRADER).read_bytes(),
     }
@@ -47,6 +60,7 @@ def write(book: Path, release: Path, packages: list[Path], target: Path) -> None
         files[path.relative_to(release)] = path.read_bytes()
         # nbgrader reads its settings from the folder that it is started in.
         files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
+    target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):
             # A fixed date, so that the same files make the same archive.
