@@ -7,6 +7,7 @@ that are missing or outdated, too.
 
 import argparse
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -21,8 +22,9 @@ from commands.slides import NotExtracted
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("zh_CN",)
-# The page of functions comes from docstrings, which stay English, as code does.
-ENGLISH = {"chapters/api"}
+# The page of functions comes from docstrings, which stay English, as code does. Its title is in the
+# contents of all pages.
+TITLE_ONLY = {"chapters/api"}
 WIDTH = 70  # characters of a message that are printed
 
 
@@ -41,12 +43,19 @@ def templates(book: Path) -> dict[str, list[str]]:
     if status != 0:
         raise NotExtracted
     pages = (path.relative_to(output) for path in output.rglob("*.pot"))
-    names = sorted({page.with_suffix("").as_posix() for page in pages} - ENGLISH - {"sphinx"})
+    names = sorted({page.with_suffix("").as_posix() for page in pages} - {"sphinx"})
     found = {name: ids(catalogs.read((output / name).with_suffix(".pot"))) for name in names}
+    for name in TITLE_ONLY & set(found):
+        title = read_title(book / f"{name}.md")
+        found[name] = [message for message in found[name] if message == title]
     for deck in sorted(decks.glob("*.pot")):
         if deck.stem != "sphinx":
             found[f"{slides.NAME}/{deck.stem}"] = ids(catalogs.read(deck))
     return {name: page for name, page in found.items() if page} | code_words.words(book)
+
+
+def read_title(page: Path) -> str:
+    return str(re.findall("^# (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)[0])
 
 
 def ids(catalog: Catalog) -> list[str]:
