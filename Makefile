@@ -30,7 +30,7 @@ slides: dev book  ## print the lectures' slides with their notes: _build/*-slide
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site serve $(PORT)
 
-lab: environment  ## open the chapters and the exercises in JupyterLab; LANGUAGE=zh_CN is remembered
+lab: environment  ## open the chapters and the exercises in JupyterLab; LANGUAGE=zh_CN changes the language
 	@$(BIN)/python site lab $(IN_LANGUAGE) $(LAB_ARGS)
 
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
