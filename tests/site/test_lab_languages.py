@@ -14,9 +14,11 @@ import pytest
 from book_extension.languages import ORIGINAL, TRANSLATIONS, catalogs, chosen, markdown
 from book_extension.prose import expressions
 from commands import handouts, lab
-from commands.jupyterlab import copies, first_start
+from commands.jupyterlab import copies, first_start, folders
 from commands.jupyterlab.page_copy import book_of, chapter_notebook
+from lab_browser import PANEL, lab_page, opened, prose, run_all
 from nbformat import NotebookNode
+from playwright.sync_api import Browser
 from repository import HEADER, ROOT
 
 CHINESE = chosen("zh_CN")
@@ -422,10 +424,16 @@ def test_a_change_of_language_replaces_only_untouched_copies(
     ]
 
 
-def test_the_start_page_is_in_the_language(tmp_path: Path) -> None:
-    released = handouts.released(ROOT)
-    lab.prepare(ROOT, tmp_path, lab.exercises_in(released, CHINESE), CHINESE)
-    course = json.loads((tmp_path / "course.json").read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a reader's folder in Chinese."""
+    work = tmp_path_factory.mktemp("work")
+    lab.prepare(ROOT, work, lab.exercises_in(handouts.released(ROOT), CHINESE), CHINESE)
+    return work
+
+
+def test_the_start_page_is_in_the_language(work: Path) -> None:
+    course = json.loads((work / "course.json").read_text(encoding="utf-8"))
     titles = [page["title"] for part in course["parts"] for page in part["pages"]]
     titles += [part["caption"] for part in course["parts"]]
     for exercise in course["exercises"]:
@@ -445,3 +453,41 @@ def test_the_summary_is_in_the_language() -> None:
     assert report.line(translate) == "新建 1 个，更新 2 个；新版本放在你的副本旁边：d.new.ipynb"
     kept = copies.Report(kept=["a"])
     assert (kept.line(), kept.line(translate)) == ("1 as they were", "保持原样 1 个")
+
+
+# --- in the browser ------------------------------------------------------------------------------
+
+CHANGING = """\
+```{code-cell} ipython3
+n, when = 16384, "May 2024"
+```
+
+The first is {eval}`n`, since {eval}`when`.
+
+{while}`n > 100` It does not fit.
+"""
+NOW = f"{PANEL}.content.widgets[0].model.sharedModel.setSource('n, when = 16, \"June 2024\"')"
+
+
+def test_jupyterlab_speaks_the_language(browser: Browser, work: Path, tmp_path: Path) -> None:
+    (tmp_path / "changing.md").write_text(f"{HEADER}\n{CHANGING}", encoding="utf-8")
+    notebook = chapter_notebook(tmp_path / "changing.md", language=CHINESE)
+    nbformat.write(notebook, work / "changing.ipynb")
+    folders.set_defaults(tmp_path / "JUPYTER_CONFIG_DIR", CHINESE)
+    with lab_page(browser, work, tmp_path) as page:
+        page.locator(".roofkit-start h1").wait_for()
+        sheet = page.locator(".roofkit-sheet").inner_text()
+        assert "49 个小题，完成 0 个；接下来：练习 1 的第 1 小题" in sheet
+        assert "40 分钟，" in sheet
+        assert page.locator("#roofkit-start-button").inner_text() == "起始页"
+        page.locator(".lm-MenuBar-itemLabel", has_text="运行").wait_for()
+        opened(page, "changing.ipynb")
+        page.evaluate(f"void {NOW}")
+        run_all(page)
+        page.locator(".course-note").wait_for()
+        assert page.locator(".course-note").inner_text() == (
+            "这里是印出的文字，按你的改动未必成立：“It does not fit.”"
+        )
+        said = " ".join(cell["text"] for cell in prose(page))
+        assert "16,384（这是印出的值；现在是 16）" in said
+        assert "2024 年五月（这是印出的值；现在是 2024 年六月）" in said
