@@ -289,7 +289,9 @@ def test_after_an_update_the_start_page_names_the_new_version(
     nbformat.write(better, room.folder / "release" / NAME / f"{NAME}.ipynb")
     assert lab.prepare(ROOT, work, room.folder / "release").beside == [f"{NAME}/{NAME}.new.ipynb"]
     sheet = start_page(ran, "/workspaces/updated")
-    assert "The course has changed since you began" in card(sheet, NAME).inner_text()
+    assert (
+        "The course or its language has changed since you began" in card(sheet, NAME).inner_text()
+    )
     assert sheet.get_by_role("link", name=f"{NAME}.new.ipynb").count() == 1
     assert sheet.locator(".news").count() == 1
 
