@@ -172,7 +172,7 @@ def test_code_spans_may_contain_backticks() -> None:
 
 @pytest.mark.parametrize("source", ["", "install()"])
 def test_the_opening_cell_is_omitted_if_empty(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_download.opening_cell, "source", lambda code, baseurl: source)
+    monkeypatch.setattr(page_download.opening_cell, "source", lambda *_: source)
     document = read("text")
     nothing = nbformat.v4.new_notebook()
     notebook = page_download.download_notebook("page", document, nothing, "", {}, bool)
