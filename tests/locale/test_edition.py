@@ -1,11 +1,14 @@
 """The Chinese edition of the whole site, in a browser: a page of each kind, search, Python."""
 
+import json
 import re
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from native_python import serving_native
 from page_reader import a_run, bar, change_cell, first_run, press
 from playwright.sync_api import Browser, Page
@@ -216,3 +219,20 @@ def test_values_with_words_count_as_unchanged_after_a_run(page: Page, server: Se
     first_run(page, f"{server.origin}/zh/chapters/hardware.html")
     assert "约 40 分钟，中等" in page.locator(".bd-article .computed").all_inner_texts()
     assert bar(page) == "完成。文中的数值都没有变。"
+
+
+def test_the_contents_name_the_english_page_in_chinese(site: Path) -> None:
+    page = BeautifulSoup((site / "zh/index.html").read_text(encoding="utf-8"), "html.parser")
+    (link,) = page.select("nav.bd-links a[href='chapters/api.html']")
+    assert re.search("[\u4e00-\u9fff]", link.get_text())
+
+
+def test_the_archive_of_a_chinese_page_has_chinese_notebooks(site: Path) -> None:
+    languages = []
+    for page in (site / "chapters/learners.html", site / "zh/chapters/learners.html"):
+        text = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+        (link,) = text.select("a[href$='exercises.zip']")
+        with zipfile.ZipFile(page.parent / str(link["href"])) as archive:
+            found = json.loads(archive.read("exercises/int8-matmul/int8-matmul.ipynb"))
+        languages.append(found["metadata"]["exercise"].get("language"))
+    assert languages == [None, "zh_CN"]
