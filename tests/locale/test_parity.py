@@ -54,7 +54,7 @@ def test_no_translation_equals_its_source(name: str) -> None:
     assert [m.id for m in messages(name) if m.id == m.string and m.id not in SAME] == []
 
 
-@pytest.mark.parametrize("name", ["course", "checks", "grading", "notebooks", *FINISHED])
+@pytest.mark.parametrize("name", ["course", "checks", "grading", "lab", "notebooks", *FINISHED])
 def test_finished_catalogs_lack_nothing(name: str) -> None:
     state = catalogs.progress(catalogs.read(FOLDER / f"{name}.po", "zh_CN"))
     assert state.total > 10
