@@ -45,7 +45,7 @@ interface ParentNode {
 declare module "*/codemirror.js" {
   export { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
   export { python, pythonLanguage } from "@codemirror/lang-python";
-  export { bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
+  export { bracketMatching, forceParsing, indentUnit, syntaxHighlighting } from "@codemirror/language";
   export { EditorView, keymap } from "@codemirror/view";
   export { highlightCode, tagHighlighter, tags } from "@lezer/highlight";
 }
