@@ -6,12 +6,11 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from repository import ROOT, Book, published_book, small_book
+from repository import ROOT, Book, alone, published_book, small_book
 from site_browser import MISSING, chromium, started
 from site_server import Server, serving
 from whole_site import build_site
@@ -111,15 +110,6 @@ def _no_figures_left() -> Iterator[None]:
 def book(tmp_path: Path) -> Book:
     """Return a small book with this repository's configuration and its own copy of rooflib."""
     return small_book(tmp_path)
-
-
-@contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Hold an exclusive lock, so that one process at a time runs the block."""
-    lock.parent.mkdir(exist_ok=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,9 +1,12 @@
 """The repository's root, and small books for tests to build."""
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,11 +97,29 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 
 
 def hand_over(folder: Path) -> None:
-    """Copy the built site's fonts, if any, which are slow to make and the same in every build.
+    """Give a book the fonts of its site, which are slow to cut and the same in every build.
 
     A build keeps fonts that are already there.
     """
-    built, static = ROOT / "_build", Path("html", "_static")
-    if (built / "built-from.json").exists():
-        (folder / "_build" / static).mkdir(parents=True)
-        shutil.copytree(built / static / "fonts", folder / "_build" / static / "fonts")
+    from book_extension import fonts  # takes a second to import
+
+    kept, code = ROOT / "_build" / "fonts-of-small-books", Path(fonts.__file__).stat()
+    with alone(kept.with_suffix(".lock")):
+        if not kept.exists() or kept.stat().st_mtime < code.st_mtime:
+            unfinished = kept.with_suffix(".unfinished")
+            for old in (kept, unfinished):
+                shutil.rmtree(old, ignore_errors=True)
+            unfinished.mkdir()
+            for source, ranges in fonts.sources():
+                fonts.cut(source, unfinished / f"{source.stem}.woff", ranges)
+            unfinished.rename(kept)
+    shutil.copytree(kept, folder / "_build" / "html" / "_static" / "fonts")
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """Hold an exclusive lock, so that one process at a time runs the block."""
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
