@@ -187,23 +187,38 @@ def test_two_figures_do_not_share_the_readers_model() -> None:
         other.values(model="mine")
 
 
+@pytest.fixture(scope="module")
+def unchanged() -> Figure:
+    """Return a figure for tests that hold that it does not change; to draw one takes long."""
+    return figures.model()
+
+
 @pytest.mark.parametrize("config", BROKEN.values(), ids=BROKEN)
-def test_the_widget_says_what_is_wrong_with_a_config(config: tuple[Any, str]) -> None:
-    figure, content = figures.model(), json.dumps(config[0]).encode()
-    before = figure.texts()
+def test_the_widget_says_what_is_wrong_with_a_config(
+    config: tuple[Any, str], unchanged: Figure
+) -> None:
+    content = json.dumps(config[0]).encode()
     expected = json.loads(answer(content))["problem"]
     assert expected.startswith(config[1])
     for pasted in (False, True):
-        assert html.unescape(put(figure, content, pasted)) == expected
-    assert figure.texts() == before
-    # The next file is read.
+        assert html.unescape(put(unchanged, content, pasted)) == expected
+    assert unchanged.texts() == FIGURE.texts()
+
+
+def test_after_broken_configs_the_next_one_is_read() -> None:
+    figure = figures.model()
+    for config, _ in BROKEN.values():
+        for pasted in (False, True):
+            put(figure, json.dumps(config).encode(), pasted)
     put(figure, json.dumps(LLAMA | {"_name_or_path": "mine"}).encode(), False)
     assert figure.settings["model"] == "mine"
 
 
 @pytest.mark.parametrize("file", BROKEN_FILES.values(), ids=BROKEN_FILES)
-def test_the_widget_says_what_is_wrong_with_a_file(file: tuple[bytes, str]) -> None:
-    said = put(figures.model(), file[0], pasted=False)
+def test_the_widget_says_what_is_wrong_with_a_file(
+    file: tuple[bytes, str], unchanged: Figure
+) -> None:
+    said = put(unchanged, file[0], pasted=False)
     assert html.unescape(said) == json.loads(answer(file[0]))["problem"]
     assert file[1] in said
     assert "\n" not in said
