@@ -19,7 +19,8 @@ from repository import HEADER, ROOT
 
 BOOK = book_of(ROOT)
 CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
-SHORT, LONG = "chapters/glossary", "chapters/matmul"
+# Of little prose with many values, which is soon rendered; and of much.
+SHORT, LONG = "chapters/homework", "chapters/matmul"
 # Links into the course; answers to guesses; leftovers that JupyterLab can't follow or render.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
 ANSWER = re.compile(r"^:::\{answer\}.*?^:::$", re.MULTILINE | re.DOTALL)
