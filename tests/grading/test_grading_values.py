@@ -138,12 +138,6 @@ def test_side_effects_of_a_right_function_cost_no_points(body):
         ),
         ("import os\ndef bytes_moved(B, D, F):\n    os._exit(0)\n", "died"),
         ("import os\ndef bytes_moved(B, D, F):\n    os.kill(os.getpid(), 9)\n", "died"),
-        (
-            "class Slow:\n    def __float__(self):\n        while True: pass\n"
-            "    __int__ = __index__ = __float__\n"
-            "def bytes_moved(B, D, F):\n    return Slow()\n",
-            "too-late",
-        ),
         ("def bytes_moved(B, D, F):\n    raise SystemExit\n", "raised"),
         ("def bytes_moved(B, D, F):\n    return input()\n", "raised"),
         ("def bytes_moved(B, D, F)\n    return 1, 2\n", "not-a-function"),
@@ -171,6 +165,12 @@ def test_side_effects_of_a_right_function_cost_no_points(body):
 )
 def test_a_wrong_function_costs_only_its_own_part(source, problem):
     assert first(source, QUICK if problem == "too-late" else TIME_LIMITS) == problem
+
+
+def test_a_number_whose_conversion_never_ends_costs_only_its_own_part():
+    slow = "class Slow:\n    def __float__(self):\n        while True: pass\n"
+    slow += "    __int__ = __index__ = __float__\n"
+    assert first(f"{slow}def bytes_moved(B, D, F):\n    return Slow()\n", QUICK) == "not-numbers"
 
 
 EVADES = """
