@@ -1,5 +1,6 @@
 """Classes for wide tables, chosen by text length, at build time and in the page's Python."""
 
+import re
 from collections.abc import Sequence
 
 # A table with more columns than this is too wide for a phone; so is one with just as many, if the
@@ -12,6 +13,7 @@ LISTED_ROWS = 4
 # Longest cells, in characters, of a column that stays on one line, and of a column with room for
 # some words. Other columns get room for a sentence.
 ONE_LINE, SOME_WORDS = 20, 45
+WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff01-\uff60]")
 
 
 def shown_as(rows: Sequence[Sequence[str]]) -> str:
@@ -36,4 +38,9 @@ def column_class(column: Sequence[str]) -> str:
 
 def longest_of(column: Sequence[str]) -> int:
     """Return the length of the longest cell below the heading."""
-    return max(map(len, column[1:] or column))
+    return max(map(length, column[1:] or column))
+
+
+def length(text: str) -> int:
+    """Return a text's length in Latin letters: a Chinese character is as wide as two."""
+    return len(text) + len(WIDE.findall(text))
