@@ -9,6 +9,7 @@ interface Window {
   courseWords?: Record<string, string>;
   /** Template → translation of values with words, from the same script. */
   courseValues?: Record<string, string>;
+  courseUnits?: Record<string, number>;
   phrase: (english: string, values?: Record<string, unknown>) => string;
   /** Settings with which tests shorten the measurement of a browser. */
   rooflineRoofSettings?: { cores?: number } & Record<string, number>;

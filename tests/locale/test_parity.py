@@ -74,6 +74,7 @@ def test_finished_catalogs_lack_nothing(name: str) -> None:
         ("$a + b$ bytes", "$a$ 字节", "formulas"),
         ("run `make book`", "运行 `make site`", "code"),
         ("in 2 steps of 3.5", "分两步，每步 3.5", "numbers"),
+        ("read in May 2026", "读于 2026 年 6 月", "numbers"),
         ("%d minutes, {hours}", "%d 分钟", "placeholders"),
     ],
 )

@@ -1,5 +1,6 @@
 """Finds what a translated message has lost, gained or written against the rules of the edition."""
 
+import calendar
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,8 @@ FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
 CODE = re.compile(r"(?<![`}])`[^`]+`")
 TAG = re.compile(r"</?[a-z][^<>]*>")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# A month of a date is a number in Chinese.
+MONTH = re.compile(rf"\b({'|'.join(calendar.month_name[1:])})(?= (?:\d{{4}}|\{{year\}}))")
 # Roles whose whole text counts; of others, only the target does.
 VALUES = {"eval", "while", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -32,7 +35,7 @@ def parts(message: str) -> dict[str, Counter[str]]:
     """Return what a message and its translation have in common, by kind."""
     roles = list(ROLE.finditer(message))
     found = {"roles": Counter(f"{role['name']} {target(role)}" for role in roles)}
-    text = ROLE.sub(shown, message)
+    text = MONTH.sub(number_of_month, ROLE.sub(shown, message))
     found["links"] = Counter(link["target"] or link["bare"] for link in LINK.finditer(text))
     text = LINK.sub(lambda link: link["title"] or "", text)
     found["formulas"] = Counter(FORMULA.findall(text))
@@ -42,6 +45,10 @@ def parts(message: str) -> dict[str, Counter[str]]:
     found["numbers"] = Counter(NUMBER.findall(CODE.sub("", FORMULA.sub("", text))))
     found["placeholders"] = Counter(re.findall(r"%[ds]|\{\w*\}", text))
     return found
+
+
+def number_of_month(month: re.Match[str]) -> str:
+    return str(list(calendar.month_name).index(month[0]))
 
 
 def target(role: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ from sphinx.util.nodes import is_translatable
 
 from book_extension import minutes, published
 
-from . import catalogs, citations, page_words, prompts, search, value_words
+from . import catalogs, citations, page_words, prompts, search, spacing, value_words
 from .markdown import has_words
 
 _ = get_translation("sphinx")
@@ -71,6 +71,11 @@ def current(config: Config) -> Language:
     """Return the language of a build."""
     found = [language for language in TRANSLATIONS if language.code == config.language]
     return found[0] if found else ORIGINAL
+
+
+def close_up(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    if current(app.config).code == "zh_CN":
+        spacing.close_up(doctree)
 
 
 def is_translation(app: Sphinx) -> bool:
@@ -213,6 +218,8 @@ def setup(app: Sphinx) -> None:
     app.add_transform(value_words.TranslateValues)
     citations.setup(app)
     prompts.setup(app)
+    # After references and citations have their words.
+    app.connect("doctree-resolved", close_up, priority=600)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)
     app.add_transform(LeadUp)

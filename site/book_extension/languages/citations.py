@@ -1,4 +1,4 @@
-"""Words between the names of a citation, which sphinxcontrib-bibtex writes in English."""
+"""Words and commas of a citation, which sphinxcontrib-bibtex writes as in English."""
 
 import re
 
@@ -9,7 +9,8 @@ from sphinx.locale import get_translation
 _ = get_translation("sphinx")
 CITATION = "bibtex-citation"  # class of an inline with names and links
 TWO = re.compile(r"(?P<one>.+) and (?P<other>.+)", re.DOTALL)
-OTHERS = "et al."
+DATED = re.compile(r"(?P<names>.*), (?P<year>(?:\d{4}|n\.d\.)\S*)", re.DOTALL)
+OTHERS, UNDATED, NEXT = "et al.", "n.d.", ", "
 
 
 def translate(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -19,9 +20,19 @@ def translate(app: Sphinx, doctree: nodes.document, page: str) -> None:
             if others.astext() == OTHERS and _("et al.") != OTHERS:
                 others.replace_self(nodes.Text(str(_("et al."))))
         for text in list(found.findall(nodes.Text)):
-            if two := TWO.fullmatch(text):
-                words = str(_("{one} and {other}")).format(**two.groupdict())
+            if (words := in_language(text)) != text:
                 text.parent.replace(text, nodes.Text(words))
+
+
+def in_language(text: str) -> str:
+    """Return a part of a citation with its words and commas in the language of the page."""
+    if text == NEXT:  # between two works
+        return str(_("{one}, {other}")).format(one="", other="")
+    if dated := DATED.fullmatch(text):
+        text = str(_("{names}, {year}")).format(**dated.groupdict())
+    if two := TWO.fullmatch(text):
+        text = str(_("{one} and {other}")).format(**two.groupdict())
+    return text.replace(UNDATED, str(_("n.d.")))
 
 
 def is_citation(node: nodes.Node) -> bool:

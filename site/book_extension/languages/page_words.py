@@ -27,6 +27,7 @@ def write_words(app: Sphinx) -> None:
     found = {
         "courseWords": translated(compiled[0], code_words.of_javascript(Path(app.srcdir))),
         "courseValues": translated(compiled[0], value_words.TEMPLATES),
+        "courseUnits": value_words.UNITS,
     }
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)

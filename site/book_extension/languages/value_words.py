@@ -1,7 +1,7 @@
 """Words in computed values: cells run once, in English, so a translated page replaces them.
 
-A value is recognized by the template that it has the form of. `prose_blocks.js` does the same with
-the values of a reader's own run.
+A value is recognized by the template that it has the form of. A count of millions or billions
+becomes one of 万 or 亿. `prose_blocks.js` does the same with the values of a reader's own run.
 """
 
 import re
@@ -18,6 +18,21 @@ TEMPLATES = (
     "about {minutes} minutes, medium",
     "about {minutes} minutes, hard",
     "{figure}, sparse",
+    "compute",
+    "{low} to {high}",
+    "{list} and {last}",
+    "{day} January {year}",
+    "{day} February {year}",
+    "{day} March {year}",
+    "{day} April {year}",
+    "{day} May {year}",
+    "{day} June {year}",
+    "{day} July {year}",
+    "{day} August {year}",
+    "{day} September {year}",
+    "{day} October {year}",
+    "{day} November {year}",
+    "{day} December {year}",
     "January {year}",
     "February {year}",
     "March {year}",
@@ -32,6 +47,12 @@ TEMPLATES = (
     "December {year}",
 )
 PLACE = re.compile(r"\{(\w+)\}")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+# Words that a translation has behind a count, with their powers of ten.
+SCALES = {"百万": 6, "十亿": 9}
+SCALE = re.compile(f" ?({'|'.join(SCALES)})")
+# What counts are written in, with the powers of ten, the largest first.
+UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
 
 def translated(value: str, translate: Callable[[str], str]) -> str:
@@ -52,8 +73,17 @@ def parts(template: str) -> Iterator[str]:
         yield f"(?P<{part}>.+)" if number % 2 else re.escape(part)
 
 
+def counted(value: str, power: int) -> str:
+    """Return a count of 10**power with its unit and as many digits: "8.03", 9 → "80.3 亿"."""
+    number, decimals = float(value.replace(",", "")), len(value.partition(".")[2])
+    fitting = (unit for unit in UNITS if number * 10**power >= 10 ** UNITS[unit])
+    unit = next(fitting, "")
+    shift = power - UNITS[unit]
+    return f"{number * 10.0**shift:.{max(0, decimals - shift)}f} {unit}".rstrip()
+
+
 class TranslateValues(SphinxTransform):
-    """Translate the words in the values of a translated page."""
+    """Translate the words in the values of a translated page, and beside them."""
 
     default_priority = 25  # after Sphinx has translated the messages
 
@@ -62,7 +92,20 @@ class TranslateValues(SphinxTransform):
             if "computed" in node["classes"]:
                 text = node.astext()
                 words = translated(text, lambda template: str(_(template)))
+                if power := take_scale(node):
+                    node["classes"].append(f"scale-{power}")
+                    words = counted(text, power)
                 if words != text:
                     node["original"] = text
                     node.children[:] = []
                     node += nodes.Text(words)
+
+
+def take_scale(value: nodes.inline) -> int:
+    """Remove the scale word behind a number; return its power of ten, 0 without one."""
+    after = value.next_node(descend=False, siblings=True)
+    found = SCALE.match(after) if isinstance(after, nodes.Text) else None
+    if not found or not NUMBER.fullmatch(value.astext()):
+        return 0
+    after.parent.replace(after, nodes.Text(after[found.end() :]))
+    return SCALES[found[1]]

@@ -28,6 +28,18 @@ function inLanguage(value) {
 const allInLanguage = (values) =>
   Object.fromEntries(Object.entries(values).map(([expression, text]) => [expression, text && inLanguage(text)]));
 
+// Return a value as its place on the page shows it: a count of millions, in Chinese, as one of 万 or 亿.
+function atPlace(text, span) {
+  const [, power] = /\bscale-(\d+)/.exec(span?.className ?? "") ?? [];
+  const number = Number(text?.replaceAll(",", ""));
+  if (!power || !Number.isFinite(number)) return text;
+  const units = Object.entries(window.courseUnits ?? {});
+  const [unit, own] = units.find(([, least]) => number * 10 ** power >= 10 ** least) ?? ["", 0];
+  const shift = power - own;
+  const decimals = text.split(".")[1]?.length ?? 0;
+  return `${(number * 10 ** shift).toFixed(Math.max(0, decimals - shift))} ${unit}`.trim();
+}
+
 // A heading with a value is in the table of contents, too.
 function updateContents(heading) {
   const id = heading.closest("section")?.id;
@@ -73,7 +85,10 @@ class Block {
   }
 
   #words(now) {
-    const changes = Object.entries(now).map(([expression, text]) => change(this.#printed[expression], text));
+    const changes = Object.entries(now).map(([expression, text]) => {
+      const span = this.#shown.find(([shown]) => shown === expression)?.[1];
+      return change(atPlace(this.#printed[expression], span), atPlace(text, span));
+    });
     return changes.length ? withChanges([...new Set(changes)].join("; ")) : premiseFails();
   }
 
@@ -82,8 +97,8 @@ class Block {
     let hasMoved = false;
     for (const [expression, span] of this.#shown) {
       if (expression === null) continue;
-      const printed = this.#printed[expression];
-      const text = now[expression] ?? printed;
+      const printed = atPlace(this.#printed[expression], span);
+      const text = atPlace(now[expression], span) ?? printed;
       const isNew = text !== printed;
       this.changed += Number(isNew);
       if (span.textContent === text) continue;
