@@ -373,7 +373,7 @@ async function start(figure) {
         engine ??= import(address).then(({ Engine }) => new Engine());
         const answer = await readConfig(await engine, file);
         if (newest !== file) return;
-        told.textContent = answer.problem ?? hint;
+        told.textContent = answer.problem ? phrase("Not read: {problem}", answer) : hint;
         if (answer.problem) return;
         view.set(table, { ...view.get(table), [answer.name]: answer.row });
         if (!controls[control].includes(answer.name)) {
