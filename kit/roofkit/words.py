@@ -23,8 +23,8 @@ VARIABLE = "ROOFLINE_LANGUAGE"  # the environment's choice, such as "zh_CN"
 COMPILED = Path(__file__).parent / "locale"
 SOURCES = Path(__file__).parents[2] / "locale"
 
-# Messages of pages that no table shows.
-MARKUP_OR_LONG = re.compile(r"[`{$*\n]|^.{60}")
+# Messages of pages that no table and no figure of matplotlib's shows.
+MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")
 
 _chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)
 

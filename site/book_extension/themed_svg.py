@@ -1,6 +1,7 @@
 """Convert matplotlib's SVG to an element of a page, at build time and in the page's Python."""
 
 import re
+from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -9,15 +10,30 @@ ElementTree.register_namespace("xlink", XLINK)
 COLOR = re.compile(r"#([0-9a-fA-F]{6})\b")
 PAINTED = re.compile(r"#[0-9a-fA-F]{6}")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
+# A number in a text, with its unit, but not within a name such as H100.
+NUMBER = re.compile(
+    r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
+)
+PLACE = re.compile(r"\{(\d+)\}")
+LINES = " / "  # between the lines of a text in its message
+MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
+FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
+LETTER = 0.58  # mean width of a letter in matplotlib's font, in parts of its size
 
 
-def themed_svg(source: str, label: str, prefix: str) -> str:
+def themed_svg(
+    source: str, label: str, prefix: str, translate: Callable[[str], str] | None = None
+) -> str:
     """Return an SVG file's content as an element of a page.
 
     Every color becomes ``var(--c-rrggbb, #rrggbb)``, which CSS overrides on dark pages. Ids get
-    ``prefix``, since two figures may use the same ones; unused ids are removed.
+    ``prefix``, since two figures may use the same ones; unused ids are removed. Texts are
+    translated as the messages that `messages` returns.
     """
     svg = ElementTree.fromstring(source)
+    if translate:
+        for lines in texts(svg):
+            translate_text(lines, translate)
     for parent in list(svg.iter()):
         for child in list(parent):
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
@@ -41,6 +57,55 @@ def themed_svg(source: str, label: str, prefix: str) -> str:
     svg.set("role", "img")
     svg.set("aria-label", label)
     return ElementTree.tostring(svg, encoding="unicode")
+
+
+def messages(source: str) -> list[str]:
+    """Return the messages of an SVG file: its texts, with a place {1}, {2} … for each number."""
+    return [message(lines)[0] for lines in texts(ElementTree.fromstring(source))]
+
+
+def message(lines: list[ElementTree.Element]) -> tuple[str, list[str]]:
+    """Return the message of a text, and the numbers in its places."""
+    numbers: list[str] = []
+
+    def place(number: re.Match[str]) -> str:
+        numbers.append(number[0])
+        return f"{{{len(numbers)}}}"
+
+    return NUMBER.sub(place, LINES.join(line.text or "" for line in lines)), numbers
+
+
+def translate_text(lines: list[ElementTree.Element], translate: Callable[[str], str]) -> None:
+    """Replace the lines of a text by those of its translation, which may be fewer."""
+    template, numbers = message(lines)
+    words = PLACE.sub(lambda place: numbers[int(place[1]) - 1], translate(template))
+    translated = words.split(LINES, len(lines) - 1)
+    center(lines)
+    for line, text in zip(lines, [*translated, *[""] * len(lines)], strict=False):
+        line.text = text
+
+
+def center(lines: list[ElementTree.Element]) -> None:
+    """Anchor centered lines at their middle; matplotlib writes where each begins, if several do."""
+    moves = [MOVE.match(line.get("transform", "")) for line in lines]
+    starts = [float(move[1]) for move in moves if move]
+    if len(starts) < len(lines) or len(set(starts)) < 2:
+        return
+    start, longest = min(zip(starts, lines, strict=True), key=lambda pair: pair[0])
+    size = FONT_SIZE.search(longest.get("style", ""))
+    half = len(longest.text or "") * LETTER * float(size[1] if size else 10) / 2
+    for line, move in zip(lines, moves, strict=True):
+        if move:
+            line.set("transform", f"translate({start + half:.2f} {move[2]})")
+            line.set("style", f"text-anchor: middle; {line.get('style', '')}")
+
+
+def texts(svg: ElementTree.Element) -> Iterator[list[ElementTree.Element]]:
+    """Yield the lines of each text but formulas; matplotlib puts a text into a group."""
+    for group in svg.iter(f"{{{SVG}}}g"):
+        lines = group.findall(f"{{{SVG}}}text")
+        if lines and not any(len(line) for line in lines):
+            yield lines
 
 
 def paint_by_style(element: ElementTree.Element) -> None:

@@ -38,7 +38,9 @@ def templates(book: Path) -> dict[str, list[str]]:
     shutil.rmtree(output, ignore_errors=True)  # no catalogs of pages that are gone
     decks = slides.templates(book, cache)
     os.environ[PYODIDE] = ""
-    settings = {"gettext_compact": False}
+    # For gettext MyST-NB has no pictures, whose words and alternative texts are messages.
+    pictures = [("gettext", "image/svg+xml", 5)]
+    settings = {"gettext_compact": False, "nb_mime_priority_overrides": pictures}
     status = build_pages(book, output, cache, settings, builder="gettext", freshenv=True)
     if status != 0:
         raise NotExtracted

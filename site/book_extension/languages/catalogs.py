@@ -20,7 +20,7 @@ from book_extension.published import FOLDER
 
 from . import code_words
 
-MARKUP_OR_LONG = re.compile(r"[`{$*\n]|^.{60}")  # as in kit/roofkit/words.py
+MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")  # as in kit/roofkit/words.py
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # instead of the time at which it is compiled
 SPHINX = "sphinx"  # where Sphinx looks for the words of templates
 # Header lines that programs need; others name people and dates.

@@ -170,7 +170,10 @@ class Page:
             file = io.StringIO()
             background = figure.get_facecolor()
             figure.savefig(file, format="svg", bbox_inches="tight", facecolor=background)
-            svg = themed_svg(file.getvalue(), alt or "A figure", f"run-{step}-{number}")
+            words = sys.modules.get("roofkit.words")
+            translate = words._ if words else None
+            name = f"run-{step}-{number}"
+            svg = themed_svg(file.getvalue(), alt or "A figure", name, translate)
             self.shown.append({"kind": "svg", "text": svg})
         close_figures()
 

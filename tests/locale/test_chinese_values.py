@@ -1,0 +1,152 @@
+"""Values, citations and spaces in Chinese sentences, and the words of pictures."""
+
+import re
+from pathlib import Path
+
+import pytest
+from book_extension import table_widths, themed_svg
+from book_extension.languages import spacing, value_words
+from bs4 import Tag
+from docutils import nodes
+from docutils.utils import new_document
+from playwright.sync_api import Browser
+from site_links import parsed
+from site_server import Server
+
+# A count of millions or billions, with its power of ten, as Chinese writes it.
+COUNTS = [
+    ("8.03", 9, "80.3 亿"),
+    ("17", 6, "1700 万"),
+    ("250", 6, "2.50 亿"),
+    ("1,234", 9, "1.234 万亿"),
+    ("0.5", 6, "50 万"),
+    ("0.001", 6, "1000"),
+]
+HAN = "[\u4e00-\u9fff]"
+
+
+@pytest.mark.parametrize(("value", "power", "shown"), COUNTS)
+def test_counts_have_chinese_units(value: str, power: int, shown: str) -> None:
+    assert value_words.counted(value, power) == shown
+
+
+def paragraph(*parts: str | nodes.Node) -> nodes.paragraph:
+    made = nodes.paragraph()
+    made += [nodes.Text(part) if isinstance(part, str) else part for part in parts]
+    return made
+
+
+def computed(text: str) -> nodes.inline:
+    return nodes.inline(text, text, classes=["computed"])
+
+
+def test_the_scale_word_behind_a_number_is_taken_into_the_value() -> None:
+    millions, numbers = " 百万个数", " 个数"
+    for text, after, power in (("17", millions, 6), ("many", millions, 0), ("17", numbers, 0)):
+        value = computed(text)
+        made = paragraph("约 ", value, after)
+        assert value_words.take_scale(value) == power
+        assert made.astext() == (f"约 {text}个数" if power else f"约 {text}{after}")
+
+
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        (["一份是 ", computed("2024 年 3 月"), " 的文件"], "一份是 2024 年 3 月的文件"),
+        (["见 ", nodes.reference("", "图 2"), "。"], "见图 2。"),
+        (["要 ", computed("3 ms"), " 的时间"], "要 3 ms 的时间"),
+        (["运行 ", nodes.literal("", "图"), " 一次"], "运行 图 一次"),
+    ],
+)
+def test_spaces_remain_only_beside_latin_letters(parts: list[str | nodes.Node], shown: str) -> None:
+    document = new_document("page")
+    document += paragraph(*parts)
+    spacing.close_up(document)
+    assert document.astext() == shown
+
+
+PICTURE = """<svg xmlns="http://www.w3.org/2000/svg">
+<g><text>HBM of an H100: 3.35\N{NO-BREAK SPACE}TB/s</text></g>
+<g><text>4 tensor</text><text>cores</text></g>
+<g><text>W<tspan>Q</tspan></text></g></svg>"""
+
+
+def test_texts_of_pictures_are_messages_with_places_for_numbers() -> None:
+    assert themed_svg.messages(PICTURE) == ["HBM of an H100: {1}", "{1} tensor / cores"]
+    chinese = {"HBM of an H100: {1}": "H100 的 HBM：{1}", "{1} tensor / cores": "{1} 个 / 核心"}
+    svg = themed_svg.themed_svg(PICTURE, "label", "p", chinese.__getitem__)
+    shown = re.findall(r"<text[^>]*>([^<]*)", svg)
+    assert shown == ["H100 的 HBM：3.35\N{NO-BREAK SPACE}TB/s", "4 个", "核心", "W"]
+    one_line = themed_svg.themed_svg(PICTURE, "label", "p", lambda _: "一行")
+    assert re.findall(r"<text[^>]*>([^<]*)", one_line) == ["一行", "一行", "", "W"]
+
+
+LEFT = "<text transform='translate(10 {y})' style='font-size: 10px'>{words}</text>"
+MIDDLE = "<text transform='translate({x} {y})' style='font-size: 10px'>{words}</text>"
+
+
+def test_centered_lines_of_a_picture_stay_centered_in_translation() -> None:
+    def translated(*lines: str) -> list[str]:
+        picture = f'<svg xmlns="{themed_svg.SVG}"><g>{"".join(lines)}</g></svg>'
+        svg = themed_svg.themed_svg(picture, "label", "p", lambda _: "一 / 二")
+        return re.findall(r"<text[^>]*>", svg)
+
+    left = [LEFT.format(y=y, words=words) for y, words in ((5, "one line"), (20, "two"))]
+    assert "middle" not in "".join(translated(*left))
+    center = [
+        MIDDLE.format(x=x, y=y, words=words)
+        for x, y, words in ((10, 5, "one line"), (24, 20, "two"))
+    ]
+    both = [re.findall(r"translate\(([\d.]+)|anchor: (\w+)", text) for text in translated(*center)]
+    assert both[0] == both[1] == [("33.20", ""), ("", "middle")]
+
+
+def test_a_chinese_character_is_as_wide_as_two_letters() -> None:
+    assert table_widths.length("H100：瓶颈") == 4 + 2 * 3
+    half, full = "x" * 14, "字" * 14
+    assert table_widths.column_class(["heading", half]) == "figure-cell"
+    assert table_widths.column_class(["heading", full]) == "words-cell"
+
+
+def shown(article: Tag, place: str) -> list[str]:
+    return [part.get_text() for part in article.select(place)]
+
+
+def test_pictures_and_citations_of_a_chapter_are_chinese(site: Path) -> None:
+    article = parsed(site / "zh/chapters/attention.html").select_one("article")
+    assert article
+    labels = shown(article, "svg.figure text")
+    assert "查询" in labels
+    assert "0.56 ms，矩阵乘法" in labels
+    pictures = [str(svg["aria-label"]) for svg in article.select("svg.figure")]
+    assert pictures
+    assert [label for label in pictures if not re.search(HAN, label)] == []
+    citations = [c for c in shown(article, ".reference.internal") if re.search(r"\d{4}[a-z]?$", c)]
+    assert "Austin 等，2025a" in citations
+    assert [citation for citation in citations if ", " in citation] == []
+
+
+# Shows a block with a count of millions, then with other counts, as after runs in the page.
+SHOW = """async ([folder, texts]) => {
+  const { blocksOf } = await import(folder + "prose_blocks.js");
+  const article = document.createElement("article");
+  article.innerHTML = '<p>约 <span class="computed scale-6">1700 万</span>个数</p>';
+  const blocks = blocksOf(article, [{ values: { n: "17" }, shown: ["n"] }]);
+  return texts.map((text) => {
+    blocks.show([0], [{ follows: true, now: { n: text } }]);
+    return article.textContent;
+  });
+}"""
+
+
+def test_a_count_keeps_its_chinese_unit_after_a_run(browser: Browser, server: Server) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{server.origin}/zh/chapters/intensity.html")
+        assert "约有 1700 万个数" in str(page.text_content("article"))
+        folder = page.evaluate(
+            """() => new URL(
+              document.querySelector("script[data-python]").dataset.python, location).href"""
+        )
+        counts = [(value, shown) for value, power, shown in COUNTS if power == 6]
+        texts = page.evaluate(SHOW, [folder, [value for value, _ in counts]])
+        assert texts == [f"约 {shown}个数" for _, shown in counts]
