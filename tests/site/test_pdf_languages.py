@@ -1,15 +1,12 @@
 """The printed book in Chinese: the same pages and links, and no English around them."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from book_extension.languages import chosen
 from bs4 import BeautifulSoup
 from commands.printing import one_document
-from pypdf import PdfReader
 from repository import ROOT
 
 CHINESE = chosen("zh_CN")
@@ -59,14 +56,3 @@ def test_inner_links_have_targets_and_styles_exist(document: BeautifulSoup) -> N
     folder = ROOT / "_build" / "print"
     styles = [str(link["href"]) for link in document.select('link[rel="stylesheet"]')]
     assert [path for path in styles if not (folder / path).is_file()] == []
-
-
-@pytest.mark.long
-def test_the_chinese_book_is_printed(site: Path) -> None:
-    book = site.parents[1]
-    command = [sys.executable, str(ROOT / "site"), "pdf", str(book), "--language", "zh_CN"]
-    subprocess.run(command, check=True, capture_output=True)
-    pdf = PdfReader(book / "_build" / "roofline.zh-CN.pdf")
-    assert len(pdf.pages) > 80
-    assert pdf.root_object["/Lang"] == "zh-CN"
-    assert "目录" in "".join(sheet.extract_text() for sheet in pdf.pages[1:4])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
-from site_browser import UNSET_MATHS, Traffic, unnamed_pictures
+from site_browser import UNSET_MATHS, Traffic, contrast, structure, unnamed_pictures
 from site_server import Server
 
 SIZES = {"1920 × 1080": (1920, 1080), "1280 × 720": (1280, 720)}
@@ -26,6 +26,10 @@ class Deck:
     slides: range
     minutes: range
     votes: int = 2
+
+
+# Folder of the decks → how the titles of their votes begin.
+LANGUAGES = {"slides": "Vote", "zh/slides": "投票"}
 
 
 DECKS = {
@@ -60,6 +64,8 @@ DECKS = {
 }
 FIGURES_LIVE = """() =>
   !Reveal.getCurrentSlide().querySelector("figure.live:not([data-state=live])")"""
+# Reveal.js makes the deck an application, which axe takes for a landmark around the main one.
+MAIN_IN_REVEAL = "landmark-main-is-top-level: .slides:"
 ADD = """(style) => Reveal.getCurrentSlide()
   .insertAdjacentHTML("beforeend", `<p style="${style}">x</p>`)"""
 VISIBILITY = """() =>
@@ -109,6 +115,7 @@ class Seen:
     traffic: Traffic = field(default_factory=Traffic)
     unset: list[str] = field(default_factory=list)
     unnamed: list[str] = field(default_factory=list)
+    axe: list[str] = field(default_factory=list)
 
 
 def too_large(slide: dict[str, Any]) -> bool:
@@ -129,19 +136,41 @@ def opened(page: Page, address: str) -> int:
 )
 def seen(request: pytest.FixtureRequest, server: Server, browser: Browser) -> Seen:
     name, size = request.param
+    return looked_at(browser, server.origin, f"slides/{name}", size)
+
+
+@pytest.fixture(
+    scope="module",
+    params=["attention", pytest.param("roofline", marks=pytest.mark.long)],
+)
+def chinese(request: pytest.FixtureRequest, server: Server, browser: Browser) -> Seen:
+    return looked_at(
+        browser, server.origin, f"zh/slides/{request.param}", "1280 × 720", with_axe=True
+    )
+
+
+def looked_at(
+    browser: Browser, origin: str, deck: str, size: str, *, with_axe: bool = False
+) -> Seen:
+    """Show all slides of a deck in a window of this size, and measure them."""
     width, height = SIZES[size]
-    found = Seen(DECKS[name])
+    found = Seen(DECKS[Path(deck).name])
     context = browser.new_context(viewport={"width": width, "height": height})
     found.traffic.listen(context)
     page = context.new_page()
-    count = opened(page, f"{server.origin}/slides/{name}.html")
+    count = opened(page, f"{origin}/{deck}.html")
+    styles: set[str] = set()
     for number in range(count):
         page.evaluate(SHOW, number)
         page.wait_for_function(FIGURES_LIVE)
         found.slides.append(page.evaluate(MEASURE))
         found.unnamed += unnamed_pictures(page)
+        if with_axe:
+            found.axe += contrast(page, styles)
+    if with_axe:
+        found.axe += [line for line in structure(page) if not line.startswith(MAIN_IN_REVEAL)]
     found.unset = page.evaluate(UNSET_MATHS)
-    found.traffic.asked = found.traffic.outside(server.origin)
+    found.traffic.asked = found.traffic.outside(origin)
     context.close()
     return found
 
@@ -160,6 +189,14 @@ def test_no_requests_to_other_hosts_and_no_errors(seen: Seen) -> None:
     assert seen.traffic.wrong == []
     assert seen.unset == []
     assert seen.unnamed == []
+
+
+def test_chinese_slides_pass_the_checks_of_english_ones_and_axe(chinese: Seen) -> None:
+    test_no_slide_overflows(chinese)
+    test_text_is_large_enough_for_the_last_row(chinese)
+    test_no_requests_to_other_hosts_and_no_errors(chinese)
+    assert len(chinese.slides) in chinese.deck.slides
+    assert chinese.axe == []
 
 
 def test_the_notes_minutes_add_up_to_a_lecture(seen: Seen) -> None:
@@ -183,16 +220,16 @@ def test_the_slides_are_in_order(seen: Seen) -> None:
 def decks(site: Path, browser: Browser) -> dict[str, Page]:
     """Open the decks from disk, as in a copied folder of the site."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
-    pages = {name: context.new_page() for name in DECKS}
+    pages = {f"{folder}/{name}": context.new_page() for folder in LANGUAGES for name in DECKS}
     for name, page in pages.items():
-        opened(page, (site / "slides" / f"{name}.html").as_uri())
+        opened(page, (site / f"{name}.html").as_uri())
     yield pages
     context.close()
 
 
 @pytest.fixture
 def deck(decks: dict[str, Page]) -> Page:
-    return decks["roofline"]
+    return decks["slides/roofline"]
 
 
 def test_overflowing_slides_are_detected(deck: Page) -> None:
@@ -205,12 +242,17 @@ def test_overflowing_slides_are_detected(deck: Page) -> None:
     assert too_large(deck.evaluate(MEASURE))
 
 
+@pytest.mark.parametrize("folder", LANGUAGES)
 @pytest.mark.parametrize("name", DECKS)
-def test_vote_answers_are_hidden_until_the_next_key(decks: dict[str, Page], name: str) -> None:
-    deck = decks[name]
+def test_vote_answers_are_hidden_until_the_next_key(
+    decks: dict[str, Page], name: str, folder: str
+) -> None:
+    deck = decks[f"{folder}/{name}"]
     votes = deck.evaluate(
-        """() => Reveal.getSlides().map((slide, at) => [slide.querySelector("h2")?.innerText, at])
-          .filter(([title]) => title?.startsWith("Vote"))"""
+        """(vote) => Reveal.getSlides()
+          .map((slide, at) => [slide.querySelector("h2")?.innerText, at])
+          .filter(([title]) => title?.startsWith(vote))""",
+        LANGUAGES[folder],
     )
     assert len(votes) == DECKS[name].votes
     for _, number in votes:
@@ -245,7 +287,7 @@ def test_the_handouts_have_a_page_of_notes_after_each_slide(
     handouts = {name: site.parent / f"{name}-slides.pdf" for name in DECKS}
     assert sorted(printed.splitlines()) == sorted(map(str, handouts.values()))
     for name, handout in handouts.items():
-        titles = decks[name].evaluate(
+        titles = decks[f"slides/{name}"].evaluate(
             "Reveal.getSlides().map((s) => s.querySelector('h1, h2').innerText.trim())"
         )
         pages = [page.extract_text() for page in PdfReader(handout).pages]
