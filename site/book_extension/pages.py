@@ -7,6 +7,7 @@ from myst_nb.core.execute import ExecutionError
 from myst_nb.core.read import is_myst_markdown_notebook
 from myst_nb.sphinx_ import Parser
 from myst_parser.config.main import MdParserConfig
+from myst_parser.mdit_to_docutils import base
 from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
 from myst_parser.parsers.mdit import create_md_parser
 from sphinx.application import Sphinx
@@ -54,7 +55,13 @@ def parse_message(text: str, document: nodes.document, config: MdParserConfig) -
         _message_parsers.update(config=config, parser=parser)
     parser = _message_parsers["parser"]
     parser.options["document"] = document
-    parser.render(text)
+    # MyST makes a document even where it is given one: each reads all of docutils' options, which
+    # takes longer than the message.
+    original, base.make_document = base.make_document, lambda *_: document
+    try:
+        parser.render(text)
+    finally:
+        base.make_document = original
 
 
 _message_parsers: dict[str, Any] = {}
