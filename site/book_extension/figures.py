@@ -54,8 +54,8 @@ def add_words(app: Sphinx, image: nodes.image) -> None:
 
 
 def is_message(text: str) -> bool:
-    """Return whether a figure's text has words; they begin with small letters, names don't."""
-    return has_words(re.sub(r"\b[A-Z]\w*", "", text))
+    """Return whether a figure's text has words; names such as Mixtral don't count."""
+    return has_words(re.sub(r"\b[A-Z][a-z]\w*", "", text))
 
 
 def translation_of(app: Sphinx) -> Callable[[str], str]:
