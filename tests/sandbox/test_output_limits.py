@@ -1,0 +1,80 @@
+"""How much of its output a notebook sends: counted message by message, with small limits."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grading.sandbox.inside import output
+
+SMALL = {"CELL_MESSAGES": 4, "ALL_MESSAGES": 9, "CELL_BYTES": 300, "ALL_BYTES": 800}
+CELL_ERRORS = 2
+NOTE = "[What this cell showed from here on was left out]\n"
+
+# A notebook: cells, each a list of (whether it is an error, the length of its text).
+NOTEBOOKS = st.lists(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 200)), max_size=9), max_size=7
+)
+
+
+class RecordedLines(output.Lines):
+    """Lines that keeps what it would write to its socket."""
+
+    def __init__(self) -> None:
+        super().__init__(key=b"unused")
+        self.written: list[bytes] = []
+
+    def write(self, line: bytes) -> None:
+        self.written.append(line)
+
+
+def content(kind: str, text: str) -> dict[str, Any]:
+    return {"name": "stdout", "text": text} if kind == "stream" else {"ename": text}
+
+
+def expected(notebook: list[list[tuple[bool, int]]]) -> list[list[Any]]:
+    """Return the messages that are sent, from the limits as their comment describes them."""
+    sent: list[list[Any]] = []
+    in_all: list[int] = []
+    for number, cell in enumerate(notebook, start=1):
+        tried: list[int] = []
+        errors, noted = 0, False
+        for is_error, length in cell:
+            kind = "error" if is_error else "stream"
+            message = [number, kind, content(kind, "x" * length)]
+            if is_error:
+                errors += 1
+                sent += [message] if errors <= CELL_ERRORS else []
+                continue
+            size = len(json.dumps(message))
+            tried.append(size)
+            if (
+                len(tried) <= SMALL["CELL_MESSAGES"]
+                and sum(tried) <= SMALL["CELL_BYTES"]
+                and len(in_all) + 1 <= SMALL["ALL_MESSAGES"]
+                and sum(in_all) + size <= SMALL["ALL_BYTES"]
+            ):
+                in_all.append(size)
+                sent.append(message)
+            elif not noted:
+                noted = True
+                sent.append([number, "stream", {"name": "stderr", "text": NOTE}])
+    return sent
+
+
+@given(NOTEBOOKS)
+def test_each_message_is_sent_that_fits_and_one_note_per_cell(
+    notebook: list[list[tuple[bool, int]]],
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, limit in SMALL.items():
+            patch.setattr(output, name, limit)
+        patch.setattr(output, "CELL_ERRORS", CELL_ERRORS)
+        lines = RecordedLines()
+        for lines.number, cell in enumerate(notebook, start=1):
+            for is_error, length in cell:
+                kind = "error" if is_error else "stream"
+                lines.send(None, kind, content(kind, "x" * length))
+    assert [json.loads(line) for line in lines.written] == expected(notebook)
