@@ -51,7 +51,8 @@ LAYOUT = {"rooflib/plots.py"}
 # the name of the file; a test file of that name may be missing. USERS and SITE_USERS stand for the
 # test files that import the module or name the file, without and with the built site.
 USERS, SITE_USERS = "{users}", "{site_users}"
-USING_FOLDERS = ("book", "kit", "site", "meter")
+USING_FOLDERS = {"grading": ("grading",)}  # for files of other packages:
+OTHER_FOLDERS = ("book", "kit", "site", "meter", "locale")
 RESUMED = "tests/grading/test_grading_resume.py"
 SAME = "tests/grading/test_grading_same.py"
 COURSE = "tests/grading/test_grading_course.py"
@@ -66,7 +67,11 @@ EXERCISES = " ".join(
 NO_BROWSER = "-k|not browser and not formgrader"
 CLUSTER = "tests/grading/test_grading_cluster.py"
 BOXES = "tests/sandbox/test_box_state.py tests/sandbox/test_boxes.py"
-SANDBOX = ("tests/sandbox", KERNEL)
+OWN_TIME = "tests/grading/test_own_time.py"
+SECOND_RUN = "tests/grading/test_second_run.py"
+WEEK = "tests/grading/test_week_check.py tests/grading/test_week_orders.py"
+NAMESAKE = "tests/grading/test_{stem}.py"
+SANDBOX = ("tests/sandbox", OWN_TIME, KERNEL)
 LIVE = "tests/kit/test_live.py"
 PAGES = "tests/site/test_page_python.py"
 EXERCISE_PAGE = "tests/site/test_exercise_page.py"
@@ -118,26 +123,46 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": (EXERCISES, VALUES),
     "grading/": (f"{COURSE} {SAME}", KERNEL, RESUMED, HOSTILE),
+    "grading/allowed_modules.py": (NAMESAKE, WEEK),
+    "grading/course.py": (
+        "tests/grading/test_records.py",
+        f"{COURSE} {SAME}",
+        RESUMED,
+        WEEK,
+        USERS,
+    ),
+    "grading/errors.py": ("tests/grading/test_importers.py", USERS),
+    "grading/grade_notebook.py": (SECOND_RUN, f"tests/grading/test_opening.py {COURSE}", USERS),
+    "grading/settings.py": (WEEK, COURSE, USERS),
+    "grading/work.py": (COURSE, USERS, HOSTILE),
     "grading/__main__.py": (COURSE, "tests/grading/test_week_orders.py", f"{RESUMED} {CLUSTER}"),
     "grading/schema/": (EXERCISES, VALUES),
-    "grading/release/": (f"tests/grading/test_release.py {EXERCISES}", VALUES, f"{COURSE} {SAME}"),
-    "grading/judging/": ("tests/grading/test_{stem}.py", VALUES, KERNEL, SAME),
+    "grading/release/": (
+        NAMESAKE,
+        f"tests/grading/test_release.py {EXERCISES}",
+        VALUES,
+        f"{COURSE} {SAME}",
+        "tests/grading/test_showing.py",
+    ),
+    "grading/release/translation.py": ("tests/grading/test_languages.py",),
+    "grading/judging/": (NAMESAKE, VALUES, USERS, KERNEL, SAME),
     "grading/limits.py": ("tests/grading/test_limits.py tests/grading/test_pool.py", HOSTILE),
     "grading/platforms/": (
         "tests/grading/test_platforms.py tests/grading/test_unusual_downloads.py",
         "tests/grading/test_importers.py tests/grading/test_tables.py",
         "tests/grading/test_targets.py tests/grading/test_week_check.py",
     ),
-    "grading/execution/": (VALUES, KERNEL, HOSTILE),
-    "grading/execution/outputs.py": ("tests/grading/test_{stem}.py", KERNEL),
+    "grading/execution/": (VALUES, KERNEL, USERS, HOSTILE),
+    "grading/execution/outputs.py": (NAMESAKE, KERNEL, OWN_TIME),
     "grading/intake/": (
-        "tests/grading/test_intake.py tests/grading/test_{stem}.py",
+        f"tests/grading/test_intake.py {NAMESAKE}",
         "tests/grading/test_moved_cells.py tests/grading/test_opening.py",
+        USERS,
         COURSE,
         HOSTILE,
     ),
     "grading/records/": ("tests/grading/test_records.py", f"{COURSE} {SAME}", RESUMED),
-    "grading/parallel/": ("tests/grading/test_pool.py", f"{RESUMED} {CLUSTER}"),
+    "grading/parallel/": ("tests/grading/test_pool.py", f"{RESUMED} {CLUSTER}", OWN_TIME),
     "grading/parallel/dask_worker.py": (CLUSTER,),
     "grading/nbgrader_setup/": (
         "tests/grading/test_names.py",
@@ -152,18 +177,21 @@ TESTS: dict[str, tuple[str, ...]] = {
         HOSTILE,
     ),
     "grading/reports/": (
+        f"{NAMESAKE} {NO_BROWSER}",
         "tests/grading/test_clean.py",
         f"tests/grading/test_feedback.py {NO_BROWSER}",
         SAME,
     ),
     "grading/reports/rows.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
     "grading/reports/overview.py": (f"tests/grading/test_report.py {NO_BROWSER}", COURSE),
-    "grading/sandbox/": (BOXES, *SANDBOX),
+    "grading/sandbox/": ("tests/sandbox/test_{stem}.py", BOXES, *SANDBOX),
+    "grading/sandbox/modules.py": ("tests/grading/test_allowed_modules.py", *SANDBOX),
     "grading/sandbox/cell_channel.py": ("tests/sandbox/test_{stem}.py", *SANDBOX),
     "grading/sandbox/inside/cells.py": ("tests/sandbox/test_{stem}.py", STOCK, *SANDBOX),
     "grading/sandbox/inside/output.py": (
-        "tests/sandbox/test_cells.py tests/sandbox/test_cell_channel.py",
-        STOCK,
+        "tests/sandbox/test_output_limits.py tests/sandbox/test_cell_channel.py",
+        "tests/sandbox/test_cells.py",
+        f"{STOCK} {OWN_TIME}",
         *SANDBOX,
     ),
     "grading/sandbox/inside/seccomp.py": (
@@ -182,6 +210,12 @@ TESTS: dict[str, tuple[str, ...]] = {
         f"{USERS} tests/site/test_extension.py",
         f"{SITE_USERS} {LOOKS}",
         "tests/book/test_book.py tests/site/test_site.py",
+    ),
+    "site/book_extension/languages/": (
+        "tests/locale/test_{stem}.py tests/locale/test_catalogs.py",
+        USERS,
+        "tests/locale/test_translated_site.py",
+        SITE_USERS,
     ),
     "site/book_extension/page_download.py": (
         "tests/site/test_extension.py",
@@ -362,7 +396,7 @@ def needs_built_site(path: str, root: Path = ROOT) -> bool:
 def _tests(word: str, path: str, root: Path) -> list[str]:
     """Return the test files or folders that a word in a stage stands for."""
     if word in (USERS, SITE_USERS):
-        found = users(path, USING_FOLDERS, root)
+        found = users(path, USING_FOLDERS.get(path.split("/")[0], OTHER_FOLDERS), root)
         return [test for test in found if needs_site(test, root) == (word == SITE_USERS)]
     if "{stem}" not in word:
         return [word]

@@ -182,7 +182,8 @@ class _File:
             yield self.put(test, "True", "condition")
 
     def of_return(self, node: ast.Return) -> Iterator[Mutant]:
-        if node.value is not None:
+        # None is as false as False, which becomes True elsewhere.
+        if node.value is not None and not _is_false(node.value):
             yield self.put(node.value, "None", "return")
 
     def of_raise(self, node: ast.Raise) -> Iterator[Mutant]:
@@ -219,6 +220,10 @@ class _File:
                 elif comma := re.search(rb",\s*$", self.raw[:start]):
                     start = comma.start()
                 yield Mutant(self.path, start, end, "", "argument dropped")
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _left_out(node: ast.AST) -> bool:

@@ -67,6 +67,7 @@ console.log(sources.length, "parsed");
         ("a = max(b)", {"a = min(b)"}),
         ("raise a(b + c)", {"pass"}),
         ("def a():\n    return b", {"return None"}),
+        ("def a():\n    return False", {"return True"}),
         # Styles, timeouts and wording are not mutated.
         ('"""One sentence: 1 < 2."""', set()),
         ("a: Literal[1] = b", set()),
