@@ -10,13 +10,16 @@ from submissions import Submission, hand_in
 from traitlets.config import Config
 
 from grading.__main__ import main
+from grading.execution.time_limits import TimeLimits
 from grading.intake.repair import repair
+from grading.nbgrader_setup import preprocessors
 from grading.nbgrader_setup.preprocessors import Repair, Values
 from grading.release import exercises
 
 NAME = "int8-matmul"
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError"]
 LIMITS = ("cell_seconds", "call_seconds", "cell_wall_seconds", "call_wall_seconds")
+EACH = {name: float(n) for n, name in enumerate((*LIMITS, "notebook_seconds"), start=1)}
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -24,6 +27,14 @@ def test_each_limit_can_be_configured(limit):
     given = Config({"Values": {limit: 1.5}})
     assert getattr(Values(config=given), limit) == 1.5
     assert getattr(Values(), limit) != 1.5
+
+
+def test_each_configured_limit_reaches_the_grader_in_its_place(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(preprocessors, "grade", lambda nb, name, seed, limits: seen.append(limits))
+    Values(config=Config({"Values": EACH})).preprocess(None, {"nbgrader": {"assignment": NAME}})
+    assert seen == [TimeLimits(**{name.removesuffix("_seconds"): n for name, n in EACH.items()})]
 
 
 def test_repairs_are_logged_by_nbgrader(caplog):
