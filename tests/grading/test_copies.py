@@ -191,6 +191,26 @@ def test_the_notebook_with_answers_counts(tmp_path, made, case):
     assert counts == EXACT or f"the notebook was named {counts}" in found.remarks
 
 
+NO_ANSWERS = {"released", "executed", "stripped", "noted"}
+BROKEN = {"damaged", "empty"}
+
+
+@pytest.mark.parametrize("case", GRADED)
+def test_the_note_names_each_copy_that_holds_less_or_is_broken_once(tmp_path, made, case):
+    files, counts = GRADED[case]
+    folder(tmp_path, files, made)
+    less = NO_ANSWERS | BROKEN | {"half"}
+    if files[counts] == "right, with a note":
+        less.add("right")
+    named = [name for name, kind in files.items() if name != counts and kind in less]
+    if NO_ANSWERS.issuperset(files.values()):
+        named = []
+    note = only(tmp_path).note
+    assert note.startswith(counts) == bool(named)
+    after = note.removeprefix(counts)
+    assert [name for name in files for _ in range(after.count(name))] == named
+
+
 @pytest.mark.parametrize("case", ASKED)
 def test_conflicting_answers_are_reported_to_the_instructor(tmp_path, made, case):
     files, counts = ASKED[case]
