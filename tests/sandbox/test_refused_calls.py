@@ -206,6 +206,15 @@ def test_ordinary_cells_make_no_refused_calls():
     assert refused == ()
 
 
+def test_reading_what_proc_shows_is_not_reported():
+    names = ["cpuinfo", "meminfo", "stat", "self/status"]
+    done, refused = run_and_list_refused(
+        f"for name in {names}: print(open('/proc/' + name).read())"
+    )
+    assert "MemTotal" in done.texts[0]
+    assert refused == ()
+
+
 REFUSED_CALLS = """
 import ctypes, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
