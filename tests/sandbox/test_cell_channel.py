@@ -195,6 +195,18 @@ def test_endless_noise_does_not_delay_timeouts(
     thread.join()
 
 
+def test_an_order_longer_than_the_sockets_buffer_arrives_whole(ends: Ends) -> None:
+    ends.read()
+    cell = "x = 1\n" * 500_000
+    seen: list[Any] = []
+    reader = threading.Thread(target=lambda: seen.extend(ends.read()))
+    reader.start()
+    ends.channel.order("run", cell)
+    reader.join()
+    assert seen[1:] == ["run", cell]
+    assert not ends.channel.connection.getblocking()
+
+
 def test_order_raises_ended_if_it_cannot_be_sent(monkeypatch: Any) -> None:
     monkeypatch.setattr(cell_channel, "SEND_SECONDS", 0.01)
     ends = Ends()
