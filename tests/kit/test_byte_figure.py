@@ -17,9 +17,10 @@ import rooflib as rl
 from roofkit.figures import Figure, byte
 from roofkit.figures.engine.scene import drawn
 
-FIGURES = made_bytes() | {"default": byte()}
 WIDE = 500
 LAYER = rl.matmul(128, 4096, 16384)
+SOME_SEND = {"one chip": LAYER, "two chips": rl.sharded_matmul(1024, 4096, 32768, N=2)}
+FIGURES = made_bytes() | {"default": byte(), "some send": byte(SOME_SEND, link="ICI")}
 
 
 def jobs(figure: Figure) -> list[dict[str, Any]]:
