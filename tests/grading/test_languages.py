@@ -93,6 +93,17 @@ def test_only_texts_differ_between_the_languages(release: Path, name: str) -> No
 
 
 @pytest.mark.parametrize("name", EXERCISES)
+def test_each_text_cell_of_a_translated_notebook_is_translated(release: Path, name: str) -> None:
+    texts = [
+        cell.source
+        for cell in chinese(release, name).cells
+        if cell.cell_type == "markdown" and "nbgrader" not in cell.metadata
+    ]
+    assert len(texts) > 5
+    assert [text for text in texts if not HAN.search(text)] == []
+
+
+@pytest.mark.parametrize("name", EXERCISES)
 def test_all_texts_of_a_notebook_are_in_the_catalog(name: str) -> None:
     known = set(code_words.of_notebooks(ROOT))
     found = [

@@ -209,11 +209,14 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/sandbox/inside/refusals.py": ("tests/sandbox/test_refused_calls.py", *SANDBOX),
     "site/book_extension/": (
         f"{USERS} tests/site/test_extension.py",
+        # A small book of each: most faults that stop a build need no whole site.
+        "tests/locale/test_translated_site.py tests/book/test_book.py",
         f"{SITE_USERS} {LOOKS}",
-        "tests/book/test_book.py tests/site/test_site.py",
+        "tests/site/test_site.py",
     ),
     "site/book_extension/languages/": (
         "tests/locale/test_{stem}.py tests/locale/test_catalogs.py",
+        "tests/grading/test_languages.py -k|texts_of_a_notebook",
         USERS,
         "tests/locale/test_translated_site.py",
         SITE_USERS,
