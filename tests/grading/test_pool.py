@@ -1,6 +1,8 @@
 """Tests of the worker pool: results, errors, dead workers and limits."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 from select import select
@@ -10,6 +12,8 @@ from classroom import made_up
 from repository import ROOT
 
 from grading.parallel import pool
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux signals a closed pipe")
 
 
 def test_a_job_that_kills_its_worker_does_not_stop_others():
@@ -100,12 +104,18 @@ def test_jobs_in_a_window_of_one_run_one_at_a_time():
         assert taken == list(range(number + 1))
 
 
-def test_workers_end_when_the_grader_is_killed():
-    """Kill the grader while the worker is busy."""
-    script = """
-import os, sys
+@pytest.mark.parametrize(
+    "busy",
+    [
+        "__import__('time').sleep(600)",
+        # PyDLL keeps the interpreter lock, as some C code does: no thread of Python can run.
+        pytest.param("__import__('ctypes').PyDLL(None).sleep(600)", marks=LINUX),
+    ],
+)
+def test_workers_end_when_the_grader_is_killed(busy):
+    script = f"""
 from grading.parallel import pool
-work = "print(__import__('os').getpid(), flush=True) or __import__('time').sleep(600)"
+work = "print(__import__('os').getpid(), flush=True) or {busy}"
 list(pool.done(pool.Local(1), eval, [(0, work)]))
 """
     with subprocess.Popen(
@@ -116,6 +126,8 @@ list(pool.done(pool.Local(1), eval, [(0, work)]))
     try:
         assert select([worker], [], [], 30)[0], "the worker goes on"
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(worker, signal.SIGKILL)
         os.close(worker)
 
 

@@ -233,7 +233,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "site/browser/menu/": ("tests/site/test_publishing.py",),
     "site/browser/ways/": ("tests/site/test_ways.py",),
     "site/browser/pyodide/": ("tests/site/test_pyodide_files.py", USERS),
-    "site/browser/python/": (USERS, SITE_USERS, f"{PAGES} {EXERCISE_PAGE}"),
+    "site/browser/python/": (
+        f"tests/site/test_{{stem}}.py {USERS}",
+        SITE_USERS,
+        f"{PAGES} {EXERCISE_PAGE}",
+    ),
     "site/browser/reading/": (USERS, f"{SITE_USERS} {LOOKS}", "tests/site/test_site.py"),
     "site/browser/roof/": ("tests/site/test_browser_roof.py",),
     "site/browser/search/": (USERS, SITE_USERS, "tests/site/test_site.py"),
