@@ -153,7 +153,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/grading/test_targets.py tests/grading/test_week_check.py",
         USERS,
     ),
-    "grading/execution/": (VALUES, KERNEL, USERS, HOSTILE),
+    "grading/execution/": (VALUES, SECOND_RUN, KERNEL, USERS, HOSTILE),
     "grading/execution/outputs.py": (NAMESAKE, KERNEL, OWN_TIME),
     "grading/intake/": (
         f"tests/grading/test_intake.py {NAMESAKE}",

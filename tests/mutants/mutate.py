@@ -52,7 +52,17 @@ LOOKS |= {"bbox", "boxstyle", "facecolor", "edgecolor", "framealpha", "frameon",
 LOOKS |= {"dx", "dy", "stroke_width", "width", "height", "size", "angle", "align", "baseline"}
 LOOKS |= {"dashes", "figsize", "dpi", "style", "textcoords", "clip_on", "annotation_clip"}
 WAITS = {"timeout", "death_timeout", "daemon", "dashboard_address", "linger"}
-WORDING = {"encoding", "errors", "strict", "help", "metavar", "description", "prog", "doc"}
+WORDING = {
+    "encoding",
+    "errors",
+    "strict",
+    "help",
+    "metavar",
+    "description",
+    "prog",
+    "doc",
+    "placeholder",
+}
 LEFT_OUT = LOOKS | WAITS | WORDING
 TIMES = re.compile(r"(^|_)(SECONDS|MILLISECONDS|SLACK|QUIET|ALMOST)$")
 STYLES = re.compile(r"COLORS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GRAY$")
