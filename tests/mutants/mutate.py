@@ -64,7 +64,7 @@ WORDING = {
     "placeholder",
 }
 LEFT_OUT = LOOKS | WAITS | WORDING
-TIMES = re.compile(r"(^|_)(SECONDS|MILLISECONDS|SLACK|QUIET|ALMOST)$")
+TIMES = re.compile(r"(^|_)(SECONDS|MILLISECONDS|MS|SLACK|QUIET|ALMOST)$")
 STYLES = re.compile(r"COLORS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GRAY$")
 
 

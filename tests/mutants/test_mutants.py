@@ -77,6 +77,7 @@ console.log(sources.length, "parsed");
         ("if TYPE_CHECKING:\n    a = 1", set()),
         ("__all__ = [1]", set()),
         ("WAIT_SECONDS = 1", set()),
+        ("STEP_MS = 1", set()),
         ("a = b(linewidth=1)", set()),
         ('a = {"dx": 1}', set()),
         ("a = f'{b + 1}'", set()),
