@@ -65,7 +65,7 @@ WORDING = {
 }
 LEFT_OUT = LOOKS | WAITS | WORDING
 TIMES = re.compile(r"(^|_)(SECONDS|MILLISECONDS|MS|SLACK|QUIET|ALMOST)$")
-STYLES = re.compile(r"COLORS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GRAY$")
+STYLES = re.compile(r"COLORS?$|STYLES?$|DASHES$|MARKERS$|^_?INK$|^_?GRAY$|_INCHES$")
 
 
 def mutants(path: str, source: str) -> list[Mutant]:
@@ -248,8 +248,10 @@ def _left_out(node: ast.AST) -> bool:
         return node.arg in LEFT_OUT
     if isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        return any(name == "__all__" or TIMES.search(name) or STYLES.search(name) for name in names)
+        each = [one for to in targets for one in (to.elts if isinstance(to, ast.Tuple) else [to])]
+        names = [target.id for target in each if isinstance(target, ast.Name)]
+        known = [name == "__all__" or TIMES.search(name) or STYLES.search(name) for name in names]
+        return any(known) and all(known)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in ("settimeout", "sleep", "getLogger")
     # Before 3.12, Python does not report positions of nodes inside an f-string.

@@ -78,6 +78,8 @@ console.log(sources.length, "parsed");
         ("__all__ = [1]", set()),
         ("WAIT_SECONDS = 1", set()),
         ("STEP_MS = 1", set()),
+        ("BAR_INCHES, BAR_COLOR = 1, 1", set()),
+        ("BAR_INCHES, BARS = 0, 0", {"BAR_INCHES, BARS = 1, 0", "BAR_INCHES, BARS = 0, 1"}),
         ("a = b(linewidth=1)", set()),
         ('a = {"dx": 1}', set()),
         ("a = f'{b + 1}'", set()),
