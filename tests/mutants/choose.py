@@ -122,7 +122,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/kit/test_config_field.py",
     ),
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
-    "exercises/": (EXERCISES, VALUES),
+    "exercises/": ("tests/exercises/test_{stem}.py", EXERCISES, VALUES),
     "grading/": (f"{COURSE} {SAME}", KERNEL, RESUMED, HOSTILE),
     "grading/allowed_modules.py": (NAMESAKE, WEEK),
     "grading/course.py": (
@@ -410,5 +410,5 @@ def _tests(word: str, path: str, root: Path) -> list[str]:
     if "{stem}" not in word:
         return [word]
     stem = Path(path).parent.name if Path(path).stem.startswith("__") else Path(path).stem
-    test = word.format(stem=stem.lstrip("_"))
+    test = word.format(stem=stem.lstrip("_").replace("-", "_"))
     return [test] if (root / test).exists() else []
