@@ -10,7 +10,8 @@ from sphinx.locale import init as read_catalog
 from sphinx.util import logging
 from sphinx.util.i18n import docname_to_domain
 
-from .languages import has_words, is_translation
+from .languages import is_translation
+from .languages.markdown import has_words
 from .themed_svg import messages, themed_svg
 
 logger = logging.getLogger(__name__)
