@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import rooflib as rl
 from rooflib._arguments import one_of
-from rooflib.table import Table
+from rooflib.table import Table, from_rows
 from rooflib.units import text
 
 USAGE = """\
@@ -86,14 +86,10 @@ def _run(words: list[str]) -> None:
 def _model(words: Sequence[str]) -> None:
     parser = _Parser(prog="python -m rooflib model MODEL CHIP", allow_abbrev=False)
     parser.add_argument("names", nargs="*", help="a config.json or a model's name, and a chip's")
-    sizes = {"chips": "chips", "replicas": "replicas", "chunk": "chunk"}
-    for word, name in {"batch": "B", "context": "S", **sizes}.items():
-        parser.add_argument(f"--{word}", dest=name, metavar="N", type=partial(_number, word))
-    parser.add_argument("--price", metavar="PER_HOUR", type=partial(_number, "price"))
-    for name in ("w", "kv", "x", "compute", "experts", "link"):
-        parser.add_argument(f"--{name}", metavar="NAME")
-    parser.add_argument("--expert-parallel", action="store_true", default=None)
-    parser.add_argument("--plot", metavar="FILE", help="draw the step as .svg, .png or .pdf")
+    parameters = dict(inspect.signature(rl.Serving).parameters)
+    del parameters["model"], parameters["chip"]
+    sizes = {"batch": parameters.pop("B"), "context": parameters.pop("S")}
+    _add_options(parser, sizes | parameters)
     given, unknown = parser.parse_known_intermixed_args(words)
     if unknown or len(given.names) != 2:
         shown = " ".join(unknown or given.names) or "none"
@@ -118,11 +114,10 @@ def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
     prog = f"python -m rooflib CHIP {name}"
     parser = _Parser(prog=prog, description=summary, allow_abbrev=False)
     parser.add_argument("sizes", nargs="*", help=_usage(function))
-    parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
     parameters = {**inspect.signature(function).parameters, **bound_parameters}
     for place in ("op", "chip", *_places(function)):
         parameters.pop(place, None)
-    known_options = [*_add_options(parser, parameters), "--plot"]
+    known_options = _add_options(parser, parameters)
     given, unknown = parser.parse_known_intermixed_args(words)
     if unknown:
         raise ValueError(f"{name} takes no {unknown[0]}; it takes {', '.join(known_options)}")
@@ -142,7 +137,7 @@ def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
 def _add_options(
     parser: argparse.ArgumentParser, parameters: Mapping[str, inspect.Parameter]
 ) -> list[str]:
-    """Add an option for each parameter; return the option strings."""
+    """Add an option for each parameter, by option's name, and --plot; return the option strings."""
     words = []
     for name, each in parameters.items():
         word, kinds = name.replace("_", "-"), each.annotation.split(" | ")
@@ -150,17 +145,18 @@ def _add_options(
         if "bool" in kinds:
             words.append(f"--{word}" if each.default is False else f"--no-{word}")
             action = "store_true" if each.default is False else "store_false"
-            parser.add_argument(words[-1], dest=name, action=action, default=None)
+            parser.add_argument(words[-1], dest=each.name, action=action, default=None)
             if kinds == ["bool"]:
                 continue
         words.append(f"--{word}")
-        if "Size" in kinds:
-            help = f"a number{default}"
-            parser.add_argument(words[-1], type=partial(_number, name), help=help)
+        if {"Size", "int", "float"}.intersection(kinds):
+            number, help = partial(_number, word), f"a number{default}"
+            parser.add_argument(words[-1], dest=each.name, metavar="N", type=number, help=help)
         else:
-            what = "a data type" if "DType" in kinds else "a name"
-            parser.add_argument(words[-1], help=f"{what}{default}")
-    return words
+            what = "a data type" if "Type" in kinds else "a name"
+            parser.add_argument(words[-1], dest=each.name, metavar="NAME", help=f"{what}{default}")
+    parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
+    return [*words, "--plot"]
 
 
 def _operation(
@@ -199,13 +195,13 @@ def _number(name: str, shown: str) -> float:
 
 
 def _all_chips() -> Table:
-    known = rl.chips(more=True)
-    bf16 = ["bf16" in chip.peaks for chip in known]
-    peaks = [text(c.peak(), "FLOP/s") if has else "–" for c, has in zip(known, bf16, strict=True)]
-    ridges = [text(c.ridge(), "FLOP/B") if has else "–" for c, has in zip(known, bf16, strict=True)]
-    links = [", ".join(link.name for link in chip.links) for chip in known]
-    names = [chip.name for chip in known]
-    return Table({"chip": names, "peak bf16": peaks, "ridge": ridges, "links": links})
+    rows = []
+    for chip in rl.chips(more=True):
+        peak = ridge = "–"
+        if "bf16" in chip.peaks:
+            peak, ridge = text(chip.peak(), "FLOP/s"), text(chip.ridge(), "FLOP/B")
+        rows.append((chip.name, peak, ridge, ", ".join(link.name for link in chip.links)))
+    return from_rows(("chip", "peak bf16", "ridge", "links"), rows)
 
 
 def _draw(path: str, chip: rl.Chip, compute: rl.DType, points: Any, unit: str = "matrix") -> None:

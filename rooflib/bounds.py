@@ -15,7 +15,7 @@ from rooflib.catalog import as_chip
 from rooflib.dtypes import Type
 from rooflib.hardware import Chip, Link
 from rooflib.operations import ANY_LINK, Operation
-from rooflib.table import Table
+from rooflib.table import Table, from_rows
 from rooflib.units import breakable, span
 
 if TYPE_CHECKING:
@@ -96,11 +96,15 @@ class Bounds:
     def table(self) -> Table:
         """Table of the times, the binding roof and the bounds; arrays show their range."""
         rows = {roof: span(time, "s") for roof, time in self.times.items()}
-        rows |= {"binding": self._binding, "lower bound": span(self.lower, "s")}
-        rows |= {"upper bound": span(self.upper, "s"), "attained": span(self.attainable, "FLOP/s")}
-        rows["share of peak"] = span(self.fraction_of_peak, "%")
-        rows["HBM needed"] = f"{span(self.held, 'B')} of {span(self.capacity, 'B')}{self._misfit}"
-        return Table({"bounds": list(rows), "": list(rows.values())})
+        rows |= {
+            "binding": self._binding,
+            "lower bound": span(self.lower, "s"),
+            "upper bound": span(self.upper, "s"),
+            "attained": span(self.attainable, "FLOP/s"),
+            "share of peak": span(self.fraction_of_peak, "%"),
+            "HBM needed": f"{span(self.held, 'B')} of {span(self.capacity, 'B')}{self._misfit}",
+        }
+        return from_rows(("bounds", ""), rows.items())
 
     def __repr__(self) -> str:
         times = f"lower {span(self.lower, 's')}, upper {span(self.upper, 's')}"
@@ -200,21 +204,26 @@ def breakdown(op: Operation, chip: str | Chip, link: str | Link | None = None) -
 
     Parameters and errors are those of `bound`.
     """
-    parts = [(part.name, part, bound(part, chip, link)) for part in op.parts or (op,)]
-    spent = sum(bounds.lower for _, _, bounds in parts)
-    rows = [(*each, each[2].lower) for each in parts]
-    rows += [("step", op, bound(op, chip, link), spent)]
-    columns: dict[str, list[str]] = {"operation": [name for name, *_ in rows]}
-    columns["FLOPs"] = [span(part.flops, "FLOP") for _, part, *_ in rows]
-    for count in ("loaded", "written", "held"):
-        columns[count] = [span(getattr(part, count), "B") for _, part, *_ in rows]
-    columns["sent"] = [span(sum(part.sent.values()), "B") for _, part, *_ in rows]
-    columns["FLOP/B"] = [span(part.intensity) for _, part, *_ in rows]
-    for roof in rows[-1][2].times:
-        columns[roof] = [span(bounds.times.get(roof, 0), "s") for *_, bounds, _ in rows]
-    columns["binding"] = [bounds._binding for *_, bounds, _ in rows]
-    columns["share"] = [span(divide(longest, spent), "%") for *_, longest in rows]
-    return Table(columns)
+    parts, step = op.parts or (op,), bound(op, chip, link)
+    bounds = [bound(part, chip, link) for part in parts]
+    spent = sum(each.lower for each in bounds)
+
+    def row(name: str, counts: Operation, times: Bounds, longest: Number) -> list[str]:
+        sizes = counts.loaded, counts.written, counts.held, sum(counts.sent.values())
+        return [
+            name,
+            span(counts.flops, "FLOP"),
+            *(span(size, "B") for size in sizes),
+            span(counts.intensity),
+            *(span(times.times.get(roof, 0), "s") for roof in step.times),
+            times._binding,
+            span(divide(longest, spent), "%"),
+        ]
+
+    rows = [row(part.name, part, b, b.lower) for part, b in zip(parts, bounds, strict=True)]
+    rows += [row("step", op, step, spent)]
+    counts = ("FLOPs", "loaded", "written", "held", "sent", "FLOP/B")
+    return from_rows(("operation", *counts, *step.times, "binding", "share"), rows)
 
 
 def _vector_peak(op: Operation, chip: Chip) -> float:

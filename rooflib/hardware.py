@@ -9,8 +9,8 @@ from typing import Any
 from rooflib import _arguments as check
 from rooflib._arguments import ReadOnlyDict, short
 from rooflib.dtypes import Type, dtype
-from rooflib.table import Table
-from rooflib.units import text
+from rooflib.table import Table, from_rows
+from rooflib.units import breakable, text
 
 TOPOLOGIES = ("torus", "switch", "host")
 ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
@@ -165,9 +165,9 @@ class Chip:
         return self.peak(compute, unit) / rate
 
     def __repr__(self) -> str:
-        peak = "".join([f"{_rate(kind, p)} in {kind}, " for kind, p in self.peaks.items()][:1])
-        memory = f"{text(self.bandwidth, 'B/s')} and {text(self.capacity, 'B')} of HBM"
-        return f"<Chip {self.name}: {peak}{memory}>".replace("\N{NO-BREAK SPACE}", " ")
+        parts = [f"{_rate(kind, peak)} in {kind}" for kind, peak in self.peaks.items()][:1]
+        parts += [f"{text(self.bandwidth, 'B/s')} and {text(self.capacity, 'B')} of HBM"]
+        return breakable(f"<Chip {self.name}: {', '.join(parts)}>")
 
     @property
     def table(self) -> Table:
@@ -182,8 +182,7 @@ class Chip:
         rows += [("HBM", f"{text(self.bandwidth, 'B/s', 4)}, {text(self.capacity, 'B', 4)}", "")]
         rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
         rows += [(f"{k.name} to one peer", _flow(k), "") for k in self.links]
-        headings = (self.name, "dense, one way", "ridge, FLOP/byte")
-        return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))
+        return from_rows((self.name, "dense, one way", "ridge, FLOP/byte"), rows)
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()

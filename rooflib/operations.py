@@ -21,7 +21,7 @@ import numpy as np
 from rooflib import _arguments as check
 from rooflib._arguments import Number, ReadOnlyDict, Size, divide, same_fields
 from rooflib.dtypes import DTYPES, DType, Type, common_type, dtype
-from rooflib.table import Table
+from rooflib.table import Table, from_rows
 from rooflib.units import breakable, span
 
 ANY_LINK = "link"
@@ -105,7 +105,7 @@ class Operation:
         rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
         rows |= {f"sent over {link}": span(size, "B") for link, size in self.sent.items()}
         rows["intensity"] = span(self.intensity, "FLOP/B")
-        return Table({self.name: list(rows), "": list(rows.values())})
+        return from_rows((self.name, ""), rows.items())
 
     def __repr__(self) -> str:
         parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}"]

@@ -16,7 +16,7 @@ from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
 from rooflib.operations import Operation
-from rooflib.table import Table
+from rooflib.table import Table, from_rows
 from rooflib.units import text
 
 MAX_POSITIONS = 2**40
@@ -147,9 +147,8 @@ class Serving:
         }
         if self.price is not None:
             rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
-        count, chip = self.chips * self.replicas, as_chip(self.chip)
-        columns = as_model(self.model).name, f"on {count} × {chip.name}"
-        return Table(dict(zip(columns, (list(rows), list(rows.values())), strict=True)))
+        chips = f"on {self.chips * self.replicas} × {as_chip(self.chip).name}"
+        return from_rows((as_model(self.model).name, chips), rows.items())
 
     @property
     def decode_table(self) -> Table:
@@ -177,18 +176,19 @@ class Serving:
     @property
     def changes_table(self) -> Table:
         """Table of `changes`, and of what is changed, with the bounds that they lead to."""
-        rows = [("as it is", self), *self.changes]
-        gains = [each.tokens_per_second / self.tokens_per_second for _, each in rows]
-        return Table(
-            {
-                "what would help": [name for name, _ in rows],
-                "time per token, at least": [text(each.per_token.lower, "s") for _, each in rows],
-                "tokens/s in all, at most": [text(each.tokens_per_second) for _, each in rows],
-                "times as many": [text(gain) for gain in gains],
-                "bound by": [str(each.per_token.binding) for _, each in rows],
-                "fits": ["yes" if each.per_token.fits else "no" for _, each in rows],
-            }
-        )
+        headings = ("what would help", "time per token, at least", "tokens/s in all, at most")
+        rows = [
+            (
+                name,
+                text(each.per_token.lower, "s"),
+                text(each.tokens_per_second),
+                text(each.tokens_per_second / self.tokens_per_second),
+                str(each.per_token.binding),
+                "yes" if each.per_token.fits else "no",
+            )
+            for name, each in (("as it is", self), *self.changes)
+        ]
+        return from_rows((*headings, "times as many", "bound by", "fits"), rows)
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         model, here, compute = as_model(self.model), as_chip(self.chip), self.decode.compute

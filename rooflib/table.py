@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rooflib.units import breakable
@@ -20,10 +20,7 @@ class Table:
     A         1
     B        20
 
-    Raises
-    ------
-    ValueError
-        If there are no columns, or they differ in length.
+    Raises a ValueError if there are no columns, or they differ in length.
     """
 
     columns: Mapping[str, Sequence[str]]
@@ -36,16 +33,13 @@ class Table:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The cells as text, row by row."""
-        return list(zip(*([str(c) for c in cells] for cells in self.columns.values()), strict=True))
+        return list(zip(*(map(str, cells) for cells in self.columns.values()), strict=True))
 
     @property
     def _right(self) -> list[bool]:
         # The first column names the rows. Numbers are right-aligned, text is left-aligned.
-        figures = [
-            all(c[:1] in "0123456789+-−–∞" for c in map(str, column))
-            for column in self.columns.values()
-        ]
-        return [False, *figures[1:]]
+        others = [map(str, cells) for cells in self.columns.values()][1:]
+        return [False, *(all(c[:1] in "0123456789+-−–∞" for c in cells) for cells in others)]
 
     def _repr_markdown_(self) -> str:
         rule = ["--:" if right else ":--" for right in self._right]
@@ -66,3 +60,8 @@ class Table:
         return breakable("\n".join(lines))
 
     __repr__ = __str__
+
+
+def from_rows(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Return the table with these rows, of which there is at least one."""
+    return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))
