@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 
 from rooflib._arguments import Number, flag, larger, non_negative, smaller, whole
 from rooflib.attention import check_heads
@@ -54,13 +54,12 @@ class Layer:
     expert_biases: bool = False
 
     def __post_init__(self) -> None:
-        for size in ("count", "N", "K", "H"):
-            whole(size, getattr(self, size))
-        for size in ("V", "F", "experts", "window", "q_rank", "kv_rank", "rope", "gains"):
-            if non_negative(size, getattr(self, size)):
-                whole(size, getattr(self, size))
-        for name in ("gated", "expert_biases"):
-            flag(name, getattr(self, name))
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.type == "bool":
+                flag(each.name, value)
+            elif each.default == MISSING or non_negative(each.name, value):
+                whole(each.name, value)
         check_heads(self.N, self.K)
         if self.experts:
             whole("X", self.X)

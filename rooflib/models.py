@@ -98,8 +98,10 @@ class Model:
         """The kinds of layers, also of a model that was made without `kinds`."""
         from rooflib.layers import Layer  # imported here to keep `import rooflib` light
 
-        shape: Any = {"F": self.F, "gated": self.gated, "gains": 2 * self.D}
-        return self.kinds or (Layer(self.layers, self.N, self.K, self.H, **shape),)
+        if self.kinds:
+            return self.kinds
+        dense: Any = {"F": self.F, "gated": self.gated, "gains": 2 * self.D}
+        return (Layer(self.layers, self.N, self.K, self.H, **dense),)
 
     @property
     def parameters(self) -> int:
@@ -108,8 +110,7 @@ class Model:
         Each layer of Llama has two norms with D gains, and one more norm follows the last layer.
         Source: Touvron et al., "Llama 2", 2023.
         """
-        each = sum(kind.count * kind.parameters(self.D) for kind in self.every_kind)
-        return each + self.D + (1 if self.tied else 2) * self.vocabulary * self.D
+        return self._weights(active=False, tables=True)
 
     def active_parameters(self, tables: bool = True) -> int:
         """Return how many weights one token takes: all but the experts it isn't routed to.
@@ -117,9 +118,7 @@ class Model:
         With `tables`, the embedding table and the output matrix count as a whole; without, neither
         does, and the rest is what multiplies a token on its way through the layers.
         """
-        each = sum(kind.count * kind.parameters(self.D, active=True) for kind in self.every_kind)
-        of_tables = (1 if self.tied else 2) * self.vocabulary * self.D
-        return each + self.D + (of_tables if check.flag("tables", tables) else 0)
+        return self._weights(active=True, tables=check.flag("tables", tables))
 
     @property
     def split_weights(self) -> int:
@@ -135,11 +134,6 @@ class Model:
         Layers with a window count as well; they hold no more positions than their window.
         """
         return dtype(kv, "kv").bytes * sum(kind.count * kind.cached() for kind in self.every_kind)
-
-    def chips_that_divide(self, expert_parallel: bool = False) -> list[int]:
-        """Return the numbers of chips, up to 1,024, that split this model evenly."""
-        most = min(MAX_LISTED, *(kind.N for kind in self.every_kind))
-        return [n for n in range(1, most + 1) if not self._misfit(n, expert_parallel)]
 
     def decode(
         self,
@@ -302,23 +296,24 @@ class Model:
         """
         B, S, chips = check.wholes(B=B, S=S, chips=chips)
         ahead = self.prefill(B, S, logits="all", w=x, x=x, experts="most")
-        tables = next(part.flops for part in ahead.parts if part.name == "logits")
-        weights = dtype(x, "x").bytes * self.parameters
+        of_logits = next(part.flops for part in ahead.parts if part.name == "logits")
+        element, kinds = dtype(x, "x").bytes, self.every_kind
+        weights = element * self.parameters
         slopes = dtype(gradients, "gradients").bytes * self.parameters
         moments = check.non_negative("state", state) * self.parameters / chips
-        largest = max(kind.parameters(self.D) for kind in self.every_kind)
-        at_work = dtype(x).bytes * largest * (chips > 1)
-        kept = sum(kind.count * kind.activations(self.D) for kind in self.every_kind)
+        gathered = element * max(kind.parameters(self.D) for kind in kinds) * (chips > 1)
         again = check.flag("recompute", recompute)
         if again:
-            kept = self.layers * self.D + max(kind.activations(self.D) for kind in self.every_kind)
-        saved = dtype(x).bytes * B * S * (kept + self.vocabulary)
+            kept = self.layers * self.D + max(kind.activations(self.D) for kind in kinds)
+        else:
+            kept = sum(kind.count * kind.activations(self.D) for kind in kinds)
+        saved = element * B * S * (kept + self.vocabulary)
         sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
         part, slope = partial(share, ahead.compute, chips), slopes / chips
         parts = (
-            part("forward", flops=ahead.flops, loaded=weights, held=weights / chips + at_work),
+            part("forward", flops=ahead.flops, loaded=weights, held=weights / chips + gathered),
             part("backward", flops=2 * ahead.flops, loaded=weights, written=slopes, held=slope),
-            part("recomputation", flops=again * (ahead.flops - tables), loaded=again * weights),
+            part("recomputation", flops=again * (ahead.flops - of_logits), loaded=again * weights),
             part("activations", loaded=saved, written=saved, held=saved),
             part("update", loaded=moments + slope, written=moments + weights / chips, held=moments),
             part("collectives", sent=sent, hops=3 * self.layers * ring_steps(chips)),
@@ -336,18 +331,17 @@ class Model:
         passes: list[tuple[Number, Number]] | None = None,
         all_logits: bool = False,
     ) -> Operation:
-        """Count a step; the `parts` of the result are its kinds of operations.
-
-        `passes` are the number of passes of each length T, or None to decode.
-        """
+        """Count a decode step, or a prefill with this number of passes of each length T."""
         routing = check.one_of("experts", experts, ROUTING)
         absorbed = check.one_of("latent", latent, LATENT) == "absorbed"
         read, cache, stored, compute = self._types(*types)
-        S, chips, replicas = sizes[1:]
-        self._check_layout(sizes[0], chips, replicas, expert_parallel)
-        D, B = self.D, sizes[0] // replicas
-        repeats = sum(repeats for repeats, _ in passes) if passes else 1
-        n = B * S if passes else B
+        B, S, chips, replicas = sizes
+        self._check_layout(B, chips, replicas, expert_parallel)
+        D, B = self.D, B // replicas
+        prefill = passes is not None
+        passes = passes or [(1, 1)]
+        repeats = sum(number for number, _ in passes)
+        n = B * S if prefill else B
         counted: dict[str, dict[str, Number]] = {row: defaultdict(int) for row in ROWS}
 
         def add(row: str, **counts: Number) -> None:
@@ -360,13 +354,13 @@ class Model:
 
         for kind in self.every_kind:
             c, seen = kind.count, kind.visible(S)
-            positions = kind.positions_read(S, passes[0][1]) if passes else seen
+            positions = kind.positions_read(S, passes[0][1]) if prefill else seen
             held = c * cache.bytes * kind.cached(chips)
             again = 0 if absorbed else kind.expansion(chips) * (B * positions - n)
             add_weights("embedding, norms", c * kind.gains, n=0)
             add_weights("projections", c * kind.projections(D, chips))
             add("projections", flops=2 * c * again, written=held * n)
-            pairs = (kind.N // chips) * B * (kind.pairs(S) if passes else seen)
+            pairs = (kind.N // chips) * B * (kind.pairs(S) if prefill else seen)
             flops = c * kind.pair_flops(absorbed) * pairs
             add("attention", flops=flops, loaded=held * B * positions, held=held * B * seen)
             reductions = c * (1 + (kind.F > 0 or not expert_parallel))
@@ -376,17 +370,16 @@ class Model:
             if not kind.experts:
                 continue
             add_weights("router", c * D * kind.experts)
-            groups = replicas if expert_parallel else 1
-            passed = [(k, B * T * groups) for k, T in passes or [(1, 1)]]
-            taken = sum(k * kind.touched(tokens, routing) for k, tokens in passed)
+            groups = replicas if expert_parallel else 1  # replicas that share the experts
+            holders = chips * groups
+            taken = sum(k * kind.touched(B * T * groups, routing) for k, T in passes)
             flops = 2 * c * kind.active * n * (kind.matrices * D * kind.X) / chips
-            over, stack = chips * groups, c * stored["experts"].bytes
-            loaded, held = (stack * m * kind.expert(D) / over for m in (taken, kind.experts))
-            add("experts", flops=flops, loaded=loaded, held=held)
+            one = c * stored["experts"].bytes * kind.expert(D) / holders
+            add("experts", flops=flops, loaded=one * taken, held=one * kind.experts)
             if expert_parallel:
                 gathers = kind.F == 0
-                sent = 2 * read.bytes * (n / chips) * D * kind.chips_reached(over)
-                hops = repeats * (2 * ring_steps(over) + gathers * ring_steps(chips))
+                sent = 2 * read.bytes * (n / chips) * D * kind.chips_reached(holders)
+                hops = repeats * (2 * ring_steps(holders) + gathers * ring_steps(chips))
                 sent += gathers * all_gather(read.bytes * n * D, chips)
                 add("collectives", sent=c * sent, hops=c * hops)
         last, rows = self.vocabulary // chips, n if all_logits else B
@@ -395,34 +388,36 @@ class Model:
         add_weights("embedding, norms", D, n=0)
         one = stored["embedding, norms"].bytes * D
         add("embedding, norms", loaded=one * n / chips, held=0 if self.tied else one * last)
-        counts = counted.items()
-        parts = (share(compute, chips * replicas, row, **count) for row, count in counts)
-        return total(f"{name} of {self.name}", tuple(parts))
+        share_of = partial(share, compute, chips * replicas)
+        parts = tuple(share_of(row, **counts) for row, counts in counted.items())
+        return total(f"{name} of {self.name}", parts)
 
     def _types(
         self, w: Type | None, kv: Type | None, x: Type | None, compute: Type | None
     ) -> tuple[DType, DType, dict[str, DType], DType]:
         """Return the types of activations, of the cache, of each row's weights, and compute."""
         read = dtype(self.w if x is None else x, "x")
-        kinds = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
-        stored = {row: dtype(kind, "w") for row, kind in kinds.items()}
-        each = {matmul_types(read, kind, None, compute)[3]: None for kind in stored.values()}
-        if len(each) > 1:
-            named = ", ".join(dict.fromkeys(kind.name for kind in each))
+        given = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
+        stored = {row: dtype(kind, "w") for row, kind in given.items()}
+        kinds = {matmul_types(read, kind, None, compute)[3] for kind in stored.values()}
+        if len(kinds) > 1:
+            named = ", ".join(sorted(kind.name for kind in kinds))
             raise ValueError(f"compute must be given: weights of this model differ; got {named}")
-        cache = matmul_types(read, kv, None, compute, second="kv")[1]
-        return read, cache, stored, next(iter(each))
+        return read, matmul_types(read, kv, None, compute, second="kv")[1], stored, kinds.pop()
+
+    def _weights(self, active: bool, tables: bool) -> int:
+        each = sum(kind.count * kind.parameters(self.D, active) for kind in self.every_kind)
+        return each + self.D + tables * (1 if self.tied else 2) * self.vocabulary * self.D
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks, and the size; "" if none."""
-        kinds = self.every_kind
-        sizes = [("N", kind.N) for kind in kinds] + [("F", kind.F) for kind in kinds]
-        sizes += [("vocabulary", self.vocabulary)]
-        sizes += [("X", kind.X) for kind in kinds if kind.experts and not expert_parallel]
-        for name, size in sizes:
-            if np.any(size % chips):
-                return f"chips must divide {name}; got {name}={size}"
-        for kind in kinds:
+        for kind in self.every_kind:
+            sizes = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
+            if kind.experts and not expert_parallel:
+                sizes["X"] = kind.X
+            for name, size in sizes.items():
+                if np.any(size % chips):
+                    return f"chips must divide {name}; got {name}={size}"
             if not kind.kv_rank and np.any((kind.K % chips) * (chips % kind.K)):
                 return f"chips must divide K or be a multiple of K; got K={kind.K}"
         return ""
@@ -430,17 +425,20 @@ class Model:
     def _check_layout(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
         """Raise a ValueError unless chips and replicas divide the model, its experts and B."""
         if misfit := self._misfit(chips, check.flag("expert_parallel", spread)):
-            fitting = ", ".join(map(str, self.chips_that_divide(spread)))
-            raise ValueError(f"{misfit}, chips={chips}; {self.name} can be split over {fitting}")
+            most = min(MAX_LISTED, *(kind.N for kind in self.every_kind))
+            fitting = [str(n) for n in range(1, most + 1) if not self._misfit(n, spread)]
+            hint = f"{self.name} can be split over {', '.join(fitting)}"
+            raise ValueError(f"{misfit}, chips={chips}; {hint}")
         if np.any(B % replicas):
             raise ValueError(f"replicas must divide B; got B={B}, replicas={replicas}")
-        routed = [kind.experts for kind in self.every_kind if kind.experts]
-        if spread and not routed:
+        if not spread:
+            return
+        routed, over = [kind.experts for kind in self.every_kind if kind.experts], chips * replicas
+        if not routed:
             raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
-        over = chips * replicas
         for E in routed:
-            if spread and np.any(E % over):
-                fitting = ", ".join(str(n) for n in range(1, min(E, MAX_LISTED) + 1) if not E % n)
+            if np.any(E % over):
+                fitting = [str(n) for n in range(1, min(E, MAX_LISTED) + 1) if not E % n]
                 given = f"experts={E}, chips times replicas={over}"
-                hint = f"{self.name} can be spread over {fitting}"
+                hint = f"{self.name} can be spread over {', '.join(fitting)}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
