@@ -209,7 +209,10 @@ def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Numbe
         where = tuple(int(i) for i in np.argwhere(~good)[0])
         number = number[where]
         got = f"{name}[{', '.join(map(str, where))}] is {number}"
-    raise ValueError(f"{name} must be {_range(zero_allowed, number, largest)}; {got}")
+    if largest < number < math.inf:
+        raise ValueError(f"{name} must be at most {largest:.0e}; {got}")
+    least = "zero or above, and" if zero_allowed else "above zero and"
+    raise ValueError(f"{name} must be {least} finite; {got}")
 
 
 def _array(name: str, value: Any) -> NDArray[np.float64]:
@@ -220,12 +223,6 @@ def _array(name: str, value: Any) -> NDArray[np.float64]:
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
     return np.array(array, np.float64)  # copy: the caller may change the original
-
-
-def _range(zero_allowed: bool, bad: Any, largest: float) -> str:
-    if largest < bad < math.inf:
-        return f"at most {largest:.0e}"
-    return "zero or above, and finite" if zero_allowed else "above zero and finite"
 
 
 def short(value: object) -> str:

@@ -79,7 +79,7 @@ def attention(
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
     score_bytes = 0 if fused else written.bytes * pairs
-    loaded = read.bytes * (B * T * N * H) + cache.bytes * kv_elements(B, S, K, H)
+    loaded = read.bytes * (B * T * N * H) + 2 * cache.bytes * (B * S * K * H)
     output_bytes = result.bytes * (B * T * N * H)
     return Operation(
         name="attention" if fused else "attention, scores written",
@@ -106,12 +106,7 @@ def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Num
     Transformer Inference".
     """
     layers, K, H = wholes(layers=layers, K=K, H=H)
-    return dtype(kv, "kv").bytes * kv_elements(layers, 1, K, H)
-
-
-def kv_elements(B: Number, S: Number, K: Number, H: Number) -> Number:
-    """Return the number of elements in the keys and values of B sequences."""
-    return 2 * (B * S * K * H)
+    return 2 * dtype(kv, "kv").bytes * (layers * K * H)
 
 
 def check_heads(N: Number, K: Number) -> None:

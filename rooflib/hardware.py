@@ -54,7 +54,7 @@ class Link:
         label = f"link {self.name!r}"
         check.rate(f"{label}: bandwidth", self.bandwidth)
         for name in ("links_per_axis", "axes"):
-            check.whole(f"{label}: {name}", check.rate(f"{label}: {name}", getattr(self, name)))
+            check.whole(f"{label}: {name}", check.scalar(f"{label}: {name}", getattr(self, name)))
         check.one_of(f"{label}: topology", self.topology, TOPOLOGIES)
         check.non_negative(f"{label}: latency", check.scalar(f"{label}: latency", self.latency))
 
@@ -181,7 +181,9 @@ class Chip:
             rows += [("exponentials", text(self.exponentials, "OP/s", 4), "")]
         rows += [("HBM", f"{text(self.bandwidth, 'B/s', 4)}, {text(self.capacity, 'B', 4)}", "")]
         rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
-        rows += [(f"{k.name} to one peer", _flow(k), "") for k in self.links]
+        for link in self.links:
+            wait = f", {text(link.latency, 's')} a hop" if link.latency else ""
+            rows += [(f"{link.name} to one peer", text(link.to_one_peer, "B/s", 4) + wait, "")]
         return from_rows((self.name, "dense, one way", "ridge, FLOP/byte"), rows)
 
     def _repr_markdown_(self) -> str:
@@ -196,11 +198,6 @@ def _by_type(argument: str, peaks: Mapping[Any, float]) -> ReadOnlyDict:
     if len(named) < len(peaks):
         raise ValueError(f"{argument} must have one figure for each data type; got {dict(peaks)}")
     return ReadOnlyDict(check.rates(argument, named, "data type to FLOP/s"))
-
-
-def _flow(link: Link) -> str:
-    wait = f", {text(link.latency, 's')} a hop" if link.latency else ""
-    return text(link.to_one_peer, "B/s", 4) + wait
 
 
 def _rate(kind: str, peak: float) -> str:

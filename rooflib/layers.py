@@ -130,8 +130,7 @@ class Layer:
 
     def pairs(self, S: Number) -> Number:
         """Return the causal pairs of query and position in a prompt of S, counted exactly."""
-        start = self.visible(S)
-        return start * (start + 1) // 2 + (S - start) * self.window
+        return self.positions_read(S, chunk=1)
 
     def positions_read(self, S: Number, chunk: Number) -> Number:
         """Return the cached positions that chunks of a prompt of S read, over all chunks.

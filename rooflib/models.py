@@ -26,7 +26,6 @@ ROWS = (
     "collectives",
 )  # fmt: skip
 """Kinds of operations of a step, in the order of `Operation.parts`."""
-ROUTING, LATENT = ("expected", "fewest", "most"), ("absorbed", "expanded")
 MAX_LISTED = 1024
 
 
@@ -332,8 +331,8 @@ class Model:
         all_logits: bool = False,
     ) -> Operation:
         """Count a decode step, or a prefill with this number of passes of each length T."""
-        routing = check.one_of("experts", experts, ROUTING)
-        absorbed = check.one_of("latent", latent, LATENT) == "absorbed"
+        routing = check.one_of("experts", experts, ("expected", "fewest", "most"))
+        absorbed = check.one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
         read, cache, stored, compute = self._types(*types)
         B, S, chips, replicas = sizes
         self._check_layout(B, chips, replicas, expert_parallel)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -118,10 +118,13 @@ class Operation:
     @property
     def _others(self) -> dict[str, str]:
         """The counts that most operations lack, as text; without those that are zero."""
-        vector = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
-        others = {"on vector units": vector} if np.any(self.vector) else {}
-        special = {"of exponentials": span(self.exponentials, "OP")}
-        return others | (special if np.any(self.exponentials) else {})
+        others = {}
+        if np.any(self.vector):
+            shown = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
+            others["on vector units"] = shown
+        if np.any(self.exponentials):
+            others["of exponentials"] = span(self.exponentials, "OP")
+        return others
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -176,8 +179,9 @@ def dot(
     >>> dot(1000).flops, dot(1000).bytes
     (1999, 4002)
     """
-    (N,), read = check.positives(N=N), dtype(x, "x")
-    flops, kind = sum_of_products(N, accumulate_from), dtype_or("compute", compute, read)
+    read, _, _, kind = matmul_types(x, None, None, compute)
+    N = check.positive("N", N, check.MAX_SIZE)
+    flops = sum_of_products(N, accumulate_from)
     return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
 
 
@@ -196,12 +200,12 @@ def elementwise(
     An addition has two inputs and one FLOP per element; a ReLU has one of each. `out` and
     `compute` default to `x`. Errors are those of `matmul`. Counted from the definition.
     """
+    read, _, result, kind = matmul_types(x, None, out, compute)
     N, inputs = check.positives(N=N, inputs=inputs)
-    each, read = check.non_negative("flops_per_element", flops_per_element), dtype(x, "x")
+    each = check.non_negative("flops_per_element", flops_per_element)
     check.broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
-    loaded, written = inputs * N * read.bytes, N * dtype_or("out", out, read).bytes
-    kind = dtype_or("compute", compute, read)
-    return Operation("element-wise", N * each, loaded, written, kind)
+    loaded = inputs * N * read.bytes
+    return Operation("element-wise", N * each, loaded, N * result.bytes, kind)
 
 
 def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Operation:
@@ -212,10 +216,9 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None)
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
     Mean Square Layer Normalization", 2019. Errors are those of `matmul`.
     """
+    read, _, _, kind = matmul_types(x, None, None, compute)
     B, D = check.positives(B=B, D=D)
-    read = dtype(x, "x")
     loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
-    kind = dtype_or("compute", compute, read)
     return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
 
 
@@ -347,13 +350,11 @@ def total(name: str, parts: tuple[Operation, ...]) -> Operation:
     parts = tuple(p for p in parts if np.any(p.flops) or np.any(p.bytes) or p.sent)
 
     def added(count: str) -> Number:
-        return reduce(lambda a, b: a + b, (getattr(part, count) for part in parts))
+        return sum(getattr(part, count) for part in parts)
 
-    def by_link(which: str) -> dict[str, Number]:
-        given = [getattr(part, which) for part in parts]
-        return {link: sum(each.get(link, 0) for each in given) for each in given for link in each}
+    def over_links(way: str) -> dict[str, Number]:
+        return over_any_link(sum(getattr(part, way).get(ANY_LINK, 0) for part in parts))
 
-    moved = added("flops"), added("loaded"), added("written")
-    first, sent, hops = parts[0], by_link("sent"), by_link("hops")
-    counts = (*moved, first.compute, sent, added("held"), first.chips)
-    return Operation(name, *counts, hops=hops, parts=parts)
+    counts = added("flops"), added("loaded"), added("written"), parts[0].compute
+    held, sent, hops = added("held"), over_links("sent"), over_links("hops")
+    return Operation(name, *counts, sent, held, parts[0].chips, hops=hops, parts=parts)

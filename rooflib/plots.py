@@ -44,16 +44,23 @@ ANYWHERE = sorted(
     key=lambda offset: math.hypot(*offset),
 )
 UP_OR_DOWN = [offset for offset in ANYWHERE if offset[0] == 0]
-FREE: dict[str, Any] = {"in_layout": False}  # movable labels must not shrink the axes
 LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
-_INKED = ("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor", "text.color")
 STYLE: dict[Any, Any] = {
-    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
-    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
-    **dict.fromkeys(_INKED, INK),
-    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
-    **dict.fromkeys(("axes.axisbelow", "axes.grid"), True),
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "axes.edgecolor": MUTED,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "axes.labelcolor": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "text.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "grid.color": GRID,
@@ -239,7 +246,7 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
     if not bounds:
         raise ValueError("bounds must not be empty; got {}")
     roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
-    y, ticks, names = 0.0, [], []
+    y, ticks = 0.0, {}
     for name, b in bounds.items():
         at = ("axes fraction", "data")
         _note(ax, name, (0, y - 0.62), (0, 0), at, fontweight="bold", va="center")
@@ -248,17 +255,15 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
             style: dict[str, Any] = {"facecolor": TINTS[i % 5], "edgecolor": SERIES[i % 5]}
             ax.barh(y, seconds, 0.72, hatch=HATCHES[i % 5], linewidth=1.2, **style)
             _note(ax, text(seconds, "s"), (seconds, y), (5, 0), va="center")
-            ticks.append(y)
-            names.append(roof)
+            ticks[y] = roof
             y += 1
         low, high = float(b.lower), float(b.upper)
         ax.plot([low, high], [y, y], color=INK, linewidth=1.6, marker="|", markersize=11)
         label = " to ".join(dict.fromkeys([text(low, "s"), text(high, "s")]))
         _note(ax, label, (high, y), (5, 0), va="center")
-        ticks.append(y)
-        names.append("bounds")
+        ticks[y] = "bounds"
         y += 2
-    ax.set_yticks(ticks, names)
+    ax.set_yticks(list(ticks), list(ticks.values()))
     ax.set_ylim(y - 1.3, -1.1)
     # Leave space for the label next to the longest bracket.
     ax.set_xlim(0, 1.55 * max(float(b.upper) for b in bounds.values()))
@@ -279,8 +284,13 @@ def _note(
     **style: Any,
 ) -> Annotation:
     """Write `label` at `point`, shifted by `offset` in points."""
-    usual = {"textcoords": "offset points", "color": INK, "fontsize": STYLE["font.size"]}
-    return ax.annotate(label, point, offset, xycoords=coordinates, **FREE | usual | style)
+    usual: dict[str, Any] = {
+        "textcoords": "offset points",
+        "color": INK,
+        "fontsize": STYLE["font.size"],
+    }
+    usual["in_layout"] = False  # movable labels must not shrink the axes
+    return ax.annotate(label, point, offset, xycoords=coordinates, **usual | style)
 
 
 def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:

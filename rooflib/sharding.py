@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflib._arguments import Number, Size, broadcastable, larger, one_of, positives, whole
+from rooflib._arguments import Size, broadcastable, larger, one_of, positives, whole
 from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
 from rooflib.dtypes import Type
-from rooflib.operations import Operation, dtype_or, matmul_types, share
+from rooflib.operations import Operation, dtype_or, matmul, matmul_types, share
 
 
 def sharded_matmul(
@@ -47,31 +47,25 @@ def sharded_matmul(
     sends, by default `out`. The other types and the errors are those of `matmul`; other values of
     `split` and `result` raise a ValueError.
     """
-    read, weight, output, kind = matmul_types(x, w, out, compute)
-    one_of("result", result, ("replicated", "sharded"))
+    output = matmul_types(x, w, out, compute)[2]
+    sums = dtype_or("partial", partial, output)
+    replicated = one_of("result", result, ("replicated", "sharded")) == "replicated"
     (B, D, F), N = positives(B=B, D=D, F=F), whole("N", N)
     broadcastable({"B": B, "D": D, "F": F, "N": N})
-    of_sums = dtype_or("partial", partial, output)
-    gathered = output.bytes * (B * F)
-    ends_with = gathered if result == "replicated" else gathered / N
-    sizes = {"B": B, "D": D, "F": F}
-    sizes[split] = _share(split, sizes[one_of("split", split, sizes)], N)
-    B, D, F = sizes.values()
-    if split == "D":
-        written = of_sums.bytes * (B * F)
-        sent = (all_reduce if result == "replicated" else reduce_scatter)(written, N)
-        hops = ring_steps(N, 2 if result == "replicated" else 1)
-    else:
-        written = output.bytes * (B * F)
-        sent = all_gather(gathered, N) if result == "replicated" else 0
-        hops = ring_steps(N)
-    loaded = read.bytes * (B * D) + weight.bytes * (D * F)
-    counts = {"flops": 2 * D * (B * F), "loaded": loaded, "written": written}
-    held, name = loaded + larger(written, ends_with), f"matmul, {split} split over chips"
-    return share(kind, N, name, **counts, held=held, sent=sent, hops=hops)
-
-
-def _share(name: str, size: Number, N: Number) -> Number:
+    gathered, sizes = output.bytes * (B * F), {"B": B, "D": D, "F": F}
+    size = sizes[one_of("split", split, sizes)]
     if np.any(size % N):
-        raise ValueError(f"{name} must be a multiple of N to be split; got {name}={size}, N={N}")
-    return size // N
+        raise ValueError(f"{split} must be a multiple of N to be split; got {split}={size}, N={N}")
+    sizes[split] = size // N
+    B, D, F = sizes.values()
+    own = matmul(B, D, F, x, w=w, out=sums if split == "D" else output, compute=compute)
+    if split == "D":
+        sent = (all_reduce if replicated else reduce_scatter)(own.written, N)
+        hops = ring_steps(N, 2 if replicated else 1)
+    else:
+        sent = all_gather(gathered, N) if replicated else 0
+        hops = ring_steps(N)
+    held = own.loaded + larger(own.written, gathered if replicated else gathered / N)
+    counts = {"flops": own.flops, "loaded": own.loaded, "written": own.written, "held": held}
+    name = f"matmul, {split} split over chips"
+    return share(own.compute, N, name, **counts, sent=sent, hops=hops)
