@@ -102,8 +102,7 @@ def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Num
     163840
 
     2 · layers · K · H elements: K heads of width H, for keys and for values. Sizes and errors are
-    those of `attention`; arrays give an array. Source: How To Scale Your Model, "All About
-    Transformer Inference".
+    those of `attention`. Source: How To Scale Your Model, "All About Transformer Inference".
     """
     layers, K, H = wholes(layers=layers, K=K, H=H)
     return 2 * dtype(kv, "kv").bytes * (layers * K * H)

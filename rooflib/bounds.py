@@ -29,8 +29,7 @@ HBM, LAUNCH = "HBM", "launch"
 class Bounds:
     """The time of an operation on a chip, at each roof and overall; made by `bound`.
 
-    Properties are numbers, or arrays if a size was an array. Two objects are equal if all their
-    values are.
+    Objects with equal values are equal, arrays included.
 
     Attributes
     ----------
@@ -240,11 +239,11 @@ def attainable(
 ) -> Number:
     """Return the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
 
-    min(peak, intensity · HBM bandwidth). Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
+    min(peak, intensity · HBM bandwidth); infinite intensity (no bytes moved) gives the peak.
+    Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
 
-    `intensity` is a number or an array, zero or above; infinite intensity (no bytes moved) gives
-    the peak. `chip` is a `Chip` or a name, `unit` as for `bound`. An unknown chip, a missing peak,
-    and a negative or nan intensity raise a ValueError.
+    `chip` and `unit` are those of `bound`. An unknown chip, a missing peak, and a negative or nan
+    intensity raise a ValueError.
     """
     chip = as_chip(chip)
     slope = check.non_negative("intensity", intensity, largest=np.inf) * chip.bandwidth

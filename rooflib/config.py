@@ -24,14 +24,11 @@ from rooflib.source import read_toml
 
 MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**20, 10**7, 10_000
 TYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
-FIXED = {"moe_layer_freq": 1, "use_bidirectional_attention": False}
 METHODS = ("fp8", "awq", "gptq", "mxfp4")
-EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts")
 
 FAMILIES = read_toml("families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
-EVERY = FAMILIES.pop("every")
-
+EVERY, FIXED = FAMILIES.pop("every"), FAMILIES.pop("fixed")
 
 _instance = partial(instance, error=ValueError)
 
@@ -70,18 +67,18 @@ def model_from_config(
     keys = EVERY | FAMILIES[one_of("model_type", given.get("model_type", ""), FAMILIES)]
     traits = EVERY["layer"] | keys.pop("layer")
     c = {key: _checked(key, given, default) for key, default in keys.items()}
-    if len(c.get("layer_types") or range(c["num_hidden_layers"])) != c["num_hidden_layers"]:
-        wanted = f"a list of {c['num_hidden_layers']} names, one for each layer"
+    layers = c["num_hidden_layers"]
+    if c.get("layer_types") and len(c["layer_types"]) != layers:
+        wanted = f"a list of {layers} names, one for each layer"
         raise ValueError(f"layer_types must be {wanted}; got {len(c['layer_types'])}")
-    layers = range(c["num_hidden_layers"])
-    found = Counter(tuple(_layer(c, traits, index).items()) for index in layers)
+    found = Counter(tuple(_layer(c, traits, index).items()) for index in range(layers))
     kinds = tuple(Layer(count=count, **dict(kind)) for kind, count in found.items())
     last, (w, quantized) = kinds[-1], _types(given)
     label = given.get("_name_or_path") or given["model_type"] if name is None else name
     instance("name", label, str, "a string")
     sizes = (c["hidden_size"], last.F or last.X, last.N, last.K, last.H, c["vocab_size"])
     shapes = {"tied": c["tie_word_embeddings"], "kinds": kinds, "w": w, "quantized": quantized}
-    return Model(label, c["num_hidden_layers"], *sizes, **shapes)
+    return Model(label, layers, *sizes, **shapes)
 
 
 def _layer(c: Mapping[str, Any], traits: Mapping[str, Any], index: int) -> dict[str, Any]:
@@ -108,15 +105,15 @@ def _layer(c: Mapping[str, Any], traits: Mapping[str, Any], index: int) -> dict[
         gains += {"": 0, "each": 2 * H, "all": (N + K) * H}[norms]
     if _has_window(c, index):
         shape["window"] = c["sliding_window"]
-    if _has_experts(c, index):
+    if traits["experts"] and _has_experts(c, index):
         X = c.get("moe_intermediate_size", c["intermediate_size"])
-        k, E = c["num_experts_per_tok"], next(c[e] for e in EXPERTS if e in c)
+        k, E = c["num_experts_per_tok"], c[traits["experts"]]
         shape |= {"experts": E, "active": _whole("num_experts_per_tok", k, most=E), "X": X}
         shape |= {"F": c.get("n_shared_experts", 0) * X, "expert_biases": sinks}
         gains += E * sinks
     else:
-        shape["F"] = F = c["intermediate_size"]
-        gains += (2 * F + D) * c.get("mlp_bias", False)
+        shape["F"] = c["intermediate_size"]
+        gains += (2 * shape["F"] + D) * c.get("mlp_bias", False)
     return {**shape, "gains": gains}
 
 
@@ -134,8 +131,8 @@ def _has_window(c: Mapping[str, Any], index: int) -> bool:
 def _has_experts(c: Mapping[str, Any], index: int) -> bool:
     if "decoder_sparse_step" in c:
         dense = index in c["mlp_only_layers"] or (index + 1) % c["decoder_sparse_step"]
-        return not bool(dense)
-    return "num_experts_per_tok" in c and index >= c.get("first_k_dense_replace", 0)
+        return not dense
+    return bool(index >= c.get("first_k_dense_replace", 0))
 
 
 def _checked(key: str, given: Mapping[str, Any], default: Any) -> Any:

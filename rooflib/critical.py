@@ -28,10 +28,8 @@ def critical_batch_limit(
     147.6865671641791
 
     2B ÷ (bytes per weight) = ridge point, so B = ridge · (bytes per weight) ÷ 2. It is a
-    lower limit: `critical_batch` approaches it from above as D and F grow.
-    Source: How To Scale Your Model, "All About Rooflines".
-
-    Parameters, errors and unit as for `critical_batch`.
+    lower limit: `critical_batch` approaches it from above as D and F grow, and has the same
+    parameters, errors and unit. Source: How To Scale Your Model, "All About Rooflines".
     """
     _, weight, _, kind = matmul_types(x, w, None, compute)
     return as_chip(chip).ridge(kind) * weight.bytes / 2
@@ -58,10 +56,8 @@ def critical_batch(
     the arithmetic: no batch is large enough, and the result is infinite.
     Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
 
-    `chip` is a `Chip` or a name; sizes, data types and errors are those of `matmul`. A `compute`
-    type without a peak on the chip raises a ValueError.
-
-    The result is in rows (tokens) per chip, not rounded: a number, or an array for arrays.
+    The result is in rows (tokens) per chip, not rounded. Sizes, data types and errors are those of
+    `matmul`, `chip` is that of `bound`; a `compute` type without a peak on it raises a ValueError.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     D, F = positives(D=D, F=F)
@@ -90,11 +86,9 @@ def critical_depth(
     one peer, `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
 
-    `chip` is a `Chip` or a name, `link` a `Link` or the name of one of the chip's links. An unknown
-    chip, link, data type or split, and an N that is not a whole number, raise a ValueError.
-
-    The result is the D of the whole multiplication, not rounded, and 0 for one chip: a number, or
-    an array for arrays.
+    The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
+    `link` are those of `bound`. An unknown chip, link, data type or split, and an N that is not a
+    whole number, raise a ValueError.
     """
     chip = as_chip(chip)
     passes = {"B": 0.5, "D": 1.0, "F": 0.5}
@@ -133,9 +127,7 @@ def first_whole_from(value: Size) -> Number:
     """Return the smallest whole number that is not below `value`.
 
     From a threshold of `critical_depth` on, a link takes no longer than the arithmetic, ties
-    included. Where it must take less, use `first_whole_above`.
-
-    `value` is a number or an array, zero or above; infinity gives infinity.
+    included. Where it must take less, use `first_whole_above`, which takes the same values.
 
     >>> first_whole_from(297.3), first_whole_from(298)
     (298, 298)

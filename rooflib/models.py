@@ -156,20 +156,17 @@ class Model:
         <Operation decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/B>
 
         FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention` with
-        T = 1 in each layer. A step loads all weights, but only B rows of the embedding table, and
-        the KV cache of S positions, including the new one. It writes the keys and values of the new
+        T = 1 in each layer. A step loads all weights, but only B rows of the embedding table and
+        the routed experts that at least one token takes, and the KV cache of S positions, or of the
+        last W with a window, including the new one. It writes the keys and values of the new
         position, and B rows of logits. Activations stay on the chips. Norms, softmax, rotary
-        embeddings and additions are not counted. HBM must hold all weights and the cache. A layer
-        with a window of W reads and holds the last W positions, the new one included. Of routed
-        experts a step loads those that at least one of the B tokens takes.
+        embeddings and additions are not counted. HBM must hold all weights and the cache.
 
         The chips split the heads, the width F and the vocabulary. Each layer takes two ring
         all-reduces of BD elements of type `x`. Each chip keeps its part of the logits;
         communication for the embedding lookup is not counted. With more than K chips, each
         key/value head is replicated; so are latent caches, routers, norms and biases. Sources: How
         To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM", 2019.
-
-        `Operation.parts` has the same counts by kind of operation; they add up to the step.
 
         Raises a ValueError if `chips` doesn't divide N, F and the vocabulary, or if neither of
         `chips` and K divides the other; and as `attention`.
@@ -229,19 +226,16 @@ class Model:
         exactly those pairs count: S(S+1)/2 per head, less with a window. A prompt is read in
         chunks of `chunk` tokens, all at once by default. Each chunk loads the weights again, and
         the cached positions up to its end. Positions that a chunk adds are written and read once.
-
         Other parameters, and errors, are those of `decode`.
 
         Parameters
         ----------
-        B, S, chips
-            Prompts, tokens of each, and chips of one replica.
         chunk
             Tokens of a prompt that are read together. The last chunk may be shorter.
         logits
             "last": logits of the last position of each prompt, as sampling needs. "all": of all.
         latent
-            "expanded" by default: each chunk makes keys and values of all positions that it sees.
+            As for `decode`; "expanded": each chunk makes keys and values of all that it sees.
         """
         sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
         S, chunk = sizes[1], sizes[1] if chunk is None else check.whole("chunk", chunk)

@@ -3,10 +3,9 @@
 Bytes are the minimum that any implementation must move between HBM and the chip: every input
 element is loaded once, every output element is written once.
 
-A multiply-add counts as two FLOPs. `accumulate_from` sets how a sum of D products starts: "zero"
-adds all D products to an empty accumulator (2D FLOPs, as in a matrix unit and in the formula
-2BDF); "product" starts with the first product (2D - 1 FLOPs). Accumulators stay on the chip and
-cost no bytes.
+A multiply-add counts as two FLOPs. `accumulate_from` sets how a sum of D products starts: from
+"zero" (2D FLOPs, as in a matrix unit) or from the first "product" (2D - 1 FLOPs). Accumulators stay
+on the chip and cost no bytes.
 """
 
 from __future__ import annotations
@@ -147,11 +146,9 @@ def operation(
     >>> operation(flops=1e9, bytes=4e9, compute="fp32").intensity
     0.25
 
-    `flops` and `bytes` (moved from and to HBM) are numbers or arrays that broadcast, zero or above.
-    `compute` is the data type of the arithmetic. `sent` is the bytes sent to other chips, one way:
-    a number, or a mapping from link name to bytes. `hops` is the number of sequential messages, in
-    the same form. `vector` is the FLOPs on the vector units, computed in `vector_compute`, and
-    `exponentials` the number of exponentials. Errors are those of `matmul`.
+    Arguments are those of `Operation`, zero or above; `bytes` counts those loaded and written.
+    `sent` and `hops` are numbers, or mappings from link name to number. Errors are those of
+    `matmul`.
     """
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
     given = {"flops": flops, "bytes": bytes, "vector": vector, "exponentials": exponentials}
@@ -275,9 +272,7 @@ def matmul_per_example(
     compute: Type | None = None,
     accumulate_from: str = "zero",
 ) -> Operation:
-    """Count a matrix multiplication with separate weights per row.
-
-    The shapes are x[B, D] · w[B, D, F] → out[B, F].
+    """Count a matrix multiplication with weights per row: x[B, D] · w[B, D, F] → out[B, F].
 
     It takes as many FLOPs as `matmul` but loads BDF weight elements. No weight is reused, so the
     intensity stays near two FLOPs per weight element at any batch size.

@@ -30,10 +30,7 @@ class Serving:
     >>> served.sequences, served.per_token.binding, served.changes[0][0]
     (64, 'HBM', 'twice the chips')
 
-    All times are bounds: nothing is faster than the lower one, at which all roofs overlap; at the
-    upper one, nothing overlaps.
-
-    Errors are those of `Model.decode` and `bound`.
+    All times are those of `Bounds`. Errors are those of `Model.decode` and `bound`.
 
     Attributes
     ----------
