@@ -203,26 +203,22 @@ def breakdown(op: Operation, chip: str | Chip, link: str | Link | None = None) -
 
     Parameters and errors are those of `bound`.
     """
-    parts, step = op.parts or (op,), bound(op, chip, link)
-    bounds = [bound(part, chip, link) for part in parts]
-    spent = sum(each.lower for each in bounds)
-
-    def row(name: str, counts: Operation, times: Bounds, longest: Number) -> list[str]:
-        sizes = counts.loaded, counts.written, counts.held, sum(counts.sent.values())
-        return [
-            name,
-            span(counts.flops, "FLOP"),
-            *(span(size, "B") for size in sizes),
-            span(counts.intensity),
-            *(span(times.times.get(roof, 0), "s") for roof in step.times),
-            times._binding,
-            span(divide(longest, spent), "%"),
-        ]
-
-    rows = [row(part.name, part, b, b.lower) for part, b in zip(parts, bounds, strict=True)]
-    rows += [row("step", op, step, spent)]
-    counts = ("FLOPs", "loaded", "written", "held", "sent", "FLOP/B")
-    return from_rows(("operation", *counts, *step.times, "binding", "share"), rows)
+    parts = op.parts or (op,)
+    steps = [*parts, op]
+    bounds = [bound(each, chip, link) for each in steps]
+    longest = [each.lower for each in bounds[:-1]]
+    longest.append(sum(longest))
+    columns = {"operation": [*(part.name for part in parts), "step"]}
+    columns["FLOPs"] = [span(each.flops, "FLOP") for each in steps]
+    for count in ("loaded", "written", "held"):
+        columns[count] = [span(getattr(each, count), "B") for each in steps]
+    columns["sent"] = [span(sum(each.sent.values()), "B") for each in steps]
+    columns["FLOP/B"] = [span(each.intensity) for each in steps]
+    for roof in bounds[-1].times:
+        columns[roof] = [span(each.times.get(roof, 0), "s") for each in bounds]
+    columns["binding"] = [each._binding for each in bounds]
+    columns["share"] = [span(divide(each, longest[-1]), "%") for each in longest]
+    return Table(columns)
 
 
 def _vector_peak(op: Operation, chip: Chip) -> float:

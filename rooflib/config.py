@@ -138,9 +138,9 @@ def _has_experts(c: Mapping[str, Any], index: int) -> bool:
 def _checked(key: str, given: Mapping[str, Any], default: Any) -> Any:
     """Return a key's value, or its default if it is missing or null."""
     value = given.get(key)
-    if value is None and (default == "size" or (default == "size or null" and key not in given)):
-        raise ValueError(f"{key} must be given for {given['model_type']}; got none")
     if value is None:
+        if default == "size" or (default == "size or null" and key not in given):
+            raise ValueError(f"{key} must be given for {given['model_type']}; got none")
         return None if default == "size or null" else default
     if isinstance(default, bool):
         return _instance(key, value, bool, "true or false")

@@ -137,12 +137,10 @@ class Layer:
 
         A chunk reads what its first query sees before it, and its own positions.
         """
-        full, rest = S // chunk, S % chunk
-        if not self.window:
-            return chunk * (full * (full + 1) // 2) + S * (rest > 0)
-        reach = chunk + self.window - 1
+        full, rest, window = S // chunk, S % chunk, self.window or S
+        reach = chunk + window - 1
         growing = smaller(full, reach // chunk)
-        last = smaller(S, rest + self.window - 1) * (rest > 0)
+        last = smaller(S, rest + window - 1) * (rest > 0)
         return chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
 
     def touched(self, tokens: Number, routing: str) -> Number:
