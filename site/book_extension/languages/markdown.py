@@ -20,10 +20,11 @@ EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}  # as in _confi
 OPTION = re.compile(r"[ >]*:[\w-]+:")
 # The body of a glossary has a form of its own.
 UNREAD = LITERAL_DIRECTIVES | {"glossary"}
-# What a translator leaves alone: computed values, code, formulas, abbreviations, names of chips and
-# numbers with units.
+# What a translator leaves alone: computed values, citations, code, formulas, numbers with units,
+# abbreviations and names of chips.
 UNTRANSLATED = re.compile(
-    r"\{(?:eval|while)\}`[^`]*`|`[^`]*`|\$[^$]*\$|\d\S*\s[mnµ]?s\b|\S*(?:\d|[A-Z]\S*[A-Z])\S*"
+    r"\{(?:eval|while|cite:[pt])\}`[^`]*`|`[^`]*`|\$[^$]*\$|\d\S*\s[mnµ]?s\b"
+    r"|[^\s`]*(?:\d|[A-Z][^\s`]*[A-Z])[^\s`]*"
 )
 
 # English even of names: an article, a plural.
