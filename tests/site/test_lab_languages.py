@@ -490,4 +490,4 @@ def test_jupyterlab_speaks_the_language(browser: Browser, work: Path, tmp_path: 
         )
         said = " ".join(cell["text"] for cell in prose(page))
         assert "16,384（这是印出的值；现在是 16）" in said
-        assert "2024 年五月（这是印出的值；现在是 2024 年六月）" in said
+        assert "2024 年 5 月（这是印出的值；现在是 2024 年 6 月）" in said
