@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from book_extension.prose import without_code
 from bs4 import BeautifulSoup
+from commands.jupyterlab import page_values
 from commands.jupyterlab.page_copy import book_of, chapter_notebook, kept_book
 from nbformat import NotebookNode
 from repository import HEADER, ROOT
@@ -156,3 +157,13 @@ def test_downloads_have_the_code_of_their_page(site: Path, downloads: dict[str, 
         theirs = [c.source for c in executed.cells if c.cell_type == "code"]
         theirs = [source for source in theirs if "_page_values" not in source]
         assert mine[-len(theirs) :] == theirs, page
+
+
+def test_figures_of_one_page_are_closed_before_the_next(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    draw = ("code", "import matplotlib.pyplot as plt\nfor _ in range(15):\n    plt.figure()")
+    opened = ("values", "len(plt.get_fignums())")
+    found = page_values.computed(tmp_path, {"one": [draw, opened], "other": [draw, opened]})
+    assert [page["values"] for page in found.values()] == [{opened[1]: "15"}] * 2
+    assert capfd.readouterr().err == ""

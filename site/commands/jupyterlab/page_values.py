@@ -51,6 +51,10 @@ def run_page(steps: Steps) -> dict[str, Any]:
                     values[source] = as_text(eval(source, names))
     except Exception as error:
         return {"values": values, "error": f"{type(error).__name__}: {error}"}
+    finally:
+        # Matplotlib warns of figures that pile up, as those of all pages would.
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            pyplot.close("all")
     return {"values": values, "error": ""}
 
 
