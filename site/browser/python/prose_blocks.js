@@ -30,7 +30,7 @@ const allInLanguage = (values) =>
 
 // Return a value as its place on the page shows it: a count of millions, in Chinese, as one of 万 or 亿.
 function atPlace(text, span) {
-  const [, power] = /\bscale-(\d+)/.exec(span?.className ?? "") ?? [];
+  const power = Number(/\bscale-(\d+)/.exec(span?.className ?? "")?.[1]);
   const number = Number(text?.replaceAll(",", ""));
   if (!power || !Number.isFinite(number)) return text;
   const units = Object.entries(window.courseUnits ?? {});
