@@ -130,8 +130,7 @@ def _has_window(c: Mapping[str, Any], index: int) -> bool:
 
 def _has_experts(c: Mapping[str, Any], index: int) -> bool:
     if "decoder_sparse_step" in c:
-        dense = index in c["mlp_only_layers"] or (index + 1) % c["decoder_sparse_step"]
-        return not dense
+        return index not in c["mlp_only_layers"] and not (index + 1) % c["decoder_sparse_step"]
     return bool(index >= c.get("first_k_dense_replace", 0))
 
 

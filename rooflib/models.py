@@ -119,14 +119,6 @@ class Model:
         """
         return self._weights(active=True, tables=check.flag("tables", tables))
 
-    @property
-    def split_weights(self) -> int:
-        """Weights per layer that chips split evenly: query and output projections, MLP.
-
-        Those of a dense model without `kinds`.
-        """
-        return 2 * self.D * self.N * self.H + (3 if self.gated else 2) * self.D * self.F
-
     def kv_bytes_per_token(self, kv: Type = "bf16") -> Number:
         """Return the bytes of cache per token, stored in the type `kv`.
 

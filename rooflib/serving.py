@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -109,12 +110,9 @@ class Serving:
     @cached_property
     def positions(self) -> int:
         """How many positions B sequences may have, up to 2⁴⁰, so that they fit into HBM."""
-        low, high = 0, MAX_POSITIONS + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = self._decode(self.B, middle).held <= as_chip(self.chip).capacity
-            low, high = (middle, high) if fits else (low, middle)
-        return low
+        counts = range(1, MAX_POSITIONS + 1)
+        room = as_chip(self.chip).capacity
+        return bisect_right(counts, room, key=lambda S: self._decode(self.B, S).held)
 
     def cost(self, upper: bool = False) -> float:
         """Return the price of a million generated tokens at the lower or the upper bound.

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page
 from series import series
 
 import rooflib as rl
+from roofkit.figures.attention_figure import split_weights
 from roofkit.figures.engine.expressions import FUNCTIONS, TABLE, doubles, used_formulas
 from roofkit.figures.model_rows import COUNTS, HOLDERS, REPLICAS, row
 from rooflib.catalog import models
@@ -85,7 +86,8 @@ class Decode:
         self.B, self.S, self.chips = draw.size(), draw.size(), draw.choice((1, 2, 4, 8))
         kv = INTEGERS[self.kv]
         self.op = m.decode(self.B, self.S, self.chips, w=INTEGERS[self.w], kv=kv, compute="bf16")
-        shared = m.split_weights + 2 * m.D * m.K * m.H
+        self.split_weights = split_weights(m)
+        shared = self.split_weights + 2 * m.D * m.K * m.H
         self.matrices = m.layers * shared / self.chips
         self.last = m.vocabulary * m.D / self.chips
         self.gains = m.parameters - m.layers * shared - 2 * m.vocabulary * m.D

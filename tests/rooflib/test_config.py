@@ -162,6 +162,7 @@ def test_steps_default_to_the_data_types_of_the_config():
     halves = rl.model_from_config(LLAMA | {"dtype": "float16"})
     assert halves.decode(1, 8).compute.name == "fp16"
     assert model.decode(1, 8, w="bf16").held == plain.decode(1, 8).held
-    matrices = 2 * (plain.split_weights + 2 * 64 * 2 * 16)
+    (layer,) = plain.kinds
+    matrices = 2 * (layer.projections(64) + 3 * 64 * layer.F)
     saved = matrices * (2 - (4 + 20 / 32) / 8)
     assert plain.decode(1, 8).held - model.decode(1, 8).held == saved

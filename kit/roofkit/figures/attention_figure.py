@@ -144,6 +144,12 @@ def plain() -> list[Model]:
     return [model for model in models() if not model.kinds]
 
 
+def split_weights(model: Model) -> int:
+    """Return the weights per layer that chips split evenly: query and output projections, MLP."""
+    matrices = 3 if model.gated else 2
+    return 2 * model.D * model.N * model.H + matrices * model.D * model.F
+
+
 def shapes() -> dict[str, dict[str, int]]:
     """Return the model dimensions that the formulas need, as tables by model name."""
     columns: dict[str, Callable[[Model], int]] = {
@@ -153,7 +159,7 @@ def shapes() -> dict[str, dict[str, int]]:
         "keys": lambda m: m.K,
         "head": lambda m: m.H,
         "vocabulary": lambda m: m.vocabulary,
-        "split": lambda m: m.split_weights,
+        "split": split_weights,
     }
     return {name: {m.name: column(m) for m in plain()} for name, column in columns.items()}
 
