@@ -195,11 +195,7 @@
       if (list.length) section.append(element("ol", { role: "list" }, ...list));
       return section;
     });
-    return [
-      element("h1", {}, course.title),
-      summary(app, state),
-      ...sections.filter((section) => section.children.length > 1),
-    ];
+    return [element("h1", {}, course.title), summary(app, state), ...sections];
   };
 
   const start = async (app) => {
