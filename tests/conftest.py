@@ -1,11 +1,10 @@
 """Shared fixtures: small books, the built site, a browser, a release."""
 
-import fcntl
 import gc
 import os
 import signal
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -178,18 +177,36 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     It has no seed, so each copy draws its own.
     """
-    from grading.course import Course  # takes a second to import
-    from grading.records.seed import FOLDER
 
+    def make(folder: Path) -> None:
+        from grading.course import Course  # takes a second to import
+        from grading.records.seed import FOLDER
+
+        Course(folder).release()
+        (folder / FOLDER / "seed").unlink()
+
+    return made_for_all(tmp_path_factory, "release", make)
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the wheels of our packages and their index, not to be changed."""
+    from commands.handouts import wheels  # takes half a second to import
+
+    return made_for_all(tmp_path_factory, "wheels", lambda folder: wheels.build(ROOT, folder))
+
+
+def made_for_all(
+    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
+) -> Path:
+    """Return a folder that the first worker to ask for it makes."""
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
-    folder = base / "release-for-all"
-    with (base / "release-for-all.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = base / f"{name}-for-all"
+    with alone(folder.with_suffix(".lock")):
         if not folder.exists():
-            made = base / "release-for-all.unfinished"
-            Course(made).release()
-            (made / FOLDER / "seed").unlink()
-            made.rename(folder)
+            unfinished = folder.with_suffix(".unfinished")
+            make(unfinished)
+            unfinished.rename(folder)
     return folder

@@ -13,23 +13,20 @@ NEEDS_SITE = re.compile(r"\bsite: Path\b|\bserver: Server\b")
 
 @functools.cache
 def imports_of_tests(root: Path) -> dict[str, frozenset[str]]:
-    """Return test file → the modules and names that it imports."""
-    files = sorted((root / "tests").glob("*/test_*.py"))
-    return {
-        file.relative_to(root).as_posix(): frozenset(imported(file.read_text(encoding="utf-8")))
-        for file in files
-    }
+    """Return test file → the modules and names that it imports, and the modules of the names."""
+    found = {}
+    for file in sorted((root / "tests").glob("*/test_*.py")):
+        names = set(imported(file.read_text(encoding="utf-8")))
+        modules = {name.rpartition(".")[0] for name in names}
+        found[file.relative_to(root).as_posix()] = frozenset(names | modules)
+    return found
 
 
 def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
     """Return the test files in these folders that use a file, those without a site first."""
     if path.endswith(".py"):
         module = module_name(root / path, import_roots(root))
-        found = [
-            test
-            for test, names in imports_of_tests(root).items()
-            if module in names or any(name.rpartition(".")[0] == module for name in names)
-        ]
+        found = [test for test, names in imports_of_tests(root).items() if module in names]
     else:
         name = re.compile(rf"(?<![\w.-]){re.escape(Path(path).name)}\b")
         found = [test for test in imports_of_tests(root) if name.search(_text(root / test))]

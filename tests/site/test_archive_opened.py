@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commands.handouts import bundle, wheels
+from commands.handouts import bundle
 from repository import ROOT
 
 OURS = ("rooflib", "roofkit")
@@ -25,14 +25,13 @@ IMPORTED = "import roofkit.check, rooflib; print(rooflib.__file__)"
 
 
 @pytest.fixture(scope="module")
-def unpacked(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unpacked(release: Path, packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Unpack the archive into a folder, which then contains `exercises`."""
     folder = tmp_path_factory.mktemp("unpacked here")
-    packages = wheels.build(ROOT, folder / "built")
-    bundle.write(ROOT, release / "release", packages, folder / "exercises.zip")
+    ours = sorted(packages.glob("*.whl"))
+    bundle.write(ROOT, release / "release", ours, folder / "exercises.zip")
     with zipfile.ZipFile(folder / "exercises.zip") as files:
         files.extractall(folder)
-    shutil.rmtree(folder / "built")
     return folder
 
 

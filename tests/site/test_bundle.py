@@ -10,23 +10,22 @@ from pathlib import Path
 
 import pytest
 from commands import environment
-from commands.handouts import bundle, wheels
+from commands.handouts import bundle
 from repository import ROOT
 
 
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return wheels.build(ROOT, tmp_path_factory.mktemp("wheels"))
+def wheels_of(packages: Path) -> list[Path]:
+    return sorted(packages.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory, packages: list[Path]) -> Path:
+def archive(tmp_path_factory: pytest.TempPathFactory, packages: Path) -> Path:
     """Pack a release of one exercise."""
     folder = tmp_path_factory.mktemp("bundle")
     notebook = folder / "release" / "one" / "one.ipynb"
     notebook.parent.mkdir(parents=True)
     notebook.write_text("{}")
-    bundle.write(ROOT, folder / "release", packages, folder / "exercises.zip")
+    bundle.write(ROOT, folder / "release", wheels_of(packages), folder / "exercises.zip")
     return folder / "exercises.zip"
 
 
@@ -51,6 +50,11 @@ def test_files_that_the_readme_names_exist(unpacked: Path) -> None:
     assert (unpacked / "one" / "one.ipynb").exists()
     there = {path.name for path in unpacked.iterdir()} - {"README.md", "one"}
     assert there == {name.rstrip("/") for name in named}
+
+
+def test_nbgrader_validate_has_the_messages_of_the_button(unpacked: Path) -> None:
+    for folder in (unpacked, unpacked / "one"):
+        assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
 
 
 def test_three_commands_create_an_environment_install_and_start(unpacked: Path) -> None:
@@ -223,9 +227,9 @@ def test_the_readme_names_the_supported_python_versions(unpacked: Path) -> None:
     assert f"You need Python {oldest} to {newest}" in readme
 
 
-def test_the_same_files_make_the_same_archive(tmp_path: Path, packages: list[Path]) -> None:
+def test_the_same_files_make_the_same_archive(tmp_path: Path, packages: Path) -> None:
     for name in ("one.zip", "two.zip"):
-        bundle.write(ROOT, tmp_path, packages, tmp_path / name)
+        bundle.write(ROOT, tmp_path, wheels_of(packages), tmp_path / name)
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         assert {member.date_time[0] for member in archive.infolist()} == {1980}

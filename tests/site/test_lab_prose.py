@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from book_extension.prose import expressions, without_code
 from commands.jupyterlab.page_copy import book_of, chapter_notebook
-from lab_browser import PANEL, lab_page, opened, prose, raw_values, run_all
+from lab_browser import PANEL, POLL_MS, lab_page, opened, prose, raw_values, run_all
 from playwright.sync_api import Browser, Page
 from repository import HEADER, ROOT
 
@@ -101,6 +101,12 @@ def shown(page: Page) -> str:
     return " ".join(cell["text"] for cell in prose(page))
 
 
+def wait_for_text(page: Page, cell: int, text: str) -> None:
+    """Wait until a cell of the open notebook shows a text."""
+    shows = f"(text) => {PANEL}.content.widgets[{cell}].node.textContent.includes(text)"
+    page.wait_for_function(shows, arg=text, polling=POLL_MS)
+
+
 def test_values_are_shown_before_running_and_updated_after_a_change(
     page: Page, changing: None
 ) -> None:
@@ -111,14 +117,11 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     page.evaluate(f"void {change}")
     run_all(page)
     # Values are those at their place in the page: after all cells, n is 2,049.
-    page.wait_for_function(
-        f"{PANEL}.content.widgets[2].node.textContent.includes('The first is 2,048')"
-    )
+    wait_for_text(page, 2, "The first is 2,048")
     text = shown(page)
     assert "in words 2\N{NO-BREAK SPACE}K." in text
     # A block without a premise keeps what was printed.
-    kept = "It is 16,385 (as printed; now 2,049)."
-    page.wait_for_function(f"{PANEL}.content.widgets[4].node.textContent.includes('{kept}')")
+    wait_for_text(page, 4, "It is 16,385 (as printed; now 2,049).")
     assert raw_values(prose(page)) == []
     assert page.locator(".course-note").count() == 0
 
@@ -126,8 +129,7 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
 def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None) -> None:
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
     run_all(page)
-    said = "The first is 16,384 (as printed; now 6,144), in words 16"
-    page.wait_for_function(f"{PANEL}.content.widgets[2].node.textContent.includes('{said}')")
+    wait_for_text(page, 2, "The first is 16,384 (as printed; now 6,144), in words 16")
     assert page.locator(".course-note").count() == 0
     # For a block without values, a note below the cell names the block.
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16')")
@@ -150,7 +152,7 @@ def test_running_a_single_cell_updates_the_prose(page: Page, changing: None) -> 
           void window.jupyterapp.commands.execute("notebook:run-cell");
         }}"""
     )
-    page.wait_for_function(f"{PANEL}.content.widgets[2].node.textContent.includes('3,072')")
+    wait_for_text(page, 2, "3,072")
 
 
 def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged: None) -> None:

@@ -5,6 +5,7 @@ the kernel's path, so nothing is downloaded and no environment has to be created
 """
 
 import json
+import shutil
 import sys
 import sysconfig
 from pathlib import Path
@@ -13,10 +14,8 @@ import nbformat
 import pytest
 from book_extension import opening_cell
 from classroom import functions
-from commands.handouts import wheels
 from nbclient import NotebookClient
 from nbformat import NotebookNode
-from repository import ROOT
 from site_server import serving
 from submissions import Submission, hand_in
 
@@ -40,10 +39,10 @@ print(rl.chip("TPU v5e").name)
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def served(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Create a site with nothing but the wheels."""
     folder = tmp_path_factory.mktemp("site")
-    wheels.build(ROOT, folder / "wheels")
+    shutil.copytree(packages, folder / "wheels")
     return folder
 
 

@@ -23,28 +23,21 @@ WORDS = {"roofkit/locale/zh_CN.mo"}
 VERSIONS = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheels") / "wheels"
-    wheels.build(ROOT, folder)
-    return folder
-
-
-def wheel(built: Path, name: str) -> Path:
+def wheel(packages: Path, name: str) -> Path:
     """Return the path of a wheel, with the name that a notebook's first cell requests."""
-    return built / f"{name}-{VERSIONS[name]}-py3-none-any.whl"
+    return packages / f"{name}-{VERSIONS[name]}-py3-none-any.whl"
 
 
-def test_each_package_has_a_wheel_of_its_version(built: Path) -> None:
-    names = {path.name for path in built.iterdir()}
-    assert names == {wheel(built, name).name for name in VERSIONS} | {"index.html"}
+def test_each_package_has_a_wheel_of_its_version(packages: Path) -> None:
+    names = {path.name for path in packages.iterdir()}
+    assert names == {wheel(packages, name).name for name in VERSIONS} | {"index.html"}
 
 
 @pytest.mark.parametrize(("name", "folder"), [("rooflib", "."), ("roofkit", "kit")])
-def test_a_wheel_holds_every_file_of_its_package(built: Path, name: str, folder: str) -> None:
+def test_a_wheel_holds_every_file_of_its_package(packages: Path, name: str, folder: str) -> None:
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", name]
     listed = subprocess.run(listing, cwd=ROOT / folder, capture_output=True, text=True, check=True)
-    with zipfile.ZipFile(wheel(built, name)) as archive:
+    with zipfile.ZipFile(wheel(packages, name)) as archive:
         for path in listed.stdout.split():
             assert archive.read(path) == (ROOT / folder / path).read_bytes()
         packed = {path for path in archive.namelist() if path.startswith(f"{name}/")}
@@ -52,8 +45,8 @@ def test_a_wheel_holds_every_file_of_its_package(built: Path, name: str, folder:
     assert packed - set(listed.stdout.split()) == (WORDS if name == "roofkit" else set())
 
 
-def test_a_wheel_speaks_each_language(built: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(wheel(built, "roofkit")) as archive:
+def test_a_wheel_speaks_each_language(packages: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel(packages, "roofkit")) as archive:
         archive.extractall(tmp_path)
     code = "from roofkit.words import _, use; use('zh_CN'); print(_('a list'), _('scores kept'))"
     done = subprocess.run(
@@ -63,8 +56,8 @@ def test_a_wheel_speaks_each_language(built: Path, tmp_path: Path) -> None:
     assert done.stdout == "一个列表 分数留在片上\n"
 
 
-def test_extensions_are_where_jupyterlab_finds_them(built: Path) -> None:
-    with zipfile.ZipFile(wheel(built, "roofkit")) as archive:
+def test_extensions_are_where_jupyterlab_finds_them(packages: Path) -> None:
+    with zipfile.ZipFile(wheel(packages, "roofkit")) as archive:
         names = [name for name in archive.namelist() if "/share/jupyter/labextensions/" in name]
     assert sorted("/".join(Path(name).parts[-2:]) for name in names) == [
         "roofkit-start/package.json",
@@ -83,8 +76,8 @@ def umask() -> Iterator[None]:
     os.umask(old)
 
 
-def test_wheels_are_reproducible_and_builds_leave_the_sources_alone(
-    built: Path, tmp_path: Path, umask: None
+def test_wheels_are_reproducible_replace_older_ones_and_leave_the_sources_alone(
+    packages: Path, tmp_path: Path, umask: None
 ) -> None:
     book = tmp_path / "book"
     for source in wheels.sources(ROOT):
@@ -92,19 +85,15 @@ def test_wheels_are_reproducible_and_builds_leave_the_sources_alone(
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(source.read_bytes())  # with other dates and permissions
     before = sorted(book.rglob("*"))
-    wheels.build(book, tmp_path / "wheels")
-    for path in built.iterdir():
-        assert (tmp_path / "wheels" / path.name).read_bytes() == path.read_bytes()
+    again = tmp_path / "wheels"
+    again.mkdir()
+    (again / "rooflib-0.0.1-py3-none-any.whl").touch()
+    made = wheels.build(book, again)
+    assert made == sorted(again / path.name for path in packages.glob("*.whl"))
+    assert {path.name for path in again.iterdir()} == {path.name for path in packages.iterdir()}
+    for path in packages.iterdir():
+        assert (again / path.name).read_bytes() == path.read_bytes()
     assert sorted(book.rglob("*")) == before
-
-
-def test_older_wheels_are_removed(tmp_path: Path) -> None:
-    (tmp_path / "rooflib-0.0.1-py3-none-any.whl").touch()
-    made = wheels.build(ROOT, tmp_path)
-    assert sorted(path.name for path in made) == sorted(
-        path.name for path in tmp_path.glob("*.whl")
-    )
-    assert len(made) == len(VERSIONS)
 
 
 def test_setuptools_errors_are_shown(tmp_path: Path) -> None:
@@ -117,8 +106,8 @@ def test_setuptools_errors_are_shown(tmp_path: Path) -> None:
         wheels.build(tmp_path, tmp_path / "wheels")
 
 
-def test_the_index_page_has_hashes_that_pip_verifies(built: Path, tmp_path: Path) -> None:
-    shutil.copytree(built, tmp_path / "wheels")
+def test_the_index_page_has_hashes_that_pip_verifies(packages: Path, tmp_path: Path) -> None:
+    shutil.copytree(packages, tmp_path / "wheels")
     into = tmp_path / "installed"
     with serving(tmp_path) as server:
         address = f"{server.origin}/wheels/index.html"

@@ -3,6 +3,7 @@
 import ast
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from repository import ROOT
@@ -23,6 +24,7 @@ def imported(source: str, package: str = "") -> Iterator[str]:
             yield from (f"{module}.{name.name}" for name in node.names)
 
 
+@cache
 def import_roots(root: Path = ROOT) -> list[Path]:
     """Return the folders that tests import from, the innermost first."""
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))

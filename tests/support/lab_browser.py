@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page
 from site_browser import DESK
 
 SECONDS = 120
+POLL_MS = 100  # by default Playwright asks in every frame
 # Turn off announcements, as the settings of `make lab` do.
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 PANEL = "window.jupyterapp?.shell.currentWidget"
@@ -86,21 +87,21 @@ def opened(page: Page, notebook: str) -> None:
 
     Going to its address instead would restart JupyterLab, which takes three or four seconds of CPU.
     """
-    page.wait_for_function("() => !!window.jupyterapp")
+    page.wait_for_function("() => !!window.jupyterapp", polling=POLL_MS)
     page.evaluate(OPEN, notebook)
-    page.wait_for_function(IDLE)
+    page.wait_for_function(IDLE, polling=POLL_MS)
 
 
 def run_all(page: Page) -> None:
     """Choose Run All Cells, and wait for the last cell to finish."""
     page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.wait_for_function(RUN)
-    page.wait_for_function(IDLE)
+    page.wait_for_function(RUN, polling=POLL_MS)
+    page.wait_for_function(IDLE, polling=POLL_MS)
 
 
 def prose(page: Page) -> list[dict[str, Any]]:
     """Return what each Markdown cell of the open notebook shows, once all are rendered."""
-    page.wait_for_function(DRAWN)
+    page.wait_for_function(DRAWN, polling=POLL_MS)
     found: list[dict[str, Any]] = page.evaluate(PROSE)
     return found
 

@@ -6,6 +6,7 @@ becomes one of 万 or 亿. `prose_blocks.js` does the same with the values of a 
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from docutils import nodes
@@ -63,6 +64,7 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
     return value
 
 
+@cache
 def pattern(template: str) -> re.Pattern[str]:
     """Return the pattern of the values that a template gives."""
     return re.compile("".join(parts(template)))
