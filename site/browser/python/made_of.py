@@ -113,6 +113,5 @@ def outside(part: Part) -> str:
 
 def members(wheel: Path) -> dict[str, zipfile.Path]:
     """Return path → file of everything in a wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    return {name: zipfile.Path(wheel, name) for name in names if not name.endswith("/")}
+    top = zipfile.Path(wheel)  # each path made from this one shares its list of names
+    return {name: top / name for name in top.root.namelist() if not name.endswith("/")}
