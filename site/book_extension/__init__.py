@@ -48,7 +48,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("builder-inited", licenses.write_texts)
     app.connect("html-page-context", downloads.offer_notebook)
     app.connect("html-page-context", terms.write_terms)
-    app.connect("env-updated", list_of_works.empty_entries)
+    list_of_works.setup(app)
     app.connect("build-finished", search.keep_terms)
     languages.setup(app)
     # After all other listeners have added their files.

@@ -5,6 +5,7 @@ folder of their outputs. The pages are written below ``_build/<language>``.
 """
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from book_extension import published
 from book_extension.languages import catalogs, chosen
 
 from commands import slides
-from commands.build import build_pages
+from commands.build import GC_THRESHOLD, build_pages
 
 
 def build(
@@ -61,6 +62,7 @@ def main() -> int:
     parser.add_argument("--catalogs", type=Path, help="a folder instead of the book's")
     parser.add_argument("--output", type=Path, help="where to build, instead of _build/<language>")
     told = parser.parse_args()
+    gc.set_threshold(GC_THRESHOLD)
     built = build(
         told.book,
         told.language,

@@ -97,23 +97,25 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 
 
 def hand_over(folder: Path) -> None:
-    """Give a book the fonts of its site, which are slow to cut and the same in every build.
+    """Give a book its site's fonts and preview picture: slow to make, the same in every build.
 
-    A build keeps fonts that are already there.
+    A build keeps those that are already there.
     """
-    from book_extension import fonts  # takes a second to import
+    from book_extension import fonts, preview  # takes a second to import
 
-    kept, code = ROOT / "_build" / "fonts-of-small-books", Path(fonts.__file__).stat()
+    kept = ROOT / "_build" / "static-of-small-books"
+    changed = max(Path(code).stat().st_mtime for code in (fonts.__file__, preview.DRAWING))
     with alone(kept.with_suffix(".lock")):
-        if not kept.exists() or kept.stat().st_mtime < code.st_mtime:
+        if not kept.exists() or kept.stat().st_mtime < changed:
             unfinished = kept.with_suffix(".unfinished")
             for old in (kept, unfinished):
                 shutil.rmtree(old, ignore_errors=True)
-            unfinished.mkdir()
+            (unfinished / "fonts").mkdir(parents=True)
             for source, ranges in fonts.sources():
-                fonts.cut(source, unfinished / f"{source.stem}.woff", ranges)
+                fonts.cut(source, unfinished / "fonts" / f"{source.stem}.woff", ranges)
+            preview.draw(unfinished / preview.PICTURE)
             unfinished.rename(kept)
-    shutil.copytree(kept, folder / "_build" / "html" / "_static" / "fonts")
+    shutil.copytree(kept, folder / "_build" / "html" / "_static")
 
 
 @contextmanager
