@@ -64,6 +64,8 @@ def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
         add = [cell for cell in add if cell is not None]
         cells += add
         lines += [line] * len(add)
+    if not any(cell.cell_type == "code" for cell in cells[1:]):
+        cells, lines = cells[1:], lines[1:]  # nothing to run, so no kernel has to start
     page.cells, page.metadata["source_map"] = cells, lines
     return page
 

@@ -40,7 +40,7 @@ def fill_cache(book: Path, folder: Path, languages: Sequence[str] = ()) -> None:
 
 
 def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:
-    """Yield each page with cells as the notebook that MyST-NB would run."""
+    """Yield each page as the notebook that MyST-NB would run."""
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
     extensions = sorted(config["parse"]["myst_enable_extensions"])
     for pattern in ("index.md", "chapters/*.md", "exercises/*/*.md", "slides/*.md"):
@@ -49,8 +49,7 @@ def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:
                 page = read_page(path.read_text(encoding="utf-8"), extensions)
             except Exception:  # Sphinx will report the error with file and line
                 continue
-            if any(cell.cell_type == "code" for cell in page.cells):
-                yield path, page
+            yield path, page
 
 
 def is_cached(cache: JupyterCacheAbstract, page: NotebookNode) -> bool:
@@ -64,6 +63,8 @@ def is_cached(cache: JupyterCacheAbstract, page: NotebookNode) -> bool:
 def run(task: tuple[Path, NotebookNode]) -> bool:
     """Run a page's cells in place; return whether all succeeded."""
     path, page = task
+    if not any(cell.cell_type == "code" for cell in page.cells):
+        return True  # cached as it is, or MyST-NB would start a kernel for it
     try:
         # Recorded times would change the cells' metadata, and with it the page's key in the cache.
         execute(page, cwd=str(path.parent), timeout=CELL_SECONDS, record_timing=False)

@@ -36,6 +36,19 @@ def test_outputs_of_successful_pages_are_cached(two_pages: Book) -> None:
     assert "42\n" in texts
 
 
+def test_pages_without_code_are_cached_without_a_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = small_book(tmp_path)
+    book.write("# Words\n\nNothing but words.\n")
+    monkeypatch.setattr(executed_pages, "execute", lambda *_, **__: pytest.fail("it was run"))
+    executed_pages.fill_cache(tmp_path, tmp_path / "cache")
+    pages = dict(executed_pages.read_pages(tmp_path))
+    assert {path.stem for path in pages} == {"index", "page"}
+    cache = get_cache(tmp_path / "cache")
+    assert all(executed_pages.is_cached(cache, page) for page in pages.values())
+
+
 def test_sphinx_does_not_run_cached_pages(two_pages: Book) -> None:
     (two_pages.folder / "chapters" / "failing.md").unlink()
     toc = two_pages.folder / "_toc.yml"
