@@ -37,14 +37,14 @@ def unpacked(release: Path, packages: Path, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def own_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create an environment with all installed packages except for the course's own."""
+    """Create an environment with all installed packages, pip too, except for the course's own."""
     folder = tmp_path_factory.mktemp("own")
     others = folder / "others"
     others.mkdir()
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if not any(name in path.name for name in (*OURS, "__editable__", "distutils-precedence")):
             (others / path.name).symlink_to(path)
-    venv.create(folder / "venv", with_pip=True, symlinks=True)
+    venv.create(folder / "venv", symlinks=True)
     (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
     (site / "others.pth").write_text(f"{others}\n")
     return folder / "venv" / "bin" / "python"
