@@ -22,7 +22,7 @@ from rooflib.catalog import models
 from rooflib.models import ROWS
 from rooflib.sharding import sharded_matmul
 
-SHORT, FULL = 60, 300  # points of each formula; a third of them if it is about models
+SHORT, FULL = 30, 300  # points of each formula; a third of them if it is about models
 TYPES = {2.0: "bf16", 4.0: "fp32", 1.0: "fp8", 0.5: "fp4"}
 INTEGERS = {1.0: "int8", 2.0: "bf16"}
 SPLITS = ("B", "D", "F")

@@ -113,7 +113,7 @@ def oracle(settings: Settings, own: rl.Model | None = None) -> Settings:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@series(25, 70)
+@series(10, 70)
 def test_counts_times_and_shares_match_rooflib(name: str, count: int) -> None:
     possible = 0
     for settings in drawn_settings(name, count):
@@ -237,7 +237,7 @@ def helpful(settings: Settings) -> list[tuple[str, float, rl.Bounds]]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@series(20, 50)
+@series(8, 50)
 def test_suggested_changes_match_those_of_serving(name: str, count: int) -> None:
     """Check decode and prefill, on chips of the catalog and on the reader's own."""
     possible = 0
@@ -413,7 +413,7 @@ def test_the_readers_model_is_computed_as_rooflib_does(
     assert choice.start == choice.options[0] == mine.name
     assert set(MODELS) < set(choice.options)
     draw = random.Random(str(config))
-    for _ in range(40):
+    for _ in range(15):
         settings = drawn_setting(draw, mine.name)
         problem = refusal(settings, mine)
         values = figure.values(**settings)

@@ -122,16 +122,21 @@ def test_python_and_javascript_draw_every_shape_alike(page: Page, wide: int) -> 
 def test_python_and_javascript_draw_every_figure_alike(
     page: Page, made: Callable[[], Figure]
 ) -> None:
-    """At the ends of every control, one after the other, and at several widths."""
+    """At both ends of every control, one after the other, each at one of two widths."""
     figure = made()
     start = {control.name: control.start for control in figure.controls}
-    ends = [{c.name: c.options[at]} for c in figure.controls for at in (0, -1)]
-    for wide in (310, 700):
-        for moved in ({}, *ends):
-            chosen = {**start, **moved}
-            data = figure.for_browser()
-            data["given"] = {**figure.tables, **chosen}
-            assert alike(page, data, wide, figure.svg(width=wide, **chosen))[3:]
+    narrow, wide = 310, 700
+    drawings = [(narrow, start), (wide, start)]
+    for control in figure.controls:
+        first, last = control.options[0], control.options[-1]
+        drawings += [
+            (narrow, {**start, control.name: first}),
+            (wide, {**start, control.name: last}),
+        ]
+    for width, chosen in drawings:
+        data = figure.for_browser()
+        data["given"] = {**figure.tables, **chosen}
+        assert alike(page, data, width, figure.svg(width=width, **chosen))[3:]
 
 
 # Every function with one edge-case number, and with two if it takes two.

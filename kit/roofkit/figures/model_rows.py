@@ -43,6 +43,9 @@ def row(model: Model) -> dict[str, Any]:
     # Layouts with whole experts are judged apart: how chips split the rest, and who holds experts.
     rest = replace(model, kinds=tuple(replace(k, X=0, experts=0) for k in model.every_kind))
     routed = any(kind.experts for kind in model.every_kind)
+    split = {count: _refusal(model, count) for count in COUNTS}
+    split_whole = {count: _refusal(rest, count) for count in COUNTS}
+    spread = {count: _refusal(model, 1, count) if routed else "" for count in HOLDERS}
     return {
         "D": model.D,
         "vocabulary": model.vocabulary,
@@ -52,12 +55,12 @@ def row(model: Model) -> dict[str, Any]:
         "bits": min(kind.bits for kind in types),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in model.every_kind],
-        "splits": [1 * (_refusal(model, count) == "") for count in COUNTS],
-        "splits_whole": [1 * (_refusal(rest, count) == "") for count in COUNTS],
-        "spreads": [1 * (routed and _refusal(model, 1, count) == "") for count in HOLDERS],
-        "refusals": [_refusal(model, count) for count in CHIPS],
-        "refusals_whole": [_refusal(rest, count) for count in CHIPS],
-        "refusals_spread": [_refusal(model, 1, count) if routed else "" for count in HOLDERS],
+        "splits": [1 * (split[count] == "") for count in COUNTS],
+        "splits_whole": [1 * (split_whole[count] == "") for count in COUNTS],
+        "spreads": [1 * (routed and spread[count] == "") for count in HOLDERS],
+        "refusals": [split[count] for count in CHIPS],
+        "refusals_whole": [split_whole[count] for count in CHIPS],
+        "refusals_spread": [spread[count] for count in HOLDERS],
     }
 
 
