@@ -3,17 +3,19 @@
 There is no kernel: the notebook runs in a fork. Everything else is as in grading.
 """
 
+import copy
 import math
 import os
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
-from classroom import code, points, with_first
+from classroom import code, processes, with_first
 from classroom.plain import grade, grade_here, run
-from submissions import Submission, hand_in, submissions
+from submissions import hand_in, submissions
 
 from grading import sandbox
 from grading.execution import probe, time_limits
@@ -26,8 +28,9 @@ from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
 
 NAME = "int8-matmul"
-FUNCTIONS = {part.key: part.function for part in exercises.load(NAME).parts}
-FULL = points(NAME)
+PARTS = exercises.load(NAME).parts[:2]
+FUNCTIONS = {part.key: part.function for part in PARTS}
+FULL = {part.key: part.points for part in PARTS}
 QUICK = TimeLimits(call=0.2)
 
 
@@ -57,38 +60,33 @@ LIBRARY = [
 
 
 def notebook(*sources):
-    """Return exercise 1 with the reference solution, the first functions replaced by these."""
-    book = hand_in(
-        Submission(NAME, "reference", "", {}),
-        exercises.source(NAME),
-        exercises.source(NAME),
-        FUNCTIONS,
-    )
-    for part, source in zip(("bytes-moved", "operations"), sources, strict=False):
-        for cell in book.cells:
-            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{part}-solution":
-                cell.source = source
+    """Return a right notebook of exercise 1 with only PARTS, some functions replaced by these."""
+    book = copy.deepcopy(exercises.source(NAME))
+    (end,) = (at for at, one in enumerate(book.cells) if is_cell(one, PARTS[-1].key))
+    del book.cells[end + 1 :]
+    for part, source in zip(PARTS, sources, strict=False):
+        (one,) = (one for one in book.cells if is_cell(one, f"{part.key}-solution"))
+        one.source = source
     return book
+
+
+def is_cell(cell, grade_id):
+    return cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
 
 
 def got(book, limits=TIME_LIMITS, grade=grade):
     """Grade a notebook; return key → points, or the cause if the part got no points."""
     graded = grade(book, NAME, limits)
+    found = {key: graded[key] for key in FULL}
     return {
-        key: part.points if part.points == part.of else part.cause for key, part in graded.items()
+        key: part.points if part.points == part.of else part.cause for key, part in found.items()
     }
 
 
 def first(source, limits=TIME_LIMITS, grade=grade):
-    """Return what the first part gets for this source; check that other parts keep their points."""
-    # Later parts call bytes_moved, so redefine it correctly further down.
-    book = notebook(source)
-    for cell in book.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == "operations-solution":
-            cell.source += "\n\n\ndef bytes_moved(B, D, F):\n    return B * D + D * F, B * F\n"
-    outcome = got(book, limits, grade)
-    others = {key: value for key, value in outcome.items() if key != "bytes-moved"}
-    assert others == {key: value for key, value in FULL.items() if key != "bytes-moved"}
+    """Return what the first part gets for this source; check that the other keeps its points."""
+    outcome = got(notebook(source), limits, grade)
+    assert outcome["operations"] == FULL["operations"]
     return outcome["bytes-moved"]
 
 
@@ -190,7 +188,16 @@ def bytes_moved(B, D, F):
 
 
 def test_functions_that_block_signals_and_timers_are_killed():
-    assert first(EVADES, TimeLimits(call=0.05)) == "too-late"
+    """They die at the limit of their process, in CPU seconds, so ask only once."""
+    with processes.adopt_orphans() as before:
+        with sandbox.UnsafeBox() as place, Questions(place) as questions:
+            run(notebook(EVADES), questions)
+            answers = questions.ask(PARTS[0], PARTS[0].cases, TimeLimits(call=0.05))
+        left = processes.first_survivor(before)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
+    assert {answer.problem for answer in answers} == {"too-late"}
+    assert not left
 
 
 def test_signal_handlers_of_the_notebook_do_not_disable_time_limits():
@@ -243,7 +250,7 @@ def test_answers_after_the_notebooks_time_limit_are_ignored():
     with sandbox.UnsafeBox() as place, Questions(place, time.monotonic()) as questions:
         run(notebook(waits), questions)
         asked = cases(NAME, "bytes-moved", "tests")[0].inputs
-        (part,) = (part for part in exercises.load(NAME).parts if part.key == "bytes-moved")
+        part = PARTS[0]
         answers = questions.ask(part, asked, TimeLimits(call_wall=100))
         assert {answer.problem for answer in answers} == {"too-late"}
 
@@ -383,7 +390,7 @@ def bytes_moved(B, D, F):
 def test_published_then_hidden_cases_are_called_each_repeating_the_first(tmp_path):
     file = tmp_path / "asked"
     assert first(COUNTED.format(file=str(file), body=RIGHT)) == FULL["bytes-moved"]
-    part = exercises.load(NAME).parts[0]
+    part = PARTS[0]
     unseen = hidden(NAME, part, "tests").inputs
     cases = [*part.cases, part.cases[0], *unseen, unseen[0]]
     wanted = [" ".join(str(case[key]) for key in "BDF") for case in cases]
@@ -409,7 +416,7 @@ def noting(function):
                 cell.source += f"\n\n{FUNCTIONS[key]} = noting({FUNCTIONS[key]})\n"
     assert got(book) == FULL
     asked = file.read_text().splitlines()
-    shown = {repr(dict(case)) for part in exercises.load(NAME).parts for case in part.cases}
+    shown = {repr(dict(case)) for part in PARTS for case in part.cases}
     is_shown = [case in shown for case in asked]
     assert not any(is_shown[is_shown.index(False) :])
 
@@ -431,7 +438,7 @@ FAILURES = {
 
 def test_feedback_does_not_reveal_how_hidden_cases_fail():
     """Otherwise a function could leak hidden inputs through the way in which it fails."""
-    part = exercises.load(NAME).parts[0]
+    part = PARTS[0]
     known = [tuple(case.values()) for case in part.cases]
     told = {}
     for problem, body in FAILURES.items():
@@ -453,7 +460,7 @@ def test_returned_names_are_not_quoted_in_feedback():
 
 @pytest.mark.parametrize("case", [0, 3])
 def test_an_answer_wrong_for_one_published_case_gets_nothing(case):
-    B, D, F = exercises.load(NAME).parts[0].cases[case].values()
+    B, D, F = PARTS[0].cases[case].values()
     source = (
         f"def bytes_moved(B, D, F):\n    if (B, D, F) == ({B}, {D}, {F}):\n        return 1, 2\n"
     )
@@ -461,7 +468,7 @@ def test_an_answer_wrong_for_one_published_case_gets_nothing(case):
 
 
 def test_an_answer_wrong_for_one_hidden_case_gets_nothing():
-    part = exercises.load(NAME).parts[0]
+    part = PARTS[0]
     known = [tuple(case.values()) for case in part.cases]
     source = f"def bytes_moved(B, D, F):\n    if (B, D, F) not in {known}:\n        return 1, 2\n"
     assert first(f"{source}    {RIGHT}\n") == ""
@@ -471,7 +478,7 @@ def test_an_answer_wrong_for_one_hidden_case_gets_nothing():
     ("last", "problem"),
     [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
 )
-@pytest.mark.parametrize("count", [len(exercises.load(NAME).parts[0].cases), HIDDEN_CASES])
+@pytest.mark.parametrize("count", [len(PARTS[0].cases), HIDDEN_CASES])
 def test_a_repeated_first_case_that_fails_costs_the_part(last, problem, count):
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
@@ -497,7 +504,7 @@ def test_repeating_the_first_case_is_optional(again):
     counts = "calls = []\ndef operations(B, D, F):\n    calls.append(B)\n    return len(calls)\n"
     with sandbox.UnsafeBox() as place, Questions(place) as questions:
         run(notebook("", counts), questions)
-        (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
+        part = PARTS[1]
         answers = questions.ask(part, part.cases, TIME_LIMITS, again=again)
     changing = [Answer(problem="changing")] * len(part.cases)
     assert answers == (changing if again else [Answer(value=n + 1) for n in range(len(answers))])
@@ -527,7 +534,7 @@ def test_feedback_states_which_cases_were_called():
 
 @pytest.mark.parametrize("value", [None, [None, 1], {"curves": 1}, "text", [[1], {}], True])
 def test_malformed_answers_are_refused(value):
-    part = exercises.load(NAME).parts[0]
+    part = PARTS[0]
     asked = hidden(NAME, part, "seed")
     with pytest.raises((ValueError, TypeError)):
         _judged([Answer(value=value)] * len(asked.inputs), asked, part)
@@ -544,7 +551,7 @@ def test_a_failing_extra_cell_costs_no_points():
 
 
 def test_the_seed_determines_the_hidden_cases():
-    part = exercises.load(NAME).parts[0]
+    part = PARTS[0]
     one, same, other = (hidden(NAME, part, seed).inputs for seed in ("1", "1", "2"))
     assert one == same
     assert one != other
@@ -560,7 +567,7 @@ def asked(source, more, spare=True, end=math.inf):
         run(notebook("", source), questions)
         questions.collect({"operations"})
         shown, unseen = cases(NAME, "operations", "tests")
-        (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
+        part = PARTS[1]
         found = [questions.ask(part, shown.inputs, TIME_LIMITS, more)]
         found += [questions.ask(part, unseen.inputs, TIME_LIMITS) for _ in range(2)]
         return [{answer.problem or answer.value for answer in answers} for answers in found]
