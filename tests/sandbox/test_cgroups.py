@@ -95,22 +95,19 @@ def test_notebook_joins_the_cgroup_and_init_does_not(named: Path) -> None:
     assert list(named.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "stopped"),
-    [
+def test_an_out_of_memory_kill_is_reported(named: Path) -> None:
+    for name, text, stopped in (
         ("memory.events", "low 0\nhigh 9\noom 1\noom_kill 1\n", "memory"),
         ("memory.events", "low 0\nhigh 9\noom 1\noom_kill 0\n", ""),
         ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "memory"),
         ("memory.events", "nonsense\n\n", ""),
-    ],
-)
-def test_an_out_of_memory_kill_is_reported(named: Path, name: str, text: str, stopped: str) -> None:
-    with sandbox.open(LIMITS) as box:
-        (folder,) = named.iterdir()
-        (folder / name).write_text(text)
-        assert run_in(box, "import os\nos._exit(1)").died
-        assert box.stopped == stopped
-        (folder / name).unlink()
+    ):
+        with sandbox.open(LIMITS) as box:
+            (folder,) = named.iterdir()
+            (folder / name).write_text(text)
+            assert run_in(box, "import os\nos._exit(1)").died
+            assert box.stopped == stopped, text
+            (folder / name).unlink()
 
 
 def test_sandbox_works_if_no_cgroup_can_be_created(
