@@ -598,14 +598,18 @@ def test_nbgrader_calls_restore_the_working_folder_and_path(room, monkeypatch, t
 STUDENTS = {"ada": "", "bob": PARTS[0], "eve": PARTS[1]}  # student → the part they got wrong
 
 
-@pytest.fixture
-def handed_in(room, monkeypatch):
-    """Add three submissions, to be graded by made-up work."""
-    monkeypatch.setattr("grading.course.work", made_up.work)
+def hand_in_all(room):
     (room.folder / ".grading" / "seed").write_text("0" * 32)
     for student, wrong in STUDENTS.items():
         hand_in(room, student, wrong.encode() or b"all right")
     return room
+
+
+@pytest.fixture
+def handed_in(room, monkeypatch):
+    """Add three submissions, to be graded by made-up work."""
+    monkeypatch.setattr("grading.course.work", made_up.work)
+    return hand_in_all(room)
 
 
 def finish(room):
@@ -616,11 +620,12 @@ def finish(room):
     return dump.course(room.folder)
 
 
-@pytest.fixture
-def expected(handed_in, tmp_path):
-    """Grade a copy of the course without failures; return its files."""
-    shutil.copytree(handed_in.folder, tmp_path / "expected")
-    return finish(Classroom(tmp_path / "expected"))
+@pytest.fixture(scope="module")
+def expected(release, tmp_path_factory):
+    """Grade the same submissions without failures; return the course's files."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("grading.course.work", made_up.work)
+        return finish(hand_in_all(Classroom(tmp_path_factory.mktemp("expected"), release)))
 
 
 def same(got, expected):
@@ -637,7 +642,7 @@ def refused(room):
     return str(unable.value)
 
 
-def test_the_expected_points_match_the_made_up_outcomes(handed_in, expected):
+def test_the_expected_points_match_the_made_up_outcomes(expected):
     rows = [line.split(",") for line in expected["grades.csv"].decode().splitlines()]
     scores = {row[0]: float(row[2]) for row in rows if row[1] == NAME}
     assert scores == {
@@ -746,12 +751,12 @@ def test_clock_changes_do_not_trigger_regrading(handed_in, expected, monkeypatch
         same(finish(handed_in), expected)
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda _: ""])
-def test_damaged_results_are_regraded(damage, handed_in, expected):
+def test_damaged_results_are_regraded(handed_in, expected):
     finish(handed_in)
-    file = handed_in.folder / dump.RESULTS / "bob" / f"{NAME}.json"
-    file.write_text(damage(file.read_text()))
-    assert todo(handed_in) == ["bob"]
+    half, empty = (handed_in.folder / dump.RESULTS / one / f"{NAME}.json" for one in ("bob", "eve"))
+    half.write_text(half.read_text()[: half.stat().st_size // 2])
+    empty.write_text("")
+    assert todo(handed_in) == ["bob", "eve"]
     same(finish(handed_in), expected)
 
 
