@@ -91,13 +91,15 @@ def words_of(command):
     return words[2:]
 
 
-# Runs commands one after another, each in a fork, until one fails. Two gradings in a row share one,
-# since the processes that grade take longer to start than to grade.
+# Runs commands one after another, each in a fork, until one fails, in a course of one exercise. Two
+# gradings in a row share one, since the processes that grade take longer to start than to grade.
 FORKED = """
 import itertools, json, os, sys
 import grading.course
 from grading.__main__ import main
-for name, calls in itertools.groupby(json.loads(sys.argv[1]), key=lambda words: words[0]):
+from grading.release import exercises
+exercises.names = lambda: [sys.argv[1]]
+for name, calls in itertools.groupby(json.loads(sys.argv[2]), key=lambda words: words[0]):
     child = os.fork()
     if child == 0:
         for words in calls:
@@ -114,7 +116,7 @@ def test_the_documented_weekly_commands_work_without_activation(tmp_path, releas
     named = " ".join(words[0] for words in found)
     assert named == "roster due release due collect check grade grade return export"
     # Each command has a process of its own: the first starts Python, and the others are forks.
-    for words in (["-m", "grading", *found[0]], ["-c", FORKED, json.dumps(found[1:])]):
+    for words in (["-m", "grading", *found[0]], ["-c", FORKED, NAME, json.dumps(found[1:])]):
         ended = subprocess.run(
             [sys.executable, *words],
             cwd=ROOT,
