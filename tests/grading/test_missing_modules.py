@@ -78,23 +78,28 @@ def lost(parts):
     return {key: part["cause"] for key, part in parts.items() if part["points"] < part["of"]}
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        f"import {ABSENT}",
-        f"import numpy as np, {ABSENT}.part as absent",
-        f"from {ABSENT} import one, two as three",
-        f"from {ABSENT} import *",
-        f"import {ABSENT} as absent\nabsent.set_theme(style='dark')\nabsent.settings.x = 1",
-        f"import {ABSENT} as absent\ntable = absent.Table()\ntable.columns = 'a'",
-        f"from {ABSENT} import nn\nclass Net(nn.Module):\n    pass",
-        f"if True:\n    import {ABSENT}",
-        f"try:\n    import {ABSENT}\nexcept ImportError:\n    {ABSENT} = None",
-        f"import {ABSENT}\nvalue = 1\nvalue = {ABSENT}.one(value)\nvalue += 1",
-        f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
-    ],
-)
-@pytest.mark.parametrize("name", [NAME, "roofline-plot"])
+HEADS = [
+    f"import {ABSENT}",
+    f"import numpy as np, {ABSENT}.part as absent",
+    f"from {ABSENT} import one, two as three",
+    f"from {ABSENT} import *",
+    f"import {ABSENT} as absent\nabsent.set_theme(style='dark')\nabsent.settings.x = 1",
+    f"import {ABSENT} as absent\ntable = absent.Table()\ntable.columns = 'a'",
+    f"from {ABSENT} import nn\nclass Net(nn.Module):\n    pass",
+    f"if True:\n    import {ABSENT}",
+    f"try:\n    import {ABSENT}\nexcept ImportError:\n    {ABSENT} = None",
+    f"import {ABSENT}\nvalue = 1\nvalue = {ABSENT}.one(value)\nvalue += 1",
+    f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
+]
+# All in an exercise with numbers; of the one with a figure, which takes long to judge, the first.
+UNUSED = [
+    pytest.param(head, name, marks=pytest.mark.long if number and name != NAME else ())
+    for number, head in enumerate(HEADS)
+    for name in (NAME, "roofline-plot")
+]
+
+
+@pytest.mark.parametrize(("head", "name"), UNUSED)
 def test_unused_missing_imports_cost_no_points(head, name):
     parts, _ = graded((r"\A", f"{head}\n"), name=name)
     assert lost(parts) == {}

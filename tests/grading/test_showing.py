@@ -106,26 +106,23 @@ def lost(notebook, name, unsafe=False):
     return {part["key"]: part["cause"] for part in parts if part["points"] < part["of"]}
 
 
-# Each exercise at one place; at the other in the long tests.
-WHERE = [
-    pytest.param(place, name, marks=() if (number + at) % 2 else pytest.mark.long)
-    for at, place in enumerate(PLACES)
-    for number, name in enumerate(NAMES)
+# The first exercise with each kind of part, alternately at both places; all others are long.
+FIRST = {part.kind: name for name in NAMES[::-1] for part in exercises.load(name).parts}
+BRIEF = [(name, PLACES[number % 2]) for number, name in enumerate(dict.fromkeys(FIRST.values()))]
+ALL = [
+    pytest.param(name, place, marks=() if (name, place) in BRIEF else pytest.mark.long)
+    for name in NAMES
+    for place in PLACES
 ]
 
 
-@pytest.mark.parametrize(("place", "name"), WHERE)
+@pytest.mark.parametrize(("name", "place"), ALL)
 def test_output_of_a_function_costs_no_points(name, place):
     assert lost(showing(solved(name), all_kinds(), place), name) == {}
 
 
 def test_output_of_a_function_costs_no_points_without_a_sandbox():
     assert lost(showing(solved("int8-weights"), all_kinds(), "end"), "int8-weights", True) == {}
-
-
-@pytest.mark.parametrize("kind", SHOWN)
-def test_each_kind_of_message_costs_no_points(kind):
-    assert lost(showing(solved("int8-weights"), SHOWN[kind], "end"), "int8-weights") == {}
 
 
 @pytest.mark.long
