@@ -17,7 +17,7 @@ from grading.sandbox import cell_channel
 
 NAME = "int8-matmul"
 FULL = sum(points(NAME).values())
-QUICK = TimeLimits(cell=2, call=5)
+QUICK = TimeLimits(cell=1, call=5)
 
 
 def notebook(submission=""):
@@ -89,7 +89,7 @@ def test_an_endless_cell_is_stopped_and_later_cells_run(runs):
     graded = grade(with_first(notebook(), "while True:\n    pass"), NAME, "seed", QUICK)
     assert total(graded) == FULL
     assert graded.cells[0].outputs[-1].traceback == [
-        "This cell ran for more than 2 s and was stopped."
+        "This cell ran for more than 1 s and was stopped."
     ]
     assert len(runs) == 1, "a cell over its CPU limit must not be retried now"
     assert graded.metadata.rooflib.late, "the notebook must be retried alone later"
@@ -183,7 +183,7 @@ def test_a_notebook_with_three_endless_cells_is_abandoned():
     book = notebook()
     for _ in range(4):
         book = with_first(book, "while True:\n    pass")
-    trouble = grade(book, NAME, "seed", TimeLimits(cell=1)).metadata.rooflib.trouble
+    trouble = grade(book, NAME, "seed", TimeLimits(cell=0.5)).metadata.rooflib.trouble
     assert trouble == "3 cells ran for too long; the cells after them were not run."
 
 
