@@ -7,6 +7,7 @@ from nbgrader.server_extensions.formgrader import base
 from grading.intake.names import name_problem, printable
 from grading.intake.submissions import misplaced, refused_students, submissions
 from grading.nbgrader_setup import patches
+from grading.parallel import pool
 from grading.reports import rows
 
 NAME = "int8-matmul"
@@ -19,7 +20,7 @@ def room(release, tmp_path_factory):
     room = Classroom(tmp_path_factory.mktemp("names") / "course", release)
     for student in ACCEPTED:
         room.hand_in(student, NAME, room.solved(NAME))
-    done(room.nbgrader("autograde", NAME))
+    room.course.grade(pool.Local(2))
     for student in REFUSED:
         room.hand_in(student, NAME, room.solved(NAME, "wrong_output_not_counted"))
     return room
