@@ -164,6 +164,16 @@ def test_each_style_is_checked_once(
     assert len(contrast(page)) == 2
 
 
+def test_only_the_given_part_is_checked(planted: Plant) -> None:
+    bad = "<button></button><p style='color: #bbb'>Pale</p>"
+    page, _ = planted(f"<div class='one'>{bad}</div><div class='other'>{bad}</div>")
+    for part in ("one", "other"):
+        rules = sorted(line.split(":")[0] for line in axe(page, f".{part}"))
+        assert rules == ["button-name", "color-contrast"]
+    page.locator(".one").evaluate("(part) => { part.textContent = 'Good.'; }")
+    assert axe(page, ".one") == []
+
+
 def test_violations_in_folded_panels_are_found(planted: Plant) -> None:
     page, _ = planted("<details><summary>More</summary><button></button></details>")
     assert any(line.startswith("button-name") for line in axe(page))

@@ -107,10 +107,10 @@ FOCUSABLE = """() => [...document.querySelectorAll("pre")].every(
   (e) => !e.checkVisibility() || e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
 
 # No preload: axe would refetch style sheets, and resolve their imports against a wrong address.
-RUN_AXE = """async ([options, known]) => {
-  const samples = known && window.samples(known);
+RUN_AXE = """async ([options, known, within]) => {
+  const samples = known && window.samples(known, within);
   if (samples && !samples.size) return [[], []];
-  const place = samples ? { include: [...samples.values()] } : document;
+  const place = samples ? { include: [...samples.values()] } : within ?? document;
   const { violations } = await axe.run(place, {
     preload: false, resultTypes: ["violations"], ...options,
   });
@@ -125,7 +125,7 @@ COLORS = ("color-contrast", "link-in-text-block")
 # axe spends most of its time finding the background of each text. Contrast depends only on the
 # text's color and size and on what its ancestors paint, so one element per combination is enough.
 # For links, the combination includes their own style and that of the text around them.
-SAMPLES = """void (window.samples = (known) => {
+SAMPLES = """void (window.samples = (known, within) => {
   const painted = new Map([[null, ""]]);
   const behind = (element) => {
     if (!painted.has(element)) {
@@ -164,6 +164,7 @@ SAMPLES = """void (window.samples = (known) => {
   }
   for (const element of elements) {
     if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    if (within && !element.closest(within)) continue;
     const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
     const box = element.getBoundingClientRect();
     if (box.width <= 1 || box.height <= 1) continue;
@@ -285,17 +286,20 @@ def put_theme(page: Page, theme: str) -> None:
     page.evaluate(SETTLED)
 
 
-def axe(page: Page) -> list[str]:
-    """Return all violations of axe-core's rules, each with rule, node and reason."""
-    return [*structure(page), *contrast(page)]
+def axe(page: Page, within: str | None = None) -> list[str]:
+    """Return all violations of axe-core's rules, each with rule, node and reason.
+
+    within: a CSS selector of the parts to check, on a page whose rest another test checks.
+    """
+    return [*structure(page, within), *contrast(page, within=within)]
 
 
-def structure(page: Page) -> list[str]:
+def structure(page: Page, within: str | None = None) -> list[str]:
     """Return axe-core's violations of rules other than color, which hold for every theme."""
-    return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLORS}})
+    return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLORS}}, within=within)
 
 
-def contrast(page: Page, known: set[str] | None = None) -> list[str]:
+def contrast(page: Page, known: set[str] | None = None, within: str | None = None) -> list[str]:
     """Return low-contrast text and links that look like text, one element per style.
 
     Styles in `known` have been tested on another page; new ones are added to it.
@@ -303,7 +307,7 @@ def contrast(page: Page, known: set[str] | None = None) -> list[str]:
     if not page.evaluate("'samples' in window"):
         page.evaluate(SAMPLES)
     known = set() if known is None else known
-    return _run_axe(page, {"runOnly": list(COLORS)}, known)
+    return _run_axe(page, {"runOnly": list(COLORS)}, known, within)
 
 
 def contrast_everywhere(page: Page) -> list[str]:
@@ -311,11 +315,18 @@ def contrast_everywhere(page: Page) -> list[str]:
     return _run_axe(page, {"runOnly": list(COLORS)})
 
 
-def _run_axe(page: Page, options: dict[str, object], known: set[str] | None = None) -> list[str]:
+def _run_axe(
+    page: Page,
+    options: dict[str, object],
+    known: set[str] | None = None,
+    within: str | None = None,
+) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
+    if within:
+        assert page.locator(within).count()
     asked = None if known is None else sorted(known)
-    styles, violations = page.evaluate(RUN_AXE, [options, asked])
+    styles, violations = page.evaluate(RUN_AXE, [options, asked, within])
     if known is not None:
         known.update(styles)
     return list(violations)
