@@ -23,7 +23,7 @@ from page_reader import (
     write,
     written,
 )
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from pyodide_server import serving_pyodide
 from site_browser import DESK, PHONE, SIDEWAYS, STICKING_OUT, axe, put_theme, put_width
 from site_server import Server
@@ -71,24 +71,32 @@ def right() -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(
-        viewport=DESK, color_scheme="light", accept_downloads=True, reduced_motion="reduce"
-    )
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(accept_downloads=True, reduced_motion="reduce")
     context.set_default_timeout(SLOW)
     context.add_init_script(LISTEN)
-    yield context
+    tab = context.new_page()
+    tab.clock.install()  # for tests that advance the page's clock
+    yield tab
     context.close()
 
 
 @pytest.fixture
-def page(context: BrowserContext, server: Server) -> Page:
+def reader(tab: Page, server: Server) -> Page:
+    """Return a tab of the site that has nothing stored."""
+    tab.goto(f"{server.origin}/_static/favicon.svg")
+    tab.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    tab.set_viewport_size(DESK)
+    tab.emulate_media(color_scheme="light")
+    return tab
+
+
+@pytest.fixture
+def page(reader: Page, server: Server) -> Page:
     """Open a page without answers; Python starts with the first check."""
-    page = context.new_page()
-    page.clock.install()  # for tests that advance the page's clock
-    answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
-    return page
+    answer_here(reader, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    return reader
 
 
 def mark(page: Page, part: str) -> str:
@@ -130,12 +138,9 @@ def no_marks(text: str) -> str:
 
 @pytest.mark.parametrize("name", exercises.names())
 def test_the_page_has_all_questions_of_the_notebook(
-    context: BrowserContext,
-    server: Server,
-    released: dict[str, nbformat.NotebookNode],
-    name: str,
+    reader: Page, server: Server, released: dict[str, nbformat.NotebookNode], name: str
 ) -> None:
-    page = context.new_page()
+    page = reader
     answer_here(page, f"{server.origin}/exercises/{name}/{name}.html")
     texts = [one.source for one in released[name].cells if one.cell_type == "markdown"]
     headings = [title for text in texts for title in re.findall(r"^## (.+)$", text, re.M)]
@@ -161,40 +166,12 @@ def test_the_page_has_all_questions_of_the_notebook(
     assert missing == []
 
 
-def test_written_answers_are_saved_and_downloaded(
-    page: Page, released: dict[str, nbformat.NotebookNode], tmp_path: Path
-) -> None:
-    text = page.get_by_role("textbox", name="Your answer to To think about (not graded)")
-    text.fill("Half the *bytes*.\n\nNothing else.")
-    page.reload()
-    page.locator(".answers h3").first.wait_for()
-    assert text.input_value() == "Half the *bytes*.\n\nNothing else."
-    found = nbformat.read(downloaded(page, tmp_path), as_version=4)
-    assert [
-        (old.source, new.source)
-        for old, new in zip(released[EXERCISE].cells, found.cells, strict=True)
-        if old.source != new.source
-    ] == [("*Write your answer here.*", "Half the *bytes*.\n\nNothing else.")]
-
-
-def test_thoughts_are_offered_once_all_parts_are_done(page: Page, right: dict[str, str]) -> None:
-    exercise, compare = exercises.load(EXERCISE), "Compare your answer"
-    for part in PARTS:
-        write(field(page, part), right[part])
-    assert page.get_by_role("button", name=compare).count() == 0
-    page.get_by_role("button", name="Check all").click()
-    page.get_by_role("button", name=compare).wait_for()
-    assert exercise.moral in " ".join(shown(page, PARTS[-1]).split())
-    with a_run(page):
-        page.get_by_role("button", name=compare).click()
-    told = page.locator(".answers-end .cell_output:visible pre").last.inner_text()
-    assert " ".join(told.split()) == exercise.thoughts
-
-
 # ---- checks
 
 
-def test_all_requested_checks_run_once(page: Page, right: dict[str, str]) -> None:
+def test_all_requested_checks_run_once_and_lead_to_the_thoughts(
+    page: Page, right: dict[str, str]
+) -> None:
     """Clicks while Python is fetched count too; a check that is already waiting runs once."""
     for part in PARTS[:3]:
         write(field(page, part), right[part])
@@ -207,14 +184,26 @@ def test_all_requested_checks_run_once(page: Page, right: dict[str, str]) -> Non
         }""",
         PARTS[:3],
     )
-    page.wait_for_function(f"() => ({runs})() === 3 && !document.querySelector('.running')")
+    # Not at each frame, the default: drawing the frames takes longer than most runs.
+    ended = f"() => ({runs})() === 3 && !document.querySelector('.running')"
+    page.wait_for_function(ended, polling=50)
     for part in PARTS[:3]:
         assert shown(page, part).startswith(f"{part}: right for")
         assert mark(page, part) == " – done"
-    with a_run(page):
-        page.get_by_role("button", name="Check all").click()
-    page.wait_for_function(f"(count) => ({runs})() === count", arg=3 + len(PARTS))
+    page.get_by_role("button", name="Check all").click()
+    page.wait_for_function(f"(count) => ({runs})() === count", arg=3 + len(PARTS), polling=50)
     assert "The function is still to be written." in shown(page, PARTS[-1])
+    # Thoughts are offered once all parts are done.
+    exercise, compare = exercises.load(EXERCISE), "Compare your answer"
+    assert page.get_by_role("button", name=compare).count() == 0
+    for part in PARTS[3:]:
+        write(field(page, part), right[part])
+        checked(page, part)
+    assert exercise.moral in " ".join(shown(page, PARTS[-1]).split())
+    with a_run(page):
+        page.get_by_role("button", name=compare).click()
+    told = page.locator(".answers-end .cell_output:visible pre").last.inner_text()
+    assert " ".join(told.split()) == exercise.thoughts
 
 
 def test_stopping_a_check_drops_the_queue_and_says_so(page: Page) -> None:
@@ -323,18 +312,30 @@ def own(page: Page) -> Locator:
     return page.locator(f".answers-end {OWN}").first
 
 
-def test_the_readers_own_cell_runs_is_saved_and_downloaded(
-    page: Page, right: dict[str, str], tmp_path: Path
+def test_texts_and_the_readers_own_cell_are_saved_and_downloaded(
+    page: Page,
+    right: dict[str, str],
+    released: dict[str, nbformat.NotebookNode],
+    tmp_path: Path,
 ) -> None:
+    text = page.get_by_role("textbox", name="Your answer to To think about (not graded)")
+    text.fill("Half the *bytes*.\n\nNothing else.")
     write(field(page, "operations"), right["operations"])
     code = own(page).locator(EDITOR)
     before = downloaded(page, tmp_path).read_bytes()
+    found = nbformat.reads(before, as_version=4)
+    assert [
+        (old.source, new.source)
+        for old, new in zip(released[EXERCISE].cells, found.cells, strict=True)
+        if old.source != new.source and old.cell_type == "markdown"
+    ] == [("*Write your answer here.*", "Half the *bytes*.\n\nNothing else.")]
     write(code, "print(operations(2, 3, 4))\npeak")
     assert press(page) == "Done."
     assert own(page).locator(".given-stdout").inner_text().strip() == "48"
     assert own(page).locator(".given-plain").inner_text().startswith("394")
     page.reload()
     page.locator(".answers h3").first.wait_for()
+    assert text.input_value() == "Half the *bytes*.\n\nNothing else."
     assert written(own(page).locator(EDITOR)) == "print(operations(2, 3, 4))\npeak"
     found = nbformat.read(downloaded(page, tmp_path), as_version=4)
     nbformat.validate(found)
@@ -368,6 +369,7 @@ def test_own_cells_are_synchronized_between_windows(page: Page) -> None:
     expect(own(page).locator(".cell_input pre")).to_have_text("a = 2")
     write(own(page).locator(EDITOR), "a = 3")
     expect(own(other).locator(".cell_input pre")).to_have_text("a = 3")
+    other.close()
 
 
 def given(released: dict[str, nbformat.NotebookNode]) -> list[tuple[str, str]]:
@@ -453,6 +455,6 @@ def test_hints_own_cells_and_marks_are_accessible(
     assert mark(page, "intensity") == " – check again"
     put_width(page, DESK if width == "desk" else PHONE)
     put_theme(page, theme)
-    assert axe(page) == []
+    assert axe(page, ".answers, .answers-end") == []
     assert page.evaluate(SIDEWAYS) <= 0
     assert page.evaluate(STICKING_OUT) == []
