@@ -10,7 +10,7 @@ import firefox
 import pytest
 from firefox import Firefox
 from native_python import serving_native
-from site_browser import DESK, PHONE, READY, SIDEWAYS, STICKING_OUT
+from site_browser import DESK, PHONE, READY, SETTLED, SIDEWAYS, STICKING_OUT
 from site_server import Server
 
 ENTER, RIGHT = "\ue007", "\ue014"
@@ -38,15 +38,16 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
 
 
 def test_pages_load_without_errors_and_fit(browser: Firefox, server: Server) -> None:
-    for page in ("index", "chapters/time", "chapters/attention"):
-        for size in (DESK, PHONE):
+    for page in ("index", "chapters/attention"):
+        browser.open(f"{server.origin}/{page}.html")
+        browser.run(f"({READY})()")
+        for size in (PHONE, DESK):
             browser.size(**size)
-            browser.open(f"{server.origin}/{page}.html")
-            browser.run(f"({READY})()")
+            browser.wait_for(f"innerWidth === {size['width']}")
+            browser.run(f"({SETTLED})().then(() => true)")
             assert browser.errors == [], page
             assert browser.run(f"({SIDEWAYS})()") <= 0, page
             assert browser.run(f"({STICKING_OUT})()") == [], page
-    browser.size(**DESK)
 
 
 def test_errors_in_firefox_are_recorded(browser: Firefox, server: Server) -> None:
@@ -57,15 +58,11 @@ def test_errors_in_firefox_are_recorded(browser: Firefox, server: Server) -> Non
     assert any("a test error" in error for error in browser.errors)
 
 
-def test_a_guess_is_marked_by_a_question_mark_alone(browser: Firefox, server: Server) -> None:
+def test_guesses_are_marked_and_cover_what_follows(browser: Firefox, server: Server) -> None:
     browser.open(f"{server.origin}/chapters/intensity.html")
     marks = browser.run(MARKS)
     assert len(marks) > 2
     assert all(mark == ['"? "', "none"] for mark in marks)
-
-
-def test_guesses_cover_what_follows(browser: Firefox, server: Server) -> None:
-    browser.open(f"{server.origin}/chapters/intensity.html")
     covered = f"{COVER}.getAttribute('hidden')"
     assert browser.run(covered) == "until-found"
     assert browser.run(f"{COVER}.getBoundingClientRect().height") == 0

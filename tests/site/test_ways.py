@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 from book_extension import minutes
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, SoupStrainer
 from docutils import nodes
 from docutils.utils import new_document
 from playwright.sync_api import Browser, BrowserContext, Page
 from repository import ROOT
-from site_browser import DESK, PHONE, SIDEWAYS, axe, put_theme, put_width, ready
+from site_browser import DESK, PHONE, SIDEWAYS, UNCOVER, axe, put_theme, put_width, ready
 from site_server import Server
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["sphinx"]["config"]
@@ -86,8 +86,9 @@ def test_hours_are_rounded_to_half_an_hour(total: int, words: str) -> None:
 
 def head(site: Path, page: str) -> int:
     """Return the minutes printed at a page's head."""
-    soup = BeautifulSoup((site / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
-    found = re.search(r"about (\d+) minutes", soup.select_one("p.place").get_text())
+    text = (site / f"{page}.html").read_text(encoding="utf-8")
+    soup = BeautifulSoup(text, "html.parser", parse_only=SoupStrainer("p", class_="place"))
+    found = re.search(r"about (\d+) minutes", soup.get_text())
     assert found, page
     return int(found[1])
 
@@ -129,74 +130,72 @@ def reader(browser: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-def walk(page: Page, server: Server, side: str, start: str, steps: int) -> list[str]:
+def follow(page: Page, server: Server, side: str) -> str:
     """Follow a link between pages, and return where it led."""
+    title = page.locator(f"a.{side} .prev-next-title").text_content()
+    with page.expect_navigation():
+        page.locator(f"a.{side}").click()
+    assert page.title().split(" — ")[0].split(". ")[-1] == (title or "").split(". ")[-1]
+    return page.url.removeprefix(f"{server.origin}/").removesuffix(".html")
+
+
+def walk(page: Page, server: Server, side: str, start: str, steps: int = 1) -> list[str]:
     ready(page, f"{server.origin}/{start}.html")
-    names = []
-    for _ in range(steps):
-        title = page.locator(f"a.{side} .prev-next-title").text_content()
-        with page.expect_navigation():
-            page.locator(f"a.{side}").click()
-        assert page.title().split(" — ")[0].split(". ")[-1] == (title or "").split(". ")[-1]
-        names.append(page.url.removeprefix(f"{server.origin}/").removesuffix(".html"))
-    return names
+    return [follow(page, server, side) for _ in range(steps)]
 
 
 def test_next_follows_the_contents_unless_another_way_is_chosen(
     reader: BrowserContext, server: Server
 ) -> None:
     page = reader.new_page()
-    assert walk(page, server, "right-next", "index", 3) == WHOLE[:3]
-    ready(page, f"{server.origin}/index.html")
-    assert page.get_by_label("The whole course").is_checked()
-    page.get_by_label("Inference").check()
-    assert walk(page, server, "right-next", "index", len(WAY)) == WAY
-    assert walk(page, server, "left-prev", WAY[-1], len(WAY) - 1) == WAY[-2::-1]
-    # A page beside the way keeps its neighbors, and the last one its next.
-    assert walk(page, server, "right-next", WHOLE[2], 1) == WHOLE[3:4]
-    assert walk(page, server, "right-next", WAY[-1], 1) == [WHOLE[WHOLE.index(WAY[-1]) + 1]]
-    ready(page, f"{server.origin}/index.html")
-    assert page.get_by_label("Inference").is_checked()
-    page.get_by_label("The whole course").check()
-    assert walk(page, server, "right-next", WHOLE[1], 1) == WHOLE[2:3]
-
-
-def test_a_way_names_the_sections_that_it_leaves_out(
-    reader: BrowserContext, server: Server
-) -> None:
-    page = reader.new_page()
+    assert walk(page, server, "right-next", "index", 2) == WHOLE[:2]
     ready(page, f"{server.origin}/{WAY[-1]}.html")
     assert page.locator(".off-way").count() == 0
     ready(page, f"{server.origin}/index.html")
+    assert page.get_by_label("The whole course").is_checked()
     page.get_by_label("Inference").check()
-    assert f"leaves out {len(SKIPPED)} sections" in page.locator(".ways").inner_text()
-    left_out = []
-    for name in WAY:
-        ready(page, f"{server.origin}/{name}.html")
-        assert page.evaluate(SIDEWAYS) <= 0
-        here = page.locator("section:has(> .off-way)")
-        ids = here.evaluate_all(
-            "all => all.flatMap(e => [e.id, ...[...e.querySelectorAll("
-            "':scope > span[id]')].map(span => span.id)])"
-        )
-        left_out += [label for label in SKIPPED if label in ids]
-        for link in page.locator(".off-way a").all():
-            target = (link.get_attribute("href") or "").removeprefix("#")
-            assert target not in ids
-            after = f"e => e.compareDocumentPosition(document.getElementById({target!r}))"
-            assert link.evaluate(after) & 4  # the link leads on, not back
-    assert left_out == SKIPPED
-
-
-def test_the_choice_is_accessible(reader: BrowserContext, server: Server) -> None:
-    page = reader.new_page()
-    ready(page, f"{server.origin}/index.html")
     assert page.get_by_role("radiogroup", name="Your way through the course").count() == 1
-    assert axe(page) == []
+    assert axe(page, ".ways") == []
     put_width(page, PHONE)
     put_theme(page, "dark")
-    assert axe(page) == []
+    assert axe(page, ".ways") == []
     assert page.evaluate(SIDEWAYS) <= 0
+    put_width(page, DESK)
+    put_theme(page, "light")
+    assert f"leaves out {len(SKIPPED)} sections" in page.locator(".ways").inner_text()
+    seen, back, left_out = [], [], []
+    for _ in WAY:
+        seen.append(follow(page, server, "right-next"))
+        back.append(page.locator("a.left-prev").evaluate("(a) => a.href"))
+        left_out += names_of_sections_left_out(page)
+    assert seen == WAY
+    assert back[1:] == [f"{server.origin}/{name}.html" for name in WAY[:-1]]
+    assert left_out == SKIPPED
+    # A page beside the way keeps its neighbors, and the last one its next.
+    assert walk(page, server, "left-prev", WAY[-1]) == WAY[-2:-1]
+    assert walk(page, server, "right-next", WHOLE[2]) == WHOLE[3:4]
+    assert walk(page, server, "right-next", WAY[-1]) == [WHOLE[WHOLE.index(WAY[-1]) + 1]]
+    ready(page, f"{server.origin}/index.html")
+    assert page.get_by_label("Inference").is_checked()
+    page.get_by_label("The whole course").check()
+    assert walk(page, server, "right-next", WHOLE[1]) == WHOLE[2:3]
+
+
+def names_of_sections_left_out(page: Page) -> list[str]:
+    """Return the labels of a page's sections that say that the way leaves them out."""
+    page.evaluate(UNCOVER)
+    assert page.evaluate(SIDEWAYS) <= 0
+    here = page.locator("section:has(> .off-way)")
+    ids = here.evaluate_all(
+        "all => all.flatMap(e => [e.id, ...[...e.querySelectorAll("
+        "':scope > span[id]')].map(span => span.id)])"
+    )
+    for link in page.locator(".off-way a").all():
+        target = (link.get_attribute("href") or "").removeprefix("#")
+        assert target not in ids
+        after = f"e => e.compareDocumentPosition(document.getElementById({target!r}))"
+        assert link.evaluate(after) & 4  # the link leads on, not back
+    return [label for label in SKIPPED if label in ids]
 
 
 def test_without_javascript_the_ways_are_links(browser: Browser, server: Server) -> None:
