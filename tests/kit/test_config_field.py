@@ -113,11 +113,13 @@ def test_reading_a_file_again_replaces_its_model(page: Page) -> None:
     assert options.count("twice") == 1
 
 
-def test_broken_files_change_nothing_and_show_rooflibs_error(page: Page) -> None:
+# Their errors are rooflib's, which the next test compares for all of them.
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
+def test_broken_files_change_nothing_and_show_rooflibs_error(page: Page, every: int) -> None:
     before = page.locator(".live-says").text_content()
     contents = [
         config if isinstance(config, bytes) else json.dumps(config).encode()
-        for config, _ in (*BROKEN.values(), *BROKEN_FILES.values())
+        for config, _ in (*[*BROKEN.values()][::every], *BROKEN_FILES.values())
     ]
     for content in contents:
         expected = json.loads(answer(content))["problem"]

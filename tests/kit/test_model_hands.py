@@ -29,7 +29,7 @@ SIZES = """([mark, size]) => [...document.querySelectorAll(`[data-mark="${mark}"
   .map((shape) => Number(shape.getAttribute(size)))"""
 
 
-@pytest.fixture(params=["desk", "phone"])
+@pytest.fixture(params=["desk", pytest.param("phone", marks=pytest.mark.long)])
 def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     phone = request.param == "phone"
     view = site_browser.PHONE if phone else site_browser.DESK
