@@ -24,6 +24,7 @@ from site_browser import (
     axe,
     put_width,
     ready,
+    structure,
     unnamed_pictures,
 )
 from site_links import parsed
@@ -104,11 +105,12 @@ def test_pages_are_accessible_and_fit(page: Page, server: Server, name: str) -> 
     assert page.evaluate("document.documentElement.lang") == "zh-CN"
     page.evaluate(UNFOLD)
     page.evaluate(SETTLED)
-    assert axe(page) == []
-    assert unnamed_pictures(page) == []
+    # Colors are those of the English pages.
+    assert (axe(page) if name == CHAPTER else structure(page)) == []
     put_width(page, PHONE)
     assert page.evaluate(SIDEWAYS) <= 0
     assert page.evaluate(STICKING_OUT) == []
+    assert unnamed_pictures(page) == []
     assert traffic.wrong == []
     assert traffic.outside(server.origin) == []
 
@@ -183,7 +185,7 @@ def test_an_exercise_on_its_page_speaks_chinese(page: Page, server: Server) -> N
     with a_run(page):
         part.get_by_role("button", name="检查").click()
     assert bar(page) == "检查发现了问题，见答案下方。"
-    assert axe(page) == []
+    assert axe(page, ".answers, .answers-end") == []
 
 
 def test_a_chapter_can_be_read_by_keyboard(page: Page, server: Server) -> None:
