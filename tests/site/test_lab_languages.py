@@ -251,7 +251,12 @@ def expressions_of(cell: NotebookNode) -> list[str]:
     stored = {entry["expression"] for entry in cell.metadata.get("user_expressions", ())}
     found = [expression for expression, _ in expressions(cell.source)]
     assert stored == set(found)
-    return sorted(found)
+    return sorted(map(without_scale, found))
+
+
+def without_scale(expression: str) -> str:
+    """Return an expression as the English page has it."""
+    return re.sub("  # [百十][万亿]$", "", expression)
 
 
 def links_of(cell: NotebookNode) -> list[str]:
@@ -262,7 +267,13 @@ def links_of(cell: NotebookNode) -> list[str]:
 def blocks_of(cell: NotebookNode) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the premise and the values of each of a cell's blocks, in any order."""
     found = cell.metadata.get("course_blocks", ())
-    return sorted((block.get("premise", ""), sorted(block["values"].items())) for block in found)
+    return sorted(
+        (
+            block.get("premise", ""),
+            sorted((without_scale(e), text) for e, text in block["values"].items()),
+        )
+        for block in found
+    )
 
 
 PAGE = """\
@@ -369,6 +380,24 @@ def test_all_kinds_of_messages_are_translated_in_their_places(small_book: Path) 
     assert made.metadata["course_words"]["values"]["May {year}"] == "{year} 年五月"
 
 
+def test_a_count_of_millions_has_its_chinese_unit(tmp_path: Path) -> None:
+    """Counts of both scales and without one stay apart, also of the same number."""
+    text = (
+        "```{code-cell} ipython3\nn = 17\n```\n\n"
+        "{while}`n > 0` {eval}`n` 百万个数，{eval}`n`十亿个数，{eval}`n` 个数，"
+        "{eval}`str(n)` 百万。\n"
+    )
+    (tmp_path / "page.md").write_text(f"{HEADER}\n{text}", encoding="utf-8")
+    cell = chapter_notebook(tmp_path / "page.md", language=CHINESE).cells[1]
+    stored = {e["expression"]: e["result"] for e in cell.metadata["user_expressions"]}
+    shown = {expression: result["data"]["text/plain"] for expression, result in stored.items()}
+    said = re.sub("{eval}`(.+?)`", lambda role: shown[role[1]], cell.source)
+    assert said == "1700 万个数，170 亿个数，17 个数，1700 万。"
+    (block,) = cell.metadata["course_blocks"]
+    assert set(block["values"].values()) == {"17"}
+    assert block["begins"] == said
+
+
 def test_a_changed_translation_changes_the_notebook(small_book: Path) -> None:
     page = small_book / "chapters" / "page.md"
     assert chapter_notebook(page, small_book, CHINESE).cells[0].source == "# 两次"
@@ -465,6 +494,10 @@ n, when = 16384, "May 2024"
 The first is {eval}`n`, since {eval}`when`.
 
 {while}`n > 100` It does not fit.
+
+{while}`n > 10` 约 {eval}`n` 百万个数，{eval}`f"{n / 10}"` 十亿字节。
+
+只印出 {eval}`n + 1` 百万个数。
 """
 NOW = f"{PANEL}.content.widgets[0].model.sharedModel.setSource('n, when = 16, \"June 2024\"')"
 
@@ -482,6 +515,8 @@ def test_jupyterlab_speaks_the_language(browser: Browser, work: Path, tmp_path: 
         assert page.locator("#roofkit-start-button").inner_text() == "起始页"
         page.locator(".lm-MenuBar-itemLabel", has_text="运行").wait_for()
         opened(page, "changing.ipynb")
+        said = " ".join(cell["text"] for cell in prose(page))
+        assert "约 163.84 亿个数，1.6384 万亿字节" in said
         page.evaluate(f"void {NOW}")
         run_all(page)
         page.locator(".course-note").wait_for()
@@ -491,3 +526,5 @@ def test_jupyterlab_speaks_the_language(browser: Browser, work: Path, tmp_path: 
         said = " ".join(cell["text"] for cell in prose(page))
         assert "16,384（这是印出的值；现在是 16）" in said
         assert "2024 年 5 月（这是印出的值；现在是 2024 年 6 月）" in said
+        assert "约 1600 万个数，16 亿字节" in said
+        assert "只印出 163.85 亿（这是印出的值；现在是 1700 万）个数" in said

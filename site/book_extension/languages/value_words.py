@@ -1,7 +1,8 @@
 """Words in computed values: cells run once, in English, so a translated page replaces them.
 
 A value is recognized by the template that it has the form of. A count of millions or billions
-becomes one of 万 or 亿. `prose_blocks.js` does the same with the values of a reader's own run.
+becomes one of 万 or 亿. `prose_blocks.js` does the same with the values of a reader's own run, and
+`values.js` in JupyterLab, where the scale of a count is a comment in its expression.
 """
 
 import re
@@ -52,6 +53,8 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 # Words that a translation has behind a count, with their powers of ten.
 SCALES = {"百万": 6, "十亿": 9}
 SCALE = re.compile(f" ?({'|'.join(SCALES)})")
+# How an expression names the scale of its value.
+SCALE_COMMENT = re.compile(f"  # ({'|'.join(SCALES)})$")
 # What counts are written in, with the powers of ten, the largest first.
 UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
@@ -62,6 +65,12 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
         if found := pattern(template).fullmatch(value):
             return translate(template).format(**found.groupdict())
     return value
+
+
+def of_expression(expression: str, value: str, translate: Callable[[str], str]) -> str:
+    """Return the translated value of an expression, which may name a scale in a comment."""
+    scale = SCALE_COMMENT.search(expression)
+    return counted(value, SCALES[scale[1]]) if scale else translated(value, translate)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,14 @@ from nbformat import NotebookNode
 from . import signatures
 from .kept_values import kept_or_computed
 from .page_values import computed
-from .roles import Links, with_values, without_roles, without_site_links, work_label
+from .roles import (
+    Links,
+    with_scales,
+    with_values,
+    without_roles,
+    without_site_links,
+    work_label,
+)
 from .sources import Block as Directive
 from .sources import Piece, blocks, read_pieces
 from .targets import Targets, read_targets
@@ -51,12 +58,14 @@ class Book:
         return words(self.folder, self.language)
 
     @cached_property
-    def words_of_values(self) -> dict[str, dict[str, str]]:
-        """English → translation of what values.js says, and of the words in values."""
+    def words_of_values(self) -> dict[str, dict[str, Any]]:
+        """English → translation of what values.js says, and of the words in values; scales."""
         said = extracted(self.folder, [SCRIPTS])
         return {
             "said": {message: self.code_words(message) for message in said},
             "values": {one: self.code_words(one) for one in value_words.TEMPLATES},
+            "scales": value_words.SCALES,
+            "units": value_words.UNITS,
         }
 
     def words_of(self, page: str) -> Words:
@@ -119,7 +128,7 @@ def chapter_notebook(
         pieces = read_pieces(page, whole.words_of(docname))
         found = computed(whole.folder, {"": steps(pieces)})[""]
     links = Links(whole.targets, whole.places, docname)
-    values = found["values"]
+    pieces, values = in_scale(pieces, found["values"])
     cells: list[NotebookNode] = []
     numbered = [part for piece in pieces for part in converted(piece, links, whole)]
     for number, piece in enumerate(numbered):
@@ -145,6 +154,20 @@ def chapter_notebook(
     return notebook
 
 
+def in_scale(pieces: list[Piece], values: Mapping[str, str]) -> tuple[list[Piece], dict[str, str]]:
+    """Return pieces whose counts have their scale in the expression, and the values of these."""
+    scaled = [
+        piece if piece.kind == "code" else replace(piece, text=with_scales(piece.text, values))
+        for piece in pieces
+    ]
+    of_all = dict(values)
+    for expression in (one for piece in scaled for one in piece.expressions):
+        plain = value_words.SCALE_COMMENT.sub("", expression)
+        if plain in values:
+            of_all[expression] = values[plain]
+    return scaled, of_all
+
+
 def steps(pieces: list[Piece]) -> list[list[str]]:
     """Return the page's cells and expressions in the order in which they run."""
     return [
@@ -161,7 +184,7 @@ def stored(expressions: list[str], values: Mapping[str, str], _: Words) -> list[
             "result": {
                 "status": "ok",
                 "data": {
-                    "text/plain": value_words.translated(values[expression], _)
+                    "text/plain": value_words.of_expression(expression, values[expression], _)
                     if expression in values
                     else _("(run all cells)")
                 },
@@ -178,7 +201,7 @@ def block_data(block: Block, values: Mapping[str, str], words: Words) -> dict[st
     The values stay as the cells compute them, since they are compared.
     """
     printed = {e: values[e] for e in block.expressions if e in values}
-    shown = {e: value_words.translated(value, words) for e, value in values.items()}
+    shown = {e: value_words.of_expression(e, value, words) for e, value in values.items()}
     begins = first_words(with_values(block.text, shown))
     data: dict[str, Any] = {"values": printed, "begins": begins}
     return data | ({"premise": block.premise} if block.premise else {})

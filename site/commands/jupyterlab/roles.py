@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from book_extension.languages.value_words import NUMBER, SCALE
 from book_extension.prose import EVAL, WHILE, one_line, without_code
 
 from .sources import term_label
@@ -117,4 +118,19 @@ def with_values(markdown: str, values: Mapping[str, str]) -> str:
         expression = one_line(role["expression"])
         parts += [markdown[end : role.start()], values.get(expression, expression)]
         end = role.end()
+    return "".join([*parts, markdown[end:]])
+
+
+def with_scales(markdown: str, values: Mapping[str, str]) -> str:
+    """Move each scale word behind a number into the number's expression, as a comment.
+
+    A kernel ignores it, and what shows the value in a notebook knows its scale.
+    """
+    parts, end = [], 0
+    for role in EVAL.finditer(without_code(markdown)):
+        expression = one_line(role["expression"])
+        scale = SCALE.match(markdown, role.end())
+        if scale and NUMBER.fullmatch(values.get(expression, "")):
+            parts += [markdown[end : role.start()], f"{{eval}}`{expression}  # {scale[1]}`"]
+            end = scale.end()
     return "".join([*parts, markdown[end:]])

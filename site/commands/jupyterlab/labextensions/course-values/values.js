@@ -38,10 +38,24 @@
     (notebook.model.getMetadata(WORDS)?.said?.[message] ?? message)
       .replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
+  // Return a count with its unit. A comment in its expression names the scale, such as `# 百万`.
+  const counted = (value, power, units) => {
+    const number = Number(value.replaceAll(",", ""));
+    if (!Number.isFinite(number)) return value;
+    const largestFirst = Object.entries(units).sort(([, one], [, other]) => other - one);
+    const [unit, own] = largestFirst.find(([, least]) => number * 10 ** power >= 10 ** least) ?? ["", 0];
+    const shift = power - own;
+    const decimals = value.split(".")[1]?.length ?? 0;
+    return `${(number * 10 ** shift).toFixed(Math.max(0, decimals - shift))} ${unit}`.trim();
+  };
+
   // Return a value that the kernel computed in the notebook's language, as the pages do: see
   // site/book_extension/languages/value_words.py.
-  const inLanguage = (notebook, value) => {
-    for (const [template, said] of Object.entries(notebook.model.getMetadata(WORDS)?.values ?? {})) {
+  const inLanguage = (notebook, expression, value) => {
+    const { values = {}, scales = {}, units = {} } = notebook.model.getMetadata(WORDS) ?? {};
+    const power = scales[expression.split("  # ").at(-1)];
+    if (power) return counted(value, power, units);
+    for (const [template, said] of Object.entries(values)) {
       const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const texts = template.split(/\{\w+\}/).map((text) => text.replace(/[.*+?^$()|[\]\\]/g, "\\$&"));
       const found = new RegExp(`^${texts.join("(.+)")}$`).exec(value);
@@ -50,9 +64,10 @@
     return value;
   };
 
-  const resultInLanguage = (notebook, result) => {
+  const resultInLanguage = (notebook, expression, result) => {
     const text = result.data?.["text/plain"];
-    return text ? { ...result, data: { ...result.data, "text/plain": inLanguage(notebook, text) } } : result;
+    if (!text) return result;
+    return { ...result, data: { ...result.data, "text/plain": inLanguage(notebook, expression, text) } };
   };
 
   const store = (cell, wanted, found) => {
@@ -90,16 +105,18 @@
   // Return what each expression of a cell shows: as printed if its block stays so. Before the cells
   // above have run, names are missing, and what is shown stays.
   const decided = (notebook, blocks, states, wanted, results) => {
-    const found = new Map(wanted.map((expression, i) => [expression, resultInLanguage(notebook, results[i])]));
-    const said = (value) => value && inLanguage(notebook, value);
+    const found = new Map(
+      wanted.map((expression, i) => [expression, resultInLanguage(notebook, expression, results[i])]),
+    );
+    const said = (expression, value) => value && inLanguage(notebook, expression, value);
     blocks.forEach(({ values }, place) => {
       const state = states[place];
       for (const [expression, printed] of Object.entries(values)) {
         if (!found.has(expression)) continue; // the reader has edited the text
         if (!state || state.undefined) found.delete(expression);
         else if (!state.follows) {
-          const now = said(state.now[expression]);
-          const text = said(printed);
+          const now = said(expression, state.now[expression]);
+          const text = said(expression, printed);
           found.set(expression, asResult(now === undefined ? text : asPrinted(speaking(notebook), text, now)));
         }
       }
