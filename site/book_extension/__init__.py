@@ -43,6 +43,7 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("doctree-read", tables.label_cells)
     maths.setup(app)
     app.connect("config-inited", theme.use_templates)
+    app.connect("builder-inited", theme.trim_pages)
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
     app.connect("builder-inited", licenses.write_texts)

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.config import Config
 
 from . import languages
@@ -21,6 +22,15 @@ def use_templates(app: Sphinx, config: Config) -> None:
     # Our templates take precedence over the theme's, some of which have the same names.
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
+    # The theme's others are empty.
+    config.html_theme_options["footer_content_items"] = ["author.html", "copyright.html"]
+
+
+def trim_pages(app: Sphinx) -> None:
+    """Leave out the line breaks and the indentation of the tags in templates."""
+    if isinstance(app.builder, StandaloneHTMLBuilder):
+        environment = app.builder.templates.environment
+        environment.trim_blocks = environment.lstrip_blocks = True
 
 
 def prepare_page(

@@ -4,6 +4,7 @@ Each page is opened once; the tests then check what was recorded there.
 """
 
 import functools
+import gzip
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ from site_browser import (
 from site_links import broken, html_files, parsed
 from site_server import Server
 
-COLD, WARM = 900_000, 150_000  # bytes, compressed
+COLD, WARM, FRAME = 900_000, 150_000, 3_000  # bytes, compressed
 GENERATED = ("404", "genindex", "search")
 
 
@@ -221,6 +222,16 @@ def test_pages_have_few_bytes(visit: Visits, name: str) -> None:
     seen = visit(name)
     assert 0 < seen.asked <= COLD, f"{seen.asked:,} bytes"
     assert seen.transferred <= WARM, f"{seen.transferred:,} bytes"
+
+
+def test_what_surrounds_pages_has_few_bytes(site: Path) -> None:
+    """FRAME limits what each page sends besides its article and its lists of links."""
+    frames = {
+        page: re.sub(r"<(article|nav)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.S)
+        for page in html_files(site)
+    }
+    sizes = {name: len(gzip.compress(frame.encode(), 9)) for name, frame in frames.items()}
+    assert {name: size for name, size in sizes.items() if size > FRAME} == {}
 
 
 def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
