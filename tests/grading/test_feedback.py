@@ -19,10 +19,10 @@ from bs4 import BeautifulSoup
 from classroom import Classroom, cell
 from hostile.texts import ATTACKS, ELSEWHERE, INJECTED, RUN
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_cell
-from site_browser import Traffic
+from site_browser import PHONE, SIDEWAYS, STICKING_OUT, Traffic, contrast
 
 from grading import sandbox
-from grading.release import exercises
+from grading.release import exercises, translation
 from grading.reports import feedback
 from grading.reports import feedback_page as pages
 from grading.settings import settings
@@ -258,6 +258,42 @@ def test_pages_run_no_scripts_and_send_no_requests(page, browser):
     assert traffic.wrong == []
     assert tab.evaluate("[...document.images].every((one) => one.naturalWidth === 1)")
     assert tab.title() == NAME
+    context.close()
+
+
+# Parts of a feedback page's headings that stand below or beside their heading.
+OUTSIDE_HEADINGS = """() => [...document.querySelectorAll(".panel-heading")].flatMap((heading) => {
+  const box = heading.getBoundingClientRect();
+  return [...heading.querySelectorAll("*")].filter((part) => {
+    const own = part.getBoundingClientRect();
+    return own.bottom > box.bottom + 1 || own.right > box.right + 1;
+  }).map((part) => part.textContent.trim());
+})"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_long_names_of_parts_fit_on_a_phone(room, browser, tmp_path, language):
+    name, long = "weight-per-example", "a-name-" * 12
+    nb = room.released(name)
+    if language != "en":
+        nb = translation.translated(nb, name, language)
+    parts = [{"key": part.key, "points": 0, "of": 1} for part in exercises.load(name).parts]
+    parts.append({"key": long, "points": 0, "of": 1})
+    check = next(one for one in nb.cells if one.metadata.get("nbgrader", {}).get("grade"))
+    more = copy.deepcopy(check)
+    more.metadata.nbgrader.grade_id = long
+    more.id = "more"
+    nb.cells.append(more)
+    file = tmp_path / "page.html"
+    file.write_text(pages.page(nb, name, STUDENT, parts, {}), encoding="utf-8")
+    context = browser.new_context(viewport=PHONE, bypass_csp=True)  # for the script of axe
+    tab = context.new_page()
+    tab.goto(file.as_uri())
+    assert tab.locator(".panel-heading", has_text=long).count() == 2
+    assert tab.evaluate(SIDEWAYS) <= 0
+    assert tab.evaluate(STICKING_OUT) == []
+    assert tab.evaluate(OUTSIDE_HEADINGS) == []
+    assert contrast(tab) == []
     context.close()
 
 
