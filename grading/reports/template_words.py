@@ -17,12 +17,12 @@ WORDS = (
     (r'<a href="#top">', "</a>", r"\(Top\)", N_("(Top)")),
     (r"<b>", "</b>", "Comments:", N_("Comments:")),
     (r'<a href="#comment-[\w-]+">', "</a>", "Comment", N_("Comment")),
-    (r'<li class="late-penalty">', " ", "Late submission penalty", N_("Late submission penalty")),
+    (r'<li class="late-penalty">', "", "Late submission penalty", N_("Late submission penalty")),
 )
 SCORES = (
-    rf"(?P<before><h4>[^<]*\(){NUMBERS}(?P<after>\)</h4>)",
-    rf"(?P<before>(?:</a>|Late submission penalty) \(){NUMBERS}(?P<after>\)</li>)",
-    rf"(?P<before><span class=\"pull-right\">\s*){NUMBERS}(?P<after> <a href=\"#top\">)",
+    rf"(?P<before><h4>[^<]*)(?P<bracket> \(){NUMBERS}\)(?P<after></h4>)",
+    rf"(?P<before></a>|Late submission penalty)(?P<bracket> \(){NUMBERS}\)(?P<after></li>)",
+    rf'(?P<before><span class="pull-right">\s*)(?P<bracket>){NUMBERS}(?P<after> <a href="#top">)',
 )
 
 
@@ -45,4 +45,6 @@ def _word(word: str) -> Callable[[re.Match[str]], str]:
 def _score(found: re.Match[str]) -> str:
     said = _("Score: {points} / {all}") if found["all"] else _("Score: {points}")
     said = said.format(points=found["points"], all=found["all"])
+    if found["bracket"]:
+        said = _("({score})").format(score=said)
     return found["before"] + said + found["after"]

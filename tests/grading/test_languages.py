@@ -171,6 +171,9 @@ def test_the_feedback_page_is_in_the_language_of_the_notebook(release: Path) -> 
     # The words of nbgrader's template, and the cell with the data for the checks.
     for words in ("Score:", "(Top)", "Student's answer", "Grade cell"):
         assert [words in text for text in texts] == [True, False]
+    # Chinese brackets without spaces beside them.
+    assert "int8-matmul（得分：7.0 / 20.0） bytes-moved（得分：0.0 / 3.0）" in texts[1]
+    assert "评分单元格 bytes-moved" in texts[1]
     assert not any("roofkit.check import cases" in text for text in texts)
 
 
