@@ -113,6 +113,19 @@ def test_an_arrow_key_moves_the_corner(page: Page) -> None:
     assert before < float(_numbers(page)["bandwidth"]) < 2 * before
 
 
+def test_handles_stay_on_their_points_in_a_narrower_window(page: Page) -> None:
+    names = ("the algorithm", "the roof's corner")
+    page.set_viewport_size(site_browser.PHONE)
+    page.wait_for_function(
+        "document.querySelector('.live-picture svg').getAttribute('width') < innerWidth"
+    )
+    resized = [knob(page, name).bounding_box() for name in names]
+    page.reload()
+    live_pages.settled(page, "roofline")
+    assert resized == [knob(page, name).bounding_box() for name in names]
+    page.set_viewport_size(site_browser.DESK)
+
+
 def test_dragging_beyond_the_picture_stops_at_its_edge(page: Page) -> None:
     drag(page, knob(page, "the roof's corner"), 5000, -5000)
     says(page)

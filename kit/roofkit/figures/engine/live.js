@@ -277,6 +277,8 @@ async function start(figure) {
     };
   });
 
+  place.addEventListener("resized", () => holds.forEach((hold) => hold.follow()));
+
   // ---- buttons of steps: back, play or stop, next
   for (const [name, formula] of Object.entries(last)) {
     const input = inputs[name];

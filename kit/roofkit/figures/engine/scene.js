@@ -68,8 +68,8 @@ function drawnMark({ shape, look, each = 1, where = {}, shown = 1, clip, name = 
   return `<g${name ? ` data-mark="${name}"` : ""}>${shapes}</g>`;
 }
 
-// Creates a picture as wide as its container `place`. `set` and `get` access its names, and `show`
-// redraws it.
+// Creates a picture as wide as its container `place`, which gets an event `resized` when the picture
+// was redrawn for another width. `set` and `get` access its names, and `show` redraws it.
 function scene(place, { marks, height, given, formulas, units, table = {} }) {
   const names = Object.assign(Object.create(null), FUNCTIONS, { rl: fromTable(table) }, given);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -88,7 +88,9 @@ function scene(place, { marks, height, given, formulas, units, table = {} }) {
   }
 
   new ResizeObserver(() => {
-    if (place.clientWidth && place.clientWidth !== names.wide) show();
+    if (!place.clientWidth || place.clientWidth === names.wide) return;
+    show();
+    place.dispatchEvent(new Event("resized"));
   }).observe(place);
   return {
     svg,
