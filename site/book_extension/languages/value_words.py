@@ -1,8 +1,9 @@
 """Words in computed values: cells run once, in English, so a translated page replaces them.
 
-A value is recognized by the template that it has the form of. A count of millions or billions
-becomes one of 万 or 亿. `prose_blocks.js` does the same with the values of a reader's own run, and
-`values.js` in JupyterLab, where the scale of a count is a comment in its expression.
+A value is recognized by the first template that it has the form of; its parts are values, too. A
+count of millions or billions becomes one of 万 or 亿. `prose_blocks.js` does the same with values
+of a reader's own run, and `values.js` in JupyterLab, where a count's scale is a comment in its
+expression.
 """
 
 import re
@@ -23,6 +24,7 @@ TEMPLATES = (
     "compute",
     "{low} to {high}",
     "{list} and {last}",
+    "SIL Open Font License, Version 1.1",
     "{day} January {year}",
     "{day} February {year}",
     "{day} March {year}",
@@ -47,6 +49,7 @@ TEMPLATES = (
     "October {year}",
     "November {year}",
     "December {year}",
+    "{items}, {item}",
 )
 PLACE = re.compile(r"\{(\w+)\}")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -63,7 +66,8 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
     """Return a value with its words translated, if it has the form of a template."""
     for template in TEMPLATES:
         if found := pattern(template).fullmatch(value):
-            return translate(template).format(**found.groupdict())
+            words = {name: translated(part, translate) for name, part in found.groupdict().items()}
+            return translate(template).format(**words)
     return value
 
 

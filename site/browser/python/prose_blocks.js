@@ -20,7 +20,7 @@ function inLanguage(value) {
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     const texts = template.split(/\{\w+\}/).map((text) => text.replace(/[.*+?^$()|[\]\\]/g, "\\$&"));
     const found = new RegExp(`^${texts.join("(.+)")}$`).exec(value);
-    if (found) return translation.replace(/\{(\w+)\}/g, (_, name) => found[1 + names.indexOf(name)]);
+    if (found) return translation.replace(/\{(\w+)\}/g, (_, name) => inLanguage(found[1 + names.indexOf(name)]));
   }
   return value;
 }
@@ -53,6 +53,7 @@ function updateContents(heading) {
 class Block {
   #printed; // expression → text
   #shown; // places on the page: [expression, element]
+  #built; // element → text when the page was built
   #row; // the table row, if it is one
   #text; // the element with the block's words
   #note = null;
@@ -61,6 +62,7 @@ class Block {
   constructor({ values }, shown) {
     this.#printed = allInLanguage(values);
     this.#shown = shown;
+    this.#built = new Map(shown.map(([, span]) => [span, span.textContent]));
     const [[, first]] = shown;
     this.#row = first.closest("tr");
     this.#text = (this.#row ? first.closest("td, th") : null) ?? first.parentElement.closest(BLOCK);
@@ -98,8 +100,9 @@ class Block {
     for (const [expression, span] of this.#shown) {
       if (expression === null) continue;
       const printed = atPlace(this.#printed[expression], span);
-      const text = atPlace(now[expression], span) ?? printed;
-      const isNew = text !== printed;
+      const changed = atPlace(now[expression], span) ?? printed;
+      const isNew = changed !== printed;
+      const text = isNew ? changed : this.#built.get(span);
       this.changed += Number(isNew);
       if (span.textContent === text) continue;
       hasMoved = true;

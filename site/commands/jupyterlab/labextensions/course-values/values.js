@@ -59,7 +59,8 @@
       const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const texts = template.split(/\{\w+\}/).map((text) => text.replace(/[.*+?^$()|[\]\\]/g, "\\$&"));
       const found = new RegExp(`^${texts.join("(.+)")}$`).exec(value);
-      if (found) return said.replace(/\{(\w+)\}/g, (_, name) => found[1 + names.indexOf(name)]);
+      const part = (name) => inLanguage(notebook, "", found[1 + names.indexOf(name)]);
+      if (found) return said.replace(/\{(\w+)\}/g, (_, name) => part(name));
     }
     return value;
   };
