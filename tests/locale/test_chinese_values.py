@@ -10,6 +10,7 @@ from bs4 import Tag
 from docutils import nodes
 from docutils.utils import new_document
 from playwright.sync_api import Browser
+from site_browser import PHONE, SIDEWAYS
 from site_links import parsed
 from site_server import Server
 
@@ -108,6 +109,14 @@ def test_a_chinese_character_is_as_wide_as_two_letters() -> None:
     assert table_widths.column_class(["heading", full]) == "words-cell"
 
 
+def test_sentences_in_a_first_column_have_room_on_a_phone(browser: Browser, server: Server) -> None:
+    with browser.new_page(viewport=PHONE) as page:
+        page.goto(f"{server.origin}/zh/chapters/privacy.html")
+        cells = page.locator("table").first.locator("td:first-child")
+        assert cells.first.evaluate("(cell) => cell.clientWidth") > 80
+        assert page.evaluate(SIDEWAYS) <= 0
+
+
 def shown(article: Tag, place: str) -> list[str]:
     return [part.get_text() for part in article.select(place)]
 
@@ -126,6 +135,14 @@ def test_pictures_and_citations_of_a_chapter_are_chinese(site: Path) -> None:
     assert [citation for citation in citations if ", " in citation] == []
 
 
+def test_works_of_the_bibliography_are_marked_as_english(site: Path) -> None:
+    def languages(page: str) -> set[str | None]:
+        return {work.get("lang") for work in parsed(site / page).select("div.citation")}
+
+    assert languages("zh/chapters/references.html") == {"en"}
+    assert languages("chapters/references.html") == {None}
+
+
 # Shows a block with a count of millions, then with other counts, as after runs in the page.
 SHOW = """async ([folder, texts]) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
@@ -139,14 +156,33 @@ SHOW = """async ([folder, texts]) => {
 }"""
 
 
+# Shows an answer, and then a list, after runs in the page.
+ANSWER = """async (folder) => {
+  const { blocksOf } = await import(folder + "prose_blocks.js");
+  const article = document.createElement("article");
+  article.innerHTML = '<p><span class="computed">很少</span></p>';
+  const blocks = blocksOf(article, [{ values: { n: "few" }, shown: ["n"] }]);
+  return [{}, { n: "1 s, 2 s and 3 s" }].map((now) => {
+    blocks.show([0], [{ follows: true, now }]);
+    return [article.textContent, blocks.changed];
+  });
+}"""
+FOLDER = """() => new URL(
+  document.querySelector("script[data-python]").dataset.python, location).href"""
+
+
+def test_words_of_values_stay_chinese_after_a_run(browser: Browser, server: Server) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{server.origin}/zh/chapters/intensity.html")
+        shown = page.evaluate(ANSWER, page.evaluate(FOLDER))
+        assert shown == [["很少", 0], ["1 s、2 s 和 3 s", 1]]
+
+
 def test_a_count_keeps_its_chinese_unit_after_a_run(browser: Browser, server: Server) -> None:
     with browser.new_page() as page:
         page.goto(f"{server.origin}/zh/chapters/intensity.html")
         assert "约有 1700 万个数" in str(page.text_content("article"))
-        folder = page.evaluate(
-            """() => new URL(
-              document.querySelector("script[data-python]").dataset.python, location).href"""
-        )
+        folder = page.evaluate(FOLDER)
         counts = [(value, shown) for value, power, shown in COUNTS if power == 6]
         texts = page.evaluate(SHOW, [folder, [value for value, _ in counts]])
         assert texts == [f"约 {shown}个数" for _, shown in counts]

@@ -1,4 +1,4 @@
-"""Words and commas of a citation, which sphinxcontrib-bibtex writes as in English."""
+"""Words and commas of citations, and works, which sphinxcontrib-bibtex writes as in English."""
 
 import re
 
@@ -24,6 +24,13 @@ def translate(app: Sphinx, doctree: nodes.document, page: str) -> None:
                 text.parent.replace(text, nodes.Text(words))
 
 
+def mark_works(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Mark the works of the bibliography as English, so that they have its quotes."""
+    if app.config.language != "en":
+        for work in doctree.findall(nodes.citation):
+            work["classes"].append("language-en")
+
+
 def in_language(text: str) -> str:
     """Return a part of a citation with its words and commas in the language of the page."""
     if text == NEXT:  # between two works
@@ -41,3 +48,4 @@ def is_citation(node: nodes.Node) -> bool:
 
 def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", translate)
+    app.connect("doctree-resolved", mark_works)
