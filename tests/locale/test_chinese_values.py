@@ -66,6 +66,16 @@ def test_spaces_remain_only_beside_latin_letters(parts: list[str | nodes.Node], 
     assert document.astext() == shown
 
 
+def test_formulas_keep_the_punctuation_beside_them_on_their_line() -> None:
+    document = new_document("page")
+    document += paragraph("低于（", nodes.math("", "H"), "），在这里。", nodes.math("", "S"), " 个")
+    spacing.keep_punctuation(document)
+    (unbroken,) = document.findall(nodes.inline)
+    assert unbroken["classes"] == ["unbroken"]
+    assert unbroken.astext() == "（H），"
+    assert document.astext() == "低于（H），在这里。S 个"
+
+
 PICTURE = """<svg xmlns="http://www.w3.org/2000/svg">
 <g><text>HBM of an H100: 3.35\N{NO-BREAK SPACE}TB/s</text></g>
 <g><text>4 tensor</text><text>cores</text></g>

@@ -76,6 +76,7 @@ def current(config: Config) -> Language:
 def close_up(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if current(app.config).code == "zh_CN":
         spacing.close_up(doctree)
+        spacing.keep_punctuation(doctree)
 
 
 def is_translation(app: Sphinx) -> bool:

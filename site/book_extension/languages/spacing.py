@@ -1,7 +1,8 @@
 """Spaces between Chinese characters: none, also where a value or a reference turned out Chinese.
 
 A translator can't know what a value or the name of a figure will be, and sets a space around it, as
-around Latin letters and digits.
+around Latin letters and digits. Formulas keep the punctuation beside them on their line: Firefox
+would break lines there.
 """
 
 import re
@@ -10,6 +11,9 @@ from docutils import nodes
 
 CHINESE = "\u3400-\u9fff\uff01-\uff60\u3001-\u3011“”"
 ENDS, STARTS = re.compile(f"[{CHINESE}] *$"), re.compile(f"^ *[{CHINESE}]")
+# Brackets and quotes that open; those that close, commas, colons and the ends of sentences.
+OPENING = re.compile("[\uff08\u300a\u201c]+$")
+CLOSING = re.compile("^[\uff09\u300b\u201d\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+")
 # What is not read as text, so that the texts around it are no neighbors.
 BETWEEN = (nodes.literal, nodes.math, nodes.image, nodes.raw)
 
@@ -28,6 +32,23 @@ def close_up(doctree: nodes.document) -> None:
                     replace(before, before.rstrip(" "))
                     node = replace(node, node.lstrip(" "))
                 before = node
+
+
+def keep_punctuation(doctree: nodes.document) -> None:
+    """Keep formulas on a line with the punctuation before and after them."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent, at = formula.parent, formula.parent.index(formula)
+        kept: list[nodes.Node] = [formula]
+        after = parent[at + 1] if at + 1 < len(parent) else None
+        if isinstance(after, nodes.Text) and (found := CLOSING.search(after)):
+            kept.append(nodes.Text(found[0]))
+            parent[at + 1] = nodes.Text(after[found.end() :])
+        before = parent[at - 1] if at else None
+        if isinstance(before, nodes.Text) and (found := OPENING.search(before)):
+            kept.insert(0, nodes.Text(found[0]))
+            parent[at - 1] = nodes.Text(before[: found.start()])
+        if len(kept) > 1:
+            parent[at] = nodes.inline("", "", *kept, classes=["unbroken"])
 
 
 def replace(old: nodes.Text, text: str) -> nodes.Text:
