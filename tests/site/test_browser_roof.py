@@ -455,6 +455,7 @@ def without_workers(page: Page) -> bool:
 
 XML = "(e) => new XMLSerializer().serializeToString(e)"
 ONE = {**SHORT, **LENIENT, "cores": 2}
+LONG = {**ONE, "sample": 400}  # so long that the measurement does not end before it is stopped
 
 
 @pytest.fixture(scope="module")
@@ -535,7 +536,7 @@ BYTES = "typeof memory === 'object' ? memory.buffer.byteLength : 0"
 
 
 def test_workers_keep_their_memory_and_stop_from_the_keyboard(open_page: Opened) -> None:
-    page, traffic = open_page({**ONE, "cores": 3, "sample": 40})
+    page, traffic = open_page({**LONG, "cores": 3})
     page.get_by_role("button", name="Measure this browser", exact=True).focus()
     page.keyboard.press("Enter")
     stop = page.get_by_role("button", name="Stop", exact=True)
@@ -569,7 +570,7 @@ document.dispatchEvent(new Event('visibilitychange'));
 def test_leaving_or_hiding_the_page_terminates_the_workers(
     open_page: Opened, event: str, words: str
 ) -> None:
-    page, _ = open_page({**ONE, "sample": 40})
+    page, _ = open_page(LONG)
     page.get_by_role("button", name="Measure this browser", exact=True).click()
     expect(page.locator("[role=status][data-part=told]")).to_have_text(UNDER_WAY)
     page.evaluate(event)
@@ -629,7 +630,7 @@ def test_the_roof_is_measured_from_disk_and_in_an_old_browser(
 
 
 def test_a_script_that_failed_to_load_is_requested_again(open_page: Opened) -> None:
-    page, _ = open_page(ONE)
+    page, _ = open_page(LONG)
     page.route(f"**/{roof_page.SCRIPT}", lambda route: route.abort(), times=1)
     press = page.get_by_role("button", name="Measure this browser", exact=True)
     press.click()
