@@ -104,7 +104,7 @@ class Run:
     seconds: float
     threads: int
     figures: Mapping[str, Figure]
-    libraries: Mapping[str, str] = field(default_factory=dict)
+    libraries: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
     reference_times: Mapping[str, float] = field(default_factory=dict)

@@ -19,7 +19,14 @@ from roofmeter import kernels, load_monitor, protocol, workloads
 from roofmeter.clocks import ClockTimes
 from roofmeter.host import Host
 from roofmeter.progress_bar import draw
-from roofmeter.threads import ThreadPool, array_budget, blas_threads, random_floats, split
+from roofmeter.threads import (
+    ThreadPool,
+    array_budget,
+    blas_info,
+    blas_threads,
+    random_floats,
+    split,
+)
 
 SIZE = 2**18
 COUNTED = ("matmul", "dot", "vecdot", "copyto", "multiply", "negative", "add")
@@ -240,6 +247,7 @@ def test_blas_is_single_threaded_while_threads_share_a_stack():
     assert blas_now() == before
     with blas_threads(3):
         assert blas_now() == {3}
+        assert blas_info()["blas_threads"] == "3"
 
 
 def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkeypatch):

@@ -165,8 +165,10 @@ def test_the_command_prints_answers_breakdowns_and_what_would_help(capsys, tmp_p
     main(["model", str(config), "H100 SXM", *options, "--plot", str(path)])
     shown = capsys.readouterr().out
     served = rl.Serving(rl.model_from_config(config), "H100 SXM", B=32, S=4096, chips=2, price=2.5)
-    for table in (served.table, served.decode_table, served.prefill_table, served.changes_table):
+    parts = [rl.breakdown(step, "H100 SXM", "NVLink") for step in (served.decode, served.prefill)]
+    for table in (served.table, *parts, served.changes_table):
         assert str(table) in shown
+    assert served._repr_markdown_() == served.table._repr_markdown_()
     assert all(part in path.read_text() for part in ("attention", "projections", "HBM of H100 SXM"))
 
 
