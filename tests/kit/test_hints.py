@@ -277,6 +277,9 @@ def test_one_wrong_entry_of_a_dictionary_is_shown():
     said = words(lambda sheets: wanted | {"Cedar": 9, "Elm": 1}, data)
     assert "For sheets = [Ash; Birch; Cedar; … 2 more] you returned 9 for Cedar, which" in said
     assert "which is not it (and 1 more that are not it)." in said
+    assert "you returned 9 for Elm, which is not it." in words(
+        lambda sheets: wanted | {"Elm": 9}, data
+    )
     few = words(lambda sheets: {"Ash": 3.5, "Fir": 1}, data)
     assert "missing: Birch, Cedar, Dogwood and 1 more; not asked for: Fir." in few
     assert "Return a dictionary from name to number." in words(lambda sheets: [1, 2], data)
