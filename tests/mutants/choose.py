@@ -94,7 +94,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/hardware.toml": ("tests/rooflib/test_catalog.py", "tests/rooflib"),
     "kit/roofkit/check/": (
         "tests/kit/test_{stem}.py",
-        "tests/kit/test_asking.py tests/kit/test_hints.py tests/kit/test_check.py",
+        "tests/kit/test_asking.py tests/kit/test_hints.py tests/kit/test_check.py "
+        "tests/kit/test_check_words.py",
         EXERCISES,
         VALUES,
     ),
