@@ -118,7 +118,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/kit/test_approved_figures.py",
         f"tests/kit/test_{{stem}}.py {USERS}",
         "tests/kit/test_scene.py",
-        "tests/kit/test_live_widget.py tests/kit/test_model_hands.py -k|widget",
+        "tests/kit/test_live_widget.py tests/kit/test_model_hands.py "
+        "tests/kit/test_figure_languages.py -k|widget",
         f"{LIVE} tests/kit/test_live_hands.py",
         "tests/kit/test_config_field.py",
     ),
