@@ -177,6 +177,7 @@ def test_the_start_page_lists_the_chapters_in_order(first_sheet: Locator) -> Non
     assert first_sheet.locator(".page > a").all_inner_texts() == [title(name) for name in named]
     numbers = first_sheet.locator(".page .number").all_inner_texts()
     assert numbers == ["", "1", "2", "3", "4", "5", *"6789", *[""] * (len(named) - 10)]
+    assert first_sheet.locator(":is(ul, ol):not(:has(li))").count() == 0
 
 
 @pytest.mark.parametrize("width", [DESK["width"], 390])

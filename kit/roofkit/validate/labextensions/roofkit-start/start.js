@@ -190,9 +190,14 @@
       const cards = exercises
         .filter((exercise) => exercise.caption === caption)
         .map((exercise) => card(app, exercise, files));
-      if (cards.length) section.append(element("ul", { class: "exercises" }, ...cards));
-      const list = pages.map((page) => row(app, page, files));
-      if (list.length) section.append(element("ol", { role: "list" }, ...list));
+      const rows = pages.map((page) => row(app, page, files));
+      const lists = [
+        ["ul", { class: "exercises" }, cards],
+        ["ol", { role: "list" }, rows],
+      ];
+      for (const [tag, look, items] of lists) {
+        if (items.length) section.append(element(tag, look, ...items));
+      }
       return section;
     });
     return [element("h1", {}, course.title), summary(app, state), ...sections];
