@@ -530,6 +530,10 @@ def test_the_button_measures_draws_and_saves(open_page: Opened, book: Server) ->
     assert found == {**kept, "peak": values["peak"], "bandwidth": values["read"]}
     assert set(found) <= set(START)
 
+    # A second measurement takes the place of the first.
+    roof_page.measured(page)
+    assert page.locator(".live-samples").count() == 1
+
 
 UNDER_WAY = re.compile("Measuring: (?!the workers|looking)")
 BYTES = "typeof memory === 'object' ? memory.buffer.byteLength : 0"

@@ -9,13 +9,10 @@ const IDLE_TIMEOUT_MS = 2000;
 const FALLBACK_DELAY_MS = 200; // where the browser has no requestIdleCallback
 
 let engine = null;
-let isTaken = false;
 
-// Return the engine for a page's cells or exercise: the warm one, or a new one if that is taken. After
-// its first run, pages opened later in this tab start warm.
+// Return the engine for a page's cells or exercise, of which it has only one: the warm one, or a new
+// one. After its first run, pages opened later in this tab start warm.
 export function takeEngine() {
-  if (isTaken) return new Engine();
-  isTaken = true;
   engine ??= new Engine();
   engine.addEventListener("ran", rememberRun);
   return engine;
