@@ -232,6 +232,21 @@ def test_lines_of_code_are_not_cut_off(browser: Browser, server: Server, width: 
             assert page.evaluate(CLIPPED) == []
 
 
+# Boxes with a tab stop, and whether each scrolls.
+STOPS = """() => [...document.querySelectorAll(
+  ".pst-scrollable-table-container, div.math, .cell_output, .cell_output .text_html"
+)].filter((e) => e.tabIndex === 0).map((e) => e.scrollWidth > e.clientWidth)"""
+
+
+def test_boxes_have_a_tab_stop_only_while_they_scroll(browser: Browser, server: Server) -> None:
+    with browser.new_context(viewport=PHONE) as context:
+        page = context.new_page()
+        ready(page, f"{server.origin}/chapters/machine.html")
+        assert page.evaluate(STOPS)
+        page.set_viewport_size(DESK)
+        page.wait_for_function(f"({STOPS})().every(Boolean)")
+
+
 def test_the_hardware_chapter_stays_short_on_a_phone(browser: Browser, server: Server) -> None:
     with opened(browser, viewport={"width": 390, "height": 844}) as (_, page):
         ready(page, f"{server.origin}/chapters/hardware.html")
