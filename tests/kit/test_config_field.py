@@ -87,6 +87,13 @@ def test_a_chosen_file_is_drawn_as_in_python(page: Page, config: dict[str, Any])
     assert lines == [expected[line] for line in figures.model().lines if expected[line]]
 
 
+def test_the_field_folds_with_a_click(page: Page) -> None:
+    field = page.locator('[data-part="config"]')
+    for shown in (not field.is_visible(), field.is_visible()):
+        page.locator(".live-config summary").click()
+        assert field.is_visible() == shown
+
+
 def test_a_file_can_be_dropped_on_the_figure(page: Page) -> None:
     content = json.dumps(QWEN | {"_name_or_path": "dropped"})
     dropped = page.evaluate_handle(
