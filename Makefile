@@ -2,8 +2,8 @@
 # `PYTHON=python3.12 make book` picks a Python.
 PYTHON ?= python3
 PORT ?= 8000
-# Two more workers than cores, since tests of the site and of grading wait part of their time.
-JOBS ?= $(shell expr $$(nproc) + 2)
+# One more worker than cores, since tests of the site and of grading wait part of their time.
+JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
 # If this is set, each of hundreds of processes compiles all of our code again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -62,7 +62,7 @@ mutants: dev  ## mutation testing: break the code in many places and see that a 
 	@PYTHONPATH=tests/support $(BIN)/python tests/mutants $(MUTANTS_ARGS)
 
 fuzz: dev  ## fuzz all code that reads submissions: FUZZ_EXAMPLES=1000
-	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),1000) $(BIN)/pytest tests/fuzz -m "long or not long" --timeout=0
+	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),1000) $(BIN)/pytest tests/fuzz -m "long or not long" -o faulthandler_timeout=0
 
 bench: dev  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py

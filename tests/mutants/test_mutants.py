@@ -227,7 +227,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Return a copy of a repository with one function and one test."""
     # Its pytest loads only the plugins of its options, which takes a third of the time.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin,pytest_timeout")
+    monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
     (tmp_path / "one.py").write_text("def half(number):\n    return number / 2\n")
     (tmp_path / "test_one.py").write_text(
         "import one\n\ndef test_half(): assert one.half(6) == 3\n"
@@ -256,6 +256,7 @@ def test_a_fault_is_noticed_and_removed(copy: Copy) -> None:
     assert copy.test(("test_one.py",)).passed
 
 
+@pytest.mark.long
 def test_an_endless_loop_is_killed(copy: Copy) -> None:
     start = (copy.tree / "one.py").read_text().index("return")
     endless = Mutant("one.py", start, start + len("return"), "while True:", "")
@@ -265,6 +266,7 @@ def test_an_endless_loop_is_killed(copy: Copy) -> None:
     assert found.by == "the limit on CPU time"
 
 
+@pytest.mark.long
 def test_a_test_that_fails_without_a_fault_stops_the_run(copy: Copy) -> None:
     bench = runner.Bench([copy], [])
     test = "test_one.py::test_half"
@@ -275,6 +277,7 @@ def test_a_test_that_fails_without_a_fault_stops_the_run(copy: Copy) -> None:
         runner.Bench([copy], []).check_without_fault(copy, ("test_one.py",), test)
 
 
+@pytest.mark.long
 def test_a_test_that_needs_others_is_checked_with_its_stage(copy: Copy) -> None:
     text = "known = []\ndef test_a(): known.append(1)\ndef test_b(): assert known\n"
     (copy.tree / "test_one.py").write_text(text)

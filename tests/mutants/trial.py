@@ -132,7 +132,8 @@ class Copy:
 
         The limit bounds the CPU time of each process, and the wall time of all of them.
         """
-        options = ("--hypothesis-seed=0", f"--timeout={TEST_SECONDS}")
+        ended = (f"faulthandler_timeout={TEST_SECONDS}", "faulthandler_exit_on_timeout=true")
+        options = ("--hypothesis-seed=0", *(word for one in ended for word in ("-o", one)))
         command = [sys.executable, *PYTEST, *options, *words]
         start = time.monotonic()
         with tempfile.TemporaryFile() as said:
