@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from repository import ROOT, Book, alone, published_book, small_book
+from repository import ROOT, Book, alone, hand_over, published_book, small_book
 from site_browser import MISSING, chromium, started
 from site_server import Server, serving
 from whole_site import build_site
@@ -146,6 +146,8 @@ def site(below: str) -> Path:
         this_run, built = os.environ.get("PYTEST_XDIST_TESTRUNUID"), folder.parent / "built-for"
         if this_run and built.exists() and built.read_text(encoding="utf-8") == this_run:
             return folder
+        if not (folder / "_static").exists():
+            hand_over(book.folder)
         run = build_site(book)
         if run.returncode == 0 and this_run:
             built.write_text(this_run, encoding="utf-8")

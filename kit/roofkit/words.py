@@ -8,11 +8,12 @@ the extraction of messages reads the source.
 from __future__ import annotations
 
 import gettext
+import hashlib
 import io
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,8 @@ VARIABLE = "ROOFLINE_LANGUAGE"  # the environment's choice, such as "zh_CN"
 # Compiled catalogs, in a package that was made for learners or for the page; sources, in a clone.
 COMPILED = Path(__file__).parent / "locale"
 SOURCES = Path(__file__).parents[2] / "locale"
+# Of a clone: what was compiled, by a hash of the sources. Compiling takes half a second.
+KEPT = SOURCES.parent / "_build" / "words"
 
 # Messages of pages that no table and no figure of matplotlib's shows.
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")
@@ -78,7 +81,27 @@ def translations(code: str) -> gettext.NullTranslations:
     folder = SOURCES / code / "LC_MESSAGES"
     if not folder.is_dir():
         return gettext.NullTranslations()
-    return gettext.GNUTranslations(io.BytesIO(compile_catalogs(folder)))
+    return gettext.GNUTranslations(io.BytesIO(compile_once(folder)))
+
+
+def compile_once(folder: Path) -> bytes:
+    """Return a folder's compiled catalogs; keep them, where that is possible, for the next call."""
+    code, total = folder.parent.name, hashlib.sha256(Path(__file__).read_bytes())
+    for file in sorted(folder.rglob("*.po")):
+        content = file.read_bytes()
+        total.update(f"{file.relative_to(folder)} {len(content)}\n".encode() + content)
+    kept = KEPT / f"{code}-{total.hexdigest()[:16]}.mo"
+    with suppress(OSError):
+        return kept.read_bytes()
+    compiled = compile_catalogs(folder)
+    with suppress(OSError):  # a sandbox cannot write here
+        KEPT.mkdir(parents=True, exist_ok=True)
+        for old in KEPT.glob(f"{code}-*.mo"):
+            old.unlink(missing_ok=True)
+        unfinished = kept.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(compiled)
+        unfinished.replace(kept)
+    return compiled
 
 
 def compile_catalogs(folder: Path) -> bytes:

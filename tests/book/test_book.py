@@ -277,6 +277,7 @@ def test_each_warning_fails_the_build_every_time(book: Book) -> None:
         assert "stray.md" in run.stderr
 
 
+@pytest.mark.long
 def test_a_failing_page_fails_the_build_and_reports_the_line(book: Book) -> None:
     text, message = RAISES["a name"]
     book.write("\n# Page\n" + text)

@@ -84,6 +84,7 @@ def test_a_download_runs_on_its_own(site: Path, tmp_path: Path, page: str) -> No
     assert run.returncode == (0 if offered.exists() else 5), run.stdout
 
 
+@pytest.mark.long
 def test_a_broken_chapter_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(HEADER + "\n```{code-cell} ipython3\n1 / 0\n```\n")
     (tmp_path / "notebooks").mkdir()

@@ -18,7 +18,7 @@ from grading.release import exercises
 matplotlib.use("agg")
 
 NAMES = exercises.names()
-FEW = 30
+FEW = 60
 FIGURES = {FEW: 400, 1: 40}  # one slip in so many of a figure, which takes a second
 
 lengths = pytest.mark.parametrize(

@@ -78,7 +78,11 @@ def endless_pattern(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    ("plant", "error"), [(failing_message, RuntimeError), (endless_pattern, Overrun)]
+    ("plant", "error"),
+    [
+        (failing_message, RuntimeError),
+        pytest.param(endless_pattern, Overrun, marks=pytest.mark.long),
+    ],
 )
 def test_a_planted_fault_is_found(
     monkeypatch: pytest.MonkeyPatch,

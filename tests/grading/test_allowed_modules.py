@@ -116,6 +116,7 @@ def test_allowed_modules_are_found_only_while_in_use(tmp_path):
     assert not is_installed(MODULE)
 
 
+@pytest.mark.long
 def test_allowing_more_packages_keeps_earlier_ones(tmp_path, wheels, monkeypatch):
     assert allow(tmp_path, ["numpy-2"]) == ["allowed in notebooks: numpy-2"]
     both = ["allowed in notebooks: numpy-2, made-up-tables"]
@@ -128,6 +129,7 @@ def test_allowing_more_packages_keeps_earlier_ones(tmp_path, wheels, monkeypatch
     assert allow(tmp_path, ["numpy-2"]) == both, "nothing is left to install"
 
 
+@pytest.mark.long
 def test_a_failed_installation_changes_nothing(tmp_path, wheels):
     allow(tmp_path, ["made-up-tables"])
     with pytest.raises(CannotAllow, match=r"no-such-package could not be installed: .*no-such"):

@@ -379,6 +379,7 @@ def test_submissions_run_no_scripts_in_the_formgrader(room, formgrader, browser)
     context.close()
 
 
+@pytest.mark.long
 def test_names_run_no_scripts_in_formgrader_lists(room, formgrader, browser):
     address, token = formgrader
     context = browser.new_context()

@@ -29,19 +29,18 @@ KILL_AFTER = 1  # submission; others are then being graded
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """Grade a class on this machine."""
+    """Return a class that is not graded yet."""
     room = Classroom(tmp_path_factory.mktemp("here"), release)
     wrong = [one.name for one in submissions(NAME) if one.name.startswith("wrong")]
     for number in range(STUDENTS):
         submission = wrong[number] if number % 2 else ""
         room.hand_in(f"student-{number}", NAME, room.solved(NAME, submission))
-    main(["grade", str(room.folder)])
     return room
 
 
 @pytest.fixture
 def there(room, release, tmp_path):
-    """Copy the ungraded class to another folder."""
+    """Copy the class to another folder."""
     folder = shutil.copytree(release, tmp_path / "there")
     shutil.copytree(room.folder / "submitted", folder / "submitted")
     shutil.copy(room.folder / ".grading" / "seed", folder / ".grading")
@@ -81,6 +80,7 @@ def rows(folder):
     return dump.gradebook(f"sqlite:///{folder / 'gradebook.db'}")
 
 
+@pytest.mark.long
 def test_a_killed_cluster_worker_is_replaced(room, there, scheduler, monkeypatch):
     killed = []
 
@@ -101,6 +101,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler, monkeypatch
     ):
         main(["grade", str(there), "--cluster", scheduler])
     assert len(killed) > 1
+    main(["grade", str(room.folder)])  # on this machine alone
     assert not processes.first_survivor(before)
     assert (there / "grades.csv").read_text() == (room.folder / "grades.csv").read_text()
     assert rows(there) == rows(room.folder)
@@ -140,6 +141,7 @@ def test_a_scheduler_without_workers_is_reported_in_one_line(scheduler):
     assert "\n" not in str(unable.value)
 
 
+@pytest.mark.long
 def test_a_worker_with_another_version_is_refused(there, scheduler, tmp_path):
     other = tmp_path / "other"
     for name in ("grading", "exercises", "rooflib"):

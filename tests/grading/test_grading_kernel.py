@@ -166,6 +166,7 @@ def test_only_the_last_check_runs_in_the_notebooks_own_process(runs, key, cause)
     assert len(runs) == 1
 
 
+@pytest.mark.long
 def test_cpu_time_of_cells_does_not_count_for_the_last_function(runs):
     book = with_first(notebook(), "import time\nwhile time.process_time() < 2.5:\n    pass")
     last = list(points(NAME))[-1]
@@ -179,6 +180,7 @@ def test_cpu_time_of_cells_does_not_count_for_the_last_function(runs):
     assert len(runs) == 1
 
 
+@pytest.mark.long
 def test_a_notebook_with_three_endless_cells_is_abandoned():
     book = notebook()
     for _ in range(4):

@@ -27,6 +27,7 @@ def room(release, tmp_path_factory):
     return room
 
 
+@pytest.mark.long
 def test_generate_assignment_and_make_release_agree(release, tmp_path):
     room = Classroom(tmp_path)
     room.course.prepare()

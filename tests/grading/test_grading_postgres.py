@@ -9,6 +9,9 @@ from grading.__main__ import main
 from grading.release import exercises
 from grading.settings import DATABASE, database
 
+# A second database: long.
+pytestmark = pytest.mark.long
+
 NAME = exercises.names()[0]
 STUDENTS = {"right": 0, "wrong": 1, "others": ("anna", "half")}
 

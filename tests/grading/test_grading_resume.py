@@ -186,9 +186,8 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
     equal(folder, expected)
 
 
-@pytest.mark.parametrize(
-    ("workers", "kernels"), [(1, 1), pytest.param(5, 9, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("workers", "kernels"), [(5, 9)])
 def test_killed_workers_and_kernels_are_replaced(workers, kernels, copy, undisturbed):
     """Kill workers and kernels at random moments, each after one more graded submission."""
     expected = undisturbed
@@ -260,6 +259,7 @@ print(json.dumps([found, misplaced(Path(sys.argv[1]))]))
 """
 
 
+@pytest.mark.long
 def test_unreadable_folders_and_files_are_listed():
     """Read the folder as an unprivileged user, since root can read everything."""
     folder = Path(tempfile.mkdtemp(prefix="course-"))  # other users cannot read pytest's tmp_path

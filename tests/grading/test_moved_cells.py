@@ -133,9 +133,12 @@ def test_cells_in_order_do_not_move(name, style):
     assert notebook.cells == before.cells
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long if i % 3 else ()) for i, name in enumerate(NAMES)],
+)
 def test_two_swapped_cells_cost_no_points(name):
-    """Try a move of every other kind, another one in each exercise; the long test tries all."""
+    """Try a move of every other kind, another one in each exercise; a long test tries all."""
     kinds, number = {}, NAMES.index(name)
     for what, notebook in moved(solved(name)):
         kinds.setdefault(re.sub(r"\b\d\b", "", what), []).append((what, notebook))

@@ -109,7 +109,9 @@ def test_a_worker_that_cannot_start_is_reported_in_one_line():
     assert isinstance(raised.value.__context__, CannotWork)
 
 
-@pytest.mark.parametrize("command", ["release", "grade", "roster"])
+@pytest.mark.parametrize(
+    "command", ["release", pytest.param("grade", marks=pytest.mark.long), "roster"]
+)
 def test_a_read_only_folder_is_reported_in_one_line(command, release, tmp_path):
     room = Classroom(tmp_path / "class", release)
     room.hand_in("ada", "int8-matmul", room.solved("int8-matmul"))

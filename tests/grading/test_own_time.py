@@ -88,8 +88,8 @@ SAYS = "from IPython.display import display\nfor _ in range({count}):\n    {deed
     ("count", "deed"),
     [
         (6_000, "display(1)"),
-        (6_000, "print(1, flush=True)"),
-        (1_001, "display('x' * 100_000)"),
+        pytest.param(6_000, "print(1, flush=True)", marks=pytest.mark.long),
+        pytest.param(1_001, "display('x' * 100_000)", marks=pytest.mark.long),
         (1_001, "print('x' * 10**5)"),
     ],
 )

@@ -109,7 +109,9 @@ def test_jobs_in_a_window_of_one_run_one_at_a_time():
     [
         "__import__('time').sleep(600)",
         # PyDLL keeps the interpreter lock, as some C code does: no thread of Python can run.
-        pytest.param("__import__('ctypes').PyDLL(None).sleep(600)", marks=LINUX),
+        pytest.param(
+            "__import__('ctypes').PyDLL(None).sleep(600)", marks=[LINUX, pytest.mark.long]
+        ),
     ],
 )
 def test_workers_end_when_the_grader_is_killed(busy):

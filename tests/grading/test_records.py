@@ -657,7 +657,9 @@ def test_a_concurrent_grading_is_refused(handed_in, expected):
     same(finish(handed_in), expected)
 
 
-@pytest.mark.parametrize("graded", [0, 1, 3])
+@pytest.mark.parametrize(
+    "graded", [pytest.param(0, marks=pytest.mark.long), 1, pytest.param(3, marks=pytest.mark.long)]
+)
 def test_a_locked_gradebook_is_reported_and_loses_nothing(graded, handed_in, expected, monkeypatch):
     """Another program locks the gradebook after so many submissions."""
     file = handed_in.folder / "gradebook.db"
@@ -710,6 +712,7 @@ shutil.copytree(folder, out)
 """
 
 
+@pytest.mark.long
 def test_a_full_disk_is_reported_and_loses_nothing(handed_in, expected, tmp_path):
     """Use a tmpfs with increasing amounts of free space."""
     disk, out = tmp_path / "disk", tmp_path / "out"

@@ -121,6 +121,7 @@ def test_output_of_a_function_costs_no_points(name, place):
     assert lost(showing(solved(name), all_kinds(), place), name) == {}
 
 
+@pytest.mark.long
 def test_output_of_a_function_costs_no_points_without_a_sandbox():
     assert lost(showing(solved("int8-weights"), all_kinds(), "end"), "int8-weights", True) == {}
 

@@ -134,7 +134,7 @@ def stock() -> dict[str, Any]:
     return dict(zip(every, nb.cells, strict=True))
 
 
-@pytest.fixture(scope="module", params=["sandbox", "none"])
+@pytest.fixture(scope="module", params=["sandbox", pytest.param("none", marks=pytest.mark.long)])
 def ours(request: Any) -> dict[str, Any]:
     every = CELLS | (PLOTS if request.param == "none" else {})
     nb = new_notebook(cells=[new_code_cell(source) for source in every.values()])

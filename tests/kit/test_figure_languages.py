@@ -196,7 +196,17 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
         yield context
 
 
-@pytest.mark.parametrize("name", ["model", "shards", "units", "matmul_blocks", "chips"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "model",
+        "chips",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("shards", "units", "matmul_blocks")
+        ),
+    ],
+)
 def test_a_page_says_in_chinese_what_python_says(context: BrowserContext, name: str) -> None:
     with words.spoken(CHINESE):
         figure = FIGURES[name]()

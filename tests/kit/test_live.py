@@ -499,6 +499,7 @@ def test_controls_have_accessible_names_and_keyboard_support(chapter: Chapters, 
     assert element.locator(".live-says").get_attribute("aria-live") == "polite"
 
 
+@pytest.mark.long
 def test_sliders_respond_to_touch(browser: Browser, origin: str) -> None:
     context = browser.new_context(viewport=site_browser.PHONE, has_touch=True)
     page = opened(context, origin, "time")

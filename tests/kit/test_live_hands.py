@@ -324,6 +324,7 @@ def test_play_advances_step_by_step_and_stops_at_the_end(player: Player) -> None
     assert (player.step, player.plays) == (1, True)
 
 
+@pytest.mark.long
 def test_stop_returns_to_the_last_whole_step(player: Player) -> None:
     player.play.click()
     player.wait(PACE + PACE // 2)
@@ -343,6 +344,7 @@ def test_step_buttons_stop_the_animation(player: Player) -> None:
     player.assert_stopped_at(3)
 
 
+@pytest.mark.long
 def test_there_is_no_step_before_the_first_or_after_the_last(player: Player) -> None:
     for _ in range(5):
         player.next.click()
@@ -365,6 +367,7 @@ def test_the_animation_can_be_controlled_by_keyboard(player: Player) -> None:
     player.assert_stopped_at(5)
 
 
+@pytest.mark.long
 def test_an_arrow_key_on_the_slider_stops_the_animation(player: Player) -> None:
     player.play.click()
     player.wait(PACE + PACE // 2)
@@ -385,6 +388,7 @@ def test_dragging_the_slider_stops_the_animation(player: Player) -> None:
     player.assert_stopped_at(0)
 
 
+@pytest.mark.long
 def test_fewer_steps_end_the_animation_earlier(player: Player) -> None:
     player.play.click()
     player.wait(PACE // 2)

@@ -161,7 +161,11 @@ def put(figure: Figure, config: bytes, pasted: bool) -> str:
 
 
 @pytest.mark.parametrize("pasted", [False, True], ids=["file", "text"])
-@pytest.mark.parametrize("config", [LLAMA, QWEN, DEEPSEEK, GEMMA], ids=lambda c: c["model_type"])
+@pytest.mark.parametrize(
+    "config",
+    [LLAMA, *(pytest.param(config, marks=pytest.mark.long) for config in (QWEN, DEEPSEEK, GEMMA))],
+    ids=lambda c: c["model_type"],
+)
 def test_the_widget_draws_the_readers_model(config: dict[str, Any], pasted: bool) -> None:
     figure, named = figures.model(), config | {"_name_or_path": "mine"}
     assert put(figure, json.dumps(named).encode(), pasted) == config_form.lab_hint()

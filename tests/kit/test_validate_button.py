@@ -293,6 +293,7 @@ def test_learners_see_validate_but_no_instructor_tools(ran: Page) -> None:
     assert ran.get_by_text("Jupyter news").count() == 0
 
 
+@pytest.mark.long
 def test_after_an_update_the_start_page_names_the_new_version(
     ran: Page, work: Path, room: Classroom
 ) -> None:
@@ -316,6 +317,7 @@ def validated(page: Page, name: str) -> str:
     return message.inner_text()
 
 
+@pytest.mark.long
 def test_a_finished_notebook_gets_the_message_of_the_command(page: Page) -> None:
     said = validated(page, "finished")
     parts = list(points(NAME))
@@ -358,6 +360,7 @@ def test_a_chinese_notebook_gets_chinese_messages(page: Page) -> None:
     assert_dialog_is_small(page)
 
 
+@pytest.mark.long
 def test_the_dialog_shows_syntax_errors(page: Page) -> None:
     said = validated(page, "broken")
     first = next(iter(points(NAME)))

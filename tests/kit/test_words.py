@@ -63,6 +63,21 @@ def test_tables_words_are_compiled_beside_those_of_code(compiled: gettext.GNUTra
         assert compiled.gettext(message) == message
 
 
+def test_catalogs_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "zh_CN" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "checks.po").write_text(HEADER + CODE, encoding="utf-8")
+    monkeypatch.setattr(words, "KEPT", tmp_path / "kept")
+    compiled = words.compile_once(folder)
+    assert compiled == words.compile_catalogs(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(words, "compile_catalogs", lambda _: pytest.fail("compiled again"))
+        assert words.compile_once(folder) == compiled
+    (folder / "checks.po").write_text(HEADER + CODE.replace("脊点", "山脊"), encoding="utf-8")
+    assert words.compile_once(folder) == words.compile_catalogs(folder) != compiled
+    assert len([*(tmp_path / "kept").iterdir()]) == 1
+
+
 @pytest.mark.usefixtures("in_chinese")
 def test_a_table_shows_headings_and_cells_in_the_language_in_force() -> None:
     shown = rl.Table({"": ["many chips", "other chips"], "ridge": ["1", "20"]})._repr_markdown_()

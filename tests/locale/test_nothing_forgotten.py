@@ -15,6 +15,10 @@ from site_server import Server
 
 import rooflib as rl
 
+# The book is built once more for these tests. In every run, test_parity.py, test_edition.py and
+# test_figure_languages.py look for words without a translation.
+pytestmark = pytest.mark.long
+
 ENGLISH = tomllib.loads((ROOT / "tests/locale/english.toml").read_text(encoding="utf-8"))
 AREAS = list(ENGLISH["english"])
 NAMES = [one.name for one in (*rl.chips(), *rl.models())]

@@ -313,11 +313,22 @@ def test_titles_and_words_of_templates_are_translated(book: Book) -> None:
     assert page.select_one("#on-this-page").get_text() == "本页内容"
 
 
-def test_a_changed_catalog_changes_the_next_build(book: Book) -> None:
-    file = book.folder / "locale" / "zh_CN" / "LC_MESSAGES" / "chapters" / "page.po"
-    file.write_text(CATALOG.replace("一页", "另一页"), encoding="utf-8")
+def test_changed_catalogs_change_the_next_build(book: Book) -> None:
+    catalogs = book.folder / "locale" / "zh_CN" / "LC_MESSAGES"
+    page, figures = catalogs / "chapters" / "page.po", catalogs / "figures.po"
+    page.write_text(CATALOG.replace("一页", "另一页"), encoding="utf-8")
+    figures.write_text(FIGURES.replace("往来", "来往"), encoding="utf-8")
+    # A word of the page's Python, whose address depends on its content.
+    words = 'msgid ""\nmsgstr ""\n\nmsgid "a list"\nmsgstr "一个列表"\n'
+    (catalogs / "checks.po").write_text(words, encoding="utf-8")
     assert book.build(no_python(book.folder)).returncode == 0
     assert article(book).h1.get_text().startswith("另一页")
+    assert "与 HBM 来往的字节" in article(book).select_one("figure.live").get_text()
+    site = book.folder / "_build" / "html"
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
+    named = {name for page in pages for name in re.findall(r"_static/python/(\w{8})/", page)}
+    assert named
+    assert all((site / "_static" / "python" / name).is_dir() for name in named)
 
 
 def test_a_language_that_is_not_published_is_built_on_request(
@@ -333,24 +344,7 @@ def test_a_language_that_is_not_published_is_built_on_request(
     assert published.languages(book.folder) == ["zh_CN"]
 
 
-def test_a_changed_word_of_a_figure_changes_the_next_build(book: Book) -> None:
-    file = book.folder / "locale" / "zh_CN" / "LC_MESSAGES" / "figures.po"
-    file.write_text(FIGURES.replace("往来", "来往"), encoding="utf-8")
-    assert book.build(no_python(book.folder)).returncode == 0
-    assert "与 HBM 来往的字节" in article(book).select_one("figure.live").get_text()
-
-
-def test_pages_find_their_python_after_a_word_of_it_has_changed(book: Book) -> None:
-    file = book.folder / "locale" / "zh_CN" / "LC_MESSAGES" / "checks.po"
-    file.write_text('msgid ""\nmsgstr ""\n\nmsgid "a list"\nmsgstr "一个列表"\n', encoding="utf-8")
-    assert book.build(no_python(book.folder)).returncode == 0
-    site = book.folder / "_build" / "html"
-    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
-    named = {name for page in pages for name in re.findall(r"_static/python/(\w{8})/", page)}
-    assert named
-    assert all((site / "_static" / "python" / name).is_dir() for name in named)
-
-
+@pytest.mark.long
 def test_a_book_without_catalogs_has_one_language(book: Book) -> None:
     (book.folder / "locale").rename(book.folder / "kept")
     assert book.build(no_python(book.folder)).returncode == 0

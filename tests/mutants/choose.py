@@ -239,7 +239,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "site/browser/python/": (
         f"tests/site/test_{{stem}}.py {USERS}",
         SITE_USERS,
-        f"{PAGES} {EXERCISE_PAGE}",
+        f"{PAGES} {EXERCISE_PAGE} tests/site/test_page_blocks.py",
     ),
     "site/browser/reading/": (USERS, f"{SITE_USERS} {LOOKS}", "tests/site/test_site.py"),
     "site/browser/roof/": ("tests/site/test_browser_roof.py",),

@@ -76,7 +76,7 @@ def first_cell(notebook: Path) -> str:
         # The usual folder: test_notebook_alone.py opens a notebook there, too.
         pytest.param(*(f"exercises/{NAME}", "jupyter"), marks=pytest.mark.long),
         pytest.param(*(f"exercises/{NAME}", "vs code"), marks=pytest.mark.long),
-        ("exercises", "jupyter"),
+        pytest.param(*("exercises", "jupyter"), marks=pytest.mark.long),
         pytest.param(*("exercises", "vs code"), marks=pytest.mark.long),
         pytest.param(*(".", "jupyter"), marks=pytest.mark.long),
         ("elsewhere", "vs code"),

@@ -346,11 +346,14 @@ def test_a_coarse_clock_or_a_busy_machine_is_refused(
     assert why in found["refused"]
 
 
-@pytest.mark.parametrize("machine", [{"tick": 1}, {"tick": 2}, {"late": 40}, {"fades": 0.1}])
+@pytest.mark.parametrize(
+    "machine", [{"tick": 1}, {"tick": 2}, {"late": 40}, {"fades": 0.1}, {"pause": 30}]
+)
 def test_small_disturbances_are_not_refused(blank: Page, machine: dict[str, float]) -> None:
     found = simulated(blank, **machine)
     assert found["figures"]["peak"]["best"] == pytest.approx(PEAK, rel=0.01)
     assert found["figures"]["read"]["best"] == pytest.approx(READ, rel=0.01)
+    assert bool(found["disturbed"]) == ("pause" in machine)
 
 
 @pytest.mark.parametrize("late", [0, 7, 60, 200])
@@ -539,6 +542,7 @@ UNDER_WAY = re.compile("Measuring: (?!the workers|looking)")
 BYTES = "typeof memory === 'object' ? memory.buffer.byteLength : 0"
 
 
+@pytest.mark.long
 def test_workers_keep_their_memory_and_stop_from_the_keyboard(open_page: Opened) -> None:
     page, traffic = open_page({**LONG, "cores": 3})
     page.get_by_role("button", name="Measure this browser", exact=True).focus()
@@ -564,6 +568,7 @@ document.dispatchEvent(new Event('visibilitychange'));
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("event", "words"),
     [

@@ -275,6 +275,7 @@ def test_endless_loops_in_answers_get_the_same_message_as_in_a_notebook(
     assert checked(page, "operations").startswith("operations: right for")
 
 
+@pytest.mark.long
 def test_endless_loops_at_top_level_are_stopped_too(page: Page) -> None:
     write(field(page, "bytes-moved"), "while True:\n    pass")
     page.evaluate("() => { heard.length = 0; }")
@@ -347,6 +348,7 @@ def test_texts_and_the_readers_own_cell_are_saved_and_downloaded(
     assert downloaded(page, tmp_path).read_bytes() == before
 
 
+@pytest.mark.long
 def test_own_cells_can_be_added_below_any_part(page: Page, right: dict[str, str]) -> None:
     page.get_by_role("button", name="Add a cell of your own below Part 1").click()
     page.keyboard.insert_text("WIDTH = 1\nunknown")
@@ -359,6 +361,7 @@ def test_own_cells_can_be_added_below_any_part(page: Page, right: dict[str, str]
     assert checked(page, "operations").startswith("operations: right for")
 
 
+@pytest.mark.long
 def test_own_cells_are_synchronized_between_windows(page: Page) -> None:
     other = page.context.new_page()
     write(own(page).locator(EDITOR), "a = 1")
@@ -376,6 +379,7 @@ def given(released: dict[str, nbformat.NotebookNode]) -> list[tuple[str, str]]:
     return [("", str(cell(released[EXERCISE], key).source)) for key in ("given", "cases")]
 
 
+@pytest.mark.long
 def test_page_and_notebook_give_the_same_messages_for_the_same_steps(
     page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
 ) -> None:

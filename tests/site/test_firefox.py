@@ -13,6 +13,9 @@ from native_python import serving_native
 from site_browser import DESK, PHONE, READY, SETTLED, SIDEWAYS, STICKING_OUT
 from site_server import Server
 
+# A second engine: long.
+pytestmark = pytest.mark.long
+
 ENTER, RIGHT = "\ue007", "\ue014"
 # The CSS content before and after the title of each box.
 MARKS = """[...document.querySelectorAll(".admonition.tip > .admonition-title")].map(

@@ -208,6 +208,8 @@ def test_small_shares_get_a_factor_and_count_once_the_answer_is_seen(
     answer = right(page, "check-small")
     assert first_number(answer) < 1
     number(page, "check-small", f"{4 * first_number(answer)}")
+    note = page.locator("form.guess[name=check-small] + .guess-note")
+    assert note.inner_text() == "Kept. Now unfold the answer."
     said = page.locator(".answer[data-name=check-small] + details .guess-told").text_content()
     assert said is not None
     assert said.endswith(f"%, and it is {answer}: your guess is 4 times as large.")
@@ -410,6 +412,7 @@ def test_several_answers_to_a_box_share_a_cover(reader: Page, server: Server) ->
     assert said.startswith(f"Your guess was 1, and it is {right(page, 'nvlink-slower')}: ")
 
 
+@pytest.mark.long
 def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     target = page.locator("#fig-time-factor")
@@ -487,6 +490,7 @@ def test_a_cover_may_end_in_a_later_section(reader: Page, server: Server) -> Non
     assert between.is_visible()
 
 
+@pytest.mark.long
 def test_covered_pages_are_accessible(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     buttons = {

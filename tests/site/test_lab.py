@@ -433,7 +433,16 @@ def test_make_lab_starts_jupyterlab_on_the_copies(
     assert capsys.readouterr().out.startswith("my-work: 5 as they were")
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC])
+@pytest.mark.parametrize(
+    "number",
+    [
+        errno.EROFS,
+        *(
+            pytest.param(number, marks=pytest.mark.long)
+            for number in (errno.EACCES, errno.EPERM, errno.ENOSPC)
+        ),
+    ],
+)
 @pytest.mark.parametrize("place", [".jupyter", "chapters", "task", "course.json", copies.GIVEN])
 def test_write_errors_are_reported_in_one_line(
     course: Course,

@@ -461,6 +461,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return work
 
 
+@pytest.mark.long
 def test_the_start_page_is_in_the_language(work: Path) -> None:
     course = json.loads((work / "course.json").read_text(encoding="utf-8"))
     titles = [page["title"] for part in course["parts"] for page in part["pages"]]

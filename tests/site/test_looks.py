@@ -50,7 +50,7 @@ def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContex
 @pytest.mark.parametrize(
     ("place", "missing"),
     [
-        ("", "nothing.html"),
+        pytest.param("", "nothing.html", marks=pytest.mark.long),
         ("/course", "chapters/deep/down/nothing"),
         pytest.param("", "chapters/deep/down/nothing", marks=pytest.mark.long),
         pytest.param("", "gone/", marks=pytest.mark.long),
@@ -148,6 +148,7 @@ def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: S
         page.wait_for_url("**/glossary.html#term-FLOP-s")
 
 
+@pytest.mark.long
 def test_terms_are_explained_on_touch_screens(browser: Browser, server: Server) -> None:
     with opened(browser, viewport=PHONE, has_touch=True) as (_, page):
         ready(page, f"{server.origin}/chapters/time.html")
@@ -166,6 +167,7 @@ def test_terms_are_explained_on_touch_screens(browser: Browser, server: Server) 
         page.wait_for_url("**/glossary.html#term-FLOP-s")
 
 
+@pytest.mark.long
 def test_terms_are_explained_from_disk_and_stay_links_without_javascript(
     browser: Browser, site: Path
 ) -> None:
@@ -198,7 +200,12 @@ def test_explanations_of_terms_have_no_markup(site: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["bandwidth", "print", pytest.param("ridge point", marks=pytest.mark.long)]
+    "query",
+    [
+        "bandwidth",
+        pytest.param("print", marks=pytest.mark.long),
+        pytest.param("ridge point", marks=pytest.mark.long),
+    ],
 )
 def test_search_excerpts_are_prose(browser: Browser, server: Server, query: str) -> None:
     with opened(browser) as (_, page):
@@ -247,6 +254,7 @@ def test_boxes_have_a_tab_stop_only_while_they_scroll(browser: Browser, server: 
         page.wait_for_function(f"({STOPS})().every(Boolean)")
 
 
+@pytest.mark.long
 def test_the_hardware_chapter_stays_short_on_a_phone(browser: Browser, server: Server) -> None:
     with opened(browser, viewport={"width": 390, "height": 844}) as (_, page):
         ready(page, f"{server.origin}/chapters/hardware.html")
@@ -280,6 +288,7 @@ UNDER_RUN = """() => [...document.querySelectorAll(".run-cell")]
   })"""
 
 
+@pytest.mark.long
 def test_the_run_button_takes_no_line_and_covers_no_code(
     browser: Browser, site: Path, below: str
 ) -> None:

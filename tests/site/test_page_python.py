@@ -97,6 +97,7 @@ def chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Page:
     page = context.new_page()
     first_run(page, f"{server.origin}/{CHAPTER}.html")
     assert bar(page) == AS_BUILT
+    assert page.get_by_role("button", name="Put the page back").is_hidden()
     return page
 
 
@@ -216,6 +217,7 @@ REDRAWN = """svg => svg.querySelectorAll("path").forEach(path => path.setAttribu
   path.getAttribute("d").replace(/-?\\d+(\\.\\d+)?/g, number => Number(number) + 3)))"""
 
 
+@pytest.mark.long
 def test_a_cell_runs_those_above_it_and_figures_stay_unmarked_after_a_reload(
     browser: Browser, server: Server, site: Path
 ) -> None:
@@ -251,6 +253,7 @@ def test_a_cell_runs_those_above_it_and_figures_stay_unmarked_after_a_reload(
     context.close()
 
 
+@pytest.mark.long
 def test_python_starts_without_storage_quota(browser: Browser, server: Server) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()

@@ -76,6 +76,7 @@ def test_matplotlib_settings_are_rewound_too() -> None:
     assert run(page, "plt.rcParams['font.size']") == [("plain", "10.0")]
 
 
+@pytest.mark.long
 def test_rewinding_past_matplotlibs_import_restores_its_defaults() -> None:
     code = (
         "from browser.python.page_runner import Page; page = Page(); page.run('1'); "
@@ -171,6 +172,7 @@ def test_figures_are_shown_once_with_a_text_alternative() -> None:
     assert run(page, "plt.get_fignums()") == [("plain", "[]")]
 
 
+@pytest.mark.long
 def test_matplotlib_works_without_generated_docstrings() -> None:
     code = (
         "from browser.python.ipython_stubs import install; install(); "

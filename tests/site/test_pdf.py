@@ -235,6 +235,7 @@ def test_a_missing_font_is_reported_before_printing(
 # The PDF.
 
 
+@pytest.mark.long
 def test_the_contents_start_a_new_page(book: one_document.Book, browser: Browser) -> None:
     """The front matter may take several pages, and must not overlap the contents."""
     work = book.folder / "_build" / "print"

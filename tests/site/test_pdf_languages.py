@@ -9,6 +9,9 @@ from bs4 import BeautifulSoup
 from commands.printing import one_document
 from repository import ROOT
 
+# Composing both books takes long, and only their text differs: long.
+pytestmark = pytest.mark.long
+
 CHINESE = chosen("zh_CN")
 HAN = re.compile("[\u4e00-\u9fff]")
 

@@ -283,6 +283,7 @@ def test_figures_are_live_without_a_server(deck: Page) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_handouts_have_a_page_of_notes_after_each_slide(
     decks: dict[str, Page], site: Path
 ) -> None:

@@ -103,6 +103,7 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
     assert tab.evaluate("workers") == 1
 
 
+@pytest.mark.long
 def test_a_click_waits_for_a_start_in_progress(tab: Page, server: Server) -> None:
     go_on(tab, server)
     tab.wait_for_function("workers === 1")
@@ -124,6 +125,7 @@ def test_a_click_before_the_idle_callback_starts_the_only_worker(tab: Page, serv
     assert tab.evaluate("workers") == 1
 
 
+@pytest.mark.long
 def test_browsers_without_idle_callbacks_start_warm_too(tab: Page, server: Server) -> None:
     go_on(
         tab,
@@ -134,6 +136,7 @@ def test_browsers_without_idle_callbacks_start_warm_too(tab: Page, server: Serve
     assert tab.evaluate("started")
 
 
+@pytest.mark.long
 def test_an_exercise_starts_warm_and_shows_no_progress(tab: Page, server: Server) -> None:
     answer_here(tab, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
     assert tab.evaluate("started")
@@ -151,7 +154,13 @@ def test_a_hidden_page_starts_once_visible(tab: Page, server: Server) -> None:
     assert tab.evaluate("started")
 
 
-@pytest.mark.parametrize("script", [SAVE_DATA, LITTLE_MEMORY], ids=["data saver", "little memory"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(SAVE_DATA, id="data saver"),
+        pytest.param(LITTLE_MEMORY, id="little memory", marks=pytest.mark.long),
+    ],
+)
 def test_data_savers_and_little_memory_prevent_a_warm_start(
     tab: Page, server: Server, script: str
 ) -> None:

@@ -124,6 +124,7 @@ def test_the_index_page_has_hashes_that_pip_verifies(packages: Path, tmp_path: P
     assert "DO NOT MATCH THE HASHES" in wrong.stderr
 
 
+@pytest.mark.long
 def test_wheels_are_served_at_a_fixed_address(book: Book) -> None:
     served = book.folder / handouts.SERVED / "wheels"
     old = book.folder / "_build" / "html" / "wheels" / "old.whl"

@@ -92,14 +92,13 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
     executed = ROOT / "_build" / ".jupyter_cache"
     if executed.exists() and not (folder / "_build").exists():
         shutil.copytree(executed, folder / "_build" / executed.name)
-        hand_over(folder)
     return Book(folder)
 
 
 def hand_over(folder: Path) -> None:
-    """Give a book its site's fonts and preview picture: slow to make, the same in every build.
+    """Give a book that was not built yet its site's fonts and preview picture.
 
-    A build keeps those that are already there.
+    They are slow to make and the same in every build, which keeps those that are already there.
     """
     from book_extension import fonts, preview  # takes a second to import
 

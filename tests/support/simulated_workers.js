@@ -2,11 +2,11 @@
 // test_browser_roof.py sets the disturbances: `tick` of the clock in ms; `jumps`, the share of time
 // lost; `slices` in ms, every second of which goes to another program; `late`, ms by which the second
 // worker starts later; `fades`, the share of speed lost by the end; `cached`, the factor by which a
-// matmul is faster than its roof.
+// matmul is faster than its roof; `pause`, ms for which all of it stands still once.
 
 let at = 1e12;
 let asked = 0;
-const m = { tick: 0.1, jumps: 0, slices: 0, late: 0, fades: 0, cached: 1 };
+const m = { tick: 0.1, jumps: 0, slices: 0, late: 0, fades: 0, cached: 1, pause: 0 };
 Object.assign(m, given.machine);
 const pool = {
   bytes: 60e6,
@@ -36,7 +36,8 @@ const pool = {
         const before = m.slices ? Math.floor(busy / m.slices) : 0;
         busy += rounds * round;
         const stolen = m.slices ? (Math.floor(busy / m.slices) - before) * m.slices : 0;
-        clock += rounds * round + stolen;
+        const isPaused = asked === 2 && clock < begin + length && clock + round * rounds >= begin + length;
+        clock += rounds * round + stolen + (isPaused ? m.pause : 0);
         done += rounds;
         points.push([clock, done]);
       }
