@@ -179,6 +179,10 @@ def only(course):
     return found
 
 
+NO_ANSWERS = {"released", "executed", "stripped", "noted"}
+BROKEN = {"damaged", "empty"}
+
+
 @pytest.mark.parametrize("case", GRADED)
 def test_the_notebook_with_answers_counts(tmp_path, made, case):
     files, counts = GRADED[case]
@@ -189,25 +193,15 @@ def test_the_notebook_with_answers_counts(tmp_path, made, case):
     remarks = "\n".join(found.remarks)
     assert all(name in remarks for name in files if name not in (EXACT, counts)), "left aside"
     assert counts == EXACT or f"the notebook was named {counts}" in found.remarks
-
-
-NO_ANSWERS = {"released", "executed", "stripped", "noted"}
-BROKEN = {"damaged", "empty"}
-
-
-@pytest.mark.parametrize("case", GRADED)
-def test_the_note_names_each_copy_that_holds_less_or_is_broken_once(tmp_path, made, case):
-    files, counts = GRADED[case]
-    folder(tmp_path, files, made)
+    # The note names each copy that holds less or is broken once.
     less = NO_ANSWERS | BROKEN | {"half"}
     if files[counts] == "right, with a note":
         less.add("right")
     named = [name for name, kind in files.items() if name != counts and kind in less]
     if NO_ANSWERS.issuperset(files.values()):
         named = []
-    note = only(tmp_path).note
-    assert note.startswith(counts) == bool(named)
-    after = note.removeprefix(counts)
+    assert found.note.startswith(counts) == bool(named)
+    after = found.note.removeprefix(counts)
     assert [name for name in files for _ in range(after.count(name))] == named
 
 

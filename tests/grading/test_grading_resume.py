@@ -140,6 +140,7 @@ def equal(folder, expected):
         assert got[name] == expected[name], name
 
 
+@pytest.mark.long
 def test_the_submissions_have_several_outcomes(undisturbed):
     rows = list(csv.DictReader(undisturbed["grades.csv"].decode().splitlines()))
     points = {float(row["score"]) for row in rows if row["assignment"] in NAMES}
@@ -158,6 +159,7 @@ def test_the_check_for_leftover_processes_finds_one():
         assert not processes.first_survivor(before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_a_killed_grader_can_resume(count, copy, undisturbed):
     """Kill the grader repeatedly, at random moments between two results."""

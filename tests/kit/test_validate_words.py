@@ -159,7 +159,9 @@ SPOILED = [
         *("return 'two", "SyntaxError: unterminated string literal", "return 'two"),
         marks=pytest.mark.long,
     ),
-    ("    return 2", "IndentationError: unexpected indent", "return 2"),
+    pytest.param(
+        *("    return 2", "IndentationError: unexpected indent", "return 2"), marks=pytest.mark.long
+    ),
     ("\treturn 2", "Error: ", "return 2"),
 ]
 

@@ -95,7 +95,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kit/roofkit/check/": (
         "tests/kit/test_{stem}.py",
         "tests/kit/test_asking.py tests/kit/test_hints.py tests/kit/test_check.py "
-        "tests/kit/test_check_words.py",
+        "tests/kit/test_check_words.py tests/kit/test_moral.py",
         EXERCISES,
         VALUES,
     ),

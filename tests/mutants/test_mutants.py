@@ -238,6 +238,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert not made.folder.exists()
 
 
+@pytest.mark.long
 def test_a_fault_is_noticed_and_removed(copy: Copy) -> None:
     before = (copy.tree / "one.py").read_bytes()
     place = before.index(b"/")

@@ -30,9 +30,9 @@ def again(folder: Path, files: dict[str, str], status: int) -> int:
 @pytest.mark.parametrize(
     ("codes", "status", "expected"),
     [
-        ([GOOD], 1, 0),
+        pytest.param([GOOD], 1, 0, marks=pytest.mark.long),
         ([GOOD, BAD], 1, 1),
-        ([GOOD] * 4, 1, 1),  # many failures have a common cause
+        pytest.param([GOOD] * 4, 1, 1, marks=pytest.mark.long),  # many failures have a common cause
         ([GOOD], 2, 2),  # interrupted: not all tests ran
     ],
 )

@@ -104,6 +104,7 @@ WRONG = [
     ({"K": 3}, "N must be a multiple of K"),
     ({"window": -1}, "window must be zero or above"),
     ({"experts": 4, "active": 2}, "X must be above zero"),
+    ({"experts": 4, "X": 8}, "active must be above zero"),
     (
         {"experts": 4, "active": 5, "X": 8},
         "active must be at most experts; got active=5, experts=4",

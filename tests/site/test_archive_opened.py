@@ -70,6 +70,7 @@ def first_cell(notebook: Path) -> str:
     return "".join(next(cell for cell in cells if cell["cell_type"] == "code")["source"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("folder", "editor"),
     [
@@ -100,6 +101,7 @@ def test_the_first_cell_finds_the_wheels_from_any_folder(
     assert sys.prefix not in after.stdout
 
 
+@pytest.mark.long
 def test_a_notebook_outside_the_archive_says_what_to_download(
     unpacked: Path, own_python: Path, tmp_path: Path
 ) -> None:

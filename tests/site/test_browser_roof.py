@@ -625,6 +625,7 @@ navigator.__defineGetter__("hardwareConcurrency", () => undefined);
 """
 
 
+@pytest.mark.long
 def test_the_roof_is_measured_from_disk_and_in_an_old_browser(
     open_page: Opened, server: Server
 ) -> None:

@@ -287,7 +287,9 @@ def test_an_edition_has_its_own_address_and_no_feed_or_sitemap(of_two_builds: Co
     ]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    "size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.long)]
+)
 def test_the_banner_is_visible_and_links_to_the_newest_edition(
     browser: Browser, server: Server, course: Course, size: ViewportSize
 ) -> None:

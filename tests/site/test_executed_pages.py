@@ -24,6 +24,7 @@ def two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Book:
     return book
 
 
+@pytest.mark.long
 def test_outputs_of_successful_pages_are_cached(two_pages: Book) -> None:
     folder = two_pages.folder / "cache"
     executed_pages.fill_cache(two_pages.folder, folder)
@@ -49,6 +50,7 @@ def test_pages_without_code_are_cached_without_a_kernel(
     assert all(executed_pages.is_cached(cache, page) for page in pages.values())
 
 
+@pytest.mark.long
 def test_sphinx_does_not_run_cached_pages(two_pages: Book) -> None:
     (two_pages.folder / "chapters" / "failing.md").unlink()
     toc = two_pages.folder / "_toc.yml"

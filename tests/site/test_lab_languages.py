@@ -503,6 +503,7 @@ The first is {eval}`n`, since {eval}`when`.
 NOW = f"{PANEL}.content.widgets[0].model.sharedModel.setSource('n, when = 16, \"June 2024\"')"
 
 
+@pytest.mark.long
 def test_jupyterlab_speaks_the_language(browser: Browser, work: Path, tmp_path: Path) -> None:
     (tmp_path / "changing.md").write_text(f"{HEADER}\n{CHANGING}", encoding="utf-8")
     notebook = chapter_notebook(tmp_path / "changing.md", language=CHINESE)

@@ -132,6 +132,7 @@ def test_an_exercise_installs_the_wheels_from_the_site(
     assert asked == {f"/wheels/{wheel.name}" for wheel in (served / "wheels").glob("*.whl")}
 
 
+@pytest.mark.long
 def test_a_page_installs_the_wheels_from_the_site(served: Path, folder: Path) -> None:
     with serving(served) as server:
         first = opening_cell.source(PAGE, server.origin)
@@ -151,6 +152,7 @@ def test_a_notebook_that_cannot_install_says_so_in_its_first_cell(
     assert "Traceback" not in words
 
 
+@pytest.mark.long
 def test_a_failed_installation_shows_the_address_and_pips_message(
     release: Path, folder: Path
 ) -> None:

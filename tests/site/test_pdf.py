@@ -212,6 +212,7 @@ def test_hatched_shapes_with_curves_are_refused() -> None:
         hatches.expand(picture)
 
 
+@pytest.mark.long
 def test_a_missing_chromium_is_reported_in_one_line(site: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "site"), "pdf"]
     # The PATH has no programs.

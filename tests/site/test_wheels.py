@@ -106,6 +106,7 @@ def test_setuptools_errors_are_shown(tmp_path: Path) -> None:
         wheels.build(tmp_path, tmp_path / "wheels")
 
 
+@pytest.mark.long
 def test_the_index_page_has_hashes_that_pip_verifies(packages: Path, tmp_path: Path) -> None:
     shutil.copytree(packages, tmp_path / "wheels")
     into = tmp_path / "installed"
