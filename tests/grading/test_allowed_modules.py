@@ -75,6 +75,7 @@ def table(room):
         }
 
 
+@pytest.mark.long
 def test_allowing_a_missing_module_triggers_regrading(tmp_path, release, wheels):
     room = Classroom(tmp_path / "course", release)
     room.hand_in("ada", NAME, using_module(room))

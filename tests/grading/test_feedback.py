@@ -347,6 +347,7 @@ def test_pages_link_the_parts_and_omit_unchanged_cells_of_the_release(room):
         assert line in BeautifulSoup(changed, "html.parser").get_text()
 
 
+@pytest.mark.long
 def test_submissions_run_no_scripts_in_the_formgrader(room, formgrader, browser):
     address, token = formgrader
     context = browser.new_context()

@@ -104,6 +104,7 @@ def test_make_grade_and_nbgrader_write_the_same_pages(rooms):
         assert pages[0] == pages[1], student
 
 
+@pytest.mark.long
 def test_manual_points_and_comments_survive_regrading(rooms, capsys):
     ours, _ = rooms
     first = next(iter(points(NAME)))
@@ -126,6 +127,7 @@ def test_manual_points_and_comments_survive_regrading(rooms, capsys):
     assert ours.course.feedback("wrong", NAME).read_text() == page
 
 
+@pytest.mark.long
 def test_nbgrader_stops_if_the_course_settings_fail_to_load(tmp_path):
     room = Classroom(tmp_path)
     room.course.prepare()

@@ -492,6 +492,7 @@ def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
     assert "late submission penalty" in page.lower()
 
 
+@pytest.mark.long
 def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch):
     """They also count for earlier results, without regrading, and when they are revoked."""
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
@@ -551,6 +552,7 @@ def test_later_manual_points_appear_on_the_page(room, monkeypatch):
     assert page.read_text() == "not made again"
 
 
+@pytest.mark.long
 def test_a_missing_or_outdated_release_is_rebuilt(room, jobs, monkeypatch):
     made = []
     plain = Course.release
@@ -763,7 +765,14 @@ def test_damaged_results_are_regraded(handed_in, expected):
     same(finish(handed_in), expected)
 
 
-@pytest.mark.parametrize("place", ["gradebook", "notebook", "page", "result"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "gradebook",
+        *(pytest.param(place, marks=pytest.mark.long) for place in ("notebook", "page")),
+        "result",
+    ],
+)
 def test_a_grading_killed_while_recording_continues(place, handed_in, expected, monkeypatch):
     """Kill the grading before each step in which a submission's results are written."""
     plain, seen = results.replace, []

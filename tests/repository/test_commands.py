@@ -160,6 +160,7 @@ def test_learners_install_no_test_tools() -> None:
     assert not lock & tests
 
 
+@pytest.mark.long
 def test_installed_packages_have_their_dependencies() -> None:
     command = [sys.executable, "-m", "pip", "check"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -238,6 +238,7 @@ def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> No
     )
 
 
+@pytest.mark.long
 def test_answered_guesses_are_final_and_counted_in_the_summary(
     chapter: Page, server: Server
 ) -> None:

@@ -20,7 +20,7 @@ from repository import HEADER, ROOT
 BOOK = book_of(ROOT)
 CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
 # Of little prose with many values, which is soon rendered; and of much.
-SHORT, LONG = "chapters/homework", "chapters/matmul"
+LONG = "chapters/matmul"
 # Links into the course; answers to guesses; leftovers that JupyterLab can't follow or render.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
 ANSWER = re.compile(r"^:::\{answer\}.*?^:::$", re.MULTILINE | re.DOTALL)
@@ -143,6 +143,7 @@ def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None
     assert "The first is 16,384, in words" in shown(page)
 
 
+@pytest.mark.long
 def test_running_a_single_cell_updates_the_prose(page: Page, changing: None) -> None:
     page.evaluate(
         f"""() => {{
@@ -155,6 +156,7 @@ def test_running_a_single_cell_updates_the_prose(page: Page, changing: None) -> 
     wait_for_text(page, 2, "3,072")
 
 
+@pytest.mark.long
 def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged: None) -> None:
     """If the text runs first, the kernel returns an error and the page keeps its value."""
     page.evaluate(
@@ -179,6 +181,7 @@ def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
     assert "(1)" not in around.inner_text()
 
 
+@pytest.mark.long
 def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: None) -> None:
     """The test recreates the state of a cell that was never rendered."""
     prose(page)
@@ -264,11 +267,8 @@ def test_a_link_scrolls_to_its_cell_and_stays_there(page: Page) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "chapter",
-    [pytest.param(p, marks=[] if p == SHORT else pytest.mark.long) for p in CHAPTERS],
-    ids=lambda p: p.split("/")[1],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda p: p.split("/")[1])
 def test_chapters_show_no_raw_expressions_before_and_after_run_all(
     page: Page, chapter: str
 ) -> None:

@@ -202,6 +202,7 @@ def test_the_printed_output_stays_available_after_a_change(opened: Opened) -> No
 
 
 # The last test of this page, since it loads it again.
+@pytest.mark.long
 def test_edited_cells_survive_a_reload_and_can_be_undone(opened: Opened) -> None:
     page = opened(NONE)
     change_cell(page, "tiny = rl.matmul(B=2", "tiny = rl.matmul(B=20")

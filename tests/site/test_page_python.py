@@ -322,6 +322,7 @@ def test_a_page_from_disk_says_why_it_cannot_run_code(browser: Browser, site: Pa
     context.close()
 
 
+@pytest.mark.long
 def test_a_page_of_an_older_build_asks_to_reload(browser: Browser, server: Server) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()

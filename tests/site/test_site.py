@@ -55,9 +55,19 @@ def listed(contents: Any) -> Iterator[str]:
 
 WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
 PAGES = (*WRITTEN, *GENERATED)
-each_page = pytest.mark.parametrize("name", PAGES)
-# A page of each kind: some checks run only on these by default, and on all pages in the long tests.
 EXERCISE = next(name for name in PAGES if name.startswith("exercises/"))
+# Of the exercises, whose pages are alike, the first; the long tests visit all of them.
+each_page = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.long if name.startswith("exercises/") and name != EXERCISE else (),
+        )
+        for name in PAGES
+    ],
+)
+# A page of each kind: some checks run only on these by default, and on all pages in the long tests.
 KINDS = ("index", "chapters/matmul", "chapters/hardware", EXERCISE, "genindex")
 
 

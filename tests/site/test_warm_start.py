@@ -113,6 +113,7 @@ def test_a_click_waits_for_a_start_in_progress(tab: Page, server: Server) -> Non
     assert tab.evaluate("workers") == 1
 
 
+@pytest.mark.long
 def test_a_click_before_the_idle_callback_starts_the_only_worker(tab: Page, server: Server) -> None:
     go_on(tab, server, "window.requestIdleCallback = (callback) => (window.whenIdle = callback);")
     tab.wait_for_function("Boolean(window.whenIdle)")
