@@ -20,6 +20,7 @@ from grading.course import Course
 from grading.errors import Unable
 from grading.parallel import pool
 from grading.records.results import Results
+from grading.records.seed import course_seed
 from grading.release import exercises
 
 NAME = exercises.names()[0]
@@ -35,6 +36,7 @@ def room(tmp_path_factory, release):
     for number in range(STUDENTS):
         submission = wrong[number] if number % 2 else ""
         room.hand_in(f"student-{number}", NAME, room.solved(NAME, submission))
+    course_seed(room.folder)
     return room
 
 

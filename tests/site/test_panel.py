@@ -62,7 +62,9 @@ def test_the_bar_shows_how_much_of_python_has_arrived(page: Page) -> None:
     assert fetched(page, 40) == 1
     assert bar(page) == "Fetching Python: 40 of 40 MB"
     assert fetched(page, 41) == 1  # the estimate was too small
-    # Screen readers hear at most eight sizes.
+
+
+def test_screen_readers_hear_at_most_eight_sizes(page: Page) -> None:
     heard = set(page.evaluate(HEARD, 40 * MB))
     assert 4 <= len({words for words in heard if "of 40 MB" in words}) <= 8
 
