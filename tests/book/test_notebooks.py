@@ -68,13 +68,8 @@ def test_a_chapter_runs_as_a_notebook(copies: Path, tmp_path: Path, chapter: Pat
     assert run.returncode == (0 if has_code else 5), run.stdout
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=[] if page == "index" else pytest.mark.long)
-        for page in ("index", *(f"chapters/{chapter.stem}" for chapter in CHAPTERS))
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("page", ["index", *(f"chapters/{chapter.stem}" for chapter in CHAPTERS)])
 def test_a_download_runs_on_its_own(site: Path, tmp_path: Path, page: str) -> None:
     offered = site / f"{page}.ipynb"
     if offered.exists():

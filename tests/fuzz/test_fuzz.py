@@ -77,6 +77,7 @@ def endless_pattern(monkeypatch: pytest.MonkeyPatch) -> str:
     return "text"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plant", "error"),
     [

@@ -310,11 +310,13 @@ def points(room, student):
     return sum(part["points"] for part in room.course.state()[student][NAME]["parts"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("student", ["worked", "below"])
 def test_a_copy_with_answers_gets_full_points(room, student):
     assert (points(room, student), note(room, student)) == (FULL, None)
 
 
+@pytest.mark.long
 def test_ambiguous_copies_are_reported_until_resolved(room):
     assert points(room, "asked") == FULL - 3
     assert FIRST in note(room, "asked")

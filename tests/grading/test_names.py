@@ -38,6 +38,7 @@ def test_our_commands_skip_and_report_invalid_names(room):
     assert all(name.isprintable() for name in names)
 
 
+@pytest.mark.long
 def test_nbgrader_skips_invalid_names_and_keeps_all_grades(room):
     full = dict.fromkeys(ACCEPTED, sum(points(NAME).values()))
     assert scores(room) == full

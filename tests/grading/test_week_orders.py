@@ -110,6 +110,7 @@ for name, calls in itertools.groupby(json.loads(sys.argv[2]), key=lambda words: 
 """
 
 
+@pytest.mark.long
 def test_the_documented_weekly_commands_work_without_activation(tmp_path, release):
     downloaded(tmp_path, release)
     found = commands(tmp_path)

@@ -266,6 +266,7 @@ def test_the_figure_does_not_autoplay_after_a_click(page: Page) -> None:
     assert (step(page), plays(page)) == (0, False)
 
 
+@pytest.mark.long
 def test_pause_stops_the_picture_and_play_resumes(page: Page) -> None:
     see(page)
     page.clock.run_for(ROUND + ROUND // 2)

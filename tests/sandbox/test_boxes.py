@@ -189,7 +189,14 @@ time.sleep(600)
 }
 
 
-@pytest.mark.parametrize("way", HIDING)
+# Making so many mappings takes seconds.
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param(way, marks=pytest.mark.long if way == "empty mappings" else ())
+        for way in HIDING
+    ],
+)
 def test_memory_cannot_be_hidden_from_the_limit(way):
     limits = dataclasses.replace(LIMITS, memory_bytes=400 << 20)
     done = run(HOLD, HIDING[way], limits=limits)

@@ -287,6 +287,7 @@ def test_an_edition_has_its_own_address_and_no_feed_or_sitemap(of_two_builds: Co
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.long)]
 )

@@ -126,6 +126,7 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     assert page.locator(".course-note").count() == 0
 
 
+@pytest.mark.long
 def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None) -> None:
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
     run_all(page)
@@ -171,6 +172,7 @@ def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged:
     assert "It is 16,385." in shown(page)
 
 
+@pytest.mark.long
 def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
     """No text refers to the numbers."""
     prose(page)
@@ -195,6 +197,7 @@ def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: Non
     assert page.evaluate(seen, False) == "visible"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("replaced", "clicks"), [(True, 1), pytest.param(False, 0, marks=pytest.mark.long)]
 )

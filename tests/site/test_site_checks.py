@@ -24,6 +24,9 @@ from site_browser import (
 from site_links import broken
 from site_server import Server, serving
 
+# These test the checks themselves, which seldom change.
+pytestmark = pytest.mark.long
+
 GOOD = """<!doctype html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8">
 <title>A page</title><link rel="icon" href="data:,">

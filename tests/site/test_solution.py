@@ -123,6 +123,7 @@ def test_changed_checks_do_not_count(ask: Callable[..., str], how: str) -> None:
     assert refusal(ask, cheat(how)).endswith("saved last: bounds")
 
 
+@pytest.mark.long
 def test_missing_cells_are_restored(ask: Callable[..., str]) -> None:
     def lose(notebook: NotebookNode) -> None:
         # The reference has no cell with cases: the release adds it.
@@ -168,6 +169,7 @@ def test_a_cell_timeout_is_reported(
     assert refusal(ask, nothing) == f"{NAME}.ipynb: a cell ran for more than 60 s"
 
 
+@pytest.mark.long
 def test_a_course_without_solutions_says_so(
     ask: Callable[..., str], tmp_path: Path, release: Path
 ) -> None:

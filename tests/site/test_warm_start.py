@@ -147,6 +147,7 @@ def test_an_exercise_starts_warm_and_shows_no_progress(tab: Page, server: Server
     assert tab.evaluate("workers") == 1
 
 
+@pytest.mark.long
 def test_a_hidden_page_starts_once_visible(tab: Page, server: Server) -> None:
     go_on(tab, server, HIDDEN)
     tab.wait_for_load_state("networkidle")

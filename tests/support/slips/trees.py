@@ -9,6 +9,7 @@ import copy
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow, ast.Mod)
@@ -53,14 +54,18 @@ def variants(function: ast.FunctionDef) -> Iterator[Variant]:
                 yield Variant(changed, line, _is_rounding(new), _is_reordering(node, new))
 
 
+@cache
+def _lines(statement: ast.stmt) -> list[str]:
+    """Return the source of a statement of the unchanged function: all its variants ask for it."""
+    return ast.unparse(statement).splitlines()
+
+
 def change(before: ast.FunctionDef, after: ast.FunctionDef) -> str:
     """Return the lines that differ, as `before → after`, or ""."""
     pairs = itertools.zip_longest(before.body, after.body)
     apart = [pair for pair in pairs if pair[0] is not pair[1]]
-    old, new = (
-        [line for tree in trees if tree for line in ast.unparse(tree).splitlines()]
-        for trees in zip(*apart, strict=True)
-    )
+    old = [line for tree, _ in apart if tree for line in _lines(tree)]
+    new = [line for _, tree in apart if tree for line in ast.unparse(tree).splitlines()]
     while old and new and old[0] == new[0]:
         del old[0], new[0]
     while old and new and old[-1] == new[-1]:
