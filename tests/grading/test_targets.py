@@ -120,6 +120,19 @@ def test_swapped_source_and_target_are_refused(room, tmp_path, step):
 
 
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "mine", [b"Name,Grade\nAda,1\n", b"a line", b"\x89PNG\r\n\x00\xff", b"PK\x03\x04"]
+)
+def test_a_file_of_ones_own_is_kept(room, tmp_path, step, mine):
+    run, name = STEPS[step]
+    target = tmp_path / f"made{name}"
+    target.write_bytes(mine)
+    with pytest.raises(Unable, match=f"{target.name} is there already and"):
+        run(room, tmp_path / name, target)
+    assert target.read_bytes() == mine
+
+
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize(("place", "says"), [("", "is a folder"), ("none/x", "there is no folder")])
 def test_an_invalid_target_is_reported(room, tmp_path, step, place, says):
     run, name = STEPS[step]

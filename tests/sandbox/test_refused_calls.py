@@ -333,6 +333,20 @@ for name in (5, "home/learner/x", "usr/x", "root/x"):
 """
 
 
+SLASHES = """
+import os
+for name in ("//etc/shadow", "///proc/1/mem", "/" + os.__file__):
+    try:
+        open(name).close()
+    except OSError:
+        pass
+"""
+
+
+def test_more_slashes_before_a_path_make_no_difference():
+    assert run_and_list_refused(SLASHES)[1] == ("open: in /etc", "open: in /proc")
+
+
 def test_paths_opened_outside_the_sandbox_are_reported():
     done, refused = run_and_list_refused(OPEN_PATHS)
     assert done.texts == [""]

@@ -12,6 +12,7 @@ from repository import ROOT
 from sandboxed import run_in
 
 from grading import sandbox
+from grading.execution.questions import Questions
 from grading.sandbox import fork_server as fork_servers
 
 # Additions to sys.path with which a new process can import `grading` and the tests' support.
@@ -117,11 +118,12 @@ def test_grading_unsafe_opens_an_unsafe_box(monkeypatch):
     monkeypatch.setenv("GRADING_UNSAFE", "1")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     sandbox.require()
-    with sandbox.open() as box:
+    with sandbox.open() as box, Questions(box):
         assert isinstance(box, sandbox.UnsafeBox)
-        uid, pid = map(
-            int, run_in(box, "import os; print(os.getuid(), os.getpid())").texts[0].split()
-        )
+        look = "import os; print(os.getuid(), os.getpid()); print(os.listdir())"
+        first, listed = run_in(box, look).texts[0].splitlines()
+        uid, pid = map(int, first.split())
+        assert listed == "[]"
         assert Path("/proc", str(pid)).exists()
     assert uid == os.getuid()
     assert not Path("/proc", str(pid)).exists()

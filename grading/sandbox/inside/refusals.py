@@ -110,10 +110,10 @@ def place(path: bytes) -> str:
     """
     if b"gradebook" in path:
         return "a gradebook"
-    parts = path.split(b"/")
-    if parts[0]:
-        return "outside of its folder" if b".." in parts else "another file"
-    return next((words for first, words in PLACES.items() if first == parts[1]), "another folder")
+    first, *rest = path.lstrip(b"/").split(b"/")
+    if not path.startswith(b"/"):
+        return "outside of its folder" if b".." in (first, *rest) else "another file"
+    return PLACES.get(first, "another folder")
 
 
 def watch(readable: Sequence[str]) -> None:
