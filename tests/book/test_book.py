@@ -264,7 +264,6 @@ def test_a_changed_catalog_figure_appears_in_the_sentence(book: Book) -> None:
 # What is refused.
 
 
-@pytest.mark.long
 def test_each_warning_fails_the_build_every_time(book: Book) -> None:
     book.write("\n# Page\n\n" + "\n\n".join(text for text, _ in WARNS.values()) + "\n")
     book.write("\n# A page outside of the contents\n", "stray")

@@ -364,8 +364,19 @@ def test_binder_calls_existing_commands() -> None:
         assert all((ROOT / f"site/commands/{name}.py").is_file() for name in called)
 
 
-def test_binder_starts_jupyterlab_on_the_readers_copies() -> None:
-    command = binder.started(["jupyter-lab", "--ip=0.0.0.0"])
+class Replaced(Exception):
+    """This process would have become another program."""
+
+
+def test_binder_starts_jupyterlab_on_the_readers_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    def become(program: str, command: list[str]) -> None:
+        raise Replaced(program, command)
+
+    monkeypatch.setattr(binder.os, "execvp", become)
+    with pytest.raises(Replaced) as replaced:
+        binder.main(["start", "jupyter-lab", "--ip=0.0.0.0"])
+    program, command = replaced.value.args
+    assert program == "jupyter-lab"
     assert command[:2] == ["jupyter-lab", "--ip=0.0.0.0"]
     assert command[2:] == lab.command(lab.WORK)[3:]
     assert f"--ServerApp.root_dir={lab.WORK}" in command

@@ -126,7 +126,6 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     assert page.locator(".course-note").count() == 0
 
 
-@pytest.mark.long
 def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None) -> None:
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
     run_all(page)
