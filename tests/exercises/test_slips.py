@@ -1,6 +1,7 @@
 """Slips (mutants of the reference solutions): same verdict in every class, no false feedback.
 
-The short run takes one slip in thirty of each part, and the long one all of them.
+Long, since there are tens of thousands. In every run, test_attempts.py and test_submissions.py ask
+the same of mistakes that learners make.
 """
 
 import zlib
@@ -18,22 +19,18 @@ from grading.release import exercises
 matplotlib.use("agg")
 
 NAMES = exercises.names()
-FEW = 60
-FIGURES = {FEW: 400, 1: 40}  # one slip in so many of a figure, which takes a second
+FIGURES = 40  # one slip in so many of a figure, which takes a second
 
-lengths = pytest.mark.parametrize(
-    "every", [FEW, pytest.param(1, marks=pytest.mark.long)], ids=["few", "all"]
-)
 each_exercise = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
-def chosen(name: str, every: int) -> tuple[Slip, ...]:
-    """Return a fixed sample: one in `every` slips of an exercise, and fewer of figures."""
+def chosen(name: str) -> tuple[Slip, ...]:
+    """Return all slips of an exercise, and a fixed sample of those of figures."""
     return tuple(
         slip
         for slip in slips(name)
-        if zlib.crc32(str(slip).encode()) % (FIGURES[every] if is_figure(slip) else every) == 0
+        if not is_figure(slip) or zlib.crc32(str(slip).encode()) % FIGURES == 0
     )
 
 
@@ -41,16 +38,16 @@ def is_figure(slip: Slip) -> bool:
     return part_of(slip.exercise, slip.part).kind == "figure"
 
 
+@pytest.mark.long
 @each_exercise
-@lengths
-def test_the_learners_check_finds_every_slip_that_matters(name: str, every: int) -> None:
+def test_the_learners_check_finds_every_slip_that_matters(name: str) -> None:
     """A slip in an earlier part's function may change nothing in this part.
 
     But then it is right in every class: the verdict never depends on the class, and an answer that
     the check calls right gets its points.
     """
     unexplained, by_luck = [], []
-    for slip in chosen(name, every):
+    for slip in chosen(name):
         if not own_check(slip).passed:
             continue  # grading asks the same cases, so it gives no points either
         if slip.own and not explained(slip):
@@ -62,11 +59,11 @@ def test_the_learners_check_finds_every_slip_that_matters(name: str, every: int)
     assert not by_luck
 
 
+@pytest.mark.long
 @each_exercise
-@lengths
-def test_feedback_on_slips_contains_nothing_false(name: str, every: int) -> None:
+def test_feedback_on_slips_contains_nothing_false(name: str) -> None:
     false = []
-    for slip in chosen(name, every):
+    for slip in chosen(name):
         verdict = own_check(slip)
         if not verdict.passed and (what := falsehood(slip, verdict)):
             false.append(f"{slip}: {what}")
@@ -83,6 +80,7 @@ def test_each_entry_of_the_equivalents_table_is_needed() -> None:
         assert any(slip in entry for slip in passing), entry
 
 
+@pytest.mark.long
 def test_every_part_has_at_least_ten_distinct_slips() -> None:
     for name in NAMES:
         for part in exercises.load(name).parts:

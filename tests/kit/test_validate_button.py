@@ -211,7 +211,6 @@ def test_exercises_show_their_effort_and_the_chapter_to_read_first(
     active.get_by_role("heading", name=chapter).wait_for()
 
 
-@pytest.mark.long
 def test_the_start_page_shows_progress_and_links_to_the_next_part(page: Page, work: Path) -> None:
     put_outputs(work, FIRST)
     sheet = start_page(page)
