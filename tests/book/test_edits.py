@@ -45,7 +45,7 @@ CLAIMS = [
         "claim", []
     )
 ]
-DRAWN = 4  # edits of each page in the short run
+DRAWN = 3  # edits of each page in the short run
 MAX_BYTES = 4 * 2**30  # memory limit, since an edit may ask for an array of any size
 
 

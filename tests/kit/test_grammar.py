@@ -45,7 +45,7 @@ def walk(figure: Figure, own: bool, count: int) -> Iterator[dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-@series(4, 60)
+@series(1, 60)
 def test_the_number_1_is_followed_by_a_singular(name: str, count: int) -> None:
     for figure in owned(FIGURES[name]):
         for settings in walk(figure, figure is not FIGURES[name], count):

@@ -308,7 +308,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.mark.parametrize("width", [320, 650])
 @pytest.mark.parametrize("name", MODELS)
-@series(5, 15)
+@series(3, 15)
 def test_labels_of_dots_never_overlap_and_stay_inside(name: str, width: int, count: int) -> None:
     for settings in drawn_settings(name, count):
         if FIGURE.values(**settings)["problem"]:

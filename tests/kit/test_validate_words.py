@@ -193,6 +193,7 @@ def test_a_failed_import_is_shown_instead_of_a_name_error(tmp_path: Path, room: 
     assert "NameError" not in words
 
 
+@pytest.mark.long
 def test_errors_in_a_helper_cell_precede_the_error_of_the_check(
     tmp_path: Path, room: Classroom
 ) -> None:
@@ -205,6 +206,7 @@ def test_errors_in_a_helper_cell_precede_the_error_of_the_check(
     assert words.index("SyntaxError") < words.index("name 'helper' is not defined")
 
 
+@pytest.mark.long
 def test_undefined_names_are_shown_as_name_errors(tmp_path: Path, room: Classroom) -> None:
     notebook = room.released(NAME)
     first = next(iter(points(NAME)))

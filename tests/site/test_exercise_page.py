@@ -136,7 +136,13 @@ def no_marks(text: str) -> str:
     return " ".join(text.replace("’", "'").split())
 
 
-@pytest.mark.parametrize("name", exercises.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if number % 3 else ())
+        for number, name in enumerate(exercises.names())
+    ],
+)
 def test_the_page_has_all_questions_of_the_notebook(
     reader: Page, server: Server, released: dict[str, nbformat.NotebookNode], name: str
 ) -> None:

@@ -131,6 +131,7 @@ def test_the_title_page_matches_the_citation_file(document: BeautifulSoup) -> No
         assert re.sub(r"^(CC)-(BY)-", r"\1 \2 ", license) in imprint
 
 
+@pytest.mark.long
 def test_the_contents_list_every_page_with_its_number(book: one_document.Book) -> None:
     anchors = [a for part in book.contents().values() for a in one_document.anchors(part)]
     numbers = {anchor: place for place, anchor in enumerate(anchors, 7)}

@@ -359,7 +359,7 @@ def server(published: Book) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(params=[DESK, PHONE], ids=["desk", "phone"])
+@pytest.fixture(params=[pytest.param(DESK, marks=pytest.mark.long), PHONE], ids=["desk", "phone"])
 def page(browser: Browser, server: Server, request: pytest.FixtureRequest) -> Iterator[Page]:
     context = browser.new_context(viewport=request.param, color_scheme="dark")
     traffic = Traffic().listen(context)
