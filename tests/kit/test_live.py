@@ -32,7 +32,7 @@ from rooflib.sharding import sharded_matmul
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips", "attention")
 # Figures for tests that depend mostly on the page; only long tests use all figures there.
 SOME = [
-    pytest.param(name, marks=[] if name in ("roofline",) else pytest.mark.long) for name in FIGURES
+    pytest.param(name, marks=[] if name == "roofline" else pytest.mark.long) for name in FIGURES
 ]
 
 Settings = dict[str, Any]
