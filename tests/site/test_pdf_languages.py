@@ -58,4 +58,4 @@ def test_inner_links_have_targets_and_styles_exist(document: BeautifulSoup) -> N
     assert set(inner) - known == set()
     folder = ROOT / "_build" / "print"
     styles = [str(link["href"]) for link in document.select('link[rel="stylesheet"]')]
-    assert [path for path in styles if not (folder / path).is_file()] == []
+    assert [path for path in styles if not (folder / path).resolve().is_file()] == []
