@@ -55,7 +55,7 @@ test: system style  ## everything that CI runs
 test-book: dev  ## the book and its tests: enough for a change of prose only
 	$(PYTEST) tests/book
 
-test-all: system style  ## as test, with the full random series and matrices
+test-all: system style  ## as test, with second systems and all series in full
 	$(PYTEST) -m "long or not long"
 
 mutants: dev  ## mutation testing: break the code in many places and see that a test notices

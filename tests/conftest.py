@@ -31,7 +31,6 @@ LONGEST = (
     "test_edits.py",
     "test_boxes.py",
     "test_grading_kernel.py",
-    "test_slips.py",
     "test_live_hands.py",
     "test_copies.py",
     "test_plots.py",

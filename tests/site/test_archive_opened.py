@@ -74,12 +74,11 @@ def first_cell(notebook: Path) -> str:
 @pytest.mark.parametrize(
     ("folder", "editor"),
     [
-        # The usual folder: test_notebook_alone.py opens a notebook there, too.
-        pytest.param(*(f"exercises/{NAME}", "jupyter"), marks=pytest.mark.long),
-        pytest.param(*(f"exercises/{NAME}", "vs code"), marks=pytest.mark.long),
-        pytest.param(*("exercises", "jupyter"), marks=pytest.mark.long),
-        pytest.param(*("exercises", "vs code"), marks=pytest.mark.long),
-        pytest.param(*(".", "jupyter"), marks=pytest.mark.long),
+        (f"exercises/{NAME}", "jupyter"),
+        (f"exercises/{NAME}", "vs code"),
+        ("exercises", "jupyter"),
+        ("exercises", "vs code"),
+        (".", "jupyter"),
         ("elsewhere", "vs code"),
     ],
 )

@@ -288,9 +288,7 @@ def test_an_edition_has_its_own_address_and_no_feed_or_sitemap(of_two_builds: Co
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "size", [pytest.param(DESK, id="desk"), pytest.param(PHONE, id="phone", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_the_banner_is_visible_and_links_to_the_newest_edition(
     browser: Browser, server: Server, course: Course, size: ViewportSize
 ) -> None:

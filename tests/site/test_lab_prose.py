@@ -197,9 +197,7 @@ def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: Non
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("replaced", "clicks"), [(True, 1), pytest.param(False, 0, marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize(("replaced", "clicks"), [(True, 1), (False, 0)])
 def test_links_rendered_again_during_a_click_are_followed(
     page: Page, changing: None, replaced: bool, clicks: int
 ) -> None:

@@ -230,7 +230,7 @@ CLIPPED = """() => [...document.querySelectorAll("main pre")]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long)])
+@pytest.mark.parametrize("width", [1280, 1920])
 def test_lines_of_code_are_not_cut_off(browser: Browser, server: Server, width: int) -> None:
     with opened(browser, viewport={"width": width, "height": 900}) as (_, page):
         for name in ("chapters/hardware", "chapters/roofline", "chapters/api"):
