@@ -49,9 +49,8 @@ UNGRADED = {
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory):
-    room = Classroom(tmp_path_factory.mktemp("course"))
-    room.course.release([NAME])
+def room(tmp_path_factory, release):
+    room = Classroom(tmp_path_factory.mktemp("course"), release)
     right = room.solved(NAME)
     for student, (change, _) in RIGHT.items():
         room.hand_in(student, NAME, change(copy.deepcopy(right)))
