@@ -176,10 +176,12 @@ KNOWN = {
     "nan and inf": ("answer-not_a_number", "answer-infinite", "answer-minus_infinite"),
 }
 
-# Each takes a second or more, mostly until a limit stops it in every try. Of such students only
-# cell-plain_loop is in the class by default.
+# Each takes almost a second or more, mostly until a limit stops it in every try. Of such students
+# only cell-plain_loop is in the class by default.
 SLOW = {
+    "answer-gigantic_whole",
     "answer-never_float",
+    "answer-sleeping",
     *(
         f"cell-{name}"
         for name in (
