@@ -1,8 +1,11 @@
 """Run the files of a few failed tests once more, alone: ``python tests/again.py STATUS``.
 
-`make test` runs five programs on each two cores, and a browser's test may fail only because it
-waited too long for its turn. Its file then passes alone, and is named here: mend it, since the
-cause can be ours. STATUS is that of the first run, after which pytest has kept what failed.
+`make test` runs more tests at a time than there are cores, and a browser's test may fail only
+because it waited too long for its turn. Its file then passes alone, and is named here: fix it,
+since the cause can be ours. STATUS is that of the first run, after which pytest has kept what
+failed.
+
+The first run leaves assertions as they are. These runs rewrite them, so failures show their values.
 """
 
 import json
@@ -13,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 TESTS_FAILED = 1  # pytest's status if all tests ran and some failed
-MOST = 3  # files: more failures have a common cause
+MAX_FILES = 3  # more failures have a common cause
 
 
 def main() -> int:
@@ -22,12 +25,13 @@ def main() -> int:
         return status
     failed = list(json.loads(FAILED.read_text(encoding="utf-8")))
     files = sorted({name.split("::")[0] for name in failed})
-    if len(files) > MOST:
+    few = files[:MAX_FILES]
+    print("running again, alone:", *few, flush=True)
+    again = subprocess.call([sys.executable, "-m", "pytest", *few], cwd=ROOT)
+    if len(files) > MAX_FILES:
         return status
-    print("running again, alone:", *files, flush=True)
-    again = subprocess.call([sys.executable, "-m", "pytest", *files], cwd=ROOT)
     if again == 0:
-        print("failed once, and passed alone: mend", *failed)
+        print("failed once, and passed alone: fix", *failed)
     return again
 
 
