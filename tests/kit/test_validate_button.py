@@ -1,4 +1,4 @@
-"""JupyterLab as learners see it: start page, Run All, and Validate."""
+"""JupyterLab as learners see it: start page, Run All, Validate, and values in the prose."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import lab_browser
 import nbformat
 import pytest
 from book_extension.contents import names
 from classroom import Classroom, cell, code, points
 from commands import lab
 from commands.jupyterlab import folders
-from lab_browser import OPEN, POLL_MS, jupyterlab
+from lab_browser import (
+    OPEN,
+    PANEL,
+    POLL_MS,
+    jupyterlab,
+    prose,
+    raw_values,
+    run_all,
+    shown,
+    wait_for_text,
+)
+from nbformat import NotebookNode
 from playwright.sync_api import Browser, Locator, Page
 from repository import ROOT
 from site_browser import DESK
@@ -135,10 +147,14 @@ def start_page(page: Page) -> Locator:
     return page.locator(".roofkit-sheet")
 
 
-def opened(page: Page, path: str) -> None:
-    """Open only this notebook, without restarting JupyterLab, which takes seconds of CPU."""
+def close_dialog(page: Page) -> None:
     page.keyboard.press("Escape")
     page.locator(".jp-Dialog").wait_for(state="detached")
+
+
+def opened(page: Page, path: str) -> None:
+    """Open only this notebook, without restarting JupyterLab, which takes seconds of CPU."""
+    close_dialog(page)
     page.evaluate(OPEN, path)
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
 
@@ -373,3 +389,56 @@ def test_the_dialog_shows_syntax_errors(page: Page) -> None:
 @pytest.mark.long
 def test_notebooks_of_other_courses_keep_the_messages_of_nbgrader(page: Page) -> None:
     assert validated(page, "foreign") == "Success! Your notebook passes all the tests."
+
+
+# ---- the prose of chapters; more in tests/site/test_lab_prose.py
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+    return lab_browser.small_page(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def changing(page: Page, work: Path, small: NotebookNode, request: pytest.FixtureRequest) -> None:
+    """Open the small page in a separate file for this test, and so with its own kernel."""
+    copy = work / f"{request.node.name}.ipynb"
+    nbformat.write(small, copy)
+    close_dialog(page)
+    lab_browser.opened(page, copy.name)
+
+
+def test_values_are_shown_before_running_and_updated_after_a_change(
+    page: Page, changing: None
+) -> None:
+    assert "The first is 16,384, in words 16\N{NO-BREAK SPACE}K." in shown(page)
+    assert "It is 16,385." in shown(page)
+
+    change = f"{PANEL}.content.widgets[1].model.sharedModel.setSource('n = 2048')"
+    page.evaluate(f"void {change}")
+    run_all(page)
+    # Values are those at their place in the page: after all cells, n is 2,049.
+    wait_for_text(page, 2, "The first is 2,048")
+    text = shown(page)
+    assert "in words 2\N{NO-BREAK SPACE}K." in text
+    # A block without a premise keeps what was printed.
+    wait_for_text(page, 4, "It is 16,385 (as printed; now 2,049).")
+    assert raw_values(prose(page)) == []
+    assert page.locator(".course-note").count() == 0
+
+
+def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None) -> None:
+    page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
+    run_all(page)
+    wait_for_text(page, 2, "The first is 16,384 (as printed; now 6,144), in words 16")
+    assert page.locator(".course-note").count() == 0
+    # For a block without values, a note below the cell names the block.
+    page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16')")
+    run_all(page)
+    note = page.locator(".course-note")
+    note.wait_for()
+    assert "“It does not fit.”" in note.inner_text()
+    page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16384')")
+    run_all(page)
+    note.wait_for(state="detached")
+    assert "The first is 16,384, in words" in shown(page)

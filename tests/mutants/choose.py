@@ -76,8 +76,8 @@ LIVE = "tests/kit/test_live.py"
 PAGES = "tests/site/test_page_python.py"
 EXERCISE_PAGE = "tests/site/test_exercise_page.py"
 LOOKS = "tests/site/test_looks.py"
-LAB_PROSE = "tests/site/test_lab_prose.py"
 VALIDATE = "tests/kit/test_validate_button.py"
+LAB_PROSE = f"tests/site/test_lab_prose.py {VALIDATE}"
 TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
     "kit/roofmeter/": (USERS, "tests/meter"),

@@ -1,4 +1,8 @@
-"""The prose in JupyterLab: values instead of code, before and after running, and links."""
+"""The prose in JupyterLab: values instead of code, before and after running, and links.
+
+What each run tests in a browser is in tests/kit/test_validate_button.py, so that JupyterLab starts
+once.
+"""
 
 import json
 import posixpath
@@ -13,7 +17,18 @@ import nbformat
 import pytest
 from book_extension.prose import expressions, without_code
 from commands.jupyterlab.page_copy import book_of, chapter_notebook
-from lab_browser import PANEL, POLL_MS, lab_page, opened, prose, raw_values, run_all
+from lab_browser import (
+    PANEL,
+    lab_page,
+    opened,
+    prose,
+    raw_values,
+    run_all,
+    shown,
+    small_page,
+    wait_for_text,
+)
+from nbformat import NotebookNode
 from playwright.sync_api import Browser, Page
 from repository import HEADER, ROOT
 
@@ -25,39 +40,6 @@ LONG = "chapters/matmul"
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
 ANSWER = re.compile(r"^:::\{answer\}.*?^:::$", re.MULTILINE | re.DOTALL)
 HTML = re.compile(r"<a [^>]*>|\{(?!eval)[a-z:]+\}`")
-# The value of `n` changes between the cells, and at the end only the last cell is in view.
-CHANGING = """---
-jupytext:
-  text_representation: {extension: .md, format_name: myst}
-kernelspec: {name: python3, display_name: Python 3}
----
-
-# Changing
-
-```{code-cell} ipython3
-n = 16384
-```
-
-{while}`n < 4096 or n > 8192`
-The first is {eval}`n`, in words {eval}`f"{n // 1024}\\N{NO-BREAK SPACE}K"`.
-
-{while}`n > 2000`
-It does not fit.
-
-```{code-cell} ipython3
-n = n + 1
-```
-
-:::{admonition} The second
-It is {eval}`n + 0`.
-:::
-
-+++
-
-$$n + 1$$
-
-The formula stands above.
-"""
 
 
 @pytest.fixture(scope="module")
@@ -68,24 +50,28 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copy = folder / BOOK.places[page]
         copy.parent.mkdir(exist_ok=True)
         nbformat.write(chapter_notebook(ROOT / f"{page}.md"), copy)
-    (folder / "changing.md").write_text(CHANGING, encoding="utf-8")
     return folder
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+    return small_page(tmp_path_factory.mktemp("small"))
+
+
 @pytest.fixture
-def changing(page: Page, work: Path, request: pytest.FixtureRequest) -> None:
+def changing(page: Page, work: Path, small: NotebookNode, request: pytest.FixtureRequest) -> None:
     """Open the small page in a separate file for this test, and so with its own kernel."""
     copy = work / f"{request.node.name}.ipynb"
-    nbformat.write(chapter_notebook(work / "changing.md"), copy)
+    nbformat.write(small, copy)
     opened(page, copy.name)
 
 
 @pytest.fixture
-def unchanged(page: Page, work: Path) -> None:
+def unchanged(page: Page, work: Path, small: NotebookNode) -> None:
     """Open the small page, unless it is open, for tests that don't change it."""
     copy = work / "unchanged.ipynb"
     if not copy.exists():
-        nbformat.write(chapter_notebook(work / "changing.md"), copy)
+        nbformat.write(small, copy)
     if page.evaluate(f"{PANEL}?.context?.path") != copy.name:
         opened(page, copy.name)
 
@@ -94,53 +80,6 @@ def unchanged(page: Page, work: Path) -> None:
 def page(browser: Browser, work: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     with lab_page(browser, work, tmp_path_factory.mktemp("home")) as page:
         yield page
-
-
-def shown(page: Page) -> str:
-    """Return the prose of the small page with unchanged spaces."""
-    return " ".join(cell["text"] for cell in prose(page))
-
-
-def wait_for_text(page: Page, cell: int, text: str) -> None:
-    """Wait until a cell of the open notebook shows a text."""
-    shows = f"(text) => {PANEL}.content.widgets[{cell}].node.textContent.includes(text)"
-    page.wait_for_function(shows, arg=text, polling=POLL_MS)
-
-
-def test_values_are_shown_before_running_and_updated_after_a_change(
-    page: Page, changing: None
-) -> None:
-    assert "The first is 16,384, in words 16\N{NO-BREAK SPACE}K." in shown(page)
-    assert "It is 16,385." in shown(page)
-
-    change = f"{PANEL}.content.widgets[1].model.sharedModel.setSource('n = 2048')"
-    page.evaluate(f"void {change}")
-    run_all(page)
-    # Values are those at their place in the page: after all cells, n is 2,049.
-    wait_for_text(page, 2, "The first is 2,048")
-    text = shown(page)
-    assert "in words 2\N{NO-BREAK SPACE}K." in text
-    # A block without a premise keeps what was printed.
-    wait_for_text(page, 4, "It is 16,385 (as printed; now 2,049).")
-    assert raw_values(prose(page)) == []
-    assert page.locator(".course-note").count() == 0
-
-
-def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None) -> None:
-    page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
-    run_all(page)
-    wait_for_text(page, 2, "The first is 16,384 (as printed; now 6,144), in words 16")
-    assert page.locator(".course-note").count() == 0
-    # For a block without values, a note below the cell names the block.
-    page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16')")
-    run_all(page)
-    note = page.locator(".course-note")
-    note.wait_for()
-    assert "“It does not fit.”" in note.inner_text()
-    page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16384')")
-    run_all(page)
-    note.wait_for(state="detached")
-    assert "The first is 16,384, in words" in shown(page)
 
 
 @pytest.mark.long

@@ -10,6 +10,8 @@ from typing import Any
 
 import server_process
 from commands import lab
+from commands.jupyterlab.page_copy import chapter_notebook
+from nbformat import NotebookNode
 from playwright.sync_api import Browser, Page
 from site_browser import DESK
 
@@ -55,6 +57,40 @@ RUN = f"""() => {{
   const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "code");
   return cells.every((cell) => cell.model.executionState === "idle" && cell.model.executionCount);
 }}"""
+
+# The value of `n` changes between the cells, and at the end only the last cell is in view.
+CHANGING = """---
+jupytext:
+  text_representation: {extension: .md, format_name: myst}
+kernelspec: {name: python3, display_name: Python 3}
+---
+
+# Changing
+
+```{code-cell} ipython3
+n = 16384
+```
+
+{while}`n < 4096 or n > 8192`
+The first is {eval}`n`, in words {eval}`f"{n // 1024}\\N{NO-BREAK SPACE}K"`.
+
+{while}`n > 2000`
+It does not fit.
+
+```{code-cell} ipython3
+n = n + 1
+```
+
+:::{admonition} The second
+It is {eval}`n + 0`.
+:::
+
++++
+
+$$n + 1$$
+
+The formula stands above.
+"""
 
 
 @contextmanager
@@ -112,3 +148,21 @@ def raw_values(cells: list[dict[str, Any]]) -> list[str]:
     return code + [
         cell["text"] for cell in cells if re.search(r"\\x|\\u|Error:|\{eval\}", cell["text"])
     ]
+
+
+def small_page(folder: Path) -> NotebookNode:
+    """Return the notebook of CHANGING, with its values."""
+    path = folder / "changing.md"
+    path.write_text(CHANGING, encoding="utf-8")
+    return chapter_notebook(path)
+
+
+def shown(page: Page) -> str:
+    """Return the prose of the small page with unchanged spaces."""
+    return " ".join(cell["text"] for cell in prose(page))
+
+
+def wait_for_text(page: Page, cell: int, text: str) -> None:
+    """Wait until a cell of the open notebook shows a text."""
+    shows = f"(text) => {PANEL}.content.widgets[{cell}].node.textContent.includes(text)"
+    page.wait_for_function(shows, arg=text, polling=POLL_MS)
