@@ -94,13 +94,13 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Wait for animations to finish: colors and panels may fade in. Those that are not rendered, in
-# covered parts and closed disclosures, never finish.
+# Put animations at their end: colors and panels may fade in, and each of their frames is drawn.
+# Those that are not rendered, in covered parts and closed disclosures, never finish.
 SETTLED = """() => Promise.allSettled(
   document.getAnimations()
     .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
     .filter((a) => a.effect.target?.checkVisibility())
-    .map((a) => a.finished))"""
+    .map((a) => { a.finish(); return a.finished; }))"""
 
 # Whether each box that scrolls can be focused: the theme looks again 0.3 s after a change of width.
 FOCUSABLE = """() => [...document.querySelectorAll("pre")].every(
