@@ -15,13 +15,29 @@ def imported(source: str, package: str = "") -> Iterator[str]:
     `from a import b` yields `a.b`, which may be a module or a name in `a`. `package`: the one that
     relative imports are resolved against.
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in import_statements(source):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             start = package.split(".")[: 1 - node.level or None] if node.level else []
             module = ".".join([*start, *([node.module] if node.module else [])])
             yield from (f"{module}.{name.name}" for name in node.names)
+
+
+@cache
+def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """Return the import statements of code. Expressions, most of a tree, contain none."""
+    found = []
+    left: list[ast.AST] = [ast.parse(source)]
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append(node)
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, part, ())
+            if isinstance(inner, list):  # a conditional expression's parts are none
+                left += inner
+    return tuple(found)
 
 
 @cache
