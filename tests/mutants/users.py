@@ -28,14 +28,18 @@ def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
         module = module_name(root / path, import_roots(root))
         found = [test for test, names in imports_of_tests(root).items() if module in names]
     else:
-        name = re.compile(rf"(?<![\w.-]){re.escape(Path(path).name)}\b")
-        found = [test for test in imports_of_tests(root) if name.search(_text(root / test))]
+        name = Path(path).name
+        alone = re.compile(rf"(?<![\w.-]){re.escape(name)}\b")
+        # Look for the plain text first, which takes a tenth of the time.
+        texts = {test: _text(root / test) for test in imports_of_tests(root)}
+        found = [test for test, text in texts.items() if name in text and alone.search(text)]
     return sorted(
         (test for test in found if test.split("/")[1] in folders),
         key=lambda test: (needs_site(test, root), test),
     )
 
 
+@functools.cache
 def needs_site(test: str, root: Path) -> bool:
     """Return whether a test file needs the whole built site."""
     return bool(NEEDS_SITE.search(_text(root / test)))
