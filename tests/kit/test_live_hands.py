@@ -78,6 +78,10 @@ def test_the_algorithm_follows_a_drag(page: Page) -> None:
         shown = page.get_by_label("intensity of the algorithm").get_attribute("aria-valuetext")
         assert shown == knob(page, "the algorithm").get_attribute("aria-valuetext")
         assert shown == rl.text(intensity, "FLOP/byte")
+        across = knob(page, "the algorithm").evaluate(
+            "(e) => [e.ariaValueNow, String(Math.round(new DOMMatrix(e.style.transform).e))]"
+        )
+        assert across[0] == across[1]
 
 
 def test_an_arrow_key_moves_the_algorithm_by_one_step(page: Page) -> None:

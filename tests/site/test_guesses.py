@@ -413,7 +413,6 @@ def test_several_answers_to_a_box_share_a_cover(reader: Page, server: Server) ->
     assert said.startswith(f"Your guess was 1, and it is {right(page, 'nvlink-slower')}: ")
 
 
-@pytest.mark.long
 def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     target = page.locator("#fig-time-factor")

@@ -92,13 +92,21 @@ def traffic(context: BrowserContext) -> Traffic:
 
 
 @pytest.fixture(scope="module")
-def chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Page:
+def ran_chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Page:
     """Open the chapter and run it; `window.ran` has the outputs of each cell."""
     page = context.new_page()
     first_run(page, f"{server.origin}/{CHAPTER}.html")
     assert bar(page) == AS_BUILT
     assert page.get_by_role("button", name="Put the page back").is_hidden()
     return page
+
+
+@pytest.fixture
+def chapter(ran_chapter: Page) -> Iterator[Page]:
+    """Return the chapter, and put it back after the test."""
+    yield ran_chapter
+    if ran_chapter.get_by_role("button", name="Put the page back").is_visible():
+        put_back(ran_chapter)
 
 
 def test_pages_fetch_little_before_a_button_is_pressed(site: Path) -> None:
@@ -171,6 +179,9 @@ def test_values_match_a_page_built_with_the_change(
 
 
 def test_one_click_restores_the_page(chapter: Page) -> None:
+    change_cell(chapter, 'rl.chip("H100 SXM")', 'rl.chip("A100 80GB SXM")')
+    press(chapter)
+    assert chapter.locator(".computed.changed").count() > 0
     put_back(chapter)
     assert chapter.locator(".computed.changed, .as-printed").count() == 0
     text = "() => { const all = document.querySelector('.bd-article').cloneNode(true); "
@@ -193,14 +204,14 @@ def test_errors_are_announced_and_replace_the_output(chapter: Page) -> None:
 
 
 def test_input_raises_and_values_below_are_marked(chapter: Page) -> None:
-    change_cell(chapter, "square = 1 / 0 * rl", "name = input('Who?')\nsquare = rl")
+    change_cell(chapter, "square = rl", "name = input('Who?')\nsquare = rl")
     said = "This cell ended with an error (RuntimeError: a page cannot ask: write the answer into"
     assert press(chapter).startswith(said)
     assert chapter.locator(".computed.stale").count() > 3
 
 
 def test_an_endless_cell_can_be_stopped_and_python_restarts(chapter: Page) -> None:
-    change_cell(chapter, "name = input('Who?')\n", "while True: pass\n")
+    change_cell(chapter, "square = rl", "while True: pass\nsquare = rl")
     chapter.keyboard.press("Control+Enter")
     with a_run(chapter):
         chapter.get_by_role("button", name="Stop", exact=True).click()

@@ -33,6 +33,21 @@ LITTLE_MEMORY = (
 ENOUGH_MEMORY = (
     "Object.defineProperty(navigator, 'deviceMemory', { value: 4, configurable: true });"
 )
+# Marks each file in the cache of Python, and adds one of an earlier edition.
+MARK_CACHE = """async () => {
+  const cache = await caches.open("roofline-python");
+  for (const request of await cache.keys()) {
+    const { headers, body } = await cache.match(request);
+    await cache.put(request, new Response(body, { headers: [...headers, ["marked", "yes"]] }));
+  }
+  await cache.put("earlier-edition/course.zip", new Response(""));
+}"""
+# Resolves to the marks of all files in the cache.
+MARKS = """async () => {
+  const cache = await caches.open("roofline-python");
+  const files = await Promise.all((await cache.keys()).map((request) => cache.match(request)));
+  return files.map(({ headers }) => headers.get("marked"));
+}"""
 AS_BUILT = "Done. All values in the text are as they were built."
 RAN, NEXT = "chapters/machine", "chapters/introduction"  # with few cells to run
 EXERCISE = "int8-matmul"
@@ -86,6 +101,7 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
 ) -> None:
     tab = context.new_page()
     first_run(tab, f"{server.origin}/{RAN}.html")
+    tab.evaluate(MARK_CACHE)
     # Another tab fetches nothing before a click.
     server.sent.clear()
     other = context.new_page()
@@ -95,6 +111,10 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
     assert [sent.path for sent in server.sent if "/_static/python/" in sent.path] == []
     go_on(tab, server)
     assert tab.evaluate("started")
+    # Files of this edition are kept, those of earlier ones deleted.
+    marks = tab.evaluate(MARKS)
+    assert len(marks) > 2
+    assert set(marks) == {"yes"}
     # The page doesn't show the warm start.
     assert tab.locator(".python-panel").count() == 0
     with a_run(tab):

@@ -92,7 +92,6 @@ export async function open({ cells, steps: address, page }) {
       if (!given) return;
       const state = states[step];
       const drawn = JSON.stringify(given);
-      state.ran = state.built;
       state.pristine = drawn;
       if (state.unsure === drawn) restore(state);
       state.unsure = undefined;

@@ -338,7 +338,6 @@ async function start(figure) {
       const sight = new IntersectionObserver(
         (entries) => {
           if (!entries.at(-1).isIntersecting) return;
-          sight.disconnect();
           if (!calm.matches && position(input) === 0) play.click();
         },
         { threshold: 0.7 },
