@@ -489,6 +489,16 @@ MORE = {
     "M1 Max": ({"fp16": 10.617e12, "fp32": 10.617e12}, 400e9, 48 * GIB),
 }
 
+MORE_VECTOR = {
+    "MI300X": 163.4e12,
+    "MI355X": 157.3e12,
+    "GB200": 80e12,
+    "L40S": 91.6e12,
+    "RTX 4090": 82.58e12,
+    "RTX 5090": 105.2e12,
+    "M1 Max": 10.617e12,
+}
+
 
 def test_chips_outside_of_the_catalog_match_an_independent_list():
     assert rl.chips(more=True)[: len(EXPECTED)] == rl.chips()
@@ -498,6 +508,9 @@ def test_chips_outside_of_the_catalog_match_an_independent_list():
         assert found[name].peaks == pytest.approx(peaks, rel=1e-11)
         assert (found[name].bandwidth, found[name].capacity) == (bandwidth, capacity)
         assert rl.chip(name) is found[name]
+    vector = {name: dict(chip.vector) for name, chip in found.items() if chip.vector}
+    assert vector == {name: {"fp32": rate} for name, rate in MORE_VECTOR.items()}
+    assert all(chip.exponentials is None and not chip.on_chip for chip in found.values())
     links = {name: [(k.name, k.to_one_peer, k.total) for k in c.links] for name, c in found.items()}
     assert {name: each for name, each in links.items() if each} == {
         "MI300X": [("XGMI", 64e9, 448e9)],
