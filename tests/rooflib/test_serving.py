@@ -91,6 +91,19 @@ def test_each_change_alters_one_setting():
     assert changes["cache in fp8"].decode.held < served.decode.held
 
 
+@pytest.mark.parametrize(
+    ("chip", "types", "expected"),
+    [
+        ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # by its maker, not the A100 in between
+        ("TPU v5p", {}, ["the next chip, TPU7x"]),
+        ("TPU v5p", {"w": "int8", "x": "int8"}, []),  # the TPU7x has no int8
+    ],
+)
+def test_the_next_chip_has_the_same_maker_and_the_arithmetic(chip, types, expected):
+    changes = rl.Serving("Llama 3 8B", chip, B=1, chips=4, **types).changes
+    assert [name for name, _ in changes if "chip," in name] == expected
+
+
 def test_impossible_changes_are_left_out():
     names = [name for name, _ in rl.Serving("Llama 3 8B", "GB200", B=1, chips=32, S=64).changes]
     assert "twice the chips" not in names  # 64 chips don't divide 32 heads
