@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ import roofkit.check
 from grading.release.embedding import data
 from roofkit.check import CheckFailed, cases, check
 from roofkit.check.answers import Answer
-from roofkit.check.findings import Findings
+from roofkit.check.findings import Findings, number_pairs
 from roofkit.check.messages import sentence
 from roofkit.check.packing import pack
 from roofkit.check.wording import columns, joined, listed, returned, series, tight, wrapped
@@ -125,3 +126,16 @@ def test_problems_keep_one_full_stop() -> None:
 def test_the_wrong_one_of_a_pair_is_named(value: list[float], said: str) -> None:
     found = Findings([Answer(value=value)], [[2.0, 3.0]], [False], [{"B": 5}], 1e-9)
     assert next(found.sentences(private=True)) == f"For B = 5 {said}"
+
+
+@pytest.mark.parametrize(
+    ("value", "pairs"),
+    [
+        ([1, {"a": 2, "b": [3]}], [(1, 10), (2, 20), (3, 30)]),
+        ([1, {"a": "two", "b": [3]}], [(1, 10), (3, 30)]),
+        ([1, {"a": 2}], [(1, 10)]),
+        ([1], []),
+    ],
+)
+def test_numbers_are_paired_with_the_expected_ones(value: Any, pairs: list[Any]) -> None:
+    assert list(number_pairs(value, [10, {"a": 20, "b": [30]}])) == pairs

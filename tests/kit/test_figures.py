@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from figures import LibraryFigure, figures
@@ -24,7 +25,7 @@ from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.plot_reading import facts, owners, reading
 from roofkit.check.plot_reading.axis_words import names_batch, vertical
-from roofkit.check.plot_reading.looks import look, similarity
+from roofkit.check.plot_reading.looks import background_of, look, similarity
 from roofkit.check.plot_reading.plain_text import plain_text
 from roofkit.check.plot_reading.size_words import named_size
 from roofkit.check.plot_reading.tick_words import shown_scale
@@ -382,6 +383,21 @@ def test_looks_are_similar_by_color_first_and_then_in_detail(
     assert curve is not None
     assert other is not None
     assert similarity(other, curve, white) == similar
+
+
+@pytest.mark.parametrize(
+    ("figure", "axes", "expected"),
+    [
+        ("none", "none", (1, 1, 1)),  # shown on a white page
+        ("black", "none", (0, 0, 0)),
+        ("black", (1, 1, 1, 0.5), (0.5, 0.5, 0.5)),
+    ],
+)
+def test_transparent_backgrounds_show_what_is_behind_them(
+    figure: Any, axes: Any, expected: tuple[float, ...]
+) -> None:
+    ax = plt.figure(facecolor=figure).add_subplot(facecolor=axes)
+    assert background_of(ax) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("points", "visible"), [(0, False), (0.1, False), (0.2, True), (1, True)])
