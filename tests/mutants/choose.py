@@ -76,6 +76,8 @@ LIVE = "tests/kit/test_live.py"
 PAGES = "tests/site/test_page_python.py"
 EXERCISE_PAGE = "tests/site/test_exercise_page.py"
 LOOKS = "tests/site/test_looks.py"
+# Every page of the site, and pages of each kind in Chinese.
+VISITS = "tests/site/test_site.py tests/locale/test_edition.py"
 VALIDATE = "tests/kit/test_validate_button.py"
 LAB_PROSE = f"tests/site/test_lab_prose.py {VALIDATE}"
 TESTS: dict[str, tuple[str, ...]] = {
@@ -121,7 +123,8 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/kit/test_live_widget.py tests/kit/test_model_hands.py "
         "tests/kit/test_figure_languages.py -k|widget",
         f"{LIVE} tests/kit/test_live_hands.py",
-        "tests/kit/test_config_field.py",
+        "tests/kit/test_byte_figure.py tests/kit/test_config_field.py",
+        VISITS,
     ),
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": ("tests/exercises/test_{stem}.py", EXERCISES, VALUES),
@@ -232,17 +235,18 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "site/book_extension/publishing/": ("tests/site/test_publishing.py",),
     "site/browser/figures/": (f"tests/kit/test_scene.py {LIVE}", "tests/kit/test_live_hands.py"),
-    "site/browser/guesses/": ("tests/site/test_guesses.py",),
-    "site/browser/menu/": ("tests/site/test_publishing.py",),
-    "site/browser/ways/": ("tests/site/test_ways.py",),
+    "site/browser/guesses/": ("tests/site/test_guesses.py", VISITS),
+    "site/browser/menu/": ("tests/site/test_publishing.py", VISITS),
+    "site/browser/ways/": ("tests/site/test_ways.py", VISITS),
     "site/browser/pyodide/": ("tests/site/test_pyodide_files.py", USERS),
     "site/browser/python/": (
         f"tests/site/test_{{stem}}.py {USERS}",
         SITE_USERS,
         f"{PAGES} {EXERCISE_PAGE} tests/site/test_page_blocks.py",
+        f"tests/site/test_warm_start.py tests/site/test_panel.py {VISITS}",
     ),
     "site/browser/reading/": (USERS, f"{SITE_USERS} {LOOKS}", "tests/site/test_site.py"),
-    "site/browser/roof/": ("tests/site/test_browser_roof.py",),
+    "site/browser/roof/": ("tests/site/test_browser_roof.py", VISITS),
     "site/browser/search/": (USERS, SITE_USERS, "tests/site/test_site.py"),
     "site/browser/terms/": (LOOKS, "tests/site/test_site.py"),
     "site/commands/": (USERS, SITE_USERS),
