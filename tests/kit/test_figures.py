@@ -356,6 +356,20 @@ def test_labeled_points_name_the_line_they_lie_on() -> None:
     assert reading(seen(draw), case) == ({"1024": [1, 2, 3], "4096": [4, 8, 15]}, "")
 
 
+def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        for heights in ([0, 10, 0], [6.5, 6.5, 6.6]):
+            ax.plot(batches, heights)
+        # In the middle of a steep piece, beside the other line.
+        for x, y, size in ((1.5, 5, sizes[0]), (2.5, 6.55, sizes[1])):
+            ax.text(x, y, str(size), ha="center", va="center")
+        ax.set(xlabel="B", ylabel="FLOP/s")
+
+    case = {"sizes": [1024, 4096], "batches": [1, 2, 3]}
+    expected = {"1024": [0, 10, 0], "4096": [6.5, 6.5, 6.6]}
+    assert reading(seen(draw), case) == (expected, "")
+
+
 def test_text_without_a_curve_counts_as_an_empty_figure() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.text(1, 1, "1024")

@@ -239,7 +239,9 @@ def measured(monkeypatch):
 def test_the_command_line_prints_saves_and_compares(measured, tmp_path, capsys):
     command.main(["--save", str(tmp_path / "one"), "--seconds", "20"])
     shown = capsys.readouterr().out
-    assert "Made-up CPU, 2026-01-02" in shown
+    name, table, operations = shown.rstrip("\n").split("\n\n")
+    assert name.startswith("Made-up CPU, 2026-01-02")
+    assert (table, operations) == (str(measured.table), str(measured.operations_table))
     assert "100 GFLOP/s" in shown
     assert "between the bounds" in shown
     assert load_run(tmp_path / "one").seconds == 20
