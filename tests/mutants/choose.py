@@ -247,7 +247,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "site/browser/reading/": (USERS, f"{SITE_USERS} {LOOKS}", "tests/site/test_site.py"),
     "site/browser/roof/": ("tests/site/test_browser_roof.py", VISITS),
-    "site/browser/search/": (USERS, SITE_USERS, "tests/site/test_site.py"),
+    "site/browser/search/": (USERS, f"{SITE_USERS} {LOOKS}", VISITS),
     "site/browser/terms/": (LOOKS, "tests/site/test_site.py"),
     "site/commands/": (USERS, SITE_USERS),
     "site/commands/binder.py": ("tests/repository/test_workflows.py",),
