@@ -15,7 +15,6 @@ LIMITS = sandbox.SandboxLimits(
     process_bytes=1 << 30, memory_bytes=1 << 30, scratch_bytes=16 << 20, wall_seconds=600
 )
 FINISH_SECONDS = 300.0  # timeout of a cell; generous, for busy machines
-LATE_SECONDS = 0.5  # how long a cell that never finishes runs before it is interrupted
 STOP_SECONDS = 2.0  # timeout of an interrupted cell
 
 
@@ -49,16 +48,14 @@ def run_in(
     box: sandbox.Box | sandbox.UnsafeBox,
     *sources: str,
     late: Sequence[int] = (),
-    late_seconds: float | None = None,
+    late_seconds: float = 0.5,
 ) -> Run:
     """Run the cells one after the other in this box.
 
-    late: indices of cells that never finish, which are interrupted after `late_seconds`,
-    LATE_SECONDS if None.
+    late: indices of cells that never finish, which are interrupted after `late_seconds`.
     """
     channel, outputs, shown = box.channel(), Outputs(), []
     died = False
-    late_seconds = LATE_SECONDS if late_seconds is None else late_seconds
     try:
         for place, source in enumerate(sources):
             shown.append([])
