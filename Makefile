@@ -49,9 +49,8 @@ check: style  ## lint, types, rooflib's tests and its docstrings' examples: unde
 	$(BIN)/pytest tests/rooflib
 
 # mypy runs in a test, tests/repository/test_types.py, in parallel with the others.
-# Rewriting assertions takes each worker of a first run four seconds, so only failures get it.
 test: system style  ## everything that CI runs
-	$(PYTEST) --assert=plain || $(BIN)/python tests/again.py $$?
+	$(PYTEST) || $(BIN)/python tests/again.py $$?
 
 test-book: dev  ## the book and its tests: enough for a change of prose only
 	$(PYTEST) tests/book

@@ -4,8 +4,6 @@
 because it waited too long for its turn. Its file then passes alone, and is named here: fix it,
 since the cause can be ours. STATUS is that of the first run, after which pytest has kept what
 failed.
-
-The first run leaves assertions as they are. These runs rewrite them, so failures show their values.
 """
 
 import json
@@ -25,11 +23,10 @@ def main() -> int:
         return status
     failed = list(json.loads(FAILED.read_text(encoding="utf-8")))
     files = sorted({name.split("::")[0] for name in failed})
-    few = files[:MAX_FILES]
-    print("running again, alone:", *few, flush=True)
-    again = subprocess.call([sys.executable, "-m", "pytest", *few], cwd=ROOT)
     if len(files) > MAX_FILES:
         return status
+    print("running again, alone:", *files, flush=True)
+    again = subprocess.call([sys.executable, "-m", "pytest", *files], cwd=ROOT)
     if again == 0:
         print("failed once, and passed alone: fix", *failed)
     return again
