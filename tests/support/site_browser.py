@@ -94,13 +94,10 @@ UNFOLD = """() => {
   document.querySelectorAll("button.toggle-button-hidden").forEach((b) => b.click());
 }"""
 
-# Put animations at their end: colors and panels may fade in, and each of their frames is drawn.
-# Those that are not rendered, in covered parts and closed disclosures, never finish.
-SETTLED = """() => Promise.allSettled(
-  document.getAnimations()
-    .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
-    .filter((a) => a.effect.target?.checkVisibility())
-    .map((a) => { a.finish(); return a.finished; }))"""
+# Finish animations at once: drawing each frame of colors and panels that fade in takes seconds.
+SETTLED = """() => document.getAnimations()
+  .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
+  .forEach((a) => a.finish())"""
 
 # Whether each box that scrolls can be focused: the theme looks again 0.3 s after a change of width.
 FOCUSABLE = """() => [...document.querySelectorAll("pre")].every(
