@@ -213,12 +213,15 @@
     const { Widget } = await shared("@lumino/widgets");
     document.head.append(element("link", { rel: "stylesheet", href: STYLE }));
 
-    let latest = 0;
+    let asked = 0;
+    let drawn = 0;
     const show = async (panel) => {
-      const mine = ++latest;
+      const mine = ++asked;
       const state = await look(app, course);
-      // Drop this result if a later update has started meanwhile.
-      if (mine !== latest) return;
+      // Drop this result only if a later one is shown already: on a slow machine, updates may come
+      // faster than results, and the page would stay empty.
+      if (mine < drawn) return;
+      drawn = mine;
       panel.node.firstChild.replaceChildren(...draw(app, course, state));
     };
     class Panel extends Widget {
