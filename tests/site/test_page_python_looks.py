@@ -45,7 +45,8 @@ def server(site: Path, below: str) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def traffic() -> Traffic:
+def traffic(below: str) -> Traffic:
+    """Return the traffic at one address of the site."""
     return Traffic()
 
 
@@ -110,6 +111,7 @@ def test_an_exercise_is_accessible_with_right_and_wrong_answers(
     page.close()
 
 
+@pytest.mark.usefixtures("context")
 def test_no_requests_to_other_hosts_and_no_errors(traffic: Traffic, server: Server) -> None:
     assert [url for url in traffic.asked if "/_static/python/" in url]
     assert traffic.outside(server.origin) == []
