@@ -18,6 +18,8 @@ from nbclient import execute
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from commands import forked_kernels
+
 CELL_SECONDS = 60  # as in _config.yml
 
 
@@ -28,8 +30,10 @@ def fill_cache(book: Path, folder: Path, languages: Sequence[str] = ()) -> None:
     """
     cache = get_cache(folder)
     todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
+    if not todo:
+        return
     os.environ[live_figures.LANGUAGES] = " ".join(languages)  # kernels inherit it
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with forked_kernels.forks(book), ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, page), succeeded in zip(todo, pool.map(run, todo), strict=True):
             live_figures.keep_translated(page, folder)
             if succeeded:

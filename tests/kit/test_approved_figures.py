@@ -4,6 +4,9 @@ If you changed a figure on purpose, look at the drawings in the folder that the 
 run `python tests/kit/approve_figures.py` and commit the table.
 """
 
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -30,3 +33,22 @@ def test_a_figure_looks_and_reads_as_approved(name: str, tmp_path: Path) -> None
         f"{name} differs from what was approved in {changed}. Look at the drawings in {tmp_path}; "
         "if they are right, run `python tests/kit/approve_figures.py`."
     )
+
+
+def test_pages_of_two_builds_have_the_same_figures() -> None:
+    """Each process orders sets in its own way."""
+    command = (
+        "from drawn_figures import FIGURES; print([made().html() for made in FIGURES.values()])"
+    )
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", command],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    )
+    assert len(first) > 100_000
+    assert first == second

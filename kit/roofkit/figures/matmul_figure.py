@@ -97,7 +97,7 @@ def matmul() -> Figure:
             "bandwidths": {chip.name: chip.bandwidth for chip in chips()},
             "capacity": {chip.name: chip.capacity for chip in chips()},
             "kinds": {x: {w: computed_in(x, w) for w in WEIGHTS} for x in INPUTS},
-            "size": {kind: DTYPES[kind].bytes for kind in {*INPUTS, *WEIGHTS, *OUTPUTS}},
+            "size": {kind: DTYPES[kind].bytes for kind in sorted({*INPUTS, *WEIGHTS, *OUTPUTS})},
         },
         # The reader's own chip has only a bf16 peak.
         own={

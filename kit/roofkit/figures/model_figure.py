@@ -222,7 +222,7 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
             "shapes": {name: row(each) for name, each in shown.items()},
             **_tables(chips),
             "names": [chip.name for chip in chips],
-            "size": {kind: DTYPES[kind].bytes for kind in {*CACHES, *ACTIVATIONS}},
+            "size": {kind: DTYPES[kind].bytes for kind in sorted({*CACHES, *ACTIVATIONS})},
             "chunks": {AT_ONCE: 1, **CHUNKS},
             "widths": {STORED: [], **{w: [DTYPES[w].bytes] * len(ROWS) for w in WIDTHS}},
             "width_bits": {STORED: 0, **{w: DTYPES[w].bits for w in WIDTHS}},
