@@ -7,7 +7,8 @@ JOBS ?= $(shell expr $$(nproc) + 2)
 BIN := .venv/bin
 # If this is set, each of hundreds of processes compiles all of our code again.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
+# Without nbval, which one test loads itself: each worker would import it.
+PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
 .PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants fuzz bench bench-site \
 	bench-page bench-grade translations lock release grade nbgrader clean style environment cluster dev system

@@ -17,6 +17,7 @@ from docutils.utils import new_document
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from repository import HEADER, ROOT, Book, small_book
+from series import series
 from site_links import html_files
 
 PAGE = """
@@ -264,11 +265,12 @@ def test_a_changed_catalog_figure_appears_in_the_sentence(book: Book) -> None:
 # What is refused.
 
 
-def test_each_warning_fails_the_build_every_time(book: Book) -> None:
+@series(1, 2)
+def test_each_warning_fails_the_build_every_time(book: Book, count: int) -> None:
     book.write("\n# Page\n\n" + "\n\n".join(text for text, _ in WARNS.values()) + "\n")
     book.write("\n# A page outside of the contents\n", "stray")
     # Sphinx caches pages and would not repeat its warnings; a second build must still fail.
-    for _ in range(2):
+    for _ in range(count):
         run = book.build()
         assert run.returncode == 1
         for what, (_, message) in WARNS.items():

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 from oracles import ORACLES, bounds_of, kernel
+from series import in_part
 from solutions import part_of, parts, reference
 
 import rooflib as rl
@@ -34,7 +35,8 @@ def curves(name: str, function: str, case: Any) -> dict[int, list[float]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "part"), [pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()]
+    ("name", "part"),
+    in_part(pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()),
 )
 def test_reference_agrees_with_rooflib(name: str, part: Part) -> None:
     cases = [case for seed in SEEDS.get(name, (1, 2)) for case in drawn(part, seed)]

@@ -8,12 +8,14 @@ import copy
 import csv
 import json
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
 from classroom import Classroom, cell, code, with_first
 from classroom.accidents import FULL, OLD, RIGHT, changed
 from classroom.leaks import files_for_learners, hidden_texts, leaks, solution_lines
+from series import in_part
 
 from grading.__main__ import main
 from grading.records.seed import course_seed
@@ -49,10 +51,12 @@ UNGRADED = {
 
 
 @pytest.fixture(scope="module")
-def room(tmp_path_factory, release):
+def room(request, tmp_path_factory, release):
     room = Classroom(tmp_path_factory.mktemp("course"), release)
     right = room.solved(NAME)
-    for student, (change, _) in RIGHT.items():
+    tests = [item for item in request.session.items if item.path == Path(__file__)]
+    everybody = any(test.get_closest_marker("long") for test in tests)
+    for student, (change, _) in list(RIGHT.items())[:: 1 if everybody else 2]:
         room.hand_in(student, NAME, change(copy.deepcopy(right)))
     path = room.hand_in("renamed", NAME, right)
     path.rename(path.with_name(f"{NAME} (1).ipynb"))
@@ -98,7 +102,7 @@ def grades(room):
         return {row["student"]: row for row in csv.DictReader(file) if row["assignment"] == NAME}
 
 
-@pytest.mark.parametrize("student", RIGHT)
+@pytest.mark.parametrize("student", in_part(RIGHT))
 def test_accidentally_changed_notebooks_get_fair_points(grades, student):
     assert float(grades[student]["score"]) == RIGHT[student][1]
 
@@ -135,7 +139,9 @@ def test_folders_without_an_exercise_name_are_listed(room):
 def test_every_case_has_a_student(room, grades):
     handed_in = {path.name for path in (room.folder / "submitted").iterdir()}
     assert set(grades) == handed_in
-    assert len(handed_in) == sum(map(len, (RIGHT, OTHER, OLD, ENCODINGS, PLACES))) + 2
+    right = handed_in & set(RIGHT)
+    assert len(right) >= len(RIGHT) / 2
+    assert len(handed_in) == sum(map(len, (right, OTHER, OLD, ENCODINGS, PLACES))) + 2
 
 
 def test_exercises_without_submission_are_listed_as_not_handed_in(room):

@@ -6,6 +6,7 @@ import hostile
 import psutil
 import pytest
 from classroom import code, functions, points, with_first
+from series import in_part
 from submissions import Submission, hand_in, submissions
 
 from grading import grade_notebook
@@ -64,7 +65,7 @@ roofkit.check.compare.judge = lambda *words: None
 BREAKS_ITSELF = {"run_cell", "input transformer"}
 
 
-@pytest.mark.parametrize("cheat", CHEATS)
+@pytest.mark.parametrize("cheat", in_part(CHEATS))
 def test_tampering_with_the_kernel_does_not_change_points(cheat):
     wrong, right = notebook("wrong_output_not_counted"), notebook()
     assert total(grade(with_first(wrong, CHEATS[cheat]), NAME, "seed", QUICK)) <= 7

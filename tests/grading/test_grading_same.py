@@ -25,6 +25,11 @@ def edited(notebook):
 
 
 @pytest.fixture(scope="module")
+def room(tmp_path_factory, release):
+    return Classroom(tmp_path_factory.mktemp("course"), release)
+
+
+@pytest.fixture(scope="module")
 def rooms(tmp_path_factory, release):
     """Return two courses: one graded by `make grade`'s code, one by nbgrader's commands."""
     folder = tmp_path_factory.mktemp("courses")
@@ -71,6 +76,7 @@ def gradebook(course: Course):
             )
 
 
+@pytest.mark.long
 def test_make_grade_and_nbgrader_write_the_same_gradebook(rooms):
     ours, plain = (sorted(gradebook(room.course)) for room in rooms)
     assert len(ours) == 6
@@ -81,6 +87,7 @@ def students(room):
     return sorted(path.name for path in (room.folder / "autograded").iterdir())
 
 
+@pytest.mark.long
 def test_make_grade_and_nbgrader_write_the_same_notebooks(rooms):
     ours, plain = rooms
     assert students(ours) == students(plain)
@@ -92,12 +99,14 @@ def test_make_grade_and_nbgrader_write_the_same_notebooks(rooms):
         assert one.metadata.rooflib == other.metadata.rooflib
 
 
+@pytest.mark.long
 def test_submitted_extra_files_are_not_copied(rooms):
     for room in rooms:
         files = (room.folder / "autograded" / "right" / NAME).rglob("*")
         assert sorted(path.name for path in files) == [f"{NAME}.ipynb", "timestamp.txt"]
 
 
+@pytest.mark.long
 def test_make_grade_and_nbgrader_write_the_same_pages(rooms):
     for student in students(rooms[0]):
         pages = [room.course.feedback(student, NAME).read_text() for room in rooms]
@@ -151,8 +160,8 @@ def test_nbgrader_stops_if_the_course_settings_fail_to_load(tmp_path):
         ("what nobody thought of" + 200 * ".", f"KeyError: 'what nobody thought of{167 * '.'}"),
     ],
 )
-def test_an_error_in_the_grader_is_reported_and_retried(rooms, monkeypatch, said, listed):
-    notebook = rooms[0].released(NAME)
+def test_an_error_in_the_grader_is_reported_and_retried(room, monkeypatch, said, listed):
+    notebook = room.released(NAME)
     released = nbformat.writes(notebook)
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
 
@@ -167,8 +176,8 @@ def test_an_error_in_the_grader_is_reported_and_retried(rooms, monkeypatch, said
     assert "what nobody thought of" in outcome.feedback
 
 
-def test_a_refused_sandbox_is_retried_once_before_grading_stops(rooms, monkeypatch):
-    notebook = rooms[0].released(NAME)
+def test_a_refused_sandbox_is_retried_once_before_grading_stops(room, monkeypatch):
+    notebook = room.released(NAME)
     released = nbformat.writes(notebook)
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
     tries = []
@@ -184,8 +193,8 @@ def test_a_refused_sandbox_is_retried_once_before_grading_stops(rooms, monkeypat
 
 
 @pytest.mark.parametrize(("why", "reason"), [(None, GAVE_UP), (pool.TOO_MUCH, TOO_MUCH)])
-def test_given_up_jobs_are_graded_again_unless_over_the_limit(rooms, tmp_path, why, reason):
-    released = nbformat.writes(rooms[0].released(NAME))
+def test_given_up_jobs_are_graded_again_unless_over_the_limit(room, tmp_path, why, reason):
+    released = nbformat.writes(room.released(NAME))
     job = Job("ada", NAME, b"any", released, "seed", exercises.digest(NAME))
     outcome = Course(tmp_path)._given_up(job, why)
     assert outcome.again == (reason == GAVE_UP)
@@ -193,11 +202,11 @@ def test_given_up_jobs_are_graded_again_unless_over_the_limit(rooms, tmp_path, w
     assert {part["points"] for part in outcome.parts} == {0}
 
 
-def test_a_notebook_that_exhausts_memory_is_reported_and_not_retried(rooms, monkeypatch):
+def test_a_notebook_that_exhausts_memory_is_reported_and_not_retried(room, monkeypatch):
     def takes_all(*_):
         raise MemoryError
 
-    released = nbformat.writes(rooms[0].released(NAME))
+    released = nbformat.writes(room.released(NAME))
     job = Job("ada", NAME, released.encode(), released, "seed", exercises.digest(NAME))
     for step in ("grading.intake.reading.notebook", "grading.work.repair"):
         with monkeypatch.context() as patch:

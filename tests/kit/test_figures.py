@@ -72,7 +72,7 @@ SEEDS = [
         seed,
         drawn,
         id=f"{seed}-{drawn.name}",
-        marks=pytest.mark.long if seed is None and number % 2 else (),
+        marks=pytest.mark.long if seed is None and number % 3 else (),
     )
     for seed, library in ((None, LIBRARY), (1, LIBRARY[::9]))
     for number, drawn in enumerate(library)

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from live_pages import SVG, chip_of, drawn
 from matplotlib.textpath import TextPath
+from series import in_part
 
 import rooflib as rl
 from roofkit import figures
@@ -262,7 +263,7 @@ def test_curves_end_at_the_edges_of_the_plot(name: str) -> None:
     assert len(boxes) == 1
 
 
-@pytest.mark.parametrize("width", [320, 360, 720])
+@pytest.mark.parametrize("width", in_part([320, 360, 720]))
 @pytest.mark.parametrize("name", ["attention", "chips", "intensity", "matmul", "time"])
 def test_texts_stay_inside_the_picture_and_axis_numbers_do_not_overlap(
     name: str, width: int

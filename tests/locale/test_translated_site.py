@@ -313,6 +313,7 @@ def test_titles_and_words_of_templates_are_translated(book: Book) -> None:
     assert page.select_one("#on-this-page").get_text() == "本页内容"
 
 
+@pytest.mark.long
 def test_changed_catalogs_change_the_next_build(book: Book) -> None:
     catalogs = book.folder / "locale" / "zh_CN" / "LC_MESSAGES"
     page, figures = catalogs / "chapters" / "page.po", catalogs / "figures.po"

@@ -49,12 +49,14 @@ NOT_TRIED = {
 LAYOUT = {"rooflib/plots.py"}
 # Start of a path → stages of tests, cheapest first. The longest start that fits counts. {stem} is
 # the name of the file; a test file of that name may be missing. USERS and SITE_USERS stand for the
-# test files that import the module or name the file, without and with the built site.
+# test files that import the module or name the file, without and with the built site. A stage with
+# WITH_LONG runs the long tests of its files, too.
 USERS, SITE_USERS = "{users}", "{site_users}"
 USING_FOLDERS = {"grading": ("grading",)}  # for files of other packages:
 OTHER_FOLDERS = ("book", "kit", "site", "meter", "locale")
 RESUMED = "tests/grading/test_grading_resume.py"
-SAME = "tests/grading/test_grading_same.py"
+WITH_LONG = "+long"
+SAME = f"tests/grading/test_grading_same.py {WITH_LONG}"
 COURSE = "tests/grading/test_grading_course.py"
 VALUES = "tests/grading/test_grading_values.py"
 KERNEL = "tests/grading/test_grading_kernel.py"
@@ -71,13 +73,14 @@ OWN_TIME = "tests/grading/test_own_time.py"
 SECOND_RUN = "tests/grading/test_second_run.py"
 WEEK = "tests/grading/test_week_check.py tests/grading/test_week_orders.py"
 NAMESAKE = "tests/grading/test_{stem}.py"
-SANDBOX = ("tests/sandbox", OWN_TIME, KERNEL)
+SANDBOX = (f"tests/sandbox {WITH_LONG}", OWN_TIME, KERNEL)
 LIVE = "tests/kit/test_live.py"
 PAGES = "tests/site/test_page_python.py"
 EXERCISE_PAGE = "tests/site/test_exercise_page.py"
 LOOKS = "tests/site/test_looks.py"
 # Every page of the site, and pages of each kind in Chinese.
 VISITS = "tests/site/test_site.py tests/locale/test_edition.py"
+PDF = f"tests/site/test_pdf.py {WITH_LONG}"
 VALIDATE = "tests/kit/test_validate_button.py"
 LAB_PROSE = f"tests/site/test_lab_prose.py {VALIDATE}"
 TESTS: dict[str, tuple[str, ...]] = {
@@ -257,14 +260,16 @@ TESTS: dict[str, tuple[str, ...]] = {
         USERS,
         "tests/repository/test_workflows.py",
     ),
+    "site/commands/executed_pages.py": ("tests/site/test_executed_pages.py", USERS, SITE_USERS),
+    "site/commands/forked_kernels.py": ("tests/site/test_forked_kernels.py",),
     "site/commands/jupyterlab/": (
         f"{USERS} tests/site/test_markdown_writer.py",
         f"{SITE_USERS} tests/book/test_notebooks.py {LAB_PROSE}",
     ),
     "site/commands/jupyterlab/labextensions/": (LAB_PROSE,),
     "site/commands/jupyterlab/start_page.py": ("tests/site/test_lab.py", VALIDATE),
-    "site/commands/pdf.py": ("tests/site/test_pdf.py",),
-    "site/commands/printing/": ("tests/site/test_pdf.py",),
+    "site/commands/pdf.py": (PDF,),
+    "site/commands/printing/": (PDF,),
     "site/commands/pyodide.py": ("tests/site/test_pyodide_files.py",),
     "site/commands/serve.py": ("tests/repository/test_commands.py -k|serve or port",),
     "site/commands/slides.py": ("tests/site/test_slides.py",),
@@ -394,11 +399,14 @@ def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
     seen: set[str] = set()
     for stage in TESTS[start]:
         words, _, chosen = stage.partition("-k|")
-        tests = [test for word in words.split() for test in _tests(word, path, root)]
+        files = [word for word in words.split() if word != WITH_LONG]
+        tests = [test for word in files for test in _tests(word, path, root)]
         new = tuple(dict.fromkeys(test for test in tests if test not in seen))
         seen |= set(new)
         if new:
-            found.append((*new, *(("-k", chosen) if chosen else ())))
+            options = ("-k", chosen) if chosen else ()
+            options += ("-m", "long or not long") if WITH_LONG in words else ()
+            found.append((*new, *options))
     return tuple(found)
 
 

@@ -50,7 +50,7 @@ def test_make_test_checks_the_system_first_and_runs_every_check() -> None:
     assert ran[0] == "python3 tests/system_packages.py"
     assert ran[-3:-1] == ["ruff check .", "ruff format --check ."]
     first, again = ran[-1].split(" || ")
-    assert re.fullmatch(r"pytest -n \d+ --dist loadfile --no-loadscope-reorder", first)
+    assert re.fullmatch(r"pytest -n \d+ -p no:nbval --dist loadfile --no-loadscope-reorder", first)
     assert again == "python tests/again.py $?"
 
 

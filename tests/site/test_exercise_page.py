@@ -259,6 +259,7 @@ def test_a_part_is_done_only_while_its_dependencies_are_unchanged(
     assert mark(page, "intensity") == ""
 
 
+@pytest.mark.long
 def test_endless_loops_in_answers_get_the_same_message_as_in_a_notebook(
     page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
 ) -> None:

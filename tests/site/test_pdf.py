@@ -44,12 +44,14 @@ def titles(site: Path) -> list[str]:
 # The HTML document.
 
 
+@pytest.mark.long
 def test_the_document_has_every_page_in_order(document: BeautifulSoup, site: Path) -> None:
     found = [h1.get_text() for h1 in document.select("article h1")]
     assert found == titles(site)
     assert len(found) > 15
 
 
+@pytest.mark.long
 def test_every_inner_link_has_exactly_one_target(document: BeautifulSoup) -> None:
     times = Counter(str(tag["id"]) for tag in document.find_all(id=True))
     assert [name for name, number in times.items() if number > 1] == []
@@ -58,6 +60,7 @@ def test_every_inner_link_has_exactly_one_target(document: BeautifulSoup) -> Non
     assert [href for href in inner if times[href[1:]] != 1] == []
 
 
+@pytest.mark.long
 def test_references_within_pictures_resolve(document: BeautifulSoup) -> None:
     ids = {str(tag["id"]) for tag in document.find_all(id=True)}
     pointed: set[str] = set()
@@ -70,12 +73,14 @@ def test_references_within_pictures_resolve(document: BeautifulSoup) -> None:
     assert pointed <= ids
 
 
+@pytest.mark.long
 def test_all_other_links_lead_to_the_web(document: BeautifulSoup) -> None:
     outer = [str(tag["href"]) for tag in document.select("a[href]") if tag["href"][:1] != "#"]
     assert outer
     assert [href for href in outer if not href.startswith("https://")] == []
 
 
+@pytest.mark.long
 def test_the_document_loads_only_the_sites_style_sheets(document: BeautifulSoup) -> None:
     loaded = [
         (tag.name, address)
@@ -87,12 +92,14 @@ def test_the_document_loads_only_the_sites_style_sheets(document: BeautifulSoup)
         assert Path(os.path.normpath(ROOT / DOCUMENT.parent / address)).is_file(), address
 
 
+@pytest.mark.long
 def test_the_document_has_no_interactive_elements(document: BeautifulSoup) -> None:
     kinds = ["script", "details", "summary", "input", "select", "button", "fieldset", "img"]
     assert document.find_all(kinds) == []
     assert document.select(".headerlink, .toctree-wrapper, .steps") == []
 
 
+@pytest.mark.long
 def test_answers_and_hints_are_unfolded_with_their_titles(
     document: BeautifulSoup, book: one_document.Book, site: Path
 ) -> None:
@@ -107,6 +114,7 @@ def test_answers_and_hints_are_unfolded_with_their_titles(
         assert len(box.get_text(" ", strip=True)) > len(box.p.get_text()) + 5
 
 
+@pytest.mark.long
 def test_live_figures_become_still_pictures(document: BeautifulSoup, site: Path) -> None:
     still = document.select("figure.live")
     built = [path.read_text(encoding="utf-8") for path in html_files(site)]
@@ -121,6 +129,7 @@ def test_live_figures_become_still_pictures(document: BeautifulSoup, site: Path)
     assert document.find_all(["pattern", "filter", "mask", "image", "foreignobject"]) == []
 
 
+@pytest.mark.long
 def test_the_title_page_matches_the_citation_file(document: BeautifulSoup) -> None:
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     imprint = document.select_one(".title-page .imprint").get_text()

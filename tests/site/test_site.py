@@ -97,14 +97,11 @@ VIEWS = (("desk", "light"), ("desk", "dark"), ("phone", "dark"))
 
 
 def views(name: str) -> tuple[tuple[str, str], ...]:
-    """Return the views in which axe checks a page: KINDS in all, chapters on a light desktop.
+    """Return the views in which axe checks a page: KINDS in all, the others in none.
 
-    Exercises and generated pages have the structure of those in KINDS, and the elements that differ
-    on phones, the top bar and its menus, are the same on all pages.
+    The elements that differ on phones, the top bar and its menus, are the same on all pages.
     """
-    if name in KINDS:
-        return VIEWS
-    return VIEWS[:1] if name.startswith("chapters/") else ()
+    return VIEWS if name in KINDS else ()
 
 
 Visits = Callable[[str], Seen]

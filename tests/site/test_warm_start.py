@@ -176,6 +176,7 @@ def test_a_hidden_page_starts_once_visible(tab: Page, server: Server) -> None:
     assert tab.evaluate("started")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "script",
     [

@@ -1,4 +1,7 @@
-"""Series of random inputs: a short one in every run, and the full one among the long tests."""
+"""Series of inputs: a part in every run, and all of them among the long tests."""
+
+from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
@@ -13,3 +16,16 @@ def series(short: int, full: int) -> pytest.MarkDecorator:
         "count",
         [pytest.param(short, id="some"), pytest.param(full, id="all", marks=pytest.mark.long)],
     )
+
+
+def in_part(values: Iterable[Any], every: int = 2) -> list[Any]:
+    """Return parameters for a test: every n-th value by default, all in the long tests.
+
+    Values that are marked as long stay long.
+    """
+    parameters = []
+    for number, value in enumerate(values):
+        one = value if isinstance(value, type(pytest.param())) else pytest.param(value)
+        marks = [*one.marks, pytest.mark.long] if number % every else one.marks
+        parameters.append(pytest.param(*one.values, id=one.id, marks=marks))
+    return parameters
