@@ -435,7 +435,7 @@ async (figure, settings) => {
 """
 
 
-@pytest.mark.parametrize("steps", [12, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("steps", [6, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FIGURES)
 def test_all_numbers_in_the_browser_match_rooflib(chapter: Chapters, name: str, steps: int) -> None:
     page, figure = chapter(name), getattr(figures, name)()
