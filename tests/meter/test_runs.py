@@ -52,7 +52,8 @@ def operation_figure(seconds: float, roof: str = "read", footprint: float = 1e9)
 
 POSITIONS = [
     (0.0490, 1e9, "above the roof", "fewer bytes moved than were counted"),
-    (0.0490, 1e6, "above the roof", "a cache holds its bytes"),
+    (0.0490, 2**24, "above the roof", "fewer bytes moved than were counted"),
+    (0.0490, 2**24 - 1, "above the roof", "a cache holds its bytes"),
     (0.0491, 1e9, "on the roof", ""),
     (0.0500, 1e9, "on the roof", ""),
     (0.0501, 1e9, "between the bounds", ""),
@@ -64,8 +65,11 @@ POSITIONS = [
 @pytest.mark.parametrize(("seconds", "footprint", "position", "reason"), POSITIONS)
 def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, position, reason):
     # The slowest sample takes 1.02 times the best; with a call, the upper bound is 60 ms.
-    found = a_run(operation_figure(seconds, footprint=footprint)).operations["some"]
+    run = a_run(operation_figure(seconds, footprint=footprint))
+    found = run.operations["some"]
     assert (found.position, found.reason) == (position, reason)
+    told = f"{position}: {reason}" if reason else position
+    assert run.operations_table.columns["position"] == [told]
     assert found.ratios == pytest.approx((seconds / 0.05, 1.02 * seconds / 0.05))
     assert found.ratio == found.ratios[0]
     assert float(found.bounds.upper) == pytest.approx(0.060001)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -161,6 +162,13 @@ def test_the_plot_contains_operation_and_roofs(tmp_path, capsys, unit):
     for part in ("matmul", "HBM of H100 SXM: 3.35", "67" if unit == "vector" else "bf16: 990"):
         assert part in drawn
     assert "matmul" in capsys.readouterr().out
+
+
+def test_a_plot_needs_no_display(tmp_path):
+    path = tmp_path / "dot.svg"
+    command = [sys.executable, "-m", "rooflib", "TPU v5e", "dot", "9", "--plot", str(path)]
+    subprocess.run(command, env=os.environ | {"MPLBACKEND": "module://no_display"}, check=True)
+    assert "HBM of TPU v5e" in path.read_text()
 
 
 MISTAKES = [

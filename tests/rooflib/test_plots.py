@@ -123,6 +123,11 @@ def drawn(seed):
     return plots.roofline(plots.axes(*size), ceilings, slopes, points, regions)
 
 
+def inside(ax):
+    """Return the labels of a plot that the layout disregards: they belong inside its axes."""
+    return [note for note in ax.texts if not note.get_in_layout() and note.get_text()]
+
+
 def corners(text):
     """Return the corners of a text in pixels, including its rotation."""
     turn = text.get_rotation()
@@ -152,6 +157,11 @@ def test_labels_and_leader_lines_cross_no_label(seed):
         low, high = box.vertices.min(axis=0), box.vertices.max(axis=0)
         assert (low > -1).all(), one
         assert (high < ax.figure.bbox.max + 1).all(), one
+    # Labels that the layout disregards would cover the numbers of the axes outside of these.
+    for one in inside(ax):
+        box, axes = Text.get_window_extent(one), ax.get_window_extent()
+        assert axes.padded(2).contains(*box.min), one
+        assert axes.padded(2).contains(*box.max), one
 
 
 @pytest.mark.parametrize("angle", [0, 30, 90, 200])
@@ -309,6 +319,7 @@ def test_narrow_zones_wrap_their_label():
     shown = words(ax)
     assert labels[0] in shown
     assert "bound\nat\none\nof\nthem" in shown
+    assert labels[2] in shown
 
 
 def test_invalid_plot_values_are_named():
