@@ -88,7 +88,8 @@ HEADS = [
     f"from {ABSENT} import nn\nclass Net(nn.Module):\n    pass",
     f"if True:\n    import {ABSENT}",
     f"try:\n    import {ABSENT}\nexcept ImportError:\n    {ABSENT} = None",
-    f"import {ABSENT}\nvalue = 1\nvalue = {ABSENT}.one(value)\nvalue += 1",
+    f"import {ABSENT}\nvalue = 1\nvalue = {ABSENT}.one(value)\nvalue += 1\n"
+    f"class Box:\n    pass\nBox.value = {ABSENT}.two()",
     f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
 ]
 # Every third in an exercise with numbers; of the one with a figure, which takes long to judge, the
