@@ -371,7 +371,6 @@ _SANITIZER = nh3.Cleaner(
     attributes=ATTRIBUTES,
     attribute_filter=lambda tag, name, value: value if _allowed(tag, name, value) else None,
     url_schemes={"data"},
-    link_rel=None,
     generic_attribute_prefixes=set(),
     filter_style_properties=set(),
 )

@@ -159,3 +159,8 @@ def test_a_missing_course_is_not_created(tmp_path):
     with pytest.raises(CannotAllow, match="is missing"):
         allow(tmp_path / "typo", ["pandas"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_grade_says_what_it_cannot_allow(tmp_path):
+    with pytest.raises(SystemExit, match="a b: not the name of a package"):
+        main(["grade", str(tmp_path), "--allow", "a b"])
