@@ -51,7 +51,7 @@ def can_fork(book: Path) -> bool:
 
 def start_importing(book: Path) -> bool:
     """Start the process to fork, and return whether its imports succeeded."""
-    if sys.platform != "linux":  # elsewhere a fork may lack what its parent's threads hold
+    if sys.platform != "linux":  # system libraries of macOS may crash after a fork
         return False
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)

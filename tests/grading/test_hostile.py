@@ -33,6 +33,7 @@ from classroom.leaks import hidden_texts, leaks, solution_lines
 from classroom.processes import descendants, new_descendants, survivors
 from hostile import answers, folders
 from nbgrader.api import Gradebook
+from series import in_full
 
 from grading.execution.time_limits import TimeLimits
 from grading.parallel import pool
@@ -327,11 +328,9 @@ def graded(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Graded]:
     """Grade the whole class, with secrets nearby, and with a home and a /tmp of its own."""
-    tests = [item for item in request.session.items if item.path == Path(__file__)]
-    everybody = any(test.get_closest_marker("long") for test in tests)
     top = tmp_path_factory.mktemp("host")
     room = classroom(release, top / "course")
-    harmful(room, STUDENTS if everybody else DEFAULT)
+    harmful(room, STUDENTS if in_full(request) else DEFAULT)
     home, scratch = top / "home", top / "tmp"
     for name in ("secrets/key", "home/.ssh/id", "home/.ipython/profile_default/startup/0.py"):
         file = top / name

@@ -13,7 +13,6 @@ from native_python import serving_native
 from page_reader import a_run, bar, change_cell, first_run, press
 from playwright.sync_api import Browser, Page
 from repository import ROOT
-from series import in_part
 from site_browser import (
     DESK,
     PHONE,
@@ -97,7 +96,7 @@ def test_finished_pages_show_no_english(site: Path, name: str) -> None:
     assert [text for text in english if text not in EDITION["same"]] == []
 
 
-@pytest.mark.parametrize("name", in_part(KINDS, 3))
+@pytest.mark.parametrize("name", KINDS)
 def test_pages_are_accessible_and_fit(page: Page, server: Server, name: str) -> None:
     traffic = Traffic().listen(page.context)
     put_width(page, DESK)
