@@ -15,6 +15,7 @@ import matplotlib, matplotlib.pyplot as plt, numpy as np, rooflib as rl
 print(sys.path, os.getcwd(), os.getpgrp() == os.getpid(), os.environ["MPLBACKEND"])
 print(matplotlib.rcParams["backend"], plt.rcParams["lines.linewidth"], hasattr(rl, "mark"))
 print(sorted(globals().keys() - {"get_ipython", "open"}), os.environ.get("MARK"))
+print(os.environ.get("GONE"))
 plt.rcParams["lines.linewidth"] = 7
 os.environ["MARK"] = rl.mark = "changed"
 sys.path.append("changed")
@@ -23,7 +24,7 @@ plt.plot([1, 2]);
 """
 # Runs pages, given as lists of cells, one after the other; prints the outputs of their cells.
 SCRIPT = """
-import json, sys
+import json, os, sys
 from contextlib import nullcontext
 from pathlib import Path
 sys.path[0] = SITE
@@ -33,7 +34,9 @@ from commands import build, executed_pages, forked_kernels
 if __name__ == "__main__":
     folder, forked, pages = Path(sys.argv[1]), sys.argv[2], json.load(sys.stdin)
     build.prepare_kernels(folder, folder / "ipython")
+    os.environ["GONE"] = "set when the imports start"
     with forked_kernels.forks(folder) if forked else nullcontext():
+        del os.environ["GONE"]
         for cells in pages:
             page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
             succeeded = executed_pages.run((folder / "chapters" / "page.md", page))

@@ -1,0 +1,13 @@
+"""Series of which the default run tests a part."""
+
+import pytest
+from series import in_part
+
+
+def test_every_nth_value_runs_by_default() -> None:
+    late = pytest.param("c", id="last", marks=pytest.mark.long)
+    found = in_part(["a", "b", late, "d", pytest.param("e", id="own")])
+    long = ["long" in [mark.name for mark in one.marks] for one in found]
+    assert [one.values for one in found] == [("a",), ("b",), ("c",), ("d",), ("e",)]
+    assert long == [False, True, True, True, False]
+    assert [one.id for one in found] == [None, None, "last", None, "own"]
