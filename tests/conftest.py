@@ -66,7 +66,7 @@ ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/cour
 def pytest_configure() -> None:
     """Accept Ctrl-C: shells start background jobs with SIGINT ignored, and children inherit it.
 
-    Look for garbage less often: with Python's 700 new objects, it takes a twentieth of the time.
+    Look for garbage less often than Python's default, which takes a twentieth of the time.
     """
     gc.set_threshold(GC_THRESHOLD)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
