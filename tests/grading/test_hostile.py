@@ -180,6 +180,7 @@ KNOWN = {
 # Each takes almost a second or more, mostly until a limit stops it in every try. Of such students
 # only cell-plain_loop is in the class by default.
 SLOW = {
+    "answer-gigantic_text",
     "answer-gigantic_whole",
     "answer-never_float",
     "answer-sleeping",

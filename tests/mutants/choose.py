@@ -261,7 +261,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/repository/test_workflows.py",
     ),
     "site/commands/executed_pages.py": ("tests/site/test_executed_pages.py", USERS, SITE_USERS),
-    "site/commands/forked_kernels.py": ("tests/site/test_forked_kernels.py",),
+    "site/commands/forked_kernels.py": (f"tests/site/test_forked_kernels.py {WITH_LONG}",),
     "site/commands/jupyterlab/": (
         f"{USERS} tests/site/test_markdown_writer.py",
         f"{SITE_USERS} tests/book/test_notebooks.py {LAB_PROSE}",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from repository import ROOT, small_book
 
 # Reports what a cell may find in a kernel, and changes most of it. The figure needs its backend.
@@ -65,6 +66,7 @@ def outputs(folder: Path, pages: list[list[str]], forked: bool = True) -> list[l
     return found
 
 
+@pytest.mark.long
 def test_pages_find_what_they_find_in_a_kernel_of_their_own(tmp_path: Path) -> None:
     folder = small_book(tmp_path).folder
     own = outputs(folder, [[PROBE]], forked=False)
@@ -85,6 +87,7 @@ def test_a_package_that_cannot_be_imported_is_reported_by_the_cell(tmp_path: Pat
     assert "SyntaxError" in json.dumps(found)
 
 
+@pytest.mark.long
 def test_a_kernel_ends_when_the_build_is_killed(tmp_path: Path) -> None:
     folder = small_book(tmp_path).folder
     alive = tmp_path / "alive"

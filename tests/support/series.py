@@ -18,7 +18,7 @@ def series(short: int, full: int) -> pytest.MarkDecorator:
     )
 
 
-def in_part(values: Iterable[Any], every: int = 2) -> list[Any]:
+def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
     """Return parameters for a test: every n-th value by default, all in the long tests.
 
     Values that are marked as long stay long.
