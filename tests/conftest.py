@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -63,7 +64,7 @@ IN_A_BROWSER = {"browser", "pdf"}
 ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/course")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Accept Ctrl-C: shells start background jobs with SIGINT ignored, and children inherit it.
 
     Look for garbage less often than Python's default, which takes a twentieth of the time.
@@ -71,12 +72,25 @@ def pytest_configure() -> None:
     gc.set_threshold(GC_THRESHOLD)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if config.args == ["tests"]:
+        config.args = shuffled(os.environ.get("PYTEST_XDIST_WORKER", ""))
+
+
+def shuffled(worker: str) -> list[str]:
+    """Return all test files in an order of the worker's own, in which it reads them.
+
+    In a fresh clone, the first to read a file compiles it. In the same order, all workers would
+    compile each file at the same time.
+    """
+    files = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/*/test_*.py"))
+    random.Random(worker).shuffle(files)
+    return files
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the slowest files first, and keep the order of tests within a file."""
     place = {name: index for index, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.name, len(place)))
+    items.sort(key=lambda item: (place.get(item.path.name, len(place)), item.path))
 
 
 @pytest.hookimpl(wrapper=True)
