@@ -130,8 +130,8 @@ RIGHT = {
     "answer-below-the-check": (lambda nb: answered_elsewhere(nb, below_the_check), FULL),
     "answer-above-the-question": (lambda nb: answered_elsewhere(nb, above_the_question), FULL),
     "merged-cells": (merged, FULL),
-    "check-moved-up": (check_first, FULL),
     "process-ended": (lambda nb: with_first(nb, "import os\nos._exit(0)"), 0),
+    "check-moved-up": (check_first, FULL),
 }
 
 
