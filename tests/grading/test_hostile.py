@@ -177,8 +177,8 @@ KNOWN = {
     "nan and inf": ("answer-not_a_number", "answer-infinite", "answer-minus_infinite"),
 }
 
-# Each takes almost a second or more, mostly until a limit stops it in every try. Of such students
-# only cell-plain_loop is in the class by default.
+# Each takes almost a second or more, mostly until a limit stops it in every try. By default none of
+# them is in the class.
 SLOW = {
     "answer-gigantic_text",
     "answer-gigantic_whole",
@@ -188,7 +188,8 @@ SLOW = {
         f"cell-{name}"
         for name in (
             *("endless_loop", "forged_answers", "fork_bomb", "full_disk", "host_writes"),
-            *("long_error", "long_line", "many_lines", "stack", "thousands_of_errors"),
+            *("long_error", "long_line", "many_lines", "plain_loop", "stack"),
+            "thousands_of_errors",
         )
     ),
 }

@@ -206,6 +206,18 @@ def test_helpers_of_the_same_name_stay_with_their_functions():
     assert not alone & lost(notebook, NAME).keys()
 
 
+def test_a_check_stays_below_the_last_definition_above_it():
+    notebook = solved(NAME)
+    other = cell(notebook, "bytes-moved-solution")
+    other.source = f"def helper():\n    return 2\n\n\n{other.source}"
+    draft = code("def helper():\n    return 1\n\n\ndef operations(B, D, F):\n    return helper()")
+    notebook.cells.insert(place_of(notebook, other), draft)
+    put(notebook, checks(notebook)[:-3:-1], checks(notebook)[-2:])
+    told, _ = repair(notebook, NAME)
+    assert not any("operations" in line for line in told)
+    assert lost(notebook, NAME) == {}
+
+
 def test_a_cell_does_not_move_past_one_that_rebinds_its_names():
     notebook = solved(NAME)
     at = place_of(notebook, cell(notebook, "bytes-moved-solution"))

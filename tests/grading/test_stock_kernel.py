@@ -134,7 +134,7 @@ def stock() -> dict[str, Any]:
     return dict(zip(every, nb.cells, strict=True))
 
 
-@pytest.fixture(scope="module", params=["sandbox", pytest.param("none", marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=["sandbox", "none"])
 def ours(request: Any) -> dict[str, Any]:
     every = CELLS | (PLOTS if request.param == "none" else {})
     nb = new_notebook(cells=[new_code_cell(source) for source in every.values()])
@@ -143,6 +143,7 @@ def ours(request: Any) -> dict[str, Any]:
     return dict(zip(every, nb.cells, strict=True))
 
 
+@pytest.mark.long
 def test_cells_show_what_a_stock_kernel_shows(stock: dict[str, Any], ours: dict[str, Any]) -> None:
     for name, cell in ours.items():
         assert shown(cell) == shown(stock[name]), name

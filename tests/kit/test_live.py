@@ -19,6 +19,7 @@ import site_browser
 from live_pages import chip_of
 from playwright.sync_api import Browser, BrowserContext, Page
 from repository import ROOT
+from series import in_part
 from site_server import Server
 
 import rooflib as rl
@@ -436,7 +437,7 @@ async (figure, settings) => {
 
 
 @pytest.mark.parametrize("steps", [6, pytest.param(200, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", in_part(FIGURES))
 def test_all_numbers_in_the_browser_match_rooflib(chapter: Chapters, name: str, steps: int) -> None:
     page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')

@@ -60,7 +60,7 @@ SAME = f"tests/grading/test_grading_same.py {WITH_LONG}"
 COURSE = "tests/grading/test_grading_course.py"
 VALUES = "tests/grading/test_grading_values.py"
 KERNEL = "tests/grading/test_grading_kernel.py"
-STOCK = "tests/grading/test_stock_kernel.py"
+STOCK = f"tests/grading/test_stock_kernel.py {WITH_LONG}"
 HOSTILE = "tests/grading/test_hostile.py"
 EXERCISES = " ".join(
     f"tests/exercises/test_{what}.py"

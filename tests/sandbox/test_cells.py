@@ -107,6 +107,20 @@ def test_interrupting_a_cell_keeps_the_notebook_state(endless: str) -> None:
     assert (done.texts[2], done.died) == ("x 1 awake\n", False)
 
 
+def test_an_interrupt_cancels_a_cell_that_waits() -> None:
+    waits = "import asyncio\ntry:\n    await asyncio.sleep(600)\nfinally:\n    print('cancelled')"
+    assert run(waits, late=[0]).texts[0].startswith("cancelled\n")
+
+
+def test_errors_after_the_warm_up_are_printed_as_plain_python_does() -> None:
+    code = "from grading.sandbox.inside import cells\ncells.warm_up()\n1 / 0"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert done.stderr.endswith("\nZeroDivisionError: division by zero\n")
+
+
 def test_interrupt_after_a_cell_has_finished_is_ignored() -> None:
     with sandbox.open(LIMITS, unsafe=True) as box:  # no init: signals reach the kernel directly
         channel = box.channel()

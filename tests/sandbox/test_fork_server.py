@@ -55,6 +55,23 @@ def kill_survivors(processes: set[int]) -> set[int]:
     return found
 
 
+STREAMS = """
+import os
+from grading.sandbox.fork_server import ForkServer
+server = ForkServer()
+print(*(os.readlink(f"/proc/{server.process.pid}/fd/{number}") for number in (0, 1)))
+server.close()
+"""
+
+
+def test_the_server_has_neither_the_graders_input_nor_its_output() -> None:
+    command = [sys.executable, "-c", STREAMS]
+    done = subprocess.run(
+        command, cwd=ROOT, input="typed", capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [os.devnull, os.devnull]
+
+
 @pytest.mark.usefixtures("pipe")
 def test_closing_a_starting_server_leaves_no_process() -> None:
     server = ForkServer()

@@ -77,9 +77,7 @@ def warm_up() -> None:
     """Import and run once what every notebook needs, so that forks have it in memory."""
     for module in IMPORTED_AT_START:
         importlib.import_module(module)
-    before = sys.excepthook
     _app().kernel.shell.run_cell("1 + 1", silent=True, store_history=False)
-    sys.excepthook = before  # the zygote's own errors are not a notebook's crash
     if "rooflib" in sys.modules:
         sys.modules["rooflib"].chips()  # loads the catalog, which nearly every notebook uses
 
