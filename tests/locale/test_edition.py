@@ -96,6 +96,13 @@ def test_finished_pages_show_no_english(site: Path, name: str) -> None:
     assert [text for text in english if text not in EDITION["same"]] == []
 
 
+# A published page has a menu more in its header.
+ONE_MORE_BUTTON = """() => {
+  const button = document.querySelector(".article-header-buttons > button");
+  button.after(button.cloneNode(true));
+}"""
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_pages_are_accessible_and_fit(page: Page, server: Server, name: str) -> None:
     traffic = Traffic().listen(page.context)
@@ -109,6 +116,8 @@ def test_pages_are_accessible_and_fit(page: Page, server: Server, name: str) -> 
     assert page.evaluate(SIDEWAYS) <= 0
     assert page.evaluate(STICKING_OUT) == []
     assert unnamed_pictures(page) == []
+    page.evaluate(ONE_MORE_BUTTON)
+    assert page.evaluate(SIDEWAYS) <= 0
     assert traffic.wrong == []
     assert traffic.outside(server.origin) == []
 
