@@ -159,13 +159,16 @@ def run(step):
     return ""
 
 
-def run_all(order):
-    """Run steps in this order, then retry refused ones in the page's order; return the refused."""
+def run_all(order, late=()):
+    """Run steps in this order, then retry refused ones in the page's order; return the refused.
+
+    late: steps that may be refused again, until submissions are collected again.
+    """
     refused = {step: line for step in order if (line := run(step))}
     assert all("\n" not in line and "Put that right" not in line for line in refused.values())
     for step in STEPS:
         if step in refused:
-            assert run(step) == "", (order, step)
+            assert run(step) == "" or step in late, (order, step)
     return refused
 
 
@@ -214,10 +217,11 @@ def test_all_weekly_commands_work_in_any_order(
     monkeypatch.chdir(tmp_path)
     downloaded(tmp_path, release)
     order = random.Random(seed).sample([*STEPS], len(STEPS))
-    run_all(order)
+    # A submission collected before the roster lies under the name from its file, not Ada's.
+    run_all(order, late=("check", "again"))
     folder = tmp_path / "my-class"
-    for step in ("collect", "grade", "return", "export"):
-        run(step)
+    for step in ("collect", "grade", "again", "return", "export"):
+        assert run(step) == "", (order, step)
     check_entered(folder)
     course = Course(folder)
     got = {row[0]: row[2] for row in rows.grades(course, course.state())}

@@ -226,6 +226,14 @@ def test_small_shares_get_a_factor_and_count_once_the_answer_is_seen(
 
 
 def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> None:
+    order = put_in_order(chapter)
+    assert told(chapter, "check-order") == (
+        f"In your order 1 of 3 stood in their place. It is: {', '.join(order)}."
+    )
+
+
+def put_in_order(chapter: Page) -> list[str]:
+    """Guess an order whose last item is in its place; return the right one."""
     place = chapter.locator(".answer[data-name=check-order]")
     chapter.locator(".answer[data-name=check-order] + details").evaluate("(e) => (e.open = true)")
     order = right(chapter, "check-order").split(", ")
@@ -233,20 +241,23 @@ def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> No
     for at, name in enumerate([order[1], order[0], order[2]]):
         form.get_by_label(name).select_option(index=at + 1)
     form.get_by_role("button").click()
-    assert told(chapter, "check-order") == (
-        f"In your order 1 of 3 stood in their place. It is: {', '.join(order)}."
-    )
+    return order
 
 
 @pytest.mark.long
 def test_answered_guesses_are_final_and_counted_in_the_summary(
-    chapter: Page, server: Server
+    reader: Page, server: Server
 ) -> None:
+    chapter = opened(reader, server, "chapters/intensity.html")
+    chapter.evaluate(UNCOVER)
+    put_in_order(chapter)
     said = chapter.locator(".answer[data-name=check-order] + details .guess-told")
     said.scroll_into_view_if_needed()
     expect(chapter.locator(".guess select").first).to_be_disabled()
     chapter.reload()
-    assert "1 of 3" in chapter.locator(".guess-told", has_text="In your order").text_content()
+    told = chapter.locator(".guess-told", has_text="In your order").text_content()
+    assert told is not None
+    assert "1 of 3" in told
     page = chapter.context.new_page()
     ready(page, f"{server.origin}/chapters/summary.html")
     cells = page.locator(".guesses tbody tr td").all_inner_texts()
