@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 # One more worker than cores, since tests of the site and of grading wait part of their time. With
-# another, two cores have no more idle time, and the workers compute a fifth more in all.
+# another, two cores are no less idle, and the workers compute a tenth more in all.
 JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
 # If this is set, each of hundreds of processes compiles all of our code again.

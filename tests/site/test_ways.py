@@ -172,7 +172,8 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
         left_out += names_of_sections_left_out(page)
     assert seen == WAY[:count]
     assert back[1:] == [f"{server.origin}/{name}.html" for name in WAY[: count - 1]]
-    assert left_out == (SKIPPED if count == len(WAY) else SKIPPED[: len(left_out)])
+    seen_pages = tuple(Path(name).name for name in seen)
+    assert left_out == [label for label in SKIPPED if label.startswith(seen_pages)] != []
     # A page beside the way keeps its neighbors, and the last one its next.
     assert walk(page, server, "left-prev", WAY[-1]) == WAY[-2:-1]
     assert walk(page, server, "right-next", WHOLE[2]) == WHOLE[3:4]
