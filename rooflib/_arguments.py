@@ -47,7 +47,7 @@ def positive(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
     """Check that `value` is above zero and at most `largest`, and return it.
 
     Python ints and Fractions keep their type, so that counts stay exact. Arrays become float64,
-    which is exact up to 2**53 and never wraps around.
+    which is exact up to 2**53 and never wraps around. A float64 array is not copied: see `kept`.
     """
     return _checked(name, value, False, largest)
 
@@ -55,6 +55,15 @@ def positive(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
 def non_negative(name: str, value: Size, largest: float = MAX_QUANTITY) -> Number:
     """Check `value` as `positive` does, but allow zero."""
     return _checked(name, value, True, largest)
+
+
+def kept(name: str, value: Size) -> Number:
+    """Check `value` as `non_negative` does, and copy an array, for a result that stores it.
+
+    Otherwise the result would change if the caller changed the array.
+    """
+    checked = non_negative(name, value)
+    return checked.copy() if isinstance(checked, np.ndarray) else checked
 
 
 def positives(**values: Size) -> list[Number]:
@@ -222,7 +231,7 @@ def _array(name: str, value: Any) -> NDArray[np.float64]:
         raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
     if array.dtype.kind not in "iuf":
         raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
-    return np.array(array, np.float64)  # copy: the caller may change the original
+    return np.asarray(array, np.float64)
 
 
 def short(value: object) -> str:

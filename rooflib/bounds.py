@@ -184,7 +184,7 @@ def bound(
         # Two entries may use the same link: one by its name, one as `ANY_LINK`.
         flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
         times[over.name] = times.get(over.name, 0) + flow
-    start = check.non_negative("launch", launch)
+    start = check.kept("launch", launch)
     if np.any(start):
         times[LAUNCH] = start
     return Bounds(times=times, flops=op.flops, held=op.held, capacity=chip.capacity)

@@ -36,7 +36,7 @@ class DType:
     @property
     def bytes(self) -> float:
         """Bytes per element, with its part of a scale: an int if possible, ½ for 4-bit types."""
-        bits = self.bits + self.scale_bits / self.group if self.scale_bits else self.bits
+        bits = self.bits + self.scale_bits / self.group
         return int(bits // 8) if bits % 8 == 0 else bits / 8
 
 

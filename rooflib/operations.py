@@ -152,7 +152,7 @@ def operation(
     """
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
     given = {"flops": flops, "bytes": bytes, "vector": vector, "exponentials": exponentials}
-    counts: Any = {count: check.non_negative(count, size) for count, size in given.items()}
+    counts: Any = {count: check.kept(count, size) for count, size in given.items()}
     check.broadcastable(counts | ways | {f"hops[{link!r}]": n for link, n in waits.items()})
     counts |= {"loaded": counts.pop("bytes"), "written": 0, "sent": ways, "hops": waits}
     kind, beside = dtype(compute, "compute"), dtype(vector_compute, "vector_compute")
@@ -305,8 +305,8 @@ def dtype_or(argument: str, given: Type | None, read: DType) -> DType:
 
 def _by_link(name: str, given: Size | Mapping[str, Size]) -> dict[str, Number]:
     if not isinstance(given, Mapping):
-        return over_any_link(check.non_negative(name, given))
-    return {link: check.non_negative(f"{name}[{link!r}]", size) for link, size in given.items()}
+        return over_any_link(check.kept(name, given))
+    return {link: check.kept(f"{name}[{link!r}]", size) for link, size in given.items()}
 
 
 def over_any_link(size: Number) -> dict[str, Number]:

@@ -61,9 +61,8 @@ def text(value: float, unit: str = "", digits: int = 3) -> str:
     elif unit == "s":
         prefixes = _OF_TIMES
     size = abs(_significant(value, digits))
-    if value == 0 or not math.isfinite(value):
-        return _join(_plain(value, digits), unit)
     # Up to six leading zeros after the decimal point are easier to read than a power of ten.
+    # `scientific` also formats zero, infinity and nan.
     if not min(prefixes.values()) * 1e-6 <= size < end:
         return scientific(value, unit, digits)
     fitting = [prefix for prefix, factor in prefixes.items() if factor <= size]

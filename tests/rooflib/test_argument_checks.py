@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import pickle
 
@@ -96,6 +97,28 @@ def test_operations_and_bounds_with_arrays_are_comparable():
     sent = [rl.operation(1, 1, sent={"NVLink": a}) for a in ([1, 2], [1, 2], [1, 3], 1)]
     assert sent[0] == sent[1]
     assert sent[0] not in sent[2:]
+
+
+# Values for arguments that aren't sizes.
+OTHER = {"chip": "H100 SXM", "link": "NVLink", "op": LAYER, "model": rl.model("Llama 3 8B")}
+OF_SIZES = {
+    name: sizes
+    for name, call in inspect.getmembers(rl, inspect.isfunction)
+    if (sizes := [size for size, kind in call.__annotations__.items() if "Size" in kind])
+}
+
+
+@pytest.mark.parametrize("name", OF_SIZES)
+def test_results_do_not_change_with_the_arrays_that_were_passed(name):
+    call, given = getattr(rl, name), {size: np.array([128.0, 4096.0]) for size in OF_SIZES[name]}
+    others = {key: OTHER[key] for key in inspect.signature(call).parameters if key in OTHER}
+    result = call(**given, **others)
+    for array in given.values():
+        array *= 2
+    again = call(**dict.fromkeys(given, np.array([128.0, 4096.0])), **others)
+    changed = call(**given, **others)
+    assert np.all(result == again)
+    assert np.any(result != changed)
 
 
 def test_operations_copy_their_inputs():
