@@ -10,8 +10,8 @@ import pytest
 
 from roofkit.check import CheckFailed, cases
 from roofkit.check import check as check_part
-from roofkit.check.answers import ask
-from roofkit.check.compare import judge, same
+from roofkit.check.answers import Answer, ask
+from roofkit.check.compare import MisconceptionValues, judge, recognize, same
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal, pack
 from roofkit.check.plot_reading import looked_at, reading, scale
@@ -606,6 +606,26 @@ def test_a_misconception_that_explains_all_values_takes_precedence():
     assert "All." in words(area, DATA | {"misconceptions": [loose, every]})
     assert "Some." in words(area, DATA | {"misconceptions": [some, every]})
     assert "Some." in words(area, DATA | {"misconceptions": [loose, other]})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "agrees"),
+    [
+        (1003, True),
+        ([2, 1003], True),
+        ({"rows": 2, "bytes": 1003}, True),
+        ({"rows": 2, "share": 0.25}, True),
+        (3, False),
+        ({"rows": 2, "bytes": 3}, False),
+        ({"roof": "HBM"}, False),
+    ],
+)
+def test_only_a_value_that_hardly_agrees_by_chance_shows_a_misconception(wrong, agrees):
+    """The other value is right, so the misconception doesn't explain all of them."""
+    known = MisconceptionValues("slip", "A slip.", "here", ["another value", wrong])
+    answers = [Answer("the right value"), Answer(wrong)]
+    found = recognize(answers, [True, False], [known], 1e-9)
+    assert found == ([known] if agrees else [], False)
 
 
 TWINS = [

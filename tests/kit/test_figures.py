@@ -298,6 +298,32 @@ def seen(draw: Callable[..., None], **case: Any) -> dict[str, Any]:
     return facts(draw, {"sizes": [1024, 4096], "batches": [1, 2, 3], **case})
 
 
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda ax: ax.yaxis.set_visible(False),
+        lambda ax: ax.set_axis_off(),
+        lambda ax: ax.tick_params(axis="y", labelleft=False),
+        lambda ax: ax.tick_params(axis="y", labelcolor="white"),
+        lambda ax: [tick.set_visible(False) for tick in ax.yaxis.get_major_ticks()],
+        lambda ax: ax.set_ylim(1, 2),
+    ],
+)
+def test_only_ticks_that_can_be_seen_are_read(hide: Callable[[Any], object]) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot([1, 2, 3], [4, 5, 6])
+        ax.set_yticks([4, 5, 6], ["4 T", "5 T", "6 T"])
+        ax.set_ylim(3, 7)
+        if hidden:
+            hide(ax)
+
+    hidden = False
+    ticks = [[4.0, "4 T"], [5.0, "5 T"], [6.0, "6 T"]]
+    assert seen(draw)["axes"][0]["y"]["ticks"] == ticks
+    hidden = True
+    assert seen(draw)["axes"][0]["y"]["ticks"] == []
+
+
 def test_a_text_names_the_nearest_line_not_the_nearest_vertex() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot([0, 100], [0, 100])

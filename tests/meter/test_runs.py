@@ -71,6 +71,8 @@ def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, posi
     told = f"{position}: {reason}" if reason else position
     assert run.operations_table.columns["position"] == [told]
     assert found.ratios == pytest.approx((seconds / 0.05, 1.02 * seconds / 0.05))
+    ratios = dict.fromkeys(f"{ratio:.3g}" for ratio in found.ratios)
+    assert run.operations_table.columns["÷ lower"] == [" to ".join(ratios)]
     assert found.ratio == found.ratios[0]
     assert float(found.bounds.upper) == pytest.approx(0.060001)
 

@@ -105,7 +105,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         VALUES,
     ),
     "kit/roofkit/check/plot_reading/": (
-        "tests/kit/test_figures.py",
+        f"{USERS} tests/kit/test_figures.py",
         f"tests/kit/test_check.py {EXERCISES}",
     ),
     "kit/roofkit/figures/": (

@@ -139,6 +139,24 @@ def corners(text):
     return Path(Affine2D().rotate_deg_around(x, y, turn).transform([*round_about, round_about[0]]))
 
 
+def places(points):
+    """Return the boxes of the labels of these points in a roofline."""
+    ax = plots.roofline(plots.axes(5.4, 3.6), {"bf16": V5E.peak()}, {"HBM": V5E.bandwidth}, points)
+    ax.figure.canvas.draw()
+    return {note.xy: corners(note).vertices for note in ax.texts if note.get_text() in points}
+
+
+def test_places_of_labels_do_not_depend_on_the_names_of_points():
+    values = [share * V5E.ridge() for share in (0.7, 0.75, 0.8, 0.9)]
+    expected = places(dict(zip("bdpq", values, strict=True)))  # letters of the same width
+    assert len(expected) == 4
+    for order in (values, values[::-1]):
+        found = places(dict(zip("qpdb", order, strict=True)))
+        assert found.keys() == expected.keys()
+        for point, box in found.items():
+            assert box == pytest.approx(expected[point], abs=0.01)
+
+
 @pytest.mark.parametrize("seed", in_part(range(12), 3))
 def test_labels_and_leader_lines_cross_no_label(seed):
     ax = drawn(seed)
