@@ -54,8 +54,8 @@ check: style  ## lint, types, rooflib's tests and its docstrings' examples: unde
 test: system style  ## everything that CI runs
 	$(PYTEST) || $(BIN)/python tests/again.py $$?
 
-test-book: dev  ## the book and its tests: enough for a change of prose only
-	$(PYTEST) tests/book
+test-book: dev  ## the book, its tests and its translations: enough for a change of prose only
+	$(PYTEST) tests/book $(addprefix tests/locale/test_,parity.py catalogs.py finished_pages.py)
 
 test-all: system style  ## as test, with second systems and all series in full
 	$(PYTEST) -m "long or not long"

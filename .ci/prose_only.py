@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Tells whether the changes since a commit are only prose: `.ci/prose_only.py COMMIT`.
 
-The exit status is 0 if only sentences of pages and slides, or entries of the bibliography, have
-changed: no file was added, removed or renamed, and code cells, computed values and directives are
-unchanged. Such a change can be published once the book builds and tests/book passes. Everything
-else needs all tests.
+The exit status is 0 if only sentences of pages and slides, their translations, or entries of the
+bibliography have changed: no file was added, removed or renamed, and code cells, computed values
+and directives are unchanged. Such a change can be published once the book builds and `make
+test-book` passes, which compares the parts of each translation with those of its source.
+Everything else needs all tests.
 """
 
 import re
 import subprocess
 import sys
 
-PROSE = re.compile(r"(chapters|slides)/[^/]+\.md|index\.md|references\.bib")
+PAGE = r"(?:(?:chapters|slides)/[^/]+|index)"
+PROSE = re.compile(rf"{PAGE}\.md|locale/\w+/LC_MESSAGES/{PAGE}\.po|references\.bib")
 # Directives such as code cells, computed values, the page's header, and link targets.
 NOT_PROSE = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{.*?^(?P=fence)$|\{(?:eval|while)\}`+[^`]*`+|\A---\n.*?^---$|^\(.*\)=$",
@@ -35,7 +37,7 @@ def is_prose_only(before: str) -> bool:
     changes = [line.split("\t") for line in lines]
     if not changes or any(kind != "M" or not PROSE.fullmatch(path) for kind, path in changes):
         return False
-    pages = [path for _, path in changes if path.startswith(("chapters/", "slides/", "index"))]
+    pages = [path for _, path in changes if path.endswith(".md")]
     return all(
         unchanging(git("show", f"{before}:{path}")) == unchanging(git("show", f"HEAD:{path}"))
         for path in pages

@@ -1,4 +1,4 @@
-"""Draws the picture that is shown where somebody links to the site, as social-preview.svg."""
+"""Draws the picture that is shown where somebody links to the site, as social-preview.png."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

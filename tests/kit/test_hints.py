@@ -109,6 +109,27 @@ def test_hints_about_a_factor_hide_its_direction_and_size(factor):
     assert not re.search(r"\d|larger|smaller|too much|too little", slip(larger, []))
 
 
+# One or two slips with SI prefixes: factors that share a hint.
+KINDS_OF_FACTORS = [
+    [1000**power for power in range(1, 6)],
+    [1024**power for power in range(1, 6)],
+    [1.024**power for power in range(1, 6)],
+    [10**power for power in range(1, 19) if power % 3 and power != 2],
+    [1000**power * other for power in range(1, 6) for other in (2, 4, 8, 1 / 2, 1 / 4, 1 / 8)],
+]
+
+
+@pytest.mark.parametrize("factors", KINDS_OF_FACTORS)
+def test_factors_of_one_kind_share_a_hint_of_their_own(factors):
+    said = {slip([(right * factor, right) for right in RIGHT], []) for factor in factors}
+    assert len(said) == 1
+    assert said.isdisjoint(
+        slip([(right * other[0], right) for right in RIGHT], [])
+        for other in KINDS_OF_FACTORS
+        if other is not factors
+    )
+
+
 def test_all_unknown_factors_get_the_same_hint():
     said = {slip([(right * way, right) for right in RIGHT], []) for way in (3, 5, 0.7, 1 / 3, 11)}
     assert len(said) == 1

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from babel.messages import Catalog
 from babel.messages.mofile import read_mo
-from book_extension.languages import catalogs, code_words
+from book_extension.languages import TRANSLATIONS, catalogs, code_words
 from book_extension.languages.markdown import has_words
 from commands import translations
 from repository import ROOT
 
+WORDS = code_words.words(ROOT)
 OLD = {
     "A chip computes.": "芯片做计算。",
     "It loads {eval}`a` bytes per step.": "每步加载 {eval}`a` 字节。",
@@ -53,6 +54,13 @@ def test_a_changed_message_keeps_its_translation_as_outdated() -> None:
 def test_removed_messages_leave_the_catalog() -> None:
     new = catalogs.merged(translated(OLD), ["Something else entirely?"], "zh_CN")
     assert "芯片" not in catalogs.text(new)
+
+
+@pytest.mark.parametrize("name", [*code_words.FOLDERS, code_words.NOTEBOOKS])
+def test_catalogs_have_the_messages_of_the_code(name: str) -> None:
+    for language in TRANSLATIONS:
+        catalog = catalogs.read(catalogs.folder(ROOT, language.code) / f"{name}.po")
+        assert [message.id for message in catalogs.messages(catalog)] == WORDS[name]
 
 
 def test_a_catalog_written_twice_has_the_same_text(tmp_path: Path) -> None:

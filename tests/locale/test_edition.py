@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ from bs4 import BeautifulSoup
 from native_python import serving_native
 from page_reader import a_run, bar, change_cell, first_run, press
 from playwright.sync_api import Browser, Page
-from repository import ROOT
 from site_browser import (
     DESK,
     PHONE,
@@ -29,7 +27,6 @@ from site_browser import (
 from site_links import parsed
 from site_server import Server
 
-EDITION = tomllib.loads((ROOT / "locale/zh_CN/edition.toml").read_text(encoding="utf-8"))
 CHAPTER = "zh/chapters/time"
 EXERCISE = "zh/exercises/int8-matmul/int8-matmul"
 KINDS = ("zh/index", CHAPTER, EXERCISE, "zh/chapters/glossary", "zh/search")
@@ -82,18 +79,6 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport=DESK, color_scheme="light")
     yield context.new_page()
     context.close()
-
-
-@pytest.mark.parametrize("name", EDITION["finished"])
-def test_finished_pages_show_no_english(site: Path, name: str) -> None:
-    article = parsed(site / f"zh/{name}.html").select_one("article")
-    assert article
-    english = [
-        part.get_text()
-        for part in article.select("[lang=en]")
-        if not {"cell_input", "cell_output", "citation"} & set(part.get_attribute_list("class"))
-    ]
-    assert [text for text in english if text not in EDITION["same"]] == []
 
 
 # A published page has a menu more in its header.

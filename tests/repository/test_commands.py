@@ -182,6 +182,14 @@ def test_contributing_names_only_files_that_exist() -> None:
     assert [place for place in (*places, *tests) if not (ROOT / place).exists()] == []
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_and_pictures_lead_to_committed_files(name: str) -> None:
+    tree = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    files = set(tree.stdout.splitlines())
+    links = re.findall(r"\]\(([^)#:]+)[)#]|<img [^>]*src=\"([^\":]+)\"", read(name))
+    assert {link or picture for link, picture in links} <= files
+
+
 def test_contributing_describes_each_part_of_grading() -> None:
     named = re.findall(r"^\| `(\w+)` \|", read("CONTRIBUTING.md"), re.MULTILINE)
     assert set(named) == {path.parent.name for path in ROOT.glob("grading/*/__init__.py")}

@@ -22,6 +22,12 @@ x = 1
 """
 
 
+NAMES = (
+    *("chapters/page.md", "slides/deck.md", "references.bib", "rooflib/code.py"),
+    *("locale/fr/LC_MESSAGES/chapters/page.po", "locale/fr/LC_MESSAGES/checks.po"),
+)
+
+
 def git(folder: Path, *words: str) -> str:
     identity = ["-c", "user.name=tests", "-c", "user.email=tests@example.org"]
     command = ["git", *identity, *words]
@@ -31,9 +37,9 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def history(tmp_path: Path) -> Path:
-    """Return a repository with one commit: two pages and some code."""
-    for name in ("chapters/page.md", "slides/deck.md", "references.bib", "rooflib/code.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    """Return a repository with one commit: pages, translations and some code."""
+    for name in NAMES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(PAGE)
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
@@ -58,6 +64,8 @@ def is_prose_only(folder: Path) -> bool:
         ("chapters/page.md", "# Title", "# Another title", True),
         ("slides/deck.md", "A sentence", "Another sentence", True),
         ("references.bib", "A sentence", "Another source", True),
+        ("locale/fr/LC_MESSAGES/chapters/page.po", "A sentence", "Une phrase", True),
+        ("locale/fr/LC_MESSAGES/checks.po", "A sentence", "Une phrase", False),
         ("chapters/page.md", "x = 1", "x = 2", False),
         ("chapters/page.md", "text(1)", "text(2)", False),
         ("chapters/page.md", "kernelspec: python3", "kernelspec: other", False),

@@ -74,8 +74,7 @@ def rounded(pairs: Sequence[Pair]) -> bool:
     if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # a single number may fit by chance
         ways += _coarse_roundings()
     return bool(pairs) and any(
-        all(math.isclose(way(right), value, rel_tol=1e-12) for value, right in pairs)
-        for way in ways
+        all(math.isclose(way(right), value) for value, right in pairs) for way in ways
     )
 
 
