@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 from contextlib import contextmanager
 
 import pytest
@@ -95,6 +96,12 @@ def test_state_kept_between_calls_is_detected_by_repeating_the_first_call():
 
     calls.clear()
     assert problems(once, CASES[:1]) == ["", "changing"]
+
+
+@pytest.mark.parametrize(("change", "said"), [(0, ""), (9e-13, ""), (1.5e-12, "changing")])
+def test_a_repeated_call_may_round_differently(change, said):
+    answers = itertools.chain([1.0, 7.0], itertools.repeat(1 + change))
+    assert problems(lambda B, sides: next(answers)) == ["", "", said]
 
 
 def test_the_first_call_is_not_repeated_if_it_fails():

@@ -89,6 +89,7 @@ NUMBERS = [
     *(("十億 FLOP/s", 1e9), ("تريليون FLOP/s", 1e12), ("ล้านล้าน FLOP/s", 1e12)),
     # A word that means one number in some languages, and another in others.
     *(("kvadriljoner FLOP/s", 1e24), ("quadrilhões de FLOP/s", 1e15)),
+    *(("Billiarden FLOP/s", 1e15), ("biljard FLOP/s", 1e15)),
     *(("trillón FLOP/s", 1e18), ("bilyon FLOP/s", 1e9), ("兆 FLOP/s", 1e6)),
     *(("FLOP/ms", 1e3), ("FLOP/µs", 1e6), ("FLOP/μs", 1e6), ("GFLOP/ns", 1e18), ("ФЛОП/мкс", 1e6)),
 ]

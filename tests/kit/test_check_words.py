@@ -52,6 +52,15 @@ def test_checks_speak_the_language_of_their_notebook(capsys: pytest.CaptureFixtu
         check.thoughts()
 
 
+def test_without_any_check_its_words_are_in_the_language_in_force(
+    capsys: pytest.CaptureFixture[str], chinese: None
+) -> None:
+    check.thoughts()
+    assert capsys.readouterr().out.startswith("这个练习没有可以对照的内容")
+    check.solution()
+    assert capsys.readouterr().out.startswith("课程的这份副本里没有解法")
+
+
 def test_checks_without_a_language_speak_the_one_in_force() -> None:
     cases(data(NAME))
     wrong = "A multiply-add is counted as one operation"
