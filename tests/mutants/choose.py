@@ -66,6 +66,7 @@ EXERCISES = " ".join(
     f"tests/exercises/test_{what}.py"
     for what in ("reference", "cases", "misconceptions", "submissions")
 )
+TYPES = "tests/repository/test_types.py"
 NO_BROWSER = "-k|not browser and not formgrader"
 CLUSTER = "tests/grading/test_grading_cluster.py"
 BOXES = "tests/sandbox/test_box_state.py tests/sandbox/test_boxes.py"
@@ -407,6 +408,9 @@ def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
             options = ("-k", chosen) if chosen else ()
             options += ("-m", "long or not long") if WITH_LONG in words else ()
             found.append((*new, *options))
+    # Last, since only few faults are of the wrong type.
+    if path.endswith(".py") and not path.startswith("exercises/"):
+        found.append((TYPES,))
     return tuple(found)
 
 
