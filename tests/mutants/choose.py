@@ -50,12 +50,14 @@ LAYOUT = {"rooflib/plots.py"}
 # Start of a path → stages of tests, cheapest first. The longest start that fits counts. {stem} is
 # the name of the file; a test file of that name may be missing. USERS and SITE_USERS stand for the
 # test files that import the module or name the file, without and with the built site. A stage with
-# WITH_LONG runs the long tests of its files, too.
+# WITH_LONG runs the long tests of its files, too. For the folders ALSO_LONG, the long tests of all
+# stages run at the end, if no stage notices the fault.
 USERS, SITE_USERS = "{users}", "{site_users}"
 USING_FOLDERS = {"grading": ("grading",)}  # for files of other packages:
 OTHER_FOLDERS = ("book", "kit", "site", "meter", "locale")
 RESUMED = "tests/grading/test_grading_resume.py"
 WITH_LONG = "+long"
+ALSO_LONG = ("rooflib/", "kit/", "exercises/")
 SAME = f"tests/grading/test_grading_same.py {WITH_LONG}"
 COURSE = "tests/grading/test_grading_course.py"
 VALUES = "tests/grading/test_grading_values.py"
@@ -64,7 +66,7 @@ STOCK = f"tests/grading/test_stock_kernel.py {WITH_LONG}"
 HOSTILE = "tests/grading/test_hostile.py"
 EXERCISES = " ".join(
     f"tests/exercises/test_{what}.py"
-    for what in ("reference", "cases", "misconceptions", "submissions")
+    for what in ("reference", "cases", "misconceptions", "submissions", "slips")
 )
 TYPES = "tests/repository/test_types.py"
 NO_BROWSER = "-k|not browser and not formgrader"
@@ -397,20 +399,22 @@ def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
     """Return pytest's arguments for the tests that should notice a fault in a file, in stages."""
     start = max((one for one in TESTS if path.startswith(one)), key=len)
     found = []
-    seen: set[str] = set()
+    seen: dict[str, None] = {}
     for stage in TESTS[start]:
         words, _, chosen = stage.partition("-k|")
         files = [word for word in words.split() if word != WITH_LONG]
         tests = [test for word in files for test in _tests(word, path, root)]
         new = tuple(dict.fromkeys(test for test in tests if test not in seen))
-        seen |= set(new)
+        seen |= dict.fromkeys(new)
         if new:
             options = ("-k", chosen) if chosen else ()
             options += ("-m", "long or not long") if WITH_LONG in words else ()
             found.append((*new, *options))
-    # Last, since only few faults are of the wrong type.
+    # Types come last, since few faults are of the wrong type.
     if path.endswith(".py") and not path.startswith("exercises/"):
         found.append((TYPES,))
+    if path.startswith(ALSO_LONG) and not path.endswith(".js"):
+        found.append((*seen, "-m", "long"))
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from mutant import Mutant
 
 NOT_COPIED = shutil.ignore_patterns(
@@ -166,7 +167,8 @@ class Copy:
             return Result(False, "the limit on CPU time", cost, output)
         found = FOUND.search(output)
         by = found[1] if found else f"exit status {process.returncode}"
-        return Result(process.returncode == 0, by, cost, output)
+        passed = process.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED)
+        return Result(passed, by, cost, output)
 
     def _forget_build(self) -> None:
         """Remove what was built, or a file that a fault no longer writes would still be there."""
