@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from rooflib.plots import SERIES
-
 LAB_STYLE = """
 .live-picture > svg { max-width: 100%; height: auto; }
 .live-says { margin: 0.3em 0; line-height: 1.4; }
@@ -25,7 +23,3 @@ div.widget-html-content dl.live-numbers {
 def themed(color: str) -> str:
     """Return a palette color as a CSS variable that dark pages override."""
     return f"var(--c-{color.removeprefix('#')}, {color})"
-
-
-def series(i: int) -> str:
-    return themed(SERIES[i])
