@@ -397,7 +397,7 @@ def _done(
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """Convert errors that the instructor can fix (disk, gradebook) to Unable."""
-    log = logging.getLogger("tornado.application")  # to which nbgrader's gradebook logs tracebacks
+    log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks here
     before, log.disabled = log.disabled, True
     try:
         yield

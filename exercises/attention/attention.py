@@ -31,7 +31,7 @@ STORED = (
     {"q_bytes": 4, "kv_bytes": 1},
     {"q_bytes": 1, "kv_bytes": 2},
 )
-PEAK, BANDWIDTH = 4.2e14, 1.6e12  # figures that the exercise states
+PEAK, BANDWIDTH = 4.2e14, 1.6e12  # numbers that the exercise states
 GIVEN = {"peak": PEAK, "bandwidth": BANDWIDTH}
 SMALL_RIDGE = {"peak": 8e13, "bandwidth": 2e12}
 LOW_RIDGE = {"peak": 2e14, "bandwidth": 2e12}
@@ -427,16 +427,16 @@ EXERCISE = Exercise(
                 {"N": 24, "K": 8, "H": 96, "width": 2, **GIVEN, "fused": True},
                 {"N": 40, "K": 1, "H": 128, "width": 1, **LOW_RIDGE, "fused": False},
                 {"N": 24, "K": 24, "H": 128, "width": 2, "peak": 1e15, "bandwidth": 5e11}
-                | {"fused": False},  # at none
+                | {"fused": False},  # never compute-bound
                 {"N": 48, "K": 6, "H": 240, "width": 1, "peak": 4.2e14, "bandwidth": 2e12}
                 | {"fused": False},
                 {"N": 40, "K": 40, "H": 128, "width": 4, **LOW_RIDGE, "fused": True},
                 {"N": 48, "K": 6, "H": 128, "width": 2, "peak": 1.022e14, "bandwidth": 1.6e12}
-                | {"fused": False},  # at a very long one only
+                | {"fused": False},  # compute-bound only at a very long length
                 {"N": 48, "K": 6, "H": 128, "width": 2, "peak": 1.019e14, "bandwidth": 1.6e12}
                 | {"fused": False},
                 {"N": 24, "K": 8, "H": 128, "width": 1, "peak": 2.56e14, "bandwidth": 2e12}
-                | {"fused": False},  # just none
+                | {"fused": False},  # just never compute-bound
             ),
             ranges={
                 "N, K": HEADS,
@@ -494,8 +494,8 @@ EXERCISE = Exercise(
             cases=(
                 {"capacity": 80e9, "weights": 41e9, "S": 300, **MODELS[0]},
                 {"capacity": 141e9, "weights": 70.6e9, "S": 9000, **MODELS[1]},
-                {"capacity": 80e9, "weights": 79.9e9, "S": 9000, **MODELS[0]},  # not one
-                {"capacity": 32e9, "weights": 41e9, "S": 300, **MODELS[2]},  # not the weights
+                {"capacity": 80e9, "weights": 79.9e9, "S": 9000, **MODELS[0]},  # no sequence fits
+                {"capacity": 32e9, "weights": 41e9, "S": 300, **MODELS[2]},  # nor do the weights
                 {"capacity": 32e9, "weights": 9e9, "S": 2500, **MODELS[2]},
                 {"capacity": 80e9, "weights": 41e9, "S": 300, **MODELS[2]},  # very many
                 {"capacity": 80e9, "weights": 40e9, "S": 15625, **EXACT},  # to the last byte

@@ -160,7 +160,7 @@ def shortest(operation: Mapping[str, Any]) -> str:
 
 
 def most_bytes_or_flops(operation: Mapping[str, Any]) -> str:
-    """Return what follows from the larger count, without the rates."""
+    """Diagnose by the larger count, bytes or FLOPs, ignoring the rates."""
     if operation["measured"] < times(operation)["memory"]:
         return "cache"
     if operation["flops"] > operation["moved"]:
@@ -169,7 +169,7 @@ def most_bytes_or_flops(operation: Mapping[str, Any]) -> str:
 
 
 def named(diagnosis: Callable[[Mapping[str, Any]], str]) -> Callable[..., list[str]]:
-    """Return the answer that a diagnosis of single operations leads to."""
+    """Return a function that names the operations whose diagnosis is the given cause."""
 
     def answer(operations: Sequence[Operation], cause: str) -> list[str]:
         return [one["name"] for one in operations if diagnosis(one) == cause]
@@ -177,7 +177,7 @@ def named(diagnosis: Callable[[Mapping[str, Any]], str]) -> Callable[..., list[s
     return answer
 
 
-APART = 1.5  # the longest time is at least so many times the next one
+APART = 1.5  # minimum ratio of the longest time to the next one
 SYLLABLES = (("ba", "de", "fi", "go", "ku", "la"), ("mo", "ne", "pi", "ra", "su", "to"))
 
 
@@ -248,9 +248,9 @@ SIX: list[Operation] = [
     ),
     decode("60 sequences on one A100", 1, 60, 0.0),
 ]
-# Invented, for what the six do not have: times of some microseconds, extra traffic that does not
-# decide, extra traffic without which arithmetic would take longest, more bytes than FLOPs where
-# compute decides.
+# Invented operations for situations that the six lack: times of a few microseconds; extra traffic
+# that does not decide; extra traffic without which arithmetic would take longest; more bytes than
+# FLOPs where compute decides.
 OTHER_ROOFS = {"peak": 2e13, "bandwidth": 9e10}
 OTHERS: list[Operation] = [
     {"name": "A", "measured": 2.4e-5, "flops": 4 * 10**8, "needed": 10**5, "moved": 4 * 10**5}
@@ -395,7 +395,7 @@ def told_apart(*suspects: str) -> Callable[..., bool]:
     return lambda **case: {case["one"], case["other"]} == set(suspects)
 
 
-# Where D and F are large beside B, and where they are not.
+# D and F that are large compared with B, and ones that are not.
 FEW, MANY = {"B": 4, "D": 4096, "F": 16384}, {"B": 8192, "D": 1024, "F": 2048}
 OF_FEW = {
     "four times the rows": [16, 4096, 16384],

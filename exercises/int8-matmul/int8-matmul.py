@@ -7,7 +7,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
 
-PEAK, BANDWIDTH = 3.94e14, 8.1e11  # figures that the exercise states
+PEAK, BANDWIDTH = 3.94e14, 8.1e11  # numbers that the exercise states
 
 # Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (

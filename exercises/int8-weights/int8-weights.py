@@ -8,7 +8,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Range, Real, Whole
 
-PEAK, BANDWIDTH = 1.97e14, 8.1e11  # figures that the exercise states
+PEAK, BANDWIDTH = 1.97e14, 8.1e11  # numbers that the exercise states
 
 # Each argument has the same value in two cases, so that no answer can depend on it alone.
 SIZES = (
@@ -202,7 +202,7 @@ EXERCISE = Exercise(
                 {"B": 170, "D": 4096, "F": 4096, **CHIPS[2]},
                 {"B": 90, "D": 8192, "F": 8192, **GIVEN},  # narrowly memory-bound
                 {"B": 64, "D": 512, "F": 16384, "peak": 3.2e14, "bandwidth": 4e12},
-                {"B": 200, "D": 8192, "F": 2048, **GIVEN},  # in between, with unequal sides
+                {"B": 200, "D": 8192, "F": 2048, **GIVEN},  # compute-bound only with int8 weights
                 {"B": 200, "D": 2048, "F": 8192, **GIVEN},
                 {"B": 2048, "D": 8192, "F": 8192, "peak": 2e14, "bandwidth": 4e12},
             ),

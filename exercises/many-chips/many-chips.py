@@ -9,7 +9,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Whole
 
-PEAK, BANDWIDTH, LINK = 4.1e14, 1.7e12, 7e10  # figures that the exercise states
+PEAK, BANDWIDTH, LINK = 4.1e14, 1.7e12, 7e10  # numbers that the exercise states
 GIVEN = {"peak": PEAK, "link": LINK}
 OTHER = {"peak": 9e14, "link": 4.6e11}
 

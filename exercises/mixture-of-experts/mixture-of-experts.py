@@ -95,7 +95,7 @@ def table(config: Config) -> int:
 
 
 def tables(config: Config) -> int:
-    """Return how many tables there are."""
+    """Return the number of embedding tables: one if input and output share it."""
     return 1 if config["tie_word_embeddings"] else 2
 
 

@@ -13,7 +13,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Range, Real, Some, Whole
 
-PEAK, BANDWIDTH = 1.97e14, 8.1e11  # figures that the exercise states
+PEAK, BANDWIDTH = 1.97e14, 8.1e11  # numbers that the exercise states
 
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
@@ -236,7 +236,7 @@ EXERCISE = Exercise(
                 {"small": 1024, "large": 4096, **GIVEN},
                 {"small": 768, "large": 8192, **CHIPS[2]},
                 {"small": 1024, "large": 8192, **GIVEN},
-                # The small matrix gets there late, so that a rounded ridge point shows.
+                # The small matrix reaches the ceiling late, so that rounding the ridge point shows.
                 {"small": 640, "large": 4096, "peak": 1.9992e14, "bandwidth": 8e11},
                 {"small": 640, "large": 4096, "peak": 1.9928e14, "bandwidth": 8e11},
                 {"small": 640, "large": 8192, "peak": 1.99056e14, "bandwidth": 8e11},

@@ -22,7 +22,7 @@ from roofkit.check.packing import literal
 SLACK_SECONDS = 30.0  # added to a call's own limit, which timers in the copy enforce
 MAX_CONNECTIONS = 64
 MAX_HELLO_BYTES = 1_000
-MAX_ANSWER_BYTES = 2_000_000  # a hundred times a figure, the largest legitimate answer
+MAX_ANSWER_BYTES = 2_000_000  # 100 times the size of a plot, the largest legitimate answer
 # Why the answers ended → the problem to report. Any other reason is reported as "died".
 ENDS = {
     **{"cpu": "too-late", "wall": "too-late", "starved": "too-late", "silent": "too-late"},

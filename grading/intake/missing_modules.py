@@ -6,7 +6,7 @@ from grading.intake.own_code import imported
 from grading.sandbox.modules import is_installed
 from roofkit.words import _
 
-MAX_NAME_CHARACTERS = 100  # shown of a module's name in a report
+MAX_NAME_CHARACTERS = 100  # characters of a module's name in a report
 
 
 def missing_modules(nb: NotebookNode) -> list[str]:

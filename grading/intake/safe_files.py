@@ -27,7 +27,7 @@ def open_folder(base: Path, parts: Sequence[str]) -> Iterator[int]:
 
 
 def list_folder(base: Path, parts: Sequence[str] = ()) -> list[tuple[str, int]]:
-    """Return (name, mode) of each entry of a folder, sorted; links are not followed."""
+    """Return (name, mode) of a folder's entries, sorted, without following symlinks."""
     found = []
     with open_folder(base, parts) as folder, os.scandir(folder) as entries:
         for entry in entries:

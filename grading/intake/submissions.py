@@ -93,7 +93,7 @@ def refused_students(course: Path) -> list[tuple[str, str]]:
 
 
 def refuse_special_files(folder: Path) -> None:
-    """Raise ValueError if the folder holds links, FIFOs or oversized notebooks.
+    """Raise ValueError if the folder holds symlinks, FIFOs or oversized notebooks.
 
     nbgrader would copy the whole folder.
     """

@@ -13,7 +13,7 @@ from roofkit.words import _
 
 CAUSES = ("raised", "not-a-function")  # problems that a missing module can cause
 MAX_MODULES = 3  # modules listed in a cause
-MAX_NAME_CHARACTERS = 40  # shown of each module's name
+MAX_NAME_CHARACTERS = 40  # characters of each module's name in a cause
 
 
 def name_missing_modules(

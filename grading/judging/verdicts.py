@@ -21,7 +21,7 @@ from roofkit.check.compare import Verdict, judge
 from roofkit.check.wording import tight
 from roofkit.words import N_, _
 
-JUDGE_SECONDS = 10  # to judge all parts; if exceeded, each is judged again with an equal share
+JUDGE_SECONDS = 10  # for all parts together; if exceeded, each is judged again with an equal share
 ENDING = ("died", "too-late")  # after these problems the function is not called again
 SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
 # The message gives no detail: a function could leak hidden inputs through how it fails.

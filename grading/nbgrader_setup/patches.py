@@ -38,10 +38,10 @@ def install() -> None:
 
 
 def _refuse_special_files(original: Callable[..., bool]) -> Callable[..., bool]:
-    """Fail one submission if its folder holds links, FIFOs or oversized notebooks.
+    """Fail one submission if its folder holds symlinks, FIFOs or oversized notebooks.
 
-    nbgrader would follow links, and block forever on a FIFO. `init_destination` is its first step
-    for a submission, and an error in it fails only that submission.
+    nbgrader would follow symlinks, and block forever on a FIFO. `init_destination` is its first
+    step for a submission, and an error in it fails only that submission.
     """
 
     @functools.wraps(original)

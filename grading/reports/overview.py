@@ -22,7 +22,7 @@ from grading.release import exercises
 from grading.reports import rows, similarity
 from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, rank
 
-MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # of the bars in the figure of misconceptions
+MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # longest bar and row height in misconceptions.svg
 LABEL_STYLE: Any = {"ha": "right", "va": "center"}
 MAX_SLOWEST = 10  # rows in the report's table of times
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from roofkit.words import N_, ORIGINAL, _, language
 
 NUMBERS = r"Score: (?P<points>-?[\d.]+)(?: / (?P<all>[\d.]+))?"
-# What is around words of the template, before and after, and the words.
+# The template's words: HTML before and after them, their pattern, and their message.
 WORDS = (
     (r'<span class="nbgrader-label">', "</span>", "Student's answer", N_("Student's answer")),
     (r'<span class="nbgrader-label">', " <code>", "Grade cell:", N_("Grade cell:")),

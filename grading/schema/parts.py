@@ -107,7 +107,8 @@ class Exercise:
     title: str
     parts: tuple[Part, ...]
     moral: str = ""  # what the exercise shows; printed once all parts are right
-    thoughts: str = ""  # to compare with the answer to "To think about", from then on
+    # Text to compare the answer to "To think about" with; available once all parts are right.
+    thoughts: str = ""
 
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:

@@ -7,7 +7,7 @@ from typing import Any
 from roofkit.words import ORIGINAL
 
 CODE = re.compile(r"[a-z]{2,3}(?:_[A-Z]{2})?")
-# In the cell with the published cases, whose text survives where metadata get lost.
+# The language is also in the cell with the published cases, which survives lost metadata.
 IN_CELL = re.compile(r'^""", "([a-z]{2,3}(?:_[A-Z]{2})?)"\)\s*$', re.MULTILINE)
 CALL = "from roofkit.check import cases"
 

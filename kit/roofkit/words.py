@@ -19,14 +19,14 @@ from functools import cache
 from pathlib import Path
 
 ORIGINAL = "en"
-VARIABLE = "ROOFLINE_LANGUAGE"  # the environment's choice, such as "zh_CN"
+VARIABLE = "ROOFLINE_LANGUAGE"  # environment variable with the language, such as "zh_CN"
 # Compiled catalogs, in a package that was made for learners or for the page; sources, in a clone.
 COMPILED = Path(__file__).parent / "locale"
 SOURCES = Path(__file__).parents[2] / "locale"
-# Of a clone: what was compiled, by a hash of the sources. Compiling takes half a second.
+# Cache of a clone's compiled catalogs, by hash of the sources: compiling takes half a second.
 KEPT = SOURCES.parent / "_build" / "words"
 
-# Messages of pages that no table and no figure of matplotlib's shows.
+# Page messages that no table or matplotlib figure shows: those with markup, and long ones.
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")
 
 _chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)

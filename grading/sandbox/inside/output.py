@@ -28,7 +28,7 @@ class Lines(Session):
     """Session that writes IPython's messages as [number of the order, kind, content]."""
 
     connection: socket.socket
-    number = 0  # of the order being executed
+    number = 0  # number of the current order
     counted = 0  # number of the order that the counters below belong to
     messages = size = errors = all_messages = all_size = 0
     is_cut = False  # whether the cell's truncation note has been sent

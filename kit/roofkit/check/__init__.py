@@ -24,12 +24,12 @@ __all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
 
 TRIES = 2  # offer a stronger hint after this many failed checks
 
-_published: dict[str, Any] = {}  # from part to its published cases
-_languages: dict[str, str] = {}  # from part to the language of its notebook
-_failed: dict[str, int] = {}  # from part to the number of its failed checks
+_published: dict[str, Any] = {}  # part → its published cases
+_languages: dict[str, str] = {}  # part → the language of its notebook
+_failed: dict[str, int] = {}  # part → the number of its failed checks
 _wrong: set[str] = set()  # parts whose last check failed
 _passed: set[str] = set()  # parts whose last check passed
-_right: dict[str, object] = {}  # from part to the function that passed its last check
+_right: dict[str, object] = {}  # part → the function that passed its last check
 
 
 class CheckFailed(Exception):

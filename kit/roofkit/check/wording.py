@@ -16,8 +16,8 @@ MAX_SHOWN = 3
 # Characters shown of a string.
 MAX_TEXT = 40
 WIDTH = 80  # `nbgrader validate` truncates longer lines
-# What a Chinese line may be broken after: a word, or a character, with the punctuation around it.
 _WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
+# A piece after which a Chinese line may break: a word or a character, with its punctuation.
 _UNIT = re.compile(
     r"[（“《]*(?:[^\s\u2e80-\u9fff\uff00-\uffef（“《，。；：？！、）”》]+|[^\s（“《])[，。；：？！、）”》]*\s*"
 )

@@ -50,7 +50,7 @@ def labels() -> dict[str, str]:
 
 
 def word_names() -> dict[str, str]:
-    """Return what the figure can be told to follow, and jobs of the chapters."""
+    """Return the words for what the figure follows, and for the chapters' operations."""
     return {
         "number": _("number"),
         "weight": _("weight"),
@@ -71,7 +71,7 @@ TIMES = ("t_load", "t_store", "t_math", "t_link")
 
 
 def word(name: str) -> str:
-    """Return a name in the language in force; one like "decode, G = 4" has a known beginning."""
+    """Translate a name; of one such as "decode, G = 4", the part before the comma."""
     known = word_names()
     begins, comma, detail = name.partition(", ")
     if name in known or not comma or begins not in known:

@@ -24,13 +24,13 @@ from roofkit.words import _
 
 
 def unit_name(unit: str) -> str:
-    """Return what a chip's unit is called."""
+    """Return the name of a chip's unit."""
     known = {"matrix": _("matrix unit"), "vector": _("vector unit")}
     return known.get(unit) or _("{kind} unit").format(kind=unit)
 
 
 def at_rest() -> tuple[str, ...]:
-    """Return what is said of the byte between its moves."""
+    """Return the sentences about the byte between its moves."""
     return (
         _("The byte lies in HBM."),
         _("The byte is on the chip."),
@@ -41,7 +41,7 @@ def at_rest() -> tuple[str, ...]:
 
 
 def moves() -> dict[str, str]:
-    """Return what is said of the byte on its way."""
+    """Return the sentences about the byte on its way."""
     return {
         "early": _("It waits for the road."),
         "load": _("It travels to the chip: {time}"),

@@ -16,7 +16,7 @@ def title() -> str:
 
 
 def sentences() -> tuple[str, str]:
-    """Return what is said of a change that fits into HBM, and of one that doesn't."""
+    """Return the sentences for a change that fits into HBM, and for one that doesn't."""
     return (
         _(
             "{change}: tokens per second ×\N{NO-BREAK SPACE}{gain}, at least {least} for the step,"

@@ -57,7 +57,7 @@ def shown_names() -> dict[str, str]:
 
 
 def steps() -> tuple[str, ...]:
-    """Return what is said of a step: decode or prefill, then the same with replicas."""
+    """Return the sentences for a step: decode, prefill, and the same with replicas."""
     return (
         _(
             "A decode step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in"
@@ -84,7 +84,7 @@ def steps() -> tuple[str, ...]:
 
 
 def _problem() -> str:
-    """Return a formula of why a setting makes no sense, and what would; the first reason counts."""
+    """Return a formula for a setting's first problem, with the remedy."""
     no_experts = _("{model} has no routed experts: choose experts that are {split}.").replace(
         "{split}", _("split over chips")
     )

@@ -33,7 +33,7 @@ def _left_of(i: int) -> str:
 
 
 def titles() -> dict[str, str]:
-    """Return what the kinds of operations are called, by their names in `ROWS`."""
+    """Return the labels of the kinds of operations, by their names in `ROWS`."""
     return {
         "embedding, norms": _("embedding, norms"),
         "projections": _("projections"),

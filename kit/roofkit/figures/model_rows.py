@@ -73,7 +73,7 @@ def in_bf16(model: Model) -> Model:
 
 
 def answer(content: bytes) -> str:
-    """Return JSON of a config file's model, by its name and row, or of what is wrong with it."""
+    """Return JSON: name and row of a config file's model, or the file's problem."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "config.json")
         path.write_bytes(content)

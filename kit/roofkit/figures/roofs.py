@@ -96,6 +96,6 @@ class RooflinePlot(LogPlot):
         ]
 
     def upright(self, intensity: str) -> Mark:
-        """Draw a dotted line through an intensity."""
+        """Draw a dotted vertical line at an intensity."""
         x, look = self.x.inside(intensity), {"stroke_dasharray": "'2 3'", "stroke_width": 1}
         return line(x, self.y.end, x, self.y.start, FAINT, **look)

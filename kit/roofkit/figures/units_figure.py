@@ -68,7 +68,7 @@ def units() -> Figure:
 
 
 def work_names() -> dict[str, str]:
-    """Return what the operations are called, by their names in `WORKS`."""
+    """Return the labels of the operations, by their names in `WORKS`."""
     rows, one = _("matmul, {count} rows"), _("matmul, {count} row")
     return {
         "dot product": _("dot product"),

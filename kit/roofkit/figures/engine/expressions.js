@@ -54,7 +54,7 @@ function percent(fraction, digits = 2) {
   return text(share, "", digits) + (Number.isNaN(share) ? "" : "%");
 }
 
-// Removes the spaces between Chinese words where places of a sentence were filled in.
+// Removes the spaces between Chinese words where placeholders of a sentence were filled in.
 const SPACE_IN_CHINESE =
   /(?<=[\u3400-\u9fff]) (?=[\u3400-\u9fff])|(?<=[，。；：？！（）、]) | (?=[，。；：？！（）、])/g;
 const joined = (words) => words.replace(SPACE_IN_CHINESE, "");

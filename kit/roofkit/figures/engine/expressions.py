@@ -151,9 +151,9 @@ SPACE_IN_CHINESE = re.compile(
 
 
 def joined(words: str) -> str:
-    """Return a sentence whose places are filled in, without spaces between Chinese words.
+    """Remove the spaces between Chinese words that a sentence's placeholders left.
 
-    A translation has a space on both sides of each place, since a number or a name needs them.
+    A translation has a space on both sides of a placeholder, since a number or a name needs them.
     """
     return SPACE_IN_CHINESE.sub("", words)
 

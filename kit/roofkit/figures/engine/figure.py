@@ -81,7 +81,7 @@ class Figure(BaseFigure):
 
 
 def in_languages(make: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let the figures of a function be made again in another language."""
+    """Decorate a function so that its figures can be made again in another language."""
 
     @wraps(make)
     def made(*args: P.args, **options: P.kwargs) -> Figure:

@@ -62,7 +62,7 @@ class Quantity:
 
 
 def labels() -> dict[str, str]:
-    """Return what the quantities are called."""
+    """Return the labels of the quantities."""
     return {
         "peak": _("peak, dense, in bf16"),
         "bandwidth": _("memory bandwidth"),

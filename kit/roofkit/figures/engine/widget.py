@@ -147,7 +147,7 @@ def _fields() -> dict[str, Any]:
 
 
 class _ConfigFields:
-    """Fields for a config file or its text, and what is said about the last one."""
+    """Fields for a config file or its text, and the message about the last one."""
 
     def __init__(self) -> None:
         import ipywidgets

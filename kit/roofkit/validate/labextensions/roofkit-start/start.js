@@ -19,11 +19,11 @@
   // The course's words, if it is in another language.
   let words = {};
 
-  // Returns a message in the course's language, with values in its places.
+  // Returns a message in the course's language, with values for its placeholders.
   const phrase = (message, values = {}) =>
     (words[message] ?? message).replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-  // Returns the parts of a message: its text, and nodes in some of its places.
+  // Returns the parts of a message: its text, and nodes for some of its placeholders.
   const parts = (message, nodes) =>
     message.split(/\{(\w+)\}/).flatMap((part, at) => (at % 2 ? nodes[part] : part));
 
