@@ -36,9 +36,9 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
     api.setup(app)
-    # Before Sphinx collects images (500), so that inlined figures are not copied as files too.
+    # Run before Sphinx collects images (priority 500), or inlined figures would also become files.
     app.connect("doctree-read", figures.inline_figures, priority=400)
-    # Before Sphinx collects files to download.
+    # Run before Sphinx collects files to download.
     app.connect("doctree-read", handouts.link_translated, priority=400)
     app.connect("doctree-read", tables.label_cells)
     maths.setup(app)
@@ -52,9 +52,9 @@ def setup(app: "Sphinx") -> dict[str, object]:
     list_of_works.setup(app)
     app.connect("build-finished", search.keep_terms)
     languages.setup(app)
-    # After all other listeners have added their files.
+    # Run after all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
-    # After the listeners of the theme and of other extensions, which have priority 500.
+    # Load it after the style sheets of the theme and of other extensions (priority 500).
     app.add_css_file("course.css", priority=900)
     for script in ("course.js", "term-notes.js", "search-excerpts.js"):
         app.add_js_file(script, loading_method="defer")

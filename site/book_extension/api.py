@@ -94,5 +94,5 @@ def setup(app: Sphinx) -> None:
         app.add_autodocumenter(documenter, override=True)
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
-    # Before Sphinx warns about a missing reference (500).
+    # Run before Sphinx warns about a missing reference (priority 500).
     app.connect("missing-reference", link_types, priority=400)

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 # Writers skip invisible nodes, even if ReadPremises has not removed them.
 class premise(nodes.Invisible, nodes.Inline, nodes.Element):  # type: ignore[misc]
-    """Place of a ``{while}`` role, until its block has the expression."""
+    """Placeholder for a ``{while}`` role, until the expression is moved to its block."""
 
 
 class PremiseRole(SphinxRole):
@@ -54,11 +54,11 @@ def block_of(node: nodes.Node) -> nodes.Element | None:
 class ReadPremises(SphinxTransform):
     """Move each premise from its role to its block."""
 
-    # After translations (20), before Sphinx reads the titles for references (850).
+    # Run after translations (20), and before Sphinx reads the titles for references (850).
     default_priority = 100
 
     def apply(self, **_: Any) -> None:
-        # A translated message is parsed alone; its block may be a row, of which it is a part.
+        # Skip translated messages: each is parsed alone, without the row that may be its block.
         if str(self.document["source"]).endswith("<translated>"):
             return
         for node in list(self.document.findall(premise)):

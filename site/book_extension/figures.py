@@ -20,8 +20,8 @@ logger = logging.getLogger(__name__)
 def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
     """Replace each SVG image of a cell's output by the SVG itself.
 
-    While messages are taken out for translation, the image stays, for its alternative text, and its
-    words are added behind it.
+    While messages are extracted for translation, the image stays, for its alternative text, and its
+    words are added after it.
     """
     found = [
         image
@@ -45,7 +45,7 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def add_words(app: Sphinx, image: nodes.image) -> None:
-    """Add the words in a figure behind it, as paragraphs, which are messages."""
+    """Add a figure's words after it, as paragraphs, so that they become messages."""
     _, path = app.env.relfn2path(image["uri"], app.env.docname)
     for message in dict.fromkeys(messages(Path(path).read_text(encoding="utf-8"))):
         if is_message(message):

@@ -8,7 +8,7 @@ from sphinx.environment import BuildEnvironment
 
 def setup(app: Sphinx) -> None:
     app.connect("env-updated", empty_entries)
-    # sphinxcontrib-bibtex looks this up for each citation: 10 ms among all entry points.
+    # sphinxcontrib-bibtex looks this up for each citation, which takes 10 ms without this line.
     register_plugin("pybtex.backends", "plaintext", plaintext.Backend, force=True)
 
 

@@ -22,7 +22,7 @@ NOT_PROSE = {"literal_block", "raw", "math", "math_block", "answer", "table", "m
 
 
 def counted(doctree: nodes.document) -> dict[str, int]:
-    """Return what takes time to read on a page, and how much of it there is."""
+    """Return the numbers of words, formulas and figures, which take time to read."""
     raws = [raw.astext() for raw in doctree.findall(nodes.raw)]
     tags = [element.tagname for element in doctree.findall(nodes.Element)]
     return {

@@ -38,7 +38,7 @@ def _page_values_maker() -> object:
             return f"fails with {type(error).__name__}: {error}"
 
     def page_values(*expressions: str, premises: Sequence[str] = ()) -> None:
-        # The build warns of each premise with a problem, with its place.
+        # The build warns about each premise that has a problem, and says where it is.
         for premise in premises:
             found = problem(premise)
             if premise not in held:

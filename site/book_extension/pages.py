@@ -55,8 +55,8 @@ def parse_message(text: str, document: nodes.document, config: MdParserConfig) -
         _message_parsers.update(config=config, parser=parser)
     parser = _message_parsers["parser"]
     parser.options["document"] = document
-    # MyST makes a document even where it is given one: each reads all of docutils' options, which
-    # takes longer than the message.
+    # MyST makes a new document even if it is given one. Making one reads all docutils options,
+    # which takes longer than parsing the message.
     original, base.make_document = base.make_document, lambda *_: document
     try:
         parser.render(text)

@@ -10,7 +10,7 @@ DIRECTIVE = re.compile(r"^\{(?P<name>[^}\s]+)\}")
 LITERAL_DIRECTIVES = {"code", "code-block", "code-cell", "raw-cell", "math", "raw"}
 CODE_SPAN = re.compile(r"(?<![`\\])(`{2,})(?!`)((?:(?!\n[ >]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 EVAL = re.compile(r"(?<![`\\])\{eval\}`(?P<expression>[^`]+)`")
-# With the space after it: the role renders nothing.
+# Includes the space after the role, since the role renders nothing.
 WHILE = re.compile(r"(?<![`\\])\{while\}`(?P<expression>[^`]+)`[ ]*(?:\n[ >]*)?")
 # Lines that are blocks: table rows, headings, fences, labels, options, cell separators.
 SINGLE_LINE = re.compile(r"^[ >]*(?:\||#{1,6} |`{3,}|~{3,}|:{3,}|\([^()\s]+\)=|:[\w-]+:|\+\+\+)")

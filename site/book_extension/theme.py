@@ -22,7 +22,7 @@ def use_templates(app: Sphinx, config: Config) -> None:
     # Our templates take precedence over the theme's, some of which have the same names.
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
-    # The theme's others are empty.
+    # The theme's other footer items are empty.
     config.html_theme_options["footer_content_items"] = ["author.html", "copyright.html"]
 
 

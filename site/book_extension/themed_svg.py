@@ -15,7 +15,7 @@ NUMBER = re.compile(
     r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
 )
 PLACE = re.compile(r"\{(\d+)\}")
-LINES = " / "  # between the lines of a text in its message
+LINES = " / "  # separates the lines of a text in its message
 MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
 FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, in parts of its size
@@ -51,7 +51,7 @@ def themed_svg(
             if key == "style":
                 value = COLOR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
             element.set(key, value)
-    # From matplotlib's own <style> element, which would apply to the whole page.
+    # This is the content of matplotlib's <style> element, which would apply to the whole page.
     svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
     svg.set("class", "figure")
     svg.set("role", "img")
@@ -60,12 +60,12 @@ def themed_svg(
 
 
 def messages(source: str) -> list[str]:
-    """Return the messages of an SVG file: its texts, with a place {1}, {2} … for each number."""
+    """Return the messages of an SVG file: its texts, with {1}, {2} … for numbers."""
     return [message(lines)[0] for lines in texts(ElementTree.fromstring(source))]
 
 
 def message(lines: list[ElementTree.Element]) -> tuple[str, list[str]]:
-    """Return the message of a text, and the numbers in its places."""
+    """Return the message of a text, and the numbers for its placeholders."""
     numbers: list[str] = []
 
     def place(number: re.Match[str]) -> str:

@@ -177,8 +177,8 @@ def build(book: Path, python: Path | None = None) -> bool:
     # Import late: the check above is much faster than these imports.
     from commands import handouts, languages, slides
 
-    # A change in style sheets, templates, buttons or languages affects every page, and one in the
-    # packages the address of the page's Python.
+    # A change in style sheets, templates, buttons or languages affects every page. So does one in
+    # the packages, which changes the address of the page's Python.
     affecting = ("theme", "library", "languages", "packages")
     force_all = any(built.get(part) != now[part] for part in affecting)
     force_all |= bool(built.get("page python")) != bool(now["page python"])

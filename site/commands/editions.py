@@ -86,7 +86,7 @@ def _collect(site: Path, editions: dict[str, Path], target: Path) -> None:
     *older, newest = editions or [""]
     for tag in older:
         for page in sorted((target / tag).rglob("*.html")):
-            if page.name != "404.html":  # hosts send only the one at the top of the site
+            if page.name != "404.html":  # hosts send only the 404 page of the whole site
                 page.write_text(with_banner(page, target, tag, newest), encoding="utf-8")
 
 

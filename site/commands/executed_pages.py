@@ -39,7 +39,7 @@ def fill_cache(book: Path, folder: Path, languages: Sequence[str] = ()) -> None:
             if succeeded:
                 bundle = CacheBundleIn(page, str(path), data={})
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-    # Sphinx runs a page again whose cell failed; its figures have no use for other languages.
+    # Sphinx reruns pages whose cells failed; these reruns need no figures in other languages.
     del os.environ[live_figures.LANGUAGES]
 
 
@@ -68,7 +68,7 @@ def run(task: tuple[Path, NotebookNode]) -> bool:
     """Run a page's cells in place; return whether all succeeded."""
     path, page = task
     if not any(cell.cell_type == "code" for cell in page.cells):
-        return True  # cached as it is, or MyST-NB would start a kernel for it
+        return True  # cached unchanged; otherwise MyST-NB would start a kernel for it
     try:
         # Recorded times would change the cells' metadata, and with it the page's key in the cache.
         execute(page, cwd=str(path.parent), timeout=CELL_SECONDS, record_timing=False)

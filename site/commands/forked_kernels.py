@@ -26,7 +26,7 @@ imported: dict[Path, bool] = {}  # the book whose packages were imported, and wh
 
 @contextlib.contextmanager
 def forks(book: Path) -> Iterator[None]:
-    """Let kernels that start meanwhile be forks with the packages of a book, where that works.
+    """Start kernels as forks with a book's packages while the block runs, if possible.
 
     If the packages can't be imported, each kernel is a process of its own, whose cell says why.
     """
@@ -107,7 +107,7 @@ class Forked(LocalProvisioner):
 
 
 def kernel(arguments: Sequence[str], folder: str, variables: dict[str, str]) -> None:
-    """Be a kernel with these arguments, working directory and environment."""
+    """Become a kernel with these arguments, working directory and environment."""
     import matplotlib
     from ipykernel.kernelapp import launch_new_instance
 

@@ -65,7 +65,7 @@ def settings(cache: Path) -> dict[str, Any]:
         "nb_render_markdown_format": "myst",
         "nb_merge_streams": True,
         # Without this, MyST-NB has no output priorities for this builder and drops all outputs;
-        # for gettext it has none of pictures, whose alternative texts are messages.
+        # for gettext it drops pictures, whose alternative texts are messages.
         "nb_mime_priority_overrides": [
             (builder, mime, at) for builder in ("revealjs", "gettext") for mime, at in MIMES
         ],
@@ -130,7 +130,7 @@ def make(
 
 
 def templates(book: Path, cache: Path) -> Path:
-    """Take the messages out of a book's decks; return the folder of their templates."""
+    """Extract the messages of a book's decks; return the folder of their .pot files."""
     made = book / "_build" / "gettext" / NAME
     shutil.rmtree(made, ignore_errors=True)
     if not make(book, made, cache, "gettext", {"gettext_compact": False}):

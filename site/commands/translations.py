@@ -35,10 +35,10 @@ def templates(book: Path) -> dict[str, list[str]]:
     """
     cache = run_pages(book)
     output = book / "_build" / "gettext" / "pot"
-    shutil.rmtree(output, ignore_errors=True)  # no catalogs of pages that are gone
+    shutil.rmtree(output, ignore_errors=True)  # drop the catalogs of deleted pages
     decks = slides.templates(book, cache)
     os.environ[PYODIDE] = ""
-    # For gettext MyST-NB has no pictures, whose words and alternative texts are messages.
+    # MyST-NB drops pictures for gettext, but their words and alternative texts are messages.
     pictures = [("gettext", "image/svg+xml", 5)]
     settings = {"gettext_compact": False, "nb_mime_priority_overrides": pictures}
     status = build_pages(book, output, cache, settings, builder="gettext", freshenv=True)

@@ -124,7 +124,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.add_transform(live_figures.TranslateFigures)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
-    # As on the pages: before Sphinx collects images (500).
+    # Run before Sphinx collects images (priority 500), as for the pages.
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("doctree-read", translate_pictures, priority=450)
     app.connect("html-page-context", add_live_figures)

@@ -44,7 +44,7 @@ class Language:
 
     @property
     def suffix(self) -> str:
-        """What the names of printed files end in, "" or ".zh-CN"."""
+        """The suffix of the names of printed files, "" or ".zh-CN"."""
         return f".{self.tag}" if self.folder else ""
 
 
@@ -139,9 +139,12 @@ def is_fragment(document: nodes.document) -> bool:
 
 
 class ChooseMessages(SphinxTransform):
-    """Make the cells of tables messages, which lack a source; formulas and mere values are none."""
+    """Make table cells translatable; exclude formulas and messages without words.
 
-    default_priority = 5  # before Sphinx looks for messages
+    Sphinx translates only nodes with a source, which table cells lack.
+    """
+
+    default_priority = 5  # run before Sphinx looks for messages
 
     def apply(self, **_: Any) -> None:
         source = self.document["source"]
@@ -170,7 +173,7 @@ class CountWords(SphinxTransform):
 class MarkOriginals(SphinxTransform):
     """Mark the language of what isn't translated: messages, code and its outputs."""
 
-    default_priority = 30  # after Sphinx has translated the messages
+    default_priority = 30  # run after Sphinx has translated the messages
 
     def apply(self, **_: Any) -> None:
         if not is_translation(self.app) or is_fragment(self.document):
@@ -182,9 +185,9 @@ class MarkOriginals(SphinxTransform):
 
 
 class LeadUp(SphinxTransform):
-    """Lead links in HTML to files beside the pages, which lie at the top of the site only.
+    """Point links in HTML one level up if their files exist only at the site's top.
 
-    The slides do not: they are translated, too.
+    The slides aren't among these files: they are translated, too.
     """
 
     default_priority = 30
@@ -203,7 +206,7 @@ def is_original(node: nodes.Element) -> bool:
     if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
         return False
     if node.get("nb_element") == "cell_code_output":
-        # Of tables each cell is marked by itself; a figure is translated as a whole.
+        # In tables, each cell is marked separately; a figure is translated as a whole.
         return not any(inner.get("translated") for inner in node.findall(nodes.Element))
     if node.get("nb_element") == "cell_code_source":
         return True
@@ -211,7 +214,7 @@ def is_original(node: nodes.Element) -> bool:
 
 
 def setup(app: Sphinx) -> None:
-    # After the table of contents has been read.
+    # Run after the table of contents has been read.
     app.connect("config-inited", translate_settings, priority=950)
     app.connect("html-page-context", offer_languages)
     app.connect("builder-inited", page_words.write_words)
@@ -219,7 +222,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(value_words.TranslateValues)
     citations.setup(app)
     prompts.setup(app)
-    # After references and citations have their words.
+    # Run after references and citations have their texts.
     app.connect("doctree-resolved", close_up, priority=600)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)

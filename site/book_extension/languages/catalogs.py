@@ -21,7 +21,7 @@ from book_extension.published import FOLDER
 from . import code_words
 
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")  # as in kit/roofkit/words.py
-NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # instead of the time at which it is compiled
+NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
 SPHINX = "sphinx"  # where Sphinx looks for the words of templates
 # Header lines that programs need; others name people and dates.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
@@ -65,7 +65,7 @@ def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
     result.update(new, update_header_comment=False)
     result.obsolete.clear()
     for message in messages(result):
-        # Roles look like placeholders of Python to Babel.
+        # Babel takes roles for Python placeholders and flags their messages.
         message.flags &= {"fuzzy"}
         message.previous_id = []
         message.user_comments = [c for c in message.user_comments if not c.startswith("|")]

@@ -16,7 +16,7 @@ from . import markdown, value_words
 FIRST_CELL = "first_cell.py"
 README = Path("site/commands/handouts/bundle-readme.md")
 
-# Catalog → where its words stand: folder and pattern of files.
+# Catalog → where its messages come from: folders and patterns of files.
 FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "course": (
         ("site/book_extension", "**/*.html"),
@@ -87,18 +87,18 @@ def words(book: Path) -> dict[str, list[str]]:
 
 
 def first_words(book: Path) -> list[str]:
-    """Return the messages that do not stand in calls."""
+    """Return the messages that are not arguments of a call such as `_()`."""
     return [*of_settings(book), *THEMES, *value_words.TEMPLATES, *of_cells(book)]
 
 
 def of_readme(book: Path) -> list[str]:
-    """Return the messages of what explains the exercises to download."""
+    """Return the messages of the README in the archive of exercises."""
     file = book / README
     return markdown.messages(file.read_text(encoding="utf-8")) if file.exists() else []
 
 
 def of_javascript(book: Path, names: Iterable[str] = OF_PAGES) -> list[str]:
-    """Return the messages in scripts, of pages unless other catalogs are named."""
+    """Return the messages in scripts; by default, in the scripts of pages."""
     folders = [place for name in names for place in FOLDERS[name] if place[1].endswith(".js")]
     return list(dict.fromkeys(extracted(book, folders)))
 

@@ -18,7 +18,7 @@ from book_extension.prose import DIRECTIVE, LITERAL_DIRECTIVES
 Words = Callable[[str], str]
 EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}  # as in _config.yml
 OPTION = re.compile(r"[ >]*:[\w-]+:")
-# The body of a glossary has a form of its own.
+# The body of a glossary has its own syntax.
 UNREAD = LITERAL_DIRECTIVES | {"glossary"}
 # What a translator leaves alone: computed values, citations, code, formulas, numbers with units,
 # abbreviations and names of chips.
@@ -27,7 +27,7 @@ UNTRANSLATED = re.compile(
     r"|[^\s`]*(?:\d|[A-Z][^\s`]*[A-Z])[^\s`]*"
 )
 
-# English even of names: an article, a plural.
+# English words even in a list of names: an article, a plural such as TPUs.
 ENGLISH = re.compile(r"\ba (?=[A-Z]{2})|\b[A-Z]{2,}s\b")
 
 
@@ -54,7 +54,7 @@ def messages(markdown: str) -> list[str]:
 
 
 def in_words(markdown: str, words: Words) -> str:
-    """Return a text with the words of each message in its place, on one line."""
+    """Return a text with each message translated, on one line."""
     lines: list[str | None] = [*markdown.split("\n")]
     rows: dict[int, list[str]] = {}
     for token in parser().parse(markdown):
@@ -80,19 +80,19 @@ def in_words(markdown: str, words: Words) -> str:
 
 
 def translated(content: str, words: Words) -> str:
-    """Return the words of a message, or the text as it is written if they are the same."""
+    """Return the translation of a message, or the text as written if there is none."""
     message = content.replace("\n", " ").strip()  # as Sphinx does
     said = words(message)
     return content if said == message else said
 
 
 def indentation(line: str) -> str:
-    """Return what stands before a line of an indented or quoted text."""
+    """Return a line's indentation, including the marks of a block quote."""
     return line[: len(line) - len(line.lstrip(" >"))]
 
 
 def directive(fence: Token, lines: list[str], words: Words) -> list[str | None]:
-    """Return the lines of a directive with its title and its body in words."""
+    """Return the lines of a directive with its title and its body translated."""
     info = fence.info.strip()
     found = DIRECTIVE.match(info)
     if not found or found["name"] in UNREAD:
@@ -106,5 +106,5 @@ def directive(fence: Token, lines: list[str], words: Words) -> list[str | None]:
     text = in_words("\n".join(body[options:]), words)
     said = [f"{indent}{line}".rstrip() for line in text.split("\n")] if body[options:] else []
     made = [first, *lines[1 : 1 + options], *said, *lines[1 + len(body) :]]
-    # Other tokens count lines by the original's.
+    # Keep the number of lines: the positions of other tokens refer to the original.
     return [*made, *[None] * (len(lines) - len(made))]

@@ -13,7 +13,7 @@ RUNS = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")
 
 
 class ChineseSearch(SearchEnglish):
-    """Words of a text in Chinese and English, for the index, and the same in JavaScript."""
+    """Splitter of Chinese and English text into words, in Python and JavaScript."""
 
     lang = "zh"
     language_name = "Chinese"
@@ -31,7 +31,7 @@ function splitQuery(query) {{
 
 
 def words(run: str) -> list[str]:
-    """Return the words of a run of characters: all characters and pairs if they are Chinese."""
+    """Return the words of a run: of Chinese, all single characters and bigrams."""
     if not re.match(f"[{HAN}]", run):
         return [run]
     return [*run, *(run[at : at + 2] for at in range(len(run) - 1))]

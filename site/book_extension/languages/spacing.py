@@ -14,7 +14,7 @@ ENDS, STARTS = re.compile(f"[{CHINESE}] *$"), re.compile(f"^ *[{CHINESE}]")
 # Brackets and quotes that open; those that close, commas, colons and the ends of sentences.
 OPENING = re.compile("[\uff08\u300a\u201c]+$")
 CLOSING = re.compile("^[\uff09\u300b\u201d\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+")
-# What is not read as text, so that the texts around it are no neighbors.
+# Nodes that are not text: the texts before and after one are not adjacent.
 BETWEEN = (nodes.literal, nodes.math, nodes.image, nodes.raw)
 
 

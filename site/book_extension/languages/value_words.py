@@ -53,12 +53,12 @@ TEMPLATES = (
 )
 PLACE = re.compile(r"\{(\w+)\}")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# Words that a translation has behind a count, with their powers of ten.
+# Words that a translation has after a count, with their powers of ten.
 SCALES = {"百万": 6, "十亿": 9}
 SCALE = re.compile(f" ?({'|'.join(SCALES)})")
-# How an expression names the scale of its value.
+# The comment by which an expression names the scale of its value.
 SCALE_COMMENT = re.compile(f"  # ({'|'.join(SCALES)})$")
-# What counts are written in, with the powers of ten, the largest first.
+# Units of counts, with their powers of ten, the largest first.
 UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
 
@@ -98,9 +98,9 @@ def counted(value: str, power: int) -> str:
 
 
 class TranslateValues(SphinxTransform):
-    """Translate the words in the values of a translated page, and beside them."""
+    """Translate the words in a page's values, and the scale words after them."""
 
-    default_priority = 25  # after Sphinx has translated the messages
+    default_priority = 25  # run after Sphinx has translated the messages
 
     def apply(self, **_arguments: Any) -> None:
         for node in self.document.findall(nodes.inline):
@@ -117,7 +117,7 @@ class TranslateValues(SphinxTransform):
 
 
 def take_scale(value: nodes.inline) -> int:
-    """Remove the scale word behind a number; return its power of ten, 0 without one."""
+    """Remove the scale word after a number; return its power of ten, 0 without one."""
     after = value.next_node(descend=False, siblings=True)
     found = SCALE.match(after) if isinstance(after, nodes.Text) else None
     if not found or not NUMBER.fullmatch(value.astext()):

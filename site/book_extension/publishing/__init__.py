@@ -24,9 +24,9 @@ MISTAKE = "What is wrong:\n\n\nPage: {page}\nSection: \n"
 
 
 def setup(app: Sphinx) -> dict[str, object]:
-    # Before other listeners read the site's address.
+    # Run before other listeners read the site's address.
     app.connect("config-inited", take_addresses, priority=100)
-    # After the theme has set the metadata for link previews.
+    # Run after the theme has set the metadata for link previews.
     app.connect("html-page-context", describe_page, priority=950)
     app.connect("build-finished", write_lists)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

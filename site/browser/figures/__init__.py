@@ -24,7 +24,7 @@ STYLE = "live.css"
 MARK = '<figure class="live"'
 LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable, as in the engine's figure.py
 TRANSLATED = re.compile(r"application/vnd\.roofline\.(?P<tag>[\w-]+)\+html")
-FOLDER = "figures"  # of translated figures, in the folder of the cells' outputs
+FOLDER = "figures"  # folder of translated figures, below that of the cells' outputs
 MEASURES = 'data-part="measure"'
 
 
@@ -60,7 +60,7 @@ def place(cache: Path, tag: str, original: str) -> Path:
 class TranslateFigures(SphinxTransform):
     """Replace the figures of a translated page by those in its language."""
 
-    default_priority = 25  # before the languages mark what is not translated
+    default_priority = 25  # run before languages.MarkOriginals
 
     def apply(self, **_: Any) -> None:
         if not is_translation(self.app):

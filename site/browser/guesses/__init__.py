@@ -34,7 +34,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>(?:\D.*)?)", re.DOTALL)
-BOX = "Your guess"  # title of the boxes that ask for one
+BOX = "Your guess"  # title of the boxes that ask for a guess
 HERE = Path(__file__).parent
 PARTS = ("right", "choice", "ask")  # classes of an answer's parts
 FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
@@ -46,7 +46,7 @@ class answer(nodes.Invisible, nodes.Element):  # type: ignore[misc]
     """Right answer, with attributes that say how to ask for a guess."""
 
 
-# Not an inline node: it is a message of its own for a translation.
+# Not an inline node, so that it is translated as a separate message.
 class part(nodes.TextElement):  # type: ignore[misc]
     """Right answer, or an option, as it is shown."""
 
@@ -172,7 +172,7 @@ def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
             words = ", ".join(named["choice"][place].astext() for place in found["places"])
             text = computed[0] if len(computed) == 1 else right
             if text.astext() != words:
-                text.setdefault("original", text.astext())  # what a run of the cells gives again
+                text.setdefault("original", text.astext())  # what rerunning the cells gives
                 text.children = []
                 text += nodes.Text(words)
 
@@ -204,7 +204,7 @@ def unanswered(doctree: nodes.document) -> list[nodes.Element]:
 
 
 def check_boxes(app: Sphinx, doctree: nodes.document) -> None:
-    """Warn of boxes that ask for a guess and take none."""
+    """Warn about boxes that ask for a guess but have no answer below them."""
     for box in unanswered(doctree):
         said = "the box “%s” has no {answer} below it in its section: %s"
         logger.warning(said, BOX, box[1].astext().split("\n", 1)[0], location=box)

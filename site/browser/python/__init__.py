@@ -84,7 +84,7 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("html-page-context", offer_python)
     app.add_directive("page-python-parts", made_of.PagePythonParts)
     app.connect("builder-inited", serve_python)
-    # After the license texts of the other packages are written, at the default priority of 500.
+    # Run after the license texts of the other packages are written (priority 500).
     app.connect("builder-inited", add_licenses, priority=600)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -96,7 +96,7 @@ def files() -> Path | None:
 
 
 def mark_first_input(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Mark the page's first cell with code, which leaves room for a note of its button."""
+    """Mark the page's first code cell, below which CSS leaves room for a note."""
     for part in doctree.findall(nodes.container):
         if "cell_input" in part.get("classes", ()):
             part["classes"].append("first-input")

@@ -36,7 +36,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # Metadata that labextensions/course-values/values.js reads.
 BLOCKS = "course_blocks"
 WORDS_OF_VALUES = "course_words"
-# First words of a block, by which a note names it, and letters of these at most.
+# A note names a block by at most this many of its first words, with this many letters.
 WORDS = 8
 LETTERS = 60
 SCRIPTS = ("site/commands/jupyterlab/labextensions", "**/*.js")
@@ -59,7 +59,7 @@ class Book:
 
     @cached_property
     def words_of_values(self) -> dict[str, dict[str, Any]]:
-        """English → translation of what values.js says, and of the words in values; scales."""
+        """English → translation, for values.js and for words in values; scales of counts."""
         said = extracted(self.folder, [SCRIPTS])
         return {
             "said": {message: self.code_words(message) for message in said},

@@ -122,7 +122,7 @@ def with_values(markdown: str, values: Mapping[str, str]) -> str:
 
 
 def with_scales(markdown: str, values: Mapping[str, str]) -> str:
-    """Move each scale word behind a number into the number's expression, as a comment.
+    """Move each scale word after a number into the number's expression, as a comment.
 
     A kernel ignores it, and what shows the value in a notebook knows its scale.
     """

@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 ADDRESS = re.compile(r'(?P<before>\s(?:href|src|content|data-[\w-]+)=")(?P<path>[^"#?:]+)')
-# Hosts use only the one at the top of a site; a page looks for the latter to find the top.
+# Hosts use only the 404 page at the top of a site, which finds the top by its objects.inv.
 LEFT_OUT = {"404.html", "objects.inv", ".buildinfo"}
 
 
@@ -63,7 +63,7 @@ def whole_folders(shared: set[Path], files: set[Path]) -> set[str]:
 
 
 def with_shared(text: str, page: PurePosixPath, shared: set[str], folder: str) -> str:
-    """Return a page's text with the addresses of shared files led to the original's.
+    """Return a page's text with addresses of shared files pointing to the original.
 
     page: its path in the translated site, which becomes this folder of the original's.
     """

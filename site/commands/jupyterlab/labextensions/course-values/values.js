@@ -33,7 +33,7 @@
       ? [...new Set([...cell.sharedModel.getSource().matchAll(EVAL)].map((role) => role[1]))]
       : [];
 
-  // Return what gives a message in the notebook's language, with values in its places.
+  // Return what gives a message in the notebook's language, with values for its placeholders.
   const speaking = (notebook) => (message, values = {}) =>
     (notebook.model.getMetadata(WORDS)?.said?.[message] ?? message)
       .replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
