@@ -15,8 +15,8 @@ from site_browser import MISSING, chromium, started
 from site_server import Server, serving
 from whole_site import build_site
 
-# The slowest files, which start first so that no worker is left running one at the end. Behind the
-# first, which builds the site, come those that need not wait for it.
+# The slowest files, which start first so that no worker is left running one at the end. The first
+# builds the site; next come those that need not wait for it.
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
@@ -77,7 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def shuffled(worker: str) -> list[str]:
-    """Return all test files in an order of the worker's own, in which it reads them.
+    """Return all test files, shuffled differently for each worker.
 
     In a fresh clone, the first to read a file compiles it. In the same order, all workers would
     compile each file at the same time.

@@ -151,7 +151,7 @@ def test_a_chip_name_that_no_longer_applies_is_found() -> None:
     assert problems(H100, text % 'chip.name == "H100 SXM"') == []
     found = problems(H100, text % "True")
     assert any("it says H100 and is computed with another" in problem for problem in found)
-    # A claim that names the chip says itself what must hold.
+    # If a claim names the chip, only the claim is checked, and not the name.
     claim = "chip.name == 'H100 SXM'"
     assert "its words claim" in problems(H100, text % "True", claim)[0]
     assert problems(H100, text % "chip.name == 'H100 SXM'", claim) == []

@@ -1,4 +1,4 @@
-"""No figure in the book is typed by hand, and the scanner finds those that are."""
+"""No number in the book is typed by hand, and the scanner finds those that are."""
 
 import ast
 import tomllib
@@ -19,14 +19,14 @@ ALLOWED = tuple(entry["text"] for entry in ENTRIES)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_every_figure_comes_from_a_cell(page) -> None:
+def test_every_number_comes_from_a_cell(page) -> None:
     strays = stray_numbers(page.read_text(encoding="utf-8"), ALLOWED)
     name = page.relative_to(ROOT)
-    assert not strays, "".join(f"\n{name}:{s.line}: {s.figure}" for s in strays)
+    assert not strays, "".join(f"\n{name}:{s.line}: {s.number}" for s in strays)
 
 
 def typed_by_hand(page: str) -> list[str]:
-    """Return the {eval} expressions without any name, which only contain typed figures."""
+    """Return the {eval} expressions without names, which contain only typed numbers."""
     return [
         expression
         for expression, _ in expressions(page)
@@ -41,12 +41,12 @@ def test_every_value_uses_a_name_from_a_cell(page) -> None:
     assert typed_by_hand(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_typed_figure_inside_a_value_is_found() -> None:
+def test_a_typed_number_inside_a_value_is_found() -> None:
     page = HEADER + "\n{eval}`f'{240}'`, {eval}`8`, {eval}`ridge`, {eval}`f'{ridge:.1f}'`\n"
     assert typed_by_hand(page) == ["f'{240}'", "8"]
 
 
-def test_every_allowed_figure_is_used_and_has_a_reason() -> None:
+def test_every_allowed_number_is_used_and_has_a_reason() -> None:
     pages = [page.read_text(encoding="utf-8") for page in PAGES]
     prose = "\n".join(readable(text) for page in pages for _, text in texts(page))
     for entry in ENTRIES:
@@ -90,12 +90,12 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("where", PLANTED)
-def test_a_planted_figure_is_found(where: str) -> None:
+def test_a_planted_number_is_found(where: str) -> None:
     text, figures = PLANTED[where]
-    assert [s.figure for s in stray_numbers(HEADER + "\n# Page\n\n" + text + "\n")] == figures
+    assert [s.number for s in stray_numbers(HEADER + "\n# Page\n\n" + text + "\n")] == figures
 
 
-def test_the_line_of_a_typed_figure_is_reported() -> None:
+def test_the_line_of_a_typed_number_is_reported() -> None:
     text = "\n# Page\n\nOne.\n\n```{code-cell} ipython3\nx = 5\n```\n\n\nTwo:\n44.\n"
     line = (HEADER + text).splitlines().index("44.") + 1
     assert [s.line for s in stray_numbers(HEADER + text)] == [line]
@@ -119,11 +119,11 @@ CLEAN = {
 
 
 @pytest.mark.parametrize("what", CLEAN)
-def test_text_without_typed_figures_passes(what: str) -> None:
+def test_text_without_typed_numbers_passes(what: str) -> None:
     assert stray_numbers(HEADER + "\n# Page\n\n" + CLEAN[what] + "\n") == []
 
 
 def test_allowed_phrases_match_only_as_whole_words() -> None:
     page = HEADER + "\n# Page\n\n8-bit, 18-bit, 8-bits, 52(4), 1995, 1995.5\n"
-    left = [s.figure for s in stray_numbers(page, ("8-bit", "52(4)", "1995"))]
+    left = [s.number for s in stray_numbers(page, ("8-bit", "52(4)", "1995"))]
     assert left == ["18-bit", "8-bits", "1995.5"]

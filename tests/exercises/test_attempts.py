@@ -47,7 +47,7 @@ def function(attempt: Attempt) -> Any:
 
 
 def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
-    """Return the grader's verdict on the attempt in the class with this seed."""
+    """Grade the attempt with the cases of the class with this seed."""
     part, found = part_of(attempt), solutions.asked(attempt.exercise, attempt.part, seed)
     *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
     return judge(

@@ -66,7 +66,7 @@ def test_the_cache_is_that_of_the_catalog(model: rl.Model, kv_bytes: float) -> N
 
 @each_mixture
 @pytest.mark.parametrize("B", [1, 16, 200])
-def test_a_step_takes_what_it_takes_in_rooflib_but_for_small_terms(model: rl.Model, B: int) -> None:
+def test_step_times_match_rooflib_up_to_small_terms(model: rl.Model, B: int) -> None:
     sizes = {"config": config_of(model), "B": B, "S": 1024, "width": 2, "kv_bytes": 2}
     bound = rl.bound(model.decode(B, 1024), H100)
     assert bound.binding == "HBM"
@@ -85,7 +85,7 @@ def test_experts_are_compute_bound_from_the_batch_that_rooflib_finds(model: rl.M
 
 
 @each_mixture
-def test_changes_gain_what_they_gain_in_rooflib(model: rl.Model) -> None:
+def test_gains_of_changes_match_rooflib(model: rl.Model) -> None:
     served = rl.Serving(model, H100, B=16, S=8192)
     wanted = {
         name: one.tokens_per_second / served.tokens_per_second for name, one in served.changes

@@ -19,7 +19,7 @@ from grading.release import exercises
 matplotlib.use("agg")
 
 NAMES = exercises.names()
-FIGURES = 40  # one slip in so many of a figure, which takes a second
+FIGURES = 40  # of slips in plots, try one in this many: each takes a second
 
 each_exercise = pytest.mark.parametrize("name", NAMES)
 

@@ -3,7 +3,7 @@
 import copy
 import string
 
-# What code that reads labels, ticks, names and sources looks for, and what may trip it up.
+# Pieces that parsers of labels, ticks, names and sources look for, or that may break them.
 PIECES = [
     *(" ", "\t", "\n", "\u202f", "\xa0", "\u200f", "\0", "\ud800", "\x1b[2J", "🙂", "٣", "Ω"),
     *("10", "10^", "^{", "**", "{", "}", "$", "$$", "\\", "\\mathrm{", "\\times ", "\\frac{1}{"),

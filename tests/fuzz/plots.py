@@ -94,7 +94,7 @@ def _unit(value, factor):
 
 
 def _named(random, whole, shown, case):
-    """Name the curves differently, or in another way."""
+    """Change the names of the curves, and whether a legend or a text gives them."""
     for curve in whole["curves"]:
         size = random.choice([*case["sizes"], 7])
         found = random.choice(NAMES).format(size, size) if random.random() < 0.8 else text(random)

@@ -261,7 +261,7 @@ def test_pages_run_no_scripts_and_send_no_requests(page, browser):
     context.close()
 
 
-# Parts of a feedback page's headings that stand below or beside their heading.
+# Parts of a feedback page's headings that extend below their heading or right of it.
 OUTSIDE_HEADINGS = """() => [...document.querySelectorAll(".panel-heading")].flatMap((heading) => {
   const box = heading.getBoundingClientRect();
   return [...heading.querySelectorAll("*")].filter((part) => {
@@ -446,7 +446,7 @@ def test_nbgrader_metadata_is_kept(room):
         assert (now.source, now.get("id")) == (was.source, was.get("id"))
 
 
-def test_clean_runs_last_in_autograde_and_first_in_pages():
+def test_clean_is_the_last_autograde_step_and_the_only_one_of_pages():
     config = settings()
     assert config.Autograde.autograde_preprocessors[-1] is feedback.Clean
     assert config.HTMLExporter.preprocessors == [feedback.Clean]

@@ -44,7 +44,7 @@ def sample():
     for name in exercises.names():
         right = [one for one in submissions(name) if not one.expected]
         wrong = [one for one in submissions(name) if one.expected]
-        # Of every third exercise in every run.
+        # Every third exercise runs by default.
         rare = [] if name in exercises.names()[::3] else [pytest.mark.long]
         yield from ((right[0], rare), (wrong[0], rare))
         for one in wrong[1:]:
@@ -233,7 +233,7 @@ def test_a_call_over_only_its_wall_limit_is_retried(tmp_path):
 
 
 def test_a_call_over_its_wall_limit_in_every_try_is_too_late(tmp_path, monkeypatch):
-    # Calls starved by a busy machine are retried more often.
+    # Report no starvation: calls that got no core on a busy machine would be retried more often.
     monkeypatch.setattr(probe, "_starved_seconds", lambda child: 0.0)
     assert first(waiting(tmp_path / "calls", 9), TimeLimits(call_wall=1), grade_here) == "too-late"
     assert (tmp_path / "calls").read_text() == "called\n" * 3
@@ -375,7 +375,7 @@ def test_pools_created_before_the_fork_do_not_hang(kind):
     source += (
         "def bytes_moved(B, D, F):\n    return tuple(pool.map(abs, (-B * D - D * F, -B * F)))\n"
     )
-    # Not in a child of multiprocessing, as in grading.
+    # As in grading, the process is not a child of multiprocessing.
     assert first(source, TimeLimits(call_wall=9), grade_here) == FULL["bytes-moved"]
 
 
@@ -587,7 +587,7 @@ def test_one_fork_answers_published_and_hidden_cases():
 
 
 @pytest.mark.parametrize("more", [0, HIDDEN_CASES])
-def test_without_a_spare_one_copy_answers_every_question(more):
+def test_without_a_spare_process_one_copy_answers_every_question(more):
     first, second, third = asked(PROCESS, more, spare=False)
     assert first == second == third
     assert len(first) == 1
@@ -596,7 +596,7 @@ def test_without_a_spare_one_copy_answers_every_question(more):
 DIES = "import os\ndef operations(B, D, F):\n    os._exit(0)\n"
 
 
-def test_a_dead_copy_without_a_spare_requires_a_second_run():
+def test_a_dead_copy_without_a_spare_process_requires_a_second_run():
     with pytest.raises(Ended):
         asked(DIES, HIDDEN_CASES, spare=False)
     assert asked(DIES, HIDDEN_CASES) == [{"died"}] * 3

@@ -125,7 +125,7 @@ FORMS = {
 @pytest.mark.parametrize("language", MOODLE["heads"])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("form", FORMS)
-def test_a_worksheet_is_imported(room, tmp_path, language, separator, form):
+def test_moodle_imports_each_form_of_its_worksheet(room, tmp_path, language, separator, form):
     content = FORMS[form](table(language, separator))
     got, _ = exported(room, tmp_path, content, column=MOODLE["heads"][language]["grade"])
     assert moodle_imports(got, language) == {

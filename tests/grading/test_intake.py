@@ -63,7 +63,7 @@ def test_only_regular_files_are_read(submitted, name, kind):
         assert (content, stamp, reason) == (b"", b"", "there is no notebook in the folder")
 
 
-def test_a_notebook_swapped_for_a_link_is_not_followed(submitted):
+def test_a_notebook_swapped_for_a_symlink_is_not_read(submitted):
     found = only(submitted)
     found.notebook.rename(course(submitted) / "elsewhere")
     found.notebook.symlink_to(course(submitted) / "elsewhere")
@@ -197,8 +197,8 @@ def test_ambiguous_nested_notebooks_are_not_graded(submitted):
 
 
 @pytest.mark.parametrize("what", ["student", "exercise", "notebook"])
-def test_swapped_in_links_are_not_followed(submitted, what):
-    """Replace a folder or the notebook by a link after it was found and before it is read."""
+def test_swapped_in_symlinks_are_not_followed(submitted, what):
+    """Replace a folder or the notebook by a symlink after it was found."""
     found = only(submitted)
     elsewhere = course(submitted) / "elsewhere"
     path = {"student": submitted.parent, "exercise": submitted, "notebook": found.notebook}[what]

@@ -36,7 +36,7 @@ ALL = [
     pytest.param(
         one,
         id=f"{name}/{one.name}",
-        # In every run, one of every other exercise, but for the one with a figure.
+        # By default, one submission of every other exercise, except the one with a plot.
         marks=[] if number == 0 and name in EXERCISES[::2] and name != "roofline-plot" else LONG,
     )
     for name in EXERCISES
@@ -179,7 +179,7 @@ def test_the_feedback_page_is_in_the_language_of_the_notebook(release: Path) -> 
     assert not any("roofkit.check import cases" in text for text in texts)
 
 
-def test_a_notebook_speaks_its_language_without_its_metadata_and_name(release: Path) -> None:
+def test_the_language_of_a_notebook_is_known_without_its_metadata(release: Path) -> None:
     nb = copy.deepcopy(chinese(release, NAME))
     nb.metadata.clear()
     assert language_of(nb) == CHINESE

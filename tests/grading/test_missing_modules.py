@@ -92,8 +92,8 @@ HEADS = [
     f"class Box:\n    pass\nBox.value = {ABSENT}.two()",
     f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
 ]
-# Every third in an exercise with numbers; of the one with a figure, which takes long to judge, the
-# first. The long tests try all of them in both.
+# By default, try every third in an exercise with numbers, and only the first in the one with a
+# plot, which takes long to judge. The long tests try all of them in both.
 UNUSED = [
     pytest.param(
         head, name, marks=pytest.mark.long if number % 3 or (number and name != NAME) else ()

@@ -173,7 +173,7 @@ def test_cells_in_any_order_cost_no_points(name, style):
         assert lost(notebook, name) == {}, seed
 
 
-# --- what an order may not change -----------------------------------------------------------------
+# --- what moving cells must not change ------------------------------------------------------------
 
 NAME = "int8-matmul"
 

@@ -29,7 +29,7 @@ def test_each_limit_can_be_configured(limit):
     assert getattr(Values(), limit) != 1.5
 
 
-def test_each_configured_limit_reaches_the_grader_in_its_place(tmp_path, monkeypatch):
+def test_each_configured_limit_reaches_its_field_in_the_grader(tmp_path, monkeypatch):
     seen = []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(preprocessors, "grade", lambda nb, name, seed, limits: seen.append(limits))

@@ -126,7 +126,7 @@ LINES = {
 }
 
 
-# One that is ended for the number of its lines, and one for their bytes; the others are long.
+# By default, one flood with too many lines and one with too many bytes; the others are long.
 BRIEF = ("small messages", "lines that are almost too long")
 
 

@@ -311,7 +311,7 @@ def test_two_files_with_the_same_name_are_both_kept(room, tmp_path):
     assert sorted(submitted(room)) == [f"ada/{NAME}/2-a.ipynb", f"ada/{NAME}/a.ipynb"]
 
 
-def test_nothing_is_written_through_a_link(room, tmp_path):
+def test_nothing_is_written_through_a_symlink(room, tmp_path):
     base, outside = room.folder / "submitted", tmp_path / "outside"
     base.mkdir(exist_ok=True)
     outside.mkdir()

@@ -106,7 +106,7 @@ def lost(notebook, name, unsafe=False):
     return {part["key"]: part["cause"] for part in parts if part["points"] < part["of"]}
 
 
-# The first exercise with each kind of part, alternately at both places; all others are long.
+# By default, the first exercise with each kind of part, alternating between the two places.
 FIRST = {part.kind: name for name in NAMES[::-1] for part in exercises.load(name).parts}
 BRIEF = [(name, PLACES[number % 2]) for number, name in enumerate(dict.fromkeys(FIRST.values()))]
 ALL = [

@@ -123,7 +123,7 @@ def test_swapped_source_and_target_are_refused(room, tmp_path, step):
 @pytest.mark.parametrize(
     "mine", [b"Name,Grade\nAda,1\n", b"a line", b"\x89PNG\r\n\x00\xff", b"PK\x03\x04"]
 )
-def test_a_file_of_ones_own_is_kept(room, tmp_path, step, mine):
+def test_a_file_that_the_command_did_not_write_is_kept(room, tmp_path, step, mine):
     run, name = STEPS[step]
     target = tmp_path / f"made{name}"
     target.write_bytes(mine)

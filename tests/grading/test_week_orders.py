@@ -91,8 +91,8 @@ def words_of(command):
     return words[2:]
 
 
-# Runs commands one after another, each in a fork, until one fails, in a course of one exercise. Two
-# gradings in a row share one, since the processes that grade take longer to start than to grade.
+# Runs commands on a course of one exercise until one fails. Each command runs in a fork; successive
+# gradings share one, since the processes that grade take longer to start than to grade.
 FORKED = """
 import itertools, json, os, sys
 import grading.course

@@ -18,7 +18,7 @@ APPROVED = tomllib.loads(
 )
 
 
-def test_every_figure_is_approved() -> None:
+def test_every_figure_has_an_approved_version() -> None:
     assert set(APPROVED) == set(FIGURES)
 
 

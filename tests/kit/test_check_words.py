@@ -95,7 +95,7 @@ def test_chinese_lines_fit_and_break_where_chinese_may() -> None:
     assert all(line.count("`") % 2 == 0 for line in lines)
 
 
-def test_english_lines_are_broken_as_before() -> None:
+def test_english_lines_are_wrapped_like_textwrap_does() -> None:
     text = "The two values of the pair are the right ones in the wrong order. " * 4
     assert wrapped(text) == textwrap.fill(text, 80, break_on_hyphens=False)
     assert tight("一 二") == "一 二"

@@ -25,7 +25,7 @@ from rooflib.catalog import chips, models
 CHINESE = "zh_CN"
 TEXT = f"{live_pages.SVG}text"
 TYPES = ("bf16", "fp32", "fp8", "int8", "int4", "fp4")
-# Names of chips, links, models and types; units; what code and formulas call things.
+# Names of chips, links, models and types; units; names in code and formulas.
 NAMES = {
     *(one.name for one in (*chips(more=True), *models())),
     *(link.name for chip in chips() for link in chip.links),
@@ -80,7 +80,7 @@ def english(text: str, names: set[str]) -> list[str]:
 
 
 class Emptied(gettext.NullTranslations):
-    """A translation of each message that has only its places, so that other words stand out."""
+    """Translates each message to its placeholders, so that other words stand out."""
 
     def gettext(self, message: str) -> str:
         lines = (" ".join(re.findall(r"\{\w+\}", line)) for line in message.split("\n"))

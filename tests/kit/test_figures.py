@@ -386,7 +386,7 @@ def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         for heights in ([0, 10, 0], [6.5, 6.5, 6.6]):
             ax.plot(batches, heights)
-        # In the middle of a steep piece, beside the other line.
+        # Each text lies on its own line, halfway between two points and near the other line.
         for x, y, size in ((1.5, 5, sizes[0]), (2.5, 6.55, sizes[1])):
             ax.text(x, y, str(size), ha="center", va="center")
         ax.set(xlabel="B", ylabel="FLOP/s")

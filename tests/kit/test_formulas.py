@@ -341,7 +341,7 @@ def positions_read(drawn: Step) -> int:
 
 
 def windows_read(drawn: Step) -> int:
-    """As above; the formula is not asked about layers without a window."""
+    """Return `positions_read`; without a window, set one as long as the prompt."""
     if not drawn.kind.window:
         drawn.k = drawn.k | {"window": drawn.S}
     return positions_read(drawn)

@@ -72,7 +72,7 @@ def place(page: Page, intensity: float, reached: float) -> tuple[float, float]:
 
 
 def test_the_algorithm_follows_a_drag(page: Page) -> None:
-    for intensity in (1.5, 1e5, 300.0):  # the last beside the roof's corner
+    for intensity in (1.5, 1e5, 300.0):  # the last is next to the roof's corner
         drag(page, knob(page, "the algorithm"), *place(page, intensity, 1e12))
         assert says(page) == roofline().texts(intensity=intensity)["says"]
         shown = page.get_by_label("intensity of the algorithm").get_attribute("aria-valuetext")
@@ -194,7 +194,7 @@ def test_the_last_valid_number_is_kept(page: Page) -> None:
     field.fill("")
     field.press_sequentially("2000.50")
     assert field.input_value() == "2000.50"  # as typed, not rewritten
-    field.press_sequentially("e")  # "2000.5e" is no number yet
+    field.press_sequentially("e")  # "2000.5e" is not a number yet
     assert "stays 2,000.5 GB/s" in (told.text_content() or "")
     # A change of another number keeps the last valid one, which the field then shows again.
     page.locator("[data-own=peak]").fill("500")

@@ -23,7 +23,7 @@ def fields(figure: Figure) -> dict[str, Any]:
 
 
 def refusals(figure: Figure) -> list[str]:
-    """Return what is said below each number field."""
+    """Return the message below each number field."""
     return [words.value for words in figure.widget.children[-2].children[0].children[2::2]]
 
 

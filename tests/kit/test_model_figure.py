@@ -164,7 +164,7 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize(("settings", "words"), PROBLEMS)
-def test_a_setting_without_a_step_says_what_would_have_one(settings: Settings, words: str) -> None:
+def test_an_impossible_setting_says_what_to_choose_instead(settings: Settings, words: str) -> None:
     assert refusal(FIGURE.settings | settings)
     texts = FIGURE.texts(**settings)
     assert words in texts["says"]

@@ -115,7 +115,7 @@ def test_controls_plot_and_numbers_share_a_phones_screen(browser: Browser) -> No
     context.close()
 
 
-def test_a_layout_that_does_not_fit_is_explained_and_left_again(page: Page) -> None:
+def test_an_uneven_layout_is_explained_until_it_is_changed(page: Page) -> None:
     page.locator(".live-folded summary").click()
     page.locator('[name="replicas"]').fill("3")
     page.locator('[name="B"]').fill("0")
@@ -131,7 +131,7 @@ def test_a_layout_that_does_not_fit_is_explained_and_left_again(page: Page) -> N
 
 
 def fields(figure: Figure) -> tuple[Any, Any, Any]:
-    """Return the widget's fields for a file and for its text, and what is said below."""
+    """Return the widget's fields for a file and for its text, and the message below."""
     (box,) = [
         child
         for child in figure.widget.children
@@ -193,7 +193,7 @@ def test_two_figures_do_not_share_the_readers_model() -> None:
 
 @pytest.fixture(scope="module")
 def unchanged() -> Figure:
-    """Return a figure for tests that hold that it does not change; to draw one takes long."""
+    """Return a figure for tests that do not change it; making one takes long."""
     return figures.model()
 
 

@@ -55,7 +55,7 @@ def in_chinese(
         yield
 
 
-def test_tables_words_are_compiled_beside_those_of_code(compiled: gettext.GNUTranslations) -> None:
+def test_words_of_tables_are_compiled_with_those_of_code(compiled: gettext.GNUTranslations) -> None:
     assert compiled.gettext("ridge") == "脊点"
     assert compiled.gettext("many chips") == "许多芯片"
     long = "A sentence of a page, which is far too long for a heading or a cell of a table."

@@ -112,11 +112,11 @@ def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
         ("GPUs", True),
     ],
 )
-def test_mere_values_are_no_messages(message: str, expected: bool) -> None:
+def test_values_alone_are_not_messages(message: str, expected: bool) -> None:
     assert has_words(message) == expected
 
 
-def test_the_report_counts_and_lists_what_is_open(tmp_path: Path) -> None:
+def test_the_report_counts_and_lists_untranslated_messages(tmp_path: Path) -> None:
     changed = "It loads {eval}`a` bytes in each step."
     translations.update(tmp_path, "zh_CN", {"page": list(OLD), "old": ["Gone."]})
     catalogs.write(translated(OLD), tmp_path / "page.po")

@@ -41,7 +41,7 @@ def computed(text: str) -> nodes.inline:
     return nodes.inline(text, text, classes=["computed"])
 
 
-def test_the_scale_word_behind_a_number_is_taken_into_the_value() -> None:
+def test_the_scale_word_after_a_number_is_merged_into_the_value() -> None:
     millions, numbers = " 百万个数", " 个数"
     for text, after, power in (("17", millions, 6), ("many", millions, 0), ("17", numbers, 0)):
         value = computed(text)
@@ -59,7 +59,9 @@ def test_the_scale_word_behind_a_number_is_taken_into_the_value() -> None:
         (["运行 ", nodes.literal("", "图"), " 一次"], "运行 图 一次"),
     ],
 )
-def test_spaces_remain_only_beside_latin_letters(parts: list[str | nodes.Node], shown: str) -> None:
+def test_spaces_remain_only_next_to_latin_letters(
+    parts: list[str | nodes.Node], shown: str
+) -> None:
     document = new_document("page")
     document += paragraph(*parts)
     spacing.close_up(document)
@@ -82,7 +84,7 @@ PICTURE = """<svg xmlns="http://www.w3.org/2000/svg">
 <g><text>W<tspan>Q</tspan></text></g></svg>"""
 
 
-def test_texts_of_pictures_are_messages_with_places_for_numbers() -> None:
+def test_texts_of_pictures_are_messages_with_placeholders_for_numbers() -> None:
     assert themed_svg.messages(PICTURE) == ["HBM of an H100: {1}", "{1} tensor / cores"]
     chinese = {"HBM of an H100: {1}": "H100 的 HBM：{1}", "{1} tensor / cores": "{1} 个 / 核心"}
     svg = themed_svg.themed_svg(PICTURE, "label", "p", chinese.__getitem__)

@@ -30,7 +30,7 @@ from site_server import Server
 CHAPTER = "zh/chapters/time"
 EXERCISE = "zh/exercises/int8-matmul/int8-matmul"
 KINDS = ("zh/index", CHAPTER, EXERCISE, "zh/chapters/glossary", "zh/search")
-# Words of three pages and more, and a page that each must find.
+# Queries that occur on at least three pages → a page that each must find.
 QUERIES = {
     "时间": "time",
     "带宽": "time",
@@ -81,7 +81,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-# A published page has a menu more in its header.
+# A published page has one more menu in its header.
 ONE_MORE_BUTTON = """() => {
   const button = document.querySelector(".article-header-buttons > button");
   button.after(button.cloneNode(true));
@@ -141,7 +141,7 @@ def test_excerpts_show_the_words_that_were_searched(page: Page, server: Server) 
     assert 40 < len(excerpt.inner_text()) < 150
 
 
-def test_pages_take_as_long_in_both_languages(site: Path) -> None:
+def test_pages_state_the_same_minutes_in_both_languages(site: Path) -> None:
     for name in ("chapters/time", "chapters/introduction"):
         told = [
             parsed(site / f"{folder}{name}.html").select_one(".minutes") for folder in ("", "zh/")

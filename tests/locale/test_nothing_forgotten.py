@@ -15,8 +15,8 @@ from site_server import Server
 
 import rooflib as rl
 
-# The book is built once more for these tests. In every run, test_parity.py, test_edition.py and
-# test_figure_languages.py look for words without a translation.
+# These tests are long: they build the book once more. By default, test_parity.py, test_edition.py
+# and test_figure_languages.py look for words without a translation.
 pytestmark = pytest.mark.long
 
 ENGLISH = tomllib.loads((ROOT / "tests/locale/english.toml").read_text(encoding="utf-8"))

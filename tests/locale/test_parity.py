@@ -39,7 +39,7 @@ def problems(name: str, check: Callable[[str, str], list[str]]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_translation_has_the_parts_of_its_source(name: str) -> None:
+def test_a_translation_keeps_roles_links_formulas_code_and_numbers(name: str) -> None:
     assert problems(name, differences) == []
 
 
@@ -78,11 +78,13 @@ def test_finished_catalogs_lack_nothing(name: str) -> None:
         ("%d minutes, {hours}", "%d 分钟", "placeholders"),
     ],
 )
-def test_a_lost_or_changed_part_is_found(english: str, chinese: str, said: str) -> None:
+def test_a_lost_or_changed_role_link_or_number_is_found(
+    english: str, chinese: str, said: str
+) -> None:
     assert [line.split(":")[0] for line in differences(english, chinese)] == [said]
 
 
-def test_parts_may_come_in_another_order_with_other_titles() -> None:
+def test_roles_may_come_in_another_order_with_other_titles() -> None:
     english = "{eval}`a` of the {term}`FLOPs <FLOP>` take {eval}`b`, see {ref}`there <here>`."
     chinese = "见{ref}`这里 <here>`：{eval}`b` 里有 {eval}`a` 的 {term}`FLOP`。"
     assert differences(english, chinese) == []
@@ -107,7 +109,7 @@ def test_a_slip_of_style_is_found(chinese: str, said: str) -> None:
     assert style("一块 H100 要 {eval}`a` 秒；见{ref}`这里 <here>`（{cite:p}`b`）。") == []
 
 
-def test_another_word_for_a_term_is_found() -> None:
+def test_a_wrong_translation_of_a_term_is_found() -> None:
     terms = {"lower bound": ["下界"]}
     assert wrong_terms("Two lower bounds.", "两个下限。", terms) == ["lower bound: none of 下界"]
     assert wrong_terms("The {term}`lower bound`.", "{term}`下界 <lower bound>`。", terms) == []

@@ -20,11 +20,11 @@ def page(browser: Browser) -> Page:
     return page
 
 
-def test_the_index_has_characters_and_pairs() -> None:
+def test_the_index_has_characters_and_bigrams() -> None:
     assert ChineseSearch({}).split("脊点在 H100") == ["脊", "点", "在", "脊点", "点在", "H100"]
 
 
-def test_a_query_is_split_into_pairs_and_other_words(page: Page) -> None:
+def test_a_query_is_split_into_bigrams_and_other_words(page: Page) -> None:
     split = {
         "批": ["批"],
         "脊点": ["脊点"],
@@ -37,12 +37,12 @@ def test_a_query_is_split_into_pairs_and_other_words(page: Page) -> None:
     assert {query: page.evaluate("(query) => splitQuery(query)", query) for query in split} == split
 
 
-def test_each_part_of_a_text_is_found(page: Page) -> None:
+def test_each_substring_of_a_text_is_found(page: Page) -> None:
     index = set(ChineseSearch({}).split(TEXT))
     draw = random.Random(3)
     for _ in range(200):
         start = draw.randrange(len(TEXT))
         query = TEXT[start : start + draw.randint(1, 8)]
-        # Not a part of a word in Latin letters: Sphinx looks for these itself.
+        # Drop parts of words in Latin letters: Sphinx itself looks for these.
         query = re.sub(r"^\w*[A-Za-z0-9]+|[A-Za-z0-9]+$", "", query)
         assert set(page.evaluate("(query) => splitQuery(query)", query)) <= index, query

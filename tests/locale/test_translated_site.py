@@ -284,7 +284,7 @@ def test_steps_name_values_in_the_order_of_the_page(book: Book) -> None:
     english, chinese = blocks("chapters/page"), blocks("zh/chapters/page")
     assert [block["shown"] for block in english][:2] == [["count", "size"], [None]]
     assert [block["shown"] for block in chinese][:2] == [["size", "count"], [None]]
-    # Also of an answer, whose words are translated: they are compared with those of a run.
+    # Stored values are untranslated, even in an answer: the page compares them with a run's.
     assert [b["values"] for b in chinese] == [b["values"] for b in english]
     assert [b.get("premise") for b in chinese] == [b.get("premise") for b in english]
 
@@ -319,7 +319,7 @@ def test_changed_catalogs_change_the_next_build(book: Book) -> None:
     page, figures = catalogs / "chapters" / "page.po", catalogs / "figures.po"
     page.write_text(CATALOG.replace("一页", "另一页"), encoding="utf-8")
     figures.write_text(FIGURES.replace("往来", "来往"), encoding="utf-8")
-    # A word of the page's Python, whose address depends on its content.
+    # Also add a word to the page's Python, whose address depends on its content.
     words = 'msgid ""\nmsgstr ""\n\nmsgid "a list"\nmsgstr "一个列表"\n'
     (catalogs / "checks.po").write_text(words, encoding="utf-8")
     assert book.build(no_python(book.folder)).returncode == 0

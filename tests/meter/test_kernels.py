@@ -290,7 +290,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
         wall = 0.0
 
         def __call__(self) -> ClockTimes:
-            self.wall += 0.1  # longer than a sample between any two readings
+            self.wall += 0.1  # between two readings, more than a sample takes
             return ClockTimes(self.wall, 2 * self.wall)
 
     monkeypatch.setattr(kernels, "PEAK_SIDES", (32, 64, 128))

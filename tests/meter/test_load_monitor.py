@@ -157,7 +157,7 @@ def test_best_median_and_spread_come_from_the_samples(times):
     assert delay.interval == pytest.approx((min(times), max(times)))
 
 
-# Slowdowns that only the references show.
+# Slowdowns that only the reference workloads reveal.
 
 
 def sampled_with_references(machine: FakeMachine) -> tuple[LoadMonitor, list[Sample]]:
@@ -401,7 +401,7 @@ def test_an_operation_disturbed_throughout_is_left_out_with_a_reason():
     assert any(warning.startswith("dot: left out") for warning in run.warnings)
 
 
-def test_out_of_time_everything_but_the_roofs_is_left_out():
+def test_without_time_left_only_the_roofs_are_measured():
     machine = FakeMachine()
     late = machine.probe("peak again", "FLOP/s", 1e9, 0.01)
     run = machine.run([late], seconds=0.5)

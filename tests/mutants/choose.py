@@ -221,7 +221,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/sandbox/inside/refusals.py": ("tests/sandbox/test_refused_calls.py", *SANDBOX),
     "site/book_extension/": (
         f"{USERS} tests/site/test_extension.py",
-        # A small book of each: most faults that stop a build need no whole site.
+        # Each builds a small book: most faults that stop a build show without the whole site.
         "tests/locale/test_translated_site.py tests/book/test_book.py",
         f"{SITE_USERS} {LOOKS}",
         "tests/site/test_site.py",

@@ -192,7 +192,7 @@ class _File:
             yield self.put(test, "True", "condition")
 
     def of_return(self, node: ast.Return) -> Iterator[Mutant]:
-        # None is as false as False, which becomes True elsewhere.
+        # Skip False: None is falsy, too. Elsewhere, False becomes True.
         if node.value is not None and not _is_false(node.value):
             yield self.put(node.value, "None", "return")
 

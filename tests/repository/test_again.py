@@ -36,7 +36,7 @@ def again(folder: Path, files: dict[str, str], status: int) -> int:
         ([GOOD], 2, 2),  # interrupted: not all tests ran
     ],
 )
-def test_only_what_passes_alone_counts(
+def test_failures_are_ignored_if_the_tests_pass_alone(
     tmp_path: Path, codes: list[str], status: int, expected: int
 ) -> None:
     files = {f"test_{number}.py": code for number, code in enumerate(codes)}

@@ -113,8 +113,8 @@ def test_learners_code_imports_no_test_dependencies() -> None:
         for name, root in roots.items()
         for path in (ROOT / name).rglob("*.py")
     ]
-    # Only `make pdf` and `make slides` import what prints; the code inside sandboxes is never
-    # imported by path.
+    # Only `make pdf` and `make slides` import the code for printing; the code inside sandboxes is
+    # never imported by path.
     apart = {"pdf.py", "inside", "printing", "__main__.py", "dask_worker.py"}
     modules = [
         ".".join(path.with_suffix("").parts).removesuffix(".__init__")

@@ -16,7 +16,7 @@ def test_mypy_finds_nothing() -> None:
     assert "no issues found" in done.stdout
 
 
-# --- rooflib's types, as a learner's code has them ------------------------------------------------
+# --- rooflib's types, as a type checker sees them in a learner's code -----------------------------
 
 SCALARS = """
 import numpy as np

@@ -22,7 +22,7 @@ BYTES = {
     "int8": 1,
     "int4": 0.5,
 }
-# Common type, and the types that are computed in it.
+# Type → the types that are converted to it when multiplied with it.
 AGREED = {
     "fp64": {"fp32", "bf16", "fp16", "fp8", "fp4", "int8", "int4"},
     "fp32": {"bf16", "fp16", "fp8", "fp4", "int8", "int4"},

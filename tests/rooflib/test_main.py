@@ -121,7 +121,7 @@ def test_an_operation_has_help(capsys):
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert all(part in shown for part in ("B T S N K H", "--no-causal", "--launch", "--kv"))
-    # Kinds and defaults, as in the signature.
+    # Kinds and defaults of parameters, as in the signature.
     told = dict(re.findall(r"^  (--[\w-]+ [A-Z]+) +(.+)$", shown, re.MULTILINE))
     assert told["--x NAME"] == "a data type; bf16 if left out"
     assert told["--kv NAME"] == "a data type"

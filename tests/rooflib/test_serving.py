@@ -94,7 +94,7 @@ def test_each_change_alters_one_setting():
 @pytest.mark.parametrize(
     ("chip", "types", "expected"),
     [
-        ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # by its maker, not the A100 in between
+        ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # skips an A100, of another maker
         ("TPU v5p", {}, ["the next chip, TPU7x"]),
         ("TPU v5p", {"w": "int8", "x": "int8"}, []),  # the TPU7x has no int8
     ],

@@ -22,7 +22,7 @@ def open_files() -> dict[str, str]:
 def test_a_closed_box_leaves_no_file_open(times: int) -> None:
     """A grader of a large class would run out of them; collecting the box comes later."""
     with sandbox.open():
-        pass  # starts the server, which stays
+        pass  # starts the server, which keeps running
     before = open_files()
     box = sandbox.open()
     with box:

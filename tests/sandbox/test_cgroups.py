@@ -164,7 +164,9 @@ def test_nearest_delegated_folder_is_used(tree: Path, monkeypatch: pytest.Monkey
     assert parent_folders() == [tree / "user"]
 
 
-def test_root_requires_a_delegation_mark(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_uses_only_cgroups_marked_as_delegated(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     marked: set[Path] = set()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(cgroups, "_marked", lambda folder, _: folder in marked)

@@ -58,7 +58,7 @@ def test_hostile_cells_are_contained(
     monkeypatch.chdir(course)
     if cell.name in STUCK:
         monkeypatch.setattr(cell_channel, "SEND_SECONDS", 0.5)
-        monkeypatch.setattr(sandboxed, "STOP_SECONDS", 0.5)  # as an interrupt changes nothing
+        monkeypatch.setattr(sandboxed, "STOP_SECONDS", 0.5)  # interrupts do nothing
     before, running = state(course), descendants(os.getpid())
     late = [1, 2] if cell.name in STUCK else [1] if cell.name in INTERRUPTED else []
     done = run("answer = 42", cell.source, "print('answer', answer)", late=late)

@@ -21,7 +21,7 @@ PROSE = st.lists(st.sampled_from(["A sentence.\n", "\n", "`{a}` and {b}\n"]), ma
 
 
 @given(st.lists(st.tuples(PROSE, DIRECTIVES), max_size=3))
-def test_what_was_written_is_read_again(page: list[Any]) -> None:
+def test_directives_round_trip(page: list[Any]) -> None:
     text, expected = "", []
     for prose, (fence, name, argument, options, lines) in page:
         text += "".join(prose)

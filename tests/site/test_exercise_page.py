@@ -127,7 +127,7 @@ def checked_until_stopped(page: Page, part: str) -> str:
 
 def plain(markdown: str) -> str:
     """Return a text's words without Markdown markup."""
-    if markdown.startswith("```"):  # in code, * is no mark
+    if markdown.startswith("```"):  # in code, * is not markup
         return " ".join(" ".join(markdown.splitlines()[1:-1]).split())
     return " ".join(re.sub(r"^```\w*$|^(?:#+|[-*]) |[`*]", "", markdown, flags=re.M).split())
 

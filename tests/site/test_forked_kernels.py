@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from repository import ROOT, small_book
 
-# Reports what a cell may find in a kernel, and changes most of it. The figure needs its backend.
+# Prints what a cell may find in a kernel, and changes most of it. The plot needs the backend.
 PROBE = """
 import os, sys
 import matplotlib, matplotlib.pyplot as plt, numpy as np, rooflib as rl
@@ -67,7 +67,7 @@ def outputs(folder: Path, pages: list[list[str]], forked: bool = True) -> list[l
 
 
 @pytest.mark.long
-def test_pages_find_what_they_find_in_a_kernel_of_their_own(tmp_path: Path) -> None:
+def test_pages_find_the_same_state_in_a_fork_as_in_a_new_kernel(tmp_path: Path) -> None:
     folder = small_book(tmp_path).folder
     own = outputs(folder, [[PROBE]], forked=False)
     end = "import os\nos._exit(3)"

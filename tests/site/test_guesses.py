@@ -386,7 +386,7 @@ def test_skipping_a_guess_uncovers_it_for_good_and_moves_the_focus(
     assert focused.inner_text() == "Skip the guess"
     page.keyboard.press("Enter")
     assert rendered(page, "long-vectors") == {True}
-    # Reading goes on at what was uncovered.
+    # The focus moves to the uncovered part, so that reading continues there.
     assert page.evaluate("document.activeElement.className") == "guess-covered"
     page.reload()
     assert rendered(page, "long-vectors") == {True}
@@ -431,7 +431,7 @@ def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None
     page.evaluate("location.hash = '#fig-time-factor'")
     expect(target).to_be_in_viewport()
     assert rendered(page, "bounds-apart") == {True}
-    # Following a link is no answer.
+    # Following a link does not count as an answer.
     ready(page, f"{server.origin}/chapters/time.html?again", covered=True)
     assert rendered(page, "bounds-apart") == {False}
     page = opened(reader, server, "chapters/time.html#fig-time-factor")
@@ -483,7 +483,7 @@ def test_covers_end_at_a_label(reader: Page, server: Server) -> None:
     reader.route("**/chapters/time.html", end_early, times=1)
     page = opened(reader, server, "chapters/time.html")
     form = page.locator("form.guess[name=bounds-apart]")
-    assert not form.is_visible()  # the cover of the guess before it reaches over it
+    assert not form.is_visible()  # the cover of the previous guess hides it
     choose(page, "layer-takes", "something in between")
     assert form.is_visible()
     assert page.locator("#fig-time-factor").is_visible()

@@ -32,7 +32,7 @@ CHAPTERS = [
 
 
 class Terminal:
-    """Answers to the question for the language; it counts how often it was asked."""
+    """Fake terminal: answers the question for the language, and counts how often."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
         self.answers, self.asked = [*answers], 0
@@ -98,7 +98,7 @@ def test_the_first_start_asks_until_the_answer_is_a_language(
     assert terminal.asked == asked
 
 
-def test_a_language_that_is_told_is_remembered_without_a_question(
+def test_a_given_language_is_remembered_without_a_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = Terminal(monkeypatch)
@@ -156,7 +156,7 @@ def test_a_real_terminal_is_asked(tmp_path: Path) -> None:
     assert (tmp_path / first_start.FILE).read_text() == "zh_CN\n"
 
 
-def test_the_language_is_no_option_of_jupyterlab() -> None:
+def test_the_language_option_is_not_passed_to_jupyterlab() -> None:
     assert lab.asked(["--language", "zh_CN", "--port=1"]) == ("zh_CN", ["--port=1"])
     assert lab.asked(["--no-browser", "--lang=x"]) == (None, ["--no-browser", "--lang=x"])
 
@@ -352,7 +352,7 @@ def write_words(book: Path, name: str, words: dict[str, str]) -> None:
     catalogs.write(catalog, catalogs.folder(book, "zh_CN") / f"{name}.po")
 
 
-def test_all_kinds_of_messages_are_translated_in_their_places(small_book: Path) -> None:
+def test_all_kinds_of_messages_are_translated(small_book: Path) -> None:
     page = small_book / "chapters" / "page.md"
     made = chapter_notebook(page, small_book, CHINESE)
     assert [(cell.id, cell.source) for cell in made.cells if cell.cell_type == "markdown"] == [

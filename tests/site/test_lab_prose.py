@@ -34,7 +34,7 @@ from repository import HEADER, ROOT
 
 BOOK = book_of(ROOT)
 CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
-# Of little prose with many values, which is soon rendered; and of much.
+# The longest chapter.
 LONG = "chapters/matmul"
 # Links into the course; answers to guesses; leftovers that JupyterLab can't follow or render.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")

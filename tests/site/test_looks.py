@@ -61,7 +61,7 @@ def opened(browser: Browser, **settings: object) -> Iterator[tuple[BrowserContex
 def test_the_404_page_has_the_sites_style_and_links(
     browser: Browser, site: Path, below: str, tmp_path: Path, place: str, missing: str
 ) -> None:
-    folder, place = site, below or place  # a site with an address works only there
+    folder, place = site, below or place  # a site built for a path works only at that path
     if place:
         folder = tmp_path
         (tmp_path / place[1:]).symlink_to(site)
@@ -98,7 +98,7 @@ def test_a_folder_without_a_404_page_still_sends_404(browser: Browser, tmp_path:
 
 
 def test_composed_characters_are_as_wide_as_their_font_says(site: Path) -> None:
-    # FreeType takes the width of a part with this flag: "%" was as wide as the bar in it.
+    # FreeType gives the glyph the width of a part with this flag: "%" was as wide as its bar.
     uses_my_metrics = 0x0200
     for file in (site / "_static/fonts").glob("Source*.woff"):
         font = TTFont(file)
@@ -135,7 +135,7 @@ def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: S
         assert link.get_attribute("aria-describedby") is None
         link.hover()
         note.wait_for()
-        # Straight out of the text, over no other element of it.
+        # Leave the text without crossing another element of it.
         page.mouse.move(0, 0)
         note.wait_for(state="hidden")
         link.focus()

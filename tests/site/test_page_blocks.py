@@ -45,8 +45,8 @@ def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[S
         yield server
 
 
-# Premises of the chapter's blocks, from the block of this number on: none; or one that holds after
-# the change, then one that fails.
+# Number of a block → premise of the blocks from there on. In MIXED, the first premise holds after
+# the change, and the second one fails.
 NONE = {0: ""}
 FAILS_FROM = 30
 MIXED = {0: "True", FAILS_FROM: "v5e.name == 'TPU v5e'"}

@@ -83,7 +83,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def drawn(page: EditedPage, half: int) -> list[Edit]:
-    """Return a half of the page's share, from the bottom up: each edit runs the cells below it."""
+    """Return half of a page's drawn edits, lowest first: each reruns the cells below."""
     made = random.Random(page.name).sample(page.edits, -(-len(page.edits) // SHARE))
     return sorted(made[half::2], key=lambda edit: edit.step, reverse=True)
 

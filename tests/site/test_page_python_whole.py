@@ -39,9 +39,9 @@ pytestmark = pytest.mark.long
 
 AS_BUILT = "Done. All values in the text are as they were built."
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-# The page offers it after two attempts, and also counts those of earlier submissions.
+# The page offers a hint after two attempts, and also counts those of earlier submissions.
 HINT = re.compile(r"For a stronger hint, run: .*")
-# Printed once all parts are right, even if an earlier submission on the same page answered some.
+# Printed when all parts are right, even if an earlier submission on the page answered some.
 MORAL = re.compile(r"^All parts are right\. .*", re.DOTALL | re.MULTILINE)
 # Tolerance of curves, as a share of the axes: the page has another version of Matplotlib.
 CLOSE = 0.005

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from commands.printing import one_document
 from repository import ROOT
 
-# Composing both books takes long, and only their text differs: long.
+# All tests here are long: composing both books takes long, and only their text differs.
 pytestmark = pytest.mark.long
 
 CHINESE = chosen("zh_CN")
@@ -39,7 +39,7 @@ def test_both_books_have_the_same_pages_and_links(
         assert outer[0] == outer[1], one.name
 
 
-def test_what_surrounds_the_pages_is_chinese(
+def test_imprint_and_contents_are_chinese(
     books: tuple[one_document.Book, one_document.Book], document: BeautifulSoup
 ) -> None:
     assert document.html

@@ -102,7 +102,7 @@ MADE = {
     "copybutton.js": "sphinx-copybutton",
     "pygments.css": "pygments",
 }
-# Our own files with a name that only the site has.
+# Our own files that have these names only in the site, where the build puts them.
 OURS = {
     "browser-roof.js",
     "course.zip",

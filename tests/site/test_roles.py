@@ -33,7 +33,7 @@ MADE = {
 @pytest.mark.parametrize("way", WAYS)
 @given(pairs=st.lists(st.tuples(TEXTS, st.sampled_from(list(MADE))), max_size=4), last=TEXTS)
 def test_only_roles_and_links_change(way: str, pairs: list[tuple[str, str]], last: str) -> None:
-    # The bar keeps spaces from a premise, which takes those after it.
+    # The bar separates the roles: one right after a backtick is not recognized.
     page = "".join(f"{text}|{role}" for text, role in pairs) + last
     expected = "".join(f"{text}|{MADE[role].get(way, role)}" for text, role in pairs) + last
     assert WAYS[way](page) == expected

@@ -56,7 +56,7 @@ def listed(contents: Any) -> Iterator[str]:
 WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
 PAGES = (*WRITTEN, *GENERATED)
 EXERCISE = next(name for name in PAGES if name.startswith("exercises/"))
-# Of the exercises, whose pages are alike, the first; the long tests visit all of them.
+# Exercise pages are alike: by default, visit only the first; the long tests visit all of them.
 each_page = pytest.mark.parametrize(
     "name",
     [
@@ -239,14 +239,14 @@ def test_every_picture_has_a_text_alternative(visit: Visits, name: str) -> None:
 
 
 @each_page
-def test_pages_have_few_bytes(visit: Visits, name: str) -> None:
+def test_pages_are_within_their_byte_budget(visit: Visits, name: str) -> None:
     """COLD limits a page with an empty cache, WARM one after another page."""
     seen = visit(name)
     assert 0 < seen.asked <= COLD, f"{seen.asked:,} bytes"
     assert seen.transferred <= WARM, f"{seen.transferred:,} bytes"
 
 
-def test_what_surrounds_pages_has_few_bytes(site: Path) -> None:
+def test_the_markup_around_an_article_is_within_its_byte_budget(site: Path) -> None:
     """FRAME limits what each page sends besides its article and its lists of links."""
     frames = {
         page: re.sub(r"<(article|nav)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.S)

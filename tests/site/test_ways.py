@@ -23,7 +23,7 @@ WAY = CONFIG["ways"]["inference"]["pages"]
 SKIPPED = CONFIG["ways"]["inference"]["skips"]
 WHOLE = [chapter["file"] for part in CONTENTS["parts"][:2] for chapter in part["chapters"]]
 
-LONGEST = 45  # minutes; a longer chapter is two
+LONGEST = 45  # minutes; split a longer chapter in two
 
 
 # ---- minutes
@@ -94,7 +94,7 @@ def head(site: Path, page: str) -> int:
     return int(found[1])
 
 
-def test_chapters_and_ways_name_their_minutes(site: Path) -> None:
+def test_chapters_and_ways_state_their_minutes(site: Path) -> None:
     times = {page: head(site, page) for page in WHOLE}
     assert max(times.values()) <= LONGEST, times
     home = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
@@ -107,7 +107,7 @@ def test_chapters_and_ways_name_their_minutes(site: Path) -> None:
     assert not BeautifulSoup(exercise, "html.parser").select(".place .minutes")
 
 
-def test_a_section_takes_a_part_of_its_page() -> None:
+def test_minutes_are_counted_for_each_section() -> None:
     document = new_document("page")
     for count in (80, 160):
         text = nodes.paragraph("", "", nodes.Text("word " * count))
@@ -174,7 +174,7 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
     assert back[1:] == [f"{server.origin}/{name}.html" for name in WAY[: count - 1]]
     seen_pages = tuple(Path(name).name for name in seen)
     assert left_out == [label for label in SKIPPED if label.startswith(seen_pages)] != []
-    # A page beside the way keeps its neighbors, and the last one its next.
+    # A page outside the way keeps its neighbors, and the way's last page keeps its next one.
     assert walk(page, server, "left-prev", WAY[-1]) == WAY[-2:-1]
     assert walk(page, server, "right-next", WHOLE[2]) == WHOLE[3:4]
     assert walk(page, server, "right-next", WAY[-1]) == [WHOLE[WHOLE.index(WAY[-1]) + 1]]

@@ -166,7 +166,7 @@ def test_pages_without_our_packages_get_no_first_cell() -> None:
 
 
 def test_pages_and_exercises_have_the_same_first_cell() -> None:
-    # site/ must not import grading/, so each has its own code for the last line, the call.
+    # Only the last line, the call, differs: site/ must not import grading/, so each writes its own.
     from grading.release import opening
 
     ours, theirs = opening_cell.source("import rooflib", "x"), opening.source("x")

@@ -94,7 +94,7 @@ class Firefox:
         return json.loads(answer["result"]["value"])
 
     def wait_for(self, condition: str) -> None:
-        """Wait until a JavaScript expression is true, looking once per frame."""
+        """Wait until a JavaScript expression is true, polling once per frame."""
         self.run(
             "new Promise((done) => { const look = () => "
             f"({condition}) ? done(true) : requestAnimationFrame(look); look(); }})"

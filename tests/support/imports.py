@@ -35,7 +35,7 @@ def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
             found.append(node)
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
             inner = getattr(node, part, ())
-            if isinstance(inner, list):  # a conditional expression's parts are none
+            if isinstance(inner, list):  # in a conditional expression, these are single nodes
                 left += inner
     return tuple(found)
 

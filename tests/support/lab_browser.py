@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from site_browser import DESK
 
 SECONDS = 120
-POLL_MS = 100  # by default Playwright asks in every frame
+POLL_MS = 100  # by default Playwright polls once per frame
 # Turn off announcements, as the settings of `make lab` do.
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 PANEL = "window.jupyterapp?.shell.currentWidget"

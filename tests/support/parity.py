@@ -32,7 +32,7 @@ STYLE = {
 
 
 def parts(message: str) -> dict[str, Counter[str]]:
-    """Return what a message and its translation have in common, by kind."""
+    """Return the roles, links, formulas etc. that a translation must keep, by kind."""
     roles = list(ROLE.finditer(message))
     found = {"roles": Counter(f"{role['name']} {target(role)}" for role in roles)}
     text = MONTH.sub(number_of_month, ROLE.sub(shown, message))
@@ -59,7 +59,7 @@ def target(role: re.Match[str]) -> str:
 
 
 def shown(role: re.Match[str]) -> str:
-    """Return the words of a role that a reader sees, as far as they stand in the message."""
+    """Return a role's words that readers see, if they are in the message itself."""
     if role["name"] in VALUES:
         return ""
     titled = TITLED.fullmatch(role["text"])
@@ -69,7 +69,7 @@ def shown(role: re.Match[str]) -> str:
 
 
 def differences(english: str, chinese: str) -> list[str]:
-    """Return a line for each kind of part that differs."""
+    """Return a line for each kind in which a message and its translation differ."""
     one, other = parts(english), parts(chinese)
     return [
         f"{kind}: {dict(one[kind] - other[kind])} missing, {dict(other[kind] - one[kind])} added"

@@ -1,7 +1,7 @@
-"""Finds figures in a page that were typed by hand rather than computed by a cell.
+"""Finds numbers in a page that were typed by hand rather than computed by a cell.
 
-A figure is anything that starts with a digit (or is a fraction sign): 3.35, 1e12, 20%, 50ms, 8-bit.
-These are not figures: names with a letter before the digits (bf16, v5e, H100); in formulas, 0, 1,
+A number is anything that starts with a digit (or is a fraction sign): 3.35, 1e12, 20%, 50ms, 8-bit.
+These do not count: names with a letter before the digits (bf16, v5e, H100); in formulas, 0, 1,
 2, exponents and subscripts; references to parts of the book ("chapter 4"); and anything that isn't
 read as text, such as code, links, labels and options.
 """
@@ -43,19 +43,19 @@ MATHS = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 SCRIPT = re.compile(r"[\^_]\s*(?:\{[^{}]*\}|\\?\w)")
-FIGURE = re.compile(r"(?:\d+(?:[.,]\d+)*|[½⅓⅔¼¾⅕⅙⅛])(?:[eE][+-]?\d+)?(?:[%×⁰¹²³⁴-⁹]|-?[^\W\d])*")
+NUMBER = re.compile(r"(?:\d+(?:[.,]\d+)*|[½⅓⅔¼¾⅕⅙⅛])(?:[eE][+-]?\d+)?(?:[%×⁰¹²³⁴-⁹]|-?[^\W\d])*")
 
 
 @dataclass(frozen=True)
 class Stray:
-    """A figure typed by hand, and its line, counted from 1."""
+    """A number typed by hand, and its line, counted from 1."""
 
     line: int
-    figure: str
+    number: str
 
 
 def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
-    """Return the figures of a page that no cell computed and no allowed phrase contains."""
+    """Return the typed numbers of a page that no allowed phrase contains."""
     found = []
     for first_line, text in texts(page):
         text = readable(text)
@@ -64,9 +64,9 @@ def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
         text = MATHS.sub(lambda m: without_structure(m[0]), text)
         for pattern in (PART_OF_BOOK, NAME):
             text = pattern.sub(lambda m: blank(m[0]), text)
-        for figure in FIGURE.finditer(text):
-            line = first_line + text.count("\n", 0, figure.start())
-            found.append(Stray(line, figure[0]))
+        for number in NUMBER.finditer(text):
+            line = first_line + text.count("\n", 0, number.start())
+            found.append(Stray(line, number[0]))
     return found
 
 
